@@ -1,0 +1,218 @@
+//! What was found out about the machine. Each fact is a [`Probe`]: one that
+//! fails leaves a reason and the others stand.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Probe};
+
+/// The machine as this process sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// The processor.
+    pub cpu: Cpu,
+    /// Main memory.
+    pub memory: Memory,
+    /// Kernel, virtualisation, container.
+    pub os: Os,
+    /// What this process may use of the machine.
+    pub limits: Limits,
+    /// The clock that trials are timed with.
+    pub timer: Timer,
+    /// What else ran when the host was looked at.
+    pub load: Load,
+    /// What a reader should know about the host itself, such as a CPU model
+    /// number that contradicts the CPU's features.
+    pub findings: Vec<Finding>,
+}
+
+/// The processor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// Instruction set architecture as Rust names it: `x86_64`, `aarch64`.
+    pub arch: String,
+    /// Vendor string, such as `GenuineIntel`.
+    pub vendor: Probe<String>,
+    /// Marketing name, such as `AMD EPYC 7763 64-Core Processor`.
+    pub model_name: Probe<String>,
+    /// CPUID display family (x86) or MIDR part (AArch64).
+    pub family: Probe<u32>,
+    /// CPUID display model.
+    pub model: Probe<u32>,
+    /// CPUID stepping.
+    pub stepping: Probe<u32>,
+    /// Core design, which decides the execution ports.
+    pub microarchitecture: Probe<Microarchitecture>,
+    /// Instruction set extensions by their usual lower-case names (`sse2`,
+    /// `avx2`, `fma`, `avx512f`, `neon`), sorted.
+    pub isa: Probe<Vec<String>>,
+    /// Sockets with at least one online CPU.
+    pub sockets: Probe<u32>,
+    /// Physical cores online in all sockets.
+    pub cores: Probe<u32>,
+    /// Logical CPUs online.
+    pub logical_cpus: Probe<u32>,
+    /// Hardware threads a core, 1 where simultaneous multithreading is off or hidden.
+    pub threads_per_core: Probe<u32>,
+    /// Where each online logical CPU sits, by CPU number.
+    pub topology: Probe<Vec<LogicalCpu>>,
+    /// NUMA nodes, by number.
+    pub numa_nodes: Probe<Vec<NumaNode>>,
+    /// Caches seen from the first online CPU and how many there are.
+    pub caches: Probe<Vec<Cache>>,
+    /// Clock frequencies.
+    pub clock: Clock,
+}
+
+/// A core design, by the name that the field uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Microarchitecture {
+    /// Short lower-case id, the key of the table of execution ports: `zen3`,
+    /// `golden_cove`, `skylake_server`.
+    pub id: String,
+    /// Name for people, with the product where it is known: `Golden Cove (Sapphire Rapids)`.
+    pub name: String,
+    /// What it was concluded from, in words.
+    pub evidence: String,
+}
+
+/// One online logical CPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogicalCpu {
+    /// Kernel's CPU number.
+    pub cpu: u32,
+    /// Core id within its socket.
+    pub core: u32,
+    /// Socket (physical package) id.
+    pub socket: u32,
+    /// Logical CPUs on the same core, itself included, sorted.
+    pub siblings: Vec<u32>,
+}
+
+/// One NUMA node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NumaNode {
+    /// Node number.
+    pub id: u32,
+    /// Its CPUs, sorted.
+    pub cpus: Vec<u32>,
+    /// Its memory in bytes, if told.
+    pub memory_bytes: Option<u64>,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// One cache as the first online CPU sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// 1 for L1, and so on.
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Size of one instance in bytes, as reported.
+    pub size_bytes: u64,
+    /// Line size in bytes.
+    pub line_bytes: Option<u32>,
+    /// Associativity.
+    pub ways: Option<u32>,
+    /// Logical CPUs that share this instance, sorted.
+    pub shared_by: Vec<u32>,
+    /// Instances in the machine, counted over the online CPUs.
+    pub instances: u32,
+}
+
+/// Clock frequencies in Hz.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clock {
+    /// Base frequency as the machine reports it.
+    pub nominal_hz: Probe<f64>,
+    /// Highest frequency as the machine reports it.
+    pub boost_hz: Probe<f64>,
+    /// Core cycles a second, measured on one idle core by a chain of dependent instructions.
+    pub measured_hz: Probe<f64>,
+    /// Rate of the time-stamp counter.
+    pub tsc_hz: Probe<f64>,
+}
+
+/// Main memory in bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Total of the machine or VM.
+    pub total_bytes: Probe<u64>,
+    /// What the kernel reckons can be used without swapping.
+    pub available_bytes: Probe<u64>,
+    /// Swap space.
+    pub swap_total_bytes: Probe<u64>,
+    /// Transparent huge pages: `always`, `madvise` or `never`.
+    pub transparent_huge_pages: Probe<String>,
+}
+
+/// Operating system and what lies under it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Os {
+    /// Kernel name and release, such as `Linux 6.18.0`.
+    pub kernel: Probe<String>,
+    /// Distribution, such as `Debian GNU/Linux 12 (bookworm)`.
+    pub distribution: Probe<String>,
+    /// Hypervisor (`kvm`, `vmware`, ...) or `none`.
+    pub virtualisation: Probe<String>,
+    /// Container manager (`docker`, `podman`, ...) or `none`.
+    pub container: Probe<String>,
+    /// Frequency governor of the first online CPU.
+    pub governor: Probe<String>,
+}
+
+/// What this process may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// CPUs in the affinity mask, sorted.
+    pub affinity: Probe<Vec<u32>>,
+    /// CPUs in the effective cpuset of the cgroup, sorted.
+    pub cpuset: Probe<Vec<u32>>,
+    /// CPU bandwidth of the tightest cgroup on the way up.
+    pub cpu_quota: Probe<CpuQuota>,
+    /// Memory limit of the tightest cgroup on the way up; a known `None` means no limit.
+    pub memory_bytes: Probe<Option<u64>>,
+    /// CPUs that threads are pinned to, in the order of use: affinity and
+    /// cpuset together, one a physical core before the siblings.
+    pub usable_cpus: Vec<u32>,
+    /// Physical cores among `usable_cpus`.
+    pub usable_cores: u32,
+}
+
+/// CPU bandwidth control.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuQuota {
+    /// CPUs' worth of time that the cgroup may use, such as 0.5; null: no quota.
+    pub cpus: Option<f64>,
+}
+
+/// The clock that trials are timed with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timer {
+    /// Kernel's clock source, such as `tsc`.
+    pub clock_source: Probe<String>,
+    /// Smallest step of CLOCK_MONOTONIC seen, in seconds.
+    pub resolution_s: Probe<f64>,
+    /// Time that one reading takes, in seconds.
+    pub overhead_s: Probe<f64>,
+}
+
+/// What else ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Load averages over 1, 5 and 15 minutes.
+    pub average: Probe<[f64; 3]>,
+    /// Share of CPU time stolen by the hypervisor since boot, 0 to 1.
+    pub steal_since_boot: Probe<f64>,
+}

@@ -1,0 +1,42 @@
+//! What flows through proofmark: the machine that was found ([`Host`]), what is
+//! to be measured ([`Plan`]), how it was measured ([`Measurement`]) and the file
+//! that holds them all ([`Run`]).
+//!
+//! Every other crate imports this one; it imports none of ours. The types are
+//! plain data: they say what a field means, in which unit, and what its absence
+//! means. A missing value is `None` (or [`Probe::Missing`]) with a reason, never
+//! 0, NaN or -1.
+
+mod ceiling;
+mod finding;
+mod host;
+mod kernel;
+mod measurement;
+mod nearest;
+mod params;
+mod plan;
+mod probe;
+mod run;
+mod time;
+mod units;
+
+pub use ceiling::{Ceiling, Input, Provenance};
+pub use finding::{Finding, Severity, Verdict};
+pub use host::{
+    Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory,
+    Microarchitecture, NumaNode, Os, Timer,
+};
+pub use kernel::{Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+pub use measurement::{
+    Conditions, Ending, Latency, Limiter, Measurement, Ratio, Reference, Summary, Trial, Witness,
+};
+pub use nearest::nearest;
+pub use params::{Param, Params, Point};
+pub use plan::{Plan, Policy};
+pub use probe::Probe;
+pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use time::Timestamp;
+pub use units::{
+    ParseError, Quantity, format_count, format_quantity, format_seconds, format_size,
+    parse_duration, parse_size,
+};

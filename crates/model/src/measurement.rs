@@ -1,0 +1,228 @@
+//! A point with its trials and everything that was concluded from them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Better, Ceiling, Finding, Params, Point, Subsystem, Timestamp, Unit, Verdict};
+
+/// One timed repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// `work / seconds`, in the measurement's unit.
+    pub value: f64,
+    /// Wall time from the first thread's start to the last one's end, in seconds.
+    pub seconds: f64,
+    /// Units of work done by all threads together (operations, bytes, bits).
+    pub work: f64,
+    /// When it began, UTC.
+    pub started: Timestamp,
+    /// What the system did meanwhile.
+    pub conditions: Conditions,
+}
+
+/// What the system did during a trial. `None`: this system does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Conditions {
+    /// Core clock in Hz right before and after, under the trial's own load: the mean over threads.
+    pub clock_hz: Option<f64>,
+    /// Largest relative gap between any two of the clock readings that `clock_hz` is made from.
+    pub clock_spread: Option<f64>,
+    /// Relative gap between two chains of different instructions; a clock that
+    /// both agree on is a clock.
+    pub clock_disagreement: Option<f64>,
+    /// Time that the hypervisor took from the trial's CPUs, in CPU-seconds.
+    pub steal_s: Option<f64>,
+    /// Time that the cgroup's quota held back the process, in CPU-seconds.
+    pub throttled_s: Option<f64>,
+    /// CPU time that other processes took on the trial's CPUs, in CPU-seconds.
+    pub other_cpu_s: Option<f64>,
+    /// CPU time that the trial's threads themselves used, in CPU-seconds. Evidence only: never a clock.
+    pub own_cpu_s: Option<f64>,
+    /// Times that a thread was taken off its CPU against its will.
+    pub involuntary_switches: Option<u64>,
+    /// Threads that ended on another CPU than they began.
+    pub migrations: Option<u64>,
+    /// Page faults served without I/O.
+    pub minor_faults: Option<u64>,
+    /// Page faults that needed I/O.
+    pub major_faults: Option<u64>,
+    /// Pages that the whole system swapped in or out.
+    pub swapped_pages: Option<u64>,
+}
+
+/// Statistics over the trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Number of trials.
+    pub n: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1); null for a single trial.
+    pub sd: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Interval that holds the true median with at least 95 % confidence, by
+    /// order statistics; null for fewer than 6 trials, which cannot give one.
+    pub ci95: Option<[f64; 2]>,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+}
+
+/// Distribution of single operations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Always `s`.
+    pub unit: String,
+    /// Operations timed.
+    pub count: u64,
+    /// Least.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile; null where the sample does not carry it.
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Greatest.
+    pub max: f64,
+}
+
+/// What held the number down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limiter {
+    /// The resource, such as `execution ports`.
+    pub resource: String,
+    /// Why that one, with figures.
+    pub evidence: String,
+}
+
+/// An independent account of the work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Witness {
+    /// Who counted: `checked arithmetic`, `device sectors`, `receiver`.
+    pub kind: String,
+    /// Units of work that the kernel claims, over all trials.
+    pub claimed: f64,
+    /// Units of work that the witness counted.
+    pub counted: f64,
+    /// What was compared, in words.
+    pub note: String,
+}
+
+/// A ratio taken pair by pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    /// Median of the pairs' ratios, ours / theirs.
+    pub median: f64,
+    /// Its 95 % interval; null for fewer than 6 pairs.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// The tool that people already trust, run beside the measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reference {
+    /// Tool name.
+    pub tool: String,
+    /// Its version.
+    pub version: String,
+    /// The command line.
+    pub command: String,
+    /// Its median, in the measurement's unit.
+    pub value: f64,
+    /// Its trials.
+    pub trials: Vec<f64>,
+    /// Ours / theirs.
+    pub ratio: Ratio,
+}
+
+/// One number, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Kernel id.
+    pub kernel: String,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Every knob.
+    pub params: Params,
+    /// Base unit of `trials[].value`, `summary` and `ceiling`.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Every trial, in order.
+    pub trials: Vec<Trial>,
+    /// Values of the warm-up, in order; not part of the summary.
+    pub warmup: Vec<f64>,
+    /// Statistics; null without a trial.
+    pub summary: Option<Summary>,
+    /// Distribution of single operations, where the kernel times them.
+    pub latency: Option<Latency>,
+    /// Independent account of the work.
+    pub witness: Option<Witness>,
+    /// The most that it could show.
+    pub ceiling: Option<Ceiling>,
+    /// Measured / ceiling: the median over the trials, each against the ceiling
+    /// at that trial's own clock.
+    pub efficiency: Option<f64>,
+    /// What held it down.
+    pub limiter: Option<Limiter>,
+    /// Trusted tools side by side.
+    pub references: Vec<Reference>,
+    /// What the checks found.
+    pub findings: Vec<Finding>,
+    /// What they add up to.
+    pub verdict: Verdict,
+    /// Why a part above is null or empty, by its name.
+    pub missing: BTreeMap<String, String>,
+    /// How the taking of trials ended.
+    pub ending: Ending,
+}
+
+/// How the taking of trials ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "how", rename_all = "lowercase")]
+pub enum Ending {
+    /// The target interval was reached, or the fixed number of trials taken.
+    Complete,
+    /// The time or the number of trials allowed was spent before the target interval was reached.
+    Budget,
+    /// Still being measured when this was written.
+    Unfinished,
+    /// The run was told to stop.
+    Interrupted {
+        /// The signal's name.
+        by: String,
+    },
+    /// The kernel checked its own result and found it wrong.
+    Unverified {
+        /// What was expected and what came out.
+        reason: String,
+    },
+    /// The worker process died.
+    Crashed {
+        /// The signal's name, such as `SIGKILL`, where a signal ended it.
+        signal: Option<String>,
+        /// Exit status or the last words on its standard error.
+        detail: String,
+    },
+    /// The kernel cannot run here as asked.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Measurement {
+    /// The point that was measured.
+    pub fn point(&self) -> Point {
+        Point { kernel: self.kernel.clone(), params: self.params.clone() }
+    }
+}

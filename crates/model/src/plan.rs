@@ -1,0 +1,33 @@
+//! What is to be measured, and how hard.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Point;
+
+/// How trials are taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Policy {
+    /// Half-width of the median's 95 % interval, as a share of the median, at
+    /// which trials stop: 0.02 for 2 %.
+    pub target: f64,
+    /// Least number of trials.
+    pub min_trials: u32,
+    /// Greatest number of trials. Equal to `min_trials` where the number is fixed.
+    pub max_trials: u32,
+    /// Least duration of a trial in seconds.
+    pub trial_s: f64,
+    /// Time that the whole run may take, in seconds; null: as long as the trials need.
+    pub budget_s: Option<f64>,
+}
+
+/// The points of a run, in order, and the policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Name of the profile that it came from.
+    pub profile: String,
+    /// How trials are taken.
+    pub policy: Policy,
+    /// The points.
+    pub points: Vec<Point>,
+}

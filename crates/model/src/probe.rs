@@ -1,0 +1,82 @@
+//! A fact about the machine, or the reason why it is not known.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A value with the place that it was read from, or the reason for its absence.
+///
+/// In JSON: `{"value": 2, "source": "/proc/cpuinfo"}` or
+/// `{"value": null, "reason": "/proc/cpuinfo: permission denied"}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Probe<T> {
+    /// The value is known.
+    Known {
+        /// The value, in the unit that the field's name or documentation gives.
+        value: T,
+        /// Where it was read: a file, a CPUID leaf, a system call.
+        source: Cow<'static, str>,
+    },
+    /// The value is not known.
+    Missing {
+        /// Always null; keeps the shape of the JSON the same for readers.
+        value: (),
+        /// Why it is not known, in words for a person.
+        reason: Cow<'static, str>,
+    },
+}
+
+impl<T> Probe<T> {
+    /// A known value and where it was read.
+    pub fn known(value: T, source: impl Into<Cow<'static, str>>) -> Self {
+        Self::Known { value, source: source.into() }
+    }
+
+    /// An unknown value and why.
+    pub fn missing(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::Missing { value: (), reason: reason.into() }
+    }
+
+    /// The value, if it is known.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Self::Known { value, .. } => Some(value),
+            Self::Missing { .. } => None,
+        }
+    }
+
+    /// Where the value was read, or why it is missing.
+    pub fn origin(&self) -> &str {
+        match self {
+            Self::Known { source, .. } => source,
+            Self::Missing { reason, .. } => reason,
+        }
+    }
+
+    /// The same probe with another form of its value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Probe<U> {
+        match self {
+            Self::Known { value, source } => Probe::Known { value: f(value), source },
+            Self::Missing { reason, .. } => Probe::Missing { value: (), reason },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_says_null_and_why() {
+        let p: Probe<u32> = Probe::missing("no such file");
+        let text = serde_json::to_string(&p).unwrap();
+        assert_eq!(text, r#"{"value":null,"reason":"no such file"}"#);
+        assert_eq!(serde_json::from_str::<Probe<u32>>(&text).unwrap(), p);
+        let k = Probe::known(3_u32, "cpuid");
+        let text = serde_json::to_string(&k).unwrap();
+        assert_eq!(text, r#"{"value":3,"source":"cpuid"}"#);
+        assert_eq!(serde_json::from_str::<Probe<u32>>(&text).unwrap(), k);
+    }
+}

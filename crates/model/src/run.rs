@@ -1,0 +1,94 @@
+//! The run file.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Host, KernelSpec, Measurement, Plan, Timestamp, Verdict};
+
+/// Version of the run file's shape.
+pub const SCHEMA: &str = "proofmark.run/1";
+
+/// The program that made a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Version of proofmark.
+    pub version: String,
+    /// Commit that it was built from; null for a build outside a checkout.
+    pub commit: Option<String>,
+    /// Compiler, target and profile.
+    pub build: String,
+}
+
+/// One run: host, plan and measurements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Always [`SCHEMA`].
+    pub schema: Cow<'static, str>,
+    /// The program that made it.
+    pub tool: Tool,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it ended; null while it goes on, and for ever if it was killed.
+    pub ended: Option<Timestamp>,
+    /// Signal that stopped it before the plan was done.
+    pub interrupted: Option<String>,
+    /// The machine.
+    pub host: Host,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// Declarations of the kernels in the plan, by id, so that a reader of this
+    /// file needs nothing else to explain it.
+    pub kernels: BTreeMap<String, KernelSpec>,
+    /// What was measured, in the order of the plan.
+    pub measurements: Vec<Measurement>,
+    /// Findings about the run as a whole.
+    pub findings: Vec<Finding>,
+}
+
+impl Run {
+    /// The worst verdict of all measurements; `None` without one.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.measurements.iter().map(|m| m.verdict).max()
+    }
+}
+
+/// Why a run file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is not JSON, or not of the schema's shape.
+    #[error("not a proofmark run: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// It is of another version.
+    #[error("schema is {found}, this proofmark reads {SCHEMA}")]
+    Schema {
+        /// The version that the file names.
+        found: String,
+    },
+}
+
+/// Reads a run file's text.
+///
+/// # Errors
+/// [`ReadError::Schema`] if the file names another schema, [`ReadError::Shape`]
+/// with line and column if it is torn, not JSON or of another shape.
+pub fn read_run(text: &str) -> Result<Run, ReadError> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: Option<serde_json::Value>,
+    }
+    let head: Head = serde_json::from_str(text)?;
+    match head.schema {
+        Some(serde_json::Value::String(s)) if s == SCHEMA => Ok(serde_json::from_str(text)?),
+        Some(serde_json::Value::String(found)) => Err(ReadError::Schema { found }),
+        Some(other) => Err(ReadError::Schema { found: other.to_string() }),
+        None => Err(ReadError::Schema { found: "missing".to_owned() }),
+    }
+}
+
+/// The JSON schema of a run file.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Run)
+}

@@ -1,0 +1,52 @@
+//! Moments in UTC.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// A moment in UTC; RFC 3339 in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub jiff::Timestamp);
+
+impl Timestamp {
+    /// The wall clock now. For labels only: durations come from the monotonic clock.
+    pub fn now() -> Self {
+        Self(jiff::Timestamp::now())
+    }
+
+    /// A moment given in whole milliseconds since 1970, for tests and fixtures.
+    pub fn from_millis(ms: i64) -> Option<Self> {
+        jiff::Timestamp::from_millisecond(ms).ok().map(Self)
+    }
+
+    /// `20261121T020304Z`: fit for the name of a folder.
+    pub fn compact(self) -> String {
+        self.0.strftime("%Y%m%dT%H%M%SZ").to_string()
+    }
+
+    /// `2026-11-21 02:03:04 UTC`, for people.
+    pub fn display(self) -> String {
+        self.0.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+}

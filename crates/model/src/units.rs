@@ -1,0 +1,242 @@
+//! Sizes, durations and quantities: parsed as people type them, printed with labels.
+
+use std::time::Duration;
+
+use crate::Unit;
+
+/// Why a size or a duration cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// Not a number with a known suffix.
+    #[error(
+        "'{0}' is not a size; write a whole number with B, KB, MB, GB or TB, as in 8KB (8192 bytes)"
+    )]
+    Size(String),
+    /// Does not fit 64 bits.
+    #[error("'{0}' is too large")]
+    Overflow(String),
+    /// Not a duration.
+    #[error("'{0}' is not a duration; write 250ms, 30s, 5m or 1h30m")]
+    Duration(String),
+}
+
+/// Bytes from text: `8B`, `8KB`, `8k`, `8KiB`, `8MB`; every suffix is a power of 1024,
+/// as fio and the published reports write them.
+///
+/// # Errors
+/// If the text is not a whole number with a known suffix, or overflows 64 bits.
+///
+/// ```
+/// assert_eq!(proofmark_model::parse_size("8KB"), Ok(8192));
+/// assert_eq!(proofmark_model::parse_size("80MiB"), Ok(83_886_080));
+/// ```
+pub fn parse_size(text: &str) -> Result<u64, ParseError> {
+    let trimmed = text.trim();
+    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, suffix) = trimmed.split_at(digits);
+    if number.is_empty() {
+        return Err(ParseError::Size(text.to_owned()));
+    }
+    let shift = match suffix.trim_start().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err(ParseError::Size(text.to_owned())),
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(1 << shift))
+        .ok_or_else(|| ParseError::Overflow(text.to_owned()))
+}
+
+/// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.
+///
+/// # Errors
+/// If the text is no such duration, or zero.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
+    match humantime::parse_duration(text.trim()) {
+        Ok(d) if !d.is_zero() => Ok(d),
+        _ => Err(ParseError::Duration(text.to_owned())),
+    }
+}
+
+/// Bytes for people: `64 B`, `32 KiB`, `1.5 GiB`.
+pub fn format_size(bytes: u64) -> String {
+    const NAMES: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut name = NAMES[0];
+    for next in &NAMES[1..] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        name = next;
+    }
+    if value.fract() == 0.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
+}
+
+/// A number and its label, scaled for reading: `64.1` `GFLOP/s`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// Multiply a base value by this.
+    pub factor: f64,
+    /// Label with its prefix.
+    pub label: String,
+}
+
+impl Quantity {
+    /// The decimal prefix that suits a value of this size. Use one for a whole
+    /// table or axis: choose it by the largest value.
+    pub fn suited(value: f64, unit: Unit) -> Self {
+        let magnitude = value.abs();
+        let steps: &[(f64, &str)] = if unit == Unit::Second {
+            &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")]
+        } else {
+            &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
+        };
+        let (scale, prefix) = steps
+            .iter()
+            .find(|(s, _)| magnitude >= *s)
+            .or(steps.last())
+            .copied()
+            .unwrap_or((1.0, ""));
+        let label = match unit {
+            Unit::Second => prefix.to_owned(),
+            Unit::FlopPerSecond
+            | Unit::OpPerSecond
+            | Unit::Hertz
+            | Unit::BytePerSecond
+            | Unit::BitPerSecond => {
+                format!("{prefix}{unit}")
+            }
+        };
+        Self { factor: 1.0 / scale, label }
+    }
+
+    /// The number alone, with four significant digits.
+    pub fn number(&self, value: f64) -> String {
+        significant(value * self.factor)
+    }
+}
+
+/// Four significant digits without an exponent.
+fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    let decimals = if magnitude >= 1000.0 {
+        0
+    } else if magnitude >= 100.0 {
+        1
+    } else if magnitude >= 10.0 {
+        2
+    } else {
+        3
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A value with its label: `64.12 GFLOP/s`.
+pub fn format_quantity(value: f64, unit: Unit) -> String {
+    let q = Quantity::suited(value, unit);
+    format!("{} {}", q.number(value), q.label)
+}
+
+/// Seconds for people: `250 ms`, `12 s`, `3 min 20 s`.
+pub fn format_seconds(seconds: f64) -> String {
+    if seconds < 1.0 {
+        return format_quantity(seconds, Unit::Second);
+    }
+    let whole = seconds.round() as u64;
+    match (whole / 3600, whole % 3600 / 60, whole % 60) {
+        (0, 0, s) if seconds < 10.0 && s < 10 => format!("{seconds:.1} s"),
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, 0, _) => format!("{h} h"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+/// A count with thousands apart: `1 000 000`.
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_as_people_type_them() {
+        for (text, bytes) in [
+            ("1B", 1),
+            ("8", 8),
+            ("8B", 8),
+            ("8KB", 8192),
+            ("8k", 8192),
+            ("8KiB", 8192),
+            ("1 MB", 1 << 20),
+            ("80MB", 80 << 20),
+            ("1g", 1 << 30),
+            ("2TiB", 2 << 40),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "KB", "-1", "1.5KB", "8XB", "8KBs", "0x10", "٣"] {
+            assert!(matches!(parse_size(bad), Err(ParseError::Size(_))), "{bad}");
+        }
+        for big in ["18446744073709551616", "99999999999TB", "16777216TB"] {
+            assert!(matches!(parse_size(big), Err(ParseError::Overflow(_))), "{big}");
+        }
+    }
+
+    #[test]
+    fn durations_as_people_type_them() {
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
+        for bad in ["", "0s", "5", "-3s", "1 fortnight"] {
+            assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn quantities_carry_their_label() {
+        assert_eq!(format_quantity(64.123e9, Unit::FlopPerSecond), "64.12 GFLOP/s");
+        assert_eq!(format_quantity(0.0, Unit::OpPerSecond), "0.000 op/s");
+        assert_eq!(format_quantity(5.2e-9, Unit::Second), "5.200 ns");
+        assert_eq!(format_size(32768), "32 KiB");
+        assert_eq!(format_size(1), "1 B");
+        assert_eq!(format_size(503_316_480), "480 MiB");
+        assert_eq!(format_seconds(0.25), "250.0 ms");
+        assert_eq!(format_seconds(200.0), "3 min 20 s");
+        assert_eq!(format_count(1_000_000), "1\u{202f}000\u{202f}000");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".{0,40}") {
+            let _ = parse_size(&text);
+            let _ = parse_duration(&text);
+        }
+
+        #[test]
+        fn sizes_come_back(n in 0_u64..1 << 40) {
+            prop_assert_eq!(parse_size(&format!("{n}B")), Ok(n));
+        }
+    }
+}
