@@ -1,1 +1,28 @@
-//! Placeholder.
+//! Times one point: clock, threads, pinning, warm-up, trials, statistics, workers.
+//!
+//! Two processes share the work. The run (`schedule`, `session`) decides what
+//! happens next and keeps what is known; a worker (`worker`, `team`) sets up one
+//! point and takes a trial when told (`protocol`). So a crash costs one point,
+//! and trials of many points can be taken in turn.
+
+pub mod chain;
+mod clock;
+mod conditions;
+mod kernel;
+#[cfg(test)]
+mod null;
+mod protocol;
+mod schedule;
+mod session;
+mod statistics;
+mod steady;
+mod team;
+mod worker;
+
+pub use clock::{Clock, Monotonic, Precision, monotonic, precision};
+pub use kernel::{Amount, Kernel, Load, Refusal, Setup};
+pub use protocol::{Job, Reply, Request, Sample};
+pub use schedule::{Observer, Phase, Schedule};
+pub use session::{Launcher, Session, Stop, Workers};
+pub use statistics::{median, relative_half_width, summarise};
+pub use worker::serve;

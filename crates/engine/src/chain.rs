@@ -1,0 +1,222 @@
+//! The core clock, measured: chains of dependent instructions of known latency.
+//!
+//! Two chains of different instructions are run. One counts register adds of one
+//! cycle; the other, multiplies of three cycles (x86-64: Intel since Nehalem, AMD
+//! since Zen; uops.info, Agner Fog's instruction tables) or exclusive ORs of one
+//! cycle (AArch64). No shortcut of a core serves both, so a clock that both agree
+//! on is a clock. Adds of an immediate will not do: cores since Golden Cove fold
+//! several of them into one while renaming, and the "clock" reads five times too
+//! fast.
+
+#![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
+
+use crate::clock::monotonic;
+
+/// Instructions in one step of either chain.
+const PER_STEP: u64 = 64;
+
+/// Cycles of one instruction of the second chain.
+#[cfg(target_arch = "x86_64")]
+const SECOND_CYCLES: f64 = 3.0;
+#[cfg(target_arch = "aarch64")]
+const SECOND_CYCLES: f64 = 1.0;
+
+/// Clock of the calling thread's core, in Hz, by two chains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// By the chain of adds.
+    pub by_adds: f64,
+    /// By the second chain.
+    pub by_second: f64,
+}
+
+impl Reading {
+    /// How far apart the two chains are, as a share of the first.
+    pub fn disagreement(&self) -> f64 {
+        (self.by_second / self.by_adds - 1.0).abs()
+    }
+}
+
+/// Reads the clock: each chain `rounds` times for about `slice_s` seconds, in
+/// turn, and the fastest of each counts, since an interruption can only slow a
+/// chain down. `None` on an architecture without chains.
+pub fn read_clock(slice_s: f64, rounds: u32) -> Option<Reading> {
+    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        return None;
+    }
+    // 3 GHz is near enough to size a slice.
+    let steps = ((slice_s * 3e9 / PER_STEP as f64) as u64).max(16);
+    let second_steps = ((steps as f64 / second_cycles()) as u64).max(16);
+    let mut reading = Reading { by_adds: 0.0, by_second: 0.0 };
+    for _ in 0..rounds.max(1) {
+        reading.by_adds = reading.by_adds.max(rate(steps, 1.0, adds));
+        reading.by_second = reading.by_second.max(rate(second_steps, second_cycles(), second));
+    }
+    Some(reading)
+}
+
+fn second_cycles() -> f64 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    return SECOND_CYCLES;
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return 1.0;
+}
+
+fn rate(steps: u64, cycles: f64, chain: fn(u64) -> u64) -> f64 {
+    let start = monotonic();
+    std::hint::black_box(chain(steps));
+    (steps * PER_STEP) as f64 * cycles / (monotonic() - start)
+}
+
+/// Runs `steps * 64` dependent register adds of 1 and returns their sum.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub fn adds(steps: u64) -> u64 {
+    if steps == 0 {
+        return 0;
+    }
+    let mut sum = 0_u64;
+    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 6",
+            "2:",
+            ".rept 64",
+            "add {x}, {one}",
+            ".endr",
+            "dec {n}",
+            "jnz 2b",
+            x = inout(reg) sum,
+            one = in(reg) 1_u64,
+            n = inout(reg) steps => _,
+            options(nomem, nostack),
+        );
+    }
+    sum
+}
+
+/// Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^64.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub fn second(steps: u64) -> u64 {
+    if steps == 0 {
+        return 1;
+    }
+    let mut product = 1_u64;
+    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 6",
+            "2:",
+            ".rept 64",
+            "imul {x}, {three}",
+            ".endr",
+            "dec {n}",
+            "jnz 2b",
+            x = inout(reg) product,
+            three = in(reg) 3_u64,
+            n = inout(reg) steps => _,
+            options(nomem, nostack),
+        );
+    }
+    product
+}
+
+/// Runs `steps * 64` dependent register adds of 1 and returns their sum.
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+pub fn adds(steps: u64) -> u64 {
+    if steps == 0 {
+        return 0;
+    }
+    let mut sum = 0_u64;
+    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 6",
+            "2:",
+            ".rept 64",
+            "add {x}, {x}, {one}",
+            ".endr",
+            "subs {n}, {n}, #1",
+            "b.ne 2b",
+            x = inout(reg) sum,
+            one = in(reg) 1_u64,
+            n = inout(reg) steps => _,
+            options(nomem, nostack),
+        );
+    }
+    sum
+}
+
+/// Runs `steps * 64` dependent exclusive ORs with 1 and returns what is left.
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+pub fn second(steps: u64) -> u64 {
+    if steps == 0 {
+        return 1;
+    }
+    let mut bits = 1_u64;
+    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 6",
+            "2:",
+            ".rept 64",
+            "eor {x}, {x}, {one}",
+            ".endr",
+            "subs {n}, {n}, #1",
+            "b.ne 2b",
+            x = inout(reg) bits,
+            one = in(reg) 1_u64,
+            n = inout(reg) steps => _,
+            options(nomem, nostack),
+        );
+    }
+    bits
+}
+
+/// There is no chain for this architecture; [`read_clock`] never calls it.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn adds(steps: u64) -> u64 {
+    steps
+}
+
+/// There is no chain for this architecture; [`read_clock`] never calls it.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn second(steps: u64) -> u64 {
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chains_do_the_work_they_claim() {
+        assert_eq!(adds(0), 0);
+        assert_eq!(adds(1), 64);
+        assert_eq!(adds(1000), 64_000);
+        #[cfg(target_arch = "x86_64")]
+        for steps in [0_u64, 1, 7] {
+            assert_eq!(second(steps), 3_u64.wrapping_pow(steps as u32 * 64));
+        }
+    }
+
+    #[test]
+    fn the_chains_agree() {
+        let Some(_) = read_clock(1e-6, 1) else {
+            eprintln!("skipped: no chains on this architecture");
+            return;
+        };
+        // The best of many short readings: other work on the machine only slows a chain.
+        let r = read_clock(200e-6, 50).unwrap();
+        assert!(r.disagreement() < 0.03, "{r:?}");
+    }
+
+    #[test]
+    fn disagreement_is_seen() {
+        let r = Reading { by_adds: 20e9, by_second: 4e9 };
+        assert!(r.disagreement() > 0.5);
+    }
+}

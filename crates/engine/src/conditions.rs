@@ -1,0 +1,246 @@
+//! What the system did during a trial, from counters read before and after it.
+//!
+//! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on
+//! the thread itself. Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat.
+//! A counter that cannot be read leaves `None`.
+
+#![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Counters of one thread since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ThreadCounters {
+    /// CPU time used, in seconds.
+    pub cpu_s: Option<f64>,
+    /// Time spent runnable but waiting for the CPU, in seconds.
+    pub waiting_s: Option<f64>,
+    /// Involuntary context switches.
+    pub involuntary: Option<u64>,
+    /// Page faults without I/O.
+    pub minor_faults: Option<u64>,
+    /// Page faults with I/O.
+    pub major_faults: Option<u64>,
+    /// CPU that it runs on.
+    pub cpu: Option<usize>,
+}
+
+impl ThreadCounters {
+    /// Reads the calling thread's counters before a trial: the files first, so that
+    /// page faults of reading them are not counted as the trial's.
+    pub fn before() -> Self {
+        let times = Self::times();
+        Self { cpu_s: times.0, waiting_s: times.1, ..Self::usage() }
+    }
+
+    /// Reads the calling thread's counters after a trial: the files last.
+    pub fn after() -> Self {
+        let usage = Self::usage();
+        let times = Self::times();
+        Self { cpu_s: times.0, waiting_s: times.1, ..usage }
+    }
+
+    fn times() -> (Option<f64>, Option<f64>) {
+        let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        text.and_then(|t| parse_schedstat(&t)).unzip()
+    }
+
+    fn usage() -> Self {
+        // SAFETY: `rusage` is plain data for which all zeroes is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live rusage of this frame.
+        let told = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } == 0;
+        let count = |v: libc::c_long| told.then(|| u64::try_from(v).unwrap_or(0));
+        Self {
+            cpu_s: None,
+            waiting_s: None,
+            involuntary: count(usage.ru_nivcsw),
+            minor_faults: count(usage.ru_minflt),
+            major_faults: count(usage.ru_majflt),
+            cpu: Some(rustix::thread::sched_getcpu()),
+        }
+    }
+
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_s: difference(self.cpu_s, earlier.cpu_s),
+            waiting_s: difference(self.waiting_s, earlier.waiting_s),
+            involuntary: count_between(self.involuntary, earlier.involuntary),
+            minor_faults: count_between(self.minor_faults, earlier.minor_faults),
+            major_faults: count_between(self.major_faults, earlier.major_faults),
+            cpu: self.cpu,
+        }
+    }
+}
+
+/// CPU time and waiting time in seconds from the text of a schedstat file.
+fn parse_schedstat(text: &str) -> Option<(f64, f64)> {
+    let mut fields = text.split_ascii_whitespace().map(|f| f.parse::<u64>().ok());
+    let cpu = fields.next()??;
+    let waiting = fields.next()??;
+    Some((cpu as f64 * 1e-9, waiting as f64 * 1e-9))
+}
+
+/// Counters of the whole system that concern a trial.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SystemCounters {
+    /// Time stolen from the trial's CPUs by the hypervisor, in CPU-seconds; ticks of 10 ms.
+    pub steal_s: Option<f64>,
+    /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
+    pub busy_s: Option<f64>,
+    /// Time that the cgroup was held back by its quota, in seconds.
+    pub throttled_s: Option<f64>,
+    /// Pages swapped in and out.
+    pub swapped_pages: Option<u64>,
+}
+
+/// Where the counters of the system are.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// cpu.stat files of this process's cgroup and those above it.
+    pub cpu_stat: Vec<PathBuf>,
+    /// CPUs that the trial runs on.
+    pub cpus: Vec<u32>,
+}
+
+impl SystemCounters {
+    /// Reads them now.
+    pub fn read(sources: &Sources) -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
+        let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
+        Self {
+            steal_s,
+            busy_s,
+            throttled_s: throttled(&sources.cpu_stat),
+            swapped_pages: parse_swapped(&vmstat),
+        }
+    }
+
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            steal_s: difference(self.steal_s, earlier.steal_s),
+            busy_s: difference(self.busy_s, earlier.busy_s),
+            throttled_s: difference(self.throttled_s, earlier.throttled_s),
+            swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
+        }
+    }
+}
+
+fn difference(later: Option<f64>, earlier: Option<f64>) -> Option<f64> {
+    Some((later? - earlier?).max(0.0))
+}
+
+fn count_between(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
+    Some(later?.saturating_sub(earlier?))
+}
+
+/// Busy and stolen CPU-seconds of these CPUs from the text of /proc/stat.
+fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
+    let ticks = rustix::param::clock_ticks_per_second() as f64;
+    let mut busy = 0;
+    let mut steal = 0;
+    for cpu in cpus {
+        let name = format!("cpu{cpu}");
+        let line = text.lines().find(|l| l.split(' ').next() == Some(&name))?;
+        let f: Vec<u64> = line.split(' ').skip(1).map_while(|v| v.parse().ok()).collect();
+        // user nice system idle iowait irq softirq steal
+        let [user, nice, system, _, _, irq, softirq, stolen] = f.get(..8)?.try_into().ok()?;
+        busy += user + nice + system + irq + softirq;
+        steal += stolen;
+    }
+    Some((busy as f64 / ticks, steal as f64 / ticks))
+}
+
+/// The longest throttled time of any of these cpu.stat files, in seconds.
+fn throttled(files: &[PathBuf]) -> Option<f64> {
+    files
+        .iter()
+        .filter_map(|f: &PathBuf| fs::read_to_string::<&Path>(f).ok())
+        .filter_map(|text| parse_throttled(&text))
+        .max_by(f64::total_cmp)
+}
+
+/// Seconds from `throttled_usec` (cgroup v2) or `throttled_time` in nanoseconds (v1).
+fn parse_throttled(text: &str) -> Option<f64> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(' ')?;
+        let value = value.trim().parse::<u64>().ok()? as f64;
+        match name {
+            "throttled_usec" => Some(value * 1e-6),
+            "throttled_time" => Some(value * 1e-9),
+            _ => None,
+        }
+    })
+}
+
+fn parse_swapped(text: &str) -> Option<u64> {
+    let field =
+        |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok());
+    Some(field("pswpin ")? + field("pswpout ")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn cpu_stat_of_both_cgroup_versions() {
+        let v1 = "nr_periods 12\nnr_throttled 5\nthrottled_time 250000000\n";
+        let v2 = "usage_usec 9\nuser_usec 5\nnr_throttled 5\nthrottled_usec 250000\n";
+        assert_eq!(parse_throttled(v1), Some(0.25));
+        assert_eq!(parse_throttled(v2), Some(0.25));
+        assert_eq!(parse_throttled("nr_periods 12\n"), None);
+    }
+
+    #[test]
+    fn the_tightest_cgroup_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = [dir.path().join("own"), dir.path().join("parent"), dir.path().join("gone")];
+        fs::write(&files[0], "throttled_usec 1000000\n").unwrap();
+        fs::write(&files[1], "throttled_usec 3000000\n").unwrap();
+        assert_eq!(throttled(&files), Some(3.0));
+        assert_eq!(throttled(&[]), None);
+    }
+
+    #[test]
+    fn proc_stat_of_chosen_cpus() {
+        let text = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 10 20 5000 7 1 2 50 0 0\ncpu1 1 1 1 1 1 1 1 1 0 0\n";
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!(parse_stat(text, &[0]), Some((133.0 / ticks, 50.0 / ticks)));
+        assert_eq!(parse_stat(text, &[0, 1]), Some((138.0 / ticks, 51.0 / ticks)));
+        assert_eq!(parse_stat(text, &[2]), None);
+    }
+
+    #[test]
+    fn this_thread_can_be_read() {
+        let before = ThreadCounters::before();
+        let mut x = 0_u64;
+        let start = crate::clock::monotonic();
+        while crate::clock::monotonic() - start < 0.02 {
+            x = std::hint::black_box(x + 1);
+        }
+        let used = ThreadCounters::after().since(before);
+        if let Some(cpu_s) = used.cpu_s {
+            assert!(cpu_s > 0.0 && cpu_s < 10.0, "{used:?}");
+        }
+        assert!(used.minor_faults.is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-z0-9 \n]{0,200}") {
+            let _ = parse_stat(&text, &[0]);
+            let _ = parse_schedstat(&text);
+            let _ = parse_throttled(&text);
+            let _ = parse_swapped(&text);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Kernels that do nothing, to test the engine with.
+
+use std::borrow::Cow;
+
+use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
+
+use crate::kernel::{Amount, Kernel, Load, Refusal, Setup};
+
+const fn spec(id: &'static str) -> KernelSpec {
+    KernelSpec {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed("Nothing"),
+        summary: Cow::Borrowed("Does nothing."),
+        detail: Cow::Borrowed("Counts its iterations and does nothing else."),
+        subsystem: Subsystem::Cpu,
+        unit: Unit::OpPerSecond,
+        better: Better::Higher,
+        knobs: Cow::Borrowed(&[]),
+        ceilings: Cow::Borrowed(&[]),
+        interleave: true,
+    }
+}
+
+static NULL_SPEC: KernelSpec = spec("test.null");
+static WRONG_SPEC: KernelSpec = spec("test.wrong");
+
+/// Counts its iterations.
+pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false };
+/// Finds its own result wrong.
+pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true };
+
+pub(crate) struct Null {
+    spec: &'static KernelSpec,
+    wrong: bool,
+}
+
+impl Kernel for Null {
+    fn spec(&self) -> &'static KernelSpec {
+        self.spec
+    }
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        Ok(())
+    }
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(NullSetup { total: params.int("iterations").unwrap_or(1), wrong: self.wrong }))
+    }
+}
+
+struct NullSetup {
+    total: u64,
+    wrong: bool,
+}
+
+impl Setup for NullSetup {
+    fn amount(&self) -> Amount {
+        Amount::Total(self.total)
+    }
+    fn work_per_iteration(&self) -> f64 {
+        2.0
+    }
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(NullLoad { done: 0, wrong: self.wrong }))
+    }
+}
+
+struct NullLoad {
+    done: u64,
+    wrong: bool,
+}
+
+impl Load for NullLoad {
+    fn run(&mut self, iterations: u64) {
+        self.done = std::hint::black_box(iterations);
+    }
+    fn verify(&mut self) -> Result<u64, String> {
+        if self.wrong { Err("expected 1, found 2".to_owned()) } else { Ok(self.done) }
+    }
+}

@@ -1,0 +1,59 @@
+//! What a run and its workers say to each other: one JSON value a line, jobs and
+//! requests on the worker's standard input, replies on its standard output.
+
+use std::path::PathBuf;
+
+use proofmark_model::{Conditions, Point, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The first line to a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// What to measure.
+    pub point: Point,
+    /// CPUs to pin threads to, in order; thread i takes number i modulo their count.
+    pub cpus: Vec<u32>,
+    /// cpu.stat files that tell of throttling.
+    pub cpu_stat: Vec<PathBuf>,
+    /// Least duration of a trial in seconds.
+    pub trial_s: f64,
+}
+
+/// Every later line to a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Request {
+    /// Take a trial that does not count, and size the work by it.
+    Warm,
+    /// Take a trial.
+    Trial,
+}
+
+/// A line from a worker; one for the job and one for each request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reply {
+    /// Set up and waiting.
+    Ready,
+    /// What was asked for.
+    Sample(Box<Sample>),
+    /// The point cannot run here.
+    Refused(String),
+    /// The kernel found its own result wrong.
+    Unverified(String),
+}
+
+/// One trial as the worker saw it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When it began.
+    pub started: Timestamp,
+    /// First start to last end, in seconds.
+    pub seconds: f64,
+    /// Units of work that were asked for, over all threads.
+    pub claimed: f64,
+    /// Units of work that the verified results prove.
+    pub counted: f64,
+    /// What the system did meanwhile.
+    pub conditions: Conditions,
+}

@@ -1,0 +1,284 @@
+//! The run's side of a worker: a child process that can crash, hang or babble
+//! without costing more than its own measurement.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use proofmark_model::{Ending, Point};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::protocol::{Job, Reply, Request, Sample};
+
+/// Starts the measuring of points.
+pub trait Launcher {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// How the point ended before it began.
+    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
+}
+
+/// A point that is set up and takes trials when asked.
+pub trait Session {
+    /// Takes one trial.
+    ///
+    /// # Errors
+    /// How the point ended instead.
+    fn sample(&mut self, request: Request) -> Result<Sample, Ending>;
+}
+
+/// Tells a run to stop, from any thread: no new trial begins, and the workers are killed.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<Mutex<StopState>>);
+
+#[derive(Debug, Default)]
+struct StopState {
+    by: Option<String>,
+    workers: BTreeSet<i32>,
+}
+
+impl Stop {
+    /// Stops the run; `by` names the signal.
+    pub fn stop(&self, by: &str) {
+        let mut state = self.state();
+        state.by = Some(by.to_owned());
+        for pid in state.workers.iter().copied().filter_map(Pid::from_raw) {
+            // It may have just ended by itself.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Who stopped the run, if someone did.
+    pub fn stopped_by(&self) -> Option<String> {
+        self.state().by.clone()
+    }
+
+    fn add(&self, pid: u32) {
+        self.state().workers.extend(i32::try_from(pid));
+    }
+
+    fn remove(&self, pid: u32) {
+        if let Ok(pid) = i32::try_from(pid) {
+            self.state().workers.remove(&pid);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, StopState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Launches workers as child processes.
+#[derive(Debug, Clone)]
+pub struct Workers {
+    /// The program to run.
+    pub program: PathBuf,
+    /// Its arguments, which make it a worker.
+    pub arguments: Vec<String>,
+    /// CPUs to pin to.
+    pub cpus: Vec<u32>,
+    /// cpu.stat files that tell of throttling.
+    pub cpu_stat: Vec<PathBuf>,
+    /// Least duration of a trial in seconds.
+    pub trial_s: f64,
+    /// Longest silence of a worker before it counts as hung.
+    pub patience: Duration,
+    /// How the run is stopped.
+    pub stop: Stop,
+}
+
+impl Launcher for Workers {
+    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        let mut worker = Worker::spawn(self)?;
+        let job = Job {
+            point: point.clone(),
+            cpus: self.cpus.clone(),
+            cpu_stat: self.cpu_stat.clone(),
+            trial_s: self.trial_s,
+        };
+        match worker.ask(&job)? {
+            Reply::Ready => Ok(Box::new(worker)),
+            other => Err(worker.out_of_turn(other)),
+        }
+    }
+}
+
+/// Longest line and longest last words that are kept of a worker.
+const LINE_LIMIT: u64 = 64 * 1024;
+const WORDS_LIMIT: u64 = 4 * 1024;
+
+struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: Receiver<Option<String>>,
+    last_words: Receiver<String>,
+    patience: Duration,
+    stop: Stop,
+}
+
+impl Worker {
+    fn spawn(how: &Workers) -> Result<Self, Ending> {
+        let failed = |what: String| Ending::Crashed { signal: None, detail: what };
+        let mut child = Command::new(&how.program)
+            .args(&how.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Its own group: Ctrl-C reaches the run alone, which then stops its workers.
+            .process_group(0)
+            .spawn()
+            .map_err(|e| failed(format!("cannot start a worker: {e}")))?;
+        how.stop.add(child.id());
+        let requests = child.stdin.take();
+        let (send_reply, replies) = channel();
+        if let Some(out) = child.stdout.take() {
+            thread::spawn(move || {
+                let mut out = BufReader::new(out);
+                loop {
+                    let mut line = Vec::new();
+                    let read = out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line);
+                    let whole = matches!(read, Ok(n) if n > 0)
+                        .then(|| String::from_utf8_lossy(&line).into_owned());
+                    let end = whole.is_none();
+                    if send_reply.send(whole).is_err() || end {
+                        return;
+                    }
+                }
+            });
+        }
+        let (send_words, last_words) = channel();
+        if let Some(err) = child.stderr.take() {
+            thread::spawn(move || {
+                let mut words = Vec::new();
+                let mut err = err;
+                let _ = err.by_ref().take(WORDS_LIMIT).read_to_end(&mut words);
+                let _ = send_words.send(String::from_utf8_lossy(&words).trim().to_owned());
+                let _ = std::io::copy(&mut err, &mut std::io::sink());
+            });
+        }
+        let (patience, stop) = (how.patience, how.stop.clone());
+        Ok(Self { child, requests, replies, last_words, patience, stop })
+    }
+
+    /// Says one line and waits for the answer.
+    fn ask(&mut self, message: &impl serde::Serialize) -> Result<Reply, Ending> {
+        if let Some(by) = self.stop.stopped_by() {
+            return Err(Ending::Interrupted { by });
+        }
+        let said =
+            serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
+                line.push(b'\n');
+                let pipe = self.requests.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+                pipe.write_all(&line)?;
+                pipe.flush()
+            });
+        if said.is_err() {
+            return Err(self.autopsy("it closed its input"));
+        }
+        match self.replies.recv_timeout(self.patience) {
+            Ok(Some(line)) => serde_json::from_str(&line).map_err(|_| {
+                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)))
+            }),
+            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+                Err(self.autopsy("it ended without a reply"))
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                Err(self.autopsy(&format!("it was silent for {} s", self.patience.as_secs())))
+            }
+        }
+    }
+
+    fn out_of_turn(&mut self, reply: Reply) -> Ending {
+        match reply {
+            Reply::Refused(reason) => Ending::Refused { reason },
+            Reply::Unverified(reason) => Ending::Unverified { reason },
+            Reply::Ready | Reply::Sample(_) => self.autopsy("it answered out of turn"),
+        }
+    }
+
+    /// How the worker ended, or why it was ended.
+    fn autopsy(&mut self, seen: &str) -> Ending {
+        if let Some(by) = self.stop.stopped_by() {
+            return Ending::Interrupted { by };
+        }
+        let status = self.end(Duration::from_millis(500));
+        let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
+        let own_end = status.filter(|_| !seen.contains("silent"));
+        let signal = own_end.and_then(|s| s.signal()).map(signal_name);
+        let mut detail = match own_end.and_then(|s| s.code()) {
+            Some(code) if code != 0 => format!("{seen}; exit status {code}"),
+            _ => seen.to_owned(),
+        };
+        if !words.is_empty() {
+            detail = format!("{detail}; it said: {}", excerpt(&words));
+        }
+        Ending::Crashed { signal, detail }
+    }
+
+    /// Ends the process; its status, if it ended by itself within the grace.
+    fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
+        self.requests = None;
+        let step = Duration::from_millis(2);
+        let mut waited = Duration::ZERO;
+        let mut status = self.child.try_wait().ok().flatten();
+        while status.is_none() && waited < grace {
+            thread::sleep(step);
+            waited += step;
+            status = self.child.try_wait().ok().flatten();
+        }
+        self.stop.remove(self.child.id());
+        if status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        status
+    }
+}
+
+impl Session for Worker {
+    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+        match self.ask(&request)? {
+            Reply::Sample(s) if s.seconds > 0.0 && s.claimed.is_finite() => Ok(*s),
+            Reply::Sample(_) => Err(self.autopsy("it told of a trial without a duration")),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    let clean: String = text.trim().chars().filter(|c| !c.is_control()).collect();
+    match clean.char_indices().nth(200) {
+        Some((cut, _)) => format!("{}...", &clean[..cut]),
+        None => clean,
+    }
+}
+
+/// The usual name of a signal.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGILL => "SIGILL",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGTRAP => "SIGTRAP",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}

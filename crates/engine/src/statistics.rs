@@ -1,0 +1,148 @@
+//! Statistics over trials.
+//!
+//! The interval of the median is distribution-free, by order statistics (Hollander
+//! and Wolfe; recommended by Hoefler and Belli, SC'15, rule 8): the k-th smallest
+//! and k-th largest of n values hold the median with probability
+//! 1 - 2 P(B < k), where B is binomial(n, 1/2). Five values or fewer cannot reach
+//! 95 %, and get no interval.
+
+use proofmark_model::Summary;
+
+/// Statistics of the values; `None` if there is none, or if one is not finite.
+pub fn summarise(values: &[f64]) -> Option<Summary> {
+    if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let mean = sorted.iter().sum::<f64>() / n as f64;
+    let sd = (n > 1).then(|| {
+        let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
+        (squares / (n - 1) as f64).sqrt()
+    });
+    Some(Summary {
+        n: n as u64,
+        mean,
+        sd,
+        median: median_of_sorted(&sorted),
+        ci95: median_rank(n).map(|k| [sorted[k - 1], sorted[n - k]]),
+        min: sorted[0],
+        max: sorted[n - 1],
+    })
+}
+
+/// Half-width of the median's interval as a share of the median, if there is an interval.
+pub fn relative_half_width(summary: &Summary) -> Option<f64> {
+    let [low, high] = summary.ci95?;
+    Some((high - low) / 2.0 / summary.median.abs())
+}
+
+/// Median of values in any order; `None` without one.
+pub fn median(values: &[f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(median_of_sorted(&sorted))
+}
+
+fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    if n % 2 == 1 { sorted[n / 2] } else { f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]) }
+}
+
+/// Greatest k for which the k-th smallest and the k-th largest of `n` values
+/// hold the median with at least 95 % confidence; `None` for n < 6.
+fn median_rank(n: usize) -> Option<usize> {
+    let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?); // P(B = 0)
+    let mut below = 0.0; // P(B < k)
+    let mut k = 0;
+    while below + probability <= 0.025 {
+        below += probability;
+        probability *= (n - k) as f64 / (k + 1) as f64;
+        k += 1;
+    }
+    (k > 0).then_some(k)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use statrs::distribution::{Binomial, DiscreteCDF};
+
+    use super::*;
+
+    #[test]
+    fn a_sample_by_hand() {
+        let s = summarise(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!((s.n, s.mean, s.median, s.min, s.max), (8, 5.0, 4.5, 2.0, 9.0));
+        // Sample deviation (n - 1), not population: sqrt(32 / 7).
+        assert!((s.sd.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(s.ci95, Some([2.0, 9.0]));
+    }
+
+    #[test]
+    fn too_few_values_get_no_interval_and_one_no_deviation() {
+        for n in 1..=5 {
+            assert_eq!(summarise(&vec![1.0; n]).unwrap().ci95, None, "{n}");
+        }
+        assert!(summarise(&[1.0; 6]).unwrap().ci95.is_some());
+        assert_eq!(summarise(&[1.0]).unwrap().sd, None);
+        assert_eq!(summarise(&[]), None);
+        assert_eq!(summarise(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn the_rank_is_the_tightest_that_holds() {
+        for n in 6..=100 {
+            let k = median_rank(n).unwrap() as u64;
+            let b = Binomial::new(0.5, n as u64).unwrap();
+            assert!(2.0 * b.cdf(k - 1) <= 0.05, "n={n} k={k}");
+            assert!(2.0 * b.cdf(k) > 0.05, "n={n} k={k} is not the tightest");
+        }
+    }
+
+    /// METHOD.md, rule 7, on a machine whose noise is known: skewed, with outliers.
+    #[test]
+    fn the_interval_holds_the_long_run_median() {
+        let mut state = 42_u64;
+        let mut uniform = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for n in [6, 8, 10, 20, 30] {
+            let runs = 4000;
+            let held = (0..runs)
+                .filter(|_| {
+                    // Exponential slow-downs below a best rate of 100; the median is 100 - ln 2.
+                    let values: Vec<f64> = (0..n).map(|_| 100.0 + uniform().ln()).collect();
+                    let [low, high] = summarise(&values).unwrap().ci95.unwrap();
+                    let truth = 100.0 - std::f64::consts::LN_2;
+                    low <= truth && truth <= high
+                })
+                .count();
+            let share = held as f64 / f64::from(runs);
+            assert!((0.94..=0.996).contains(&share), "n={n}: {share}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter_and_the_median_is_inside(
+            mut values in prop::collection::vec(-1e12_f64..1e12, 1..40)
+        ) {
+            let s = summarise(&values).unwrap();
+            values.reverse();
+            let r = summarise(&values).unwrap();
+            prop_assert_eq!(s.median, r.median);
+            prop_assert!(s.min <= s.median && s.median <= s.max);
+            if let Some([low, high]) = s.ci95 {
+                prop_assert!(low <= s.median && s.median <= high);
+            }
+        }
+    }
+}

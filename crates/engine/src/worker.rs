@@ -1,0 +1,227 @@
+//! The worker's side: one process, one point.
+//!
+//! It reads a [`Job`], sets the kernel up, then answers each [`Request`] with a
+//! trial. It ends when its input ends, so a worker never outlives its run.
+
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+
+use proofmark_model::Point;
+
+use crate::kernel::{Amount, Kernel, Setup};
+use crate::protocol::{Job, Reply, Request, Sample};
+use crate::team::{Team, TeamError};
+
+/// Finds a kernel by its id.
+pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Kernel>;
+
+/// Serves one job: reads it and its requests from `input`, writes replies to `output`.
+///
+/// # Errors
+/// If either end of the pipe fails, or says what is not of the protocol.
+pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    let mut lines = input.lines();
+    let Some(first) = lines.next() else { return Ok(()) };
+    let job: Job = serde_json::from_str(&first?)?;
+    let mut work = match Work::set_up(find, &job) {
+        Ok(work) => work,
+        Err(reply) => return send(&mut output, &reply),
+    };
+    send(&mut output, &Reply::Ready)?;
+    for line in lines {
+        let reply = match serde_json::from_str(&line?)? {
+            Request::Warm => work.warm(),
+            Request::Trial => work.trial(),
+        };
+        send(&mut output, &reply.unwrap_or_else(Reply::from))?;
+    }
+    Ok(())
+}
+
+fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    output.write_all(&line)?;
+    output.flush()
+}
+
+impl From<TeamError> for Reply {
+    fn from(error: TeamError) -> Self {
+        match error {
+            TeamError::Unverified(reason) => Self::Unverified(reason),
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+/// A point that is set up.
+struct Work {
+    setup: Arc<dyn Setup>,
+    team: Team,
+    threads: u64,
+    trial_s: f64,
+    /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
+    filling: u64,
+}
+
+/// A warm-up trial is this part of a trial.
+const WARM_PART: u64 = 4;
+
+/// A trial is made this much longer than it must be, so that a core that speeds
+/// up does not make it too short.
+const MARGIN: f64 = 1.05;
+
+/// Seconds that a thread works, untimed, before each trial: longer than a core
+/// takes to change its clock for wide vectors.
+const AHEAD_S: f64 = 3e-3;
+
+impl Work {
+    fn set_up(find: Find, job: &Job) -> Result<Self, Reply> {
+        let Point { kernel: id, params } = &job.point;
+        let kernel = find(id).ok_or_else(|| Reply::Refused(format!("no kernel {id}")))?;
+        let refused = |e: crate::Refusal| Reply::Refused(e.0);
+        kernel.supports(params).map_err(refused)?;
+        let setup: Arc<dyn Setup> = Arc::from(kernel.setup(params).map_err(refused)?);
+        let threads = params.threads();
+        let count = usize::try_from(threads).unwrap_or(usize::MAX);
+        let team = Team::start(&setup, count, &job.cpus, job.cpu_stat.clone())?;
+        Ok(Self { setup, team, threads, trial_s: job.trial_s, filling: 0 })
+    }
+
+    fn warm(&mut self) -> Result<Reply, TeamError> {
+        if self.filling == 0 {
+            self.calibrate()?;
+        }
+        let part = (self.filling / WARM_PART).max(1);
+        let reply = self.sample(&self.each(part))?;
+        if let Reply::Sample(s) = &reply {
+            self.filling = scaled(part, s.seconds, self.trial_s * MARGIN);
+        }
+        Ok(reply)
+    }
+
+    /// Doubles the work until it lasts long enough to be scaled to a trial.
+    fn calibrate(&mut self) -> Result<(), TeamError> {
+        let mut iterations = 1;
+        loop {
+            let seconds = self.team.trial(&self.each(iterations), 0)?.seconds;
+            if seconds >= self.trial_s / 16.0 || iterations >= 1 << 60 {
+                self.filling = scaled(iterations, seconds, self.trial_s * MARGIN);
+                return Ok(());
+            }
+            iterations *= 2;
+        }
+    }
+
+    fn trial(&mut self) -> Result<Reply, TeamError> {
+        if self.filling == 0 {
+            self.calibrate()?;
+        }
+        match self.setup.amount() {
+            Amount::Calibrated => self.sample(&self.each(self.filling)),
+            Amount::Total(total) => self.sample(&shares(total, self.threads)),
+        }
+    }
+
+    fn sample(&self, shares: &[u64]) -> Result<Reply, TeamError> {
+        let ahead = scaled(self.filling, self.trial_s * MARGIN, AHEAD_S.min(self.trial_s / 8.0));
+        let trial = self.team.trial(shares, ahead)?;
+        let unit = self.setup.work_per_iteration();
+        Ok(Reply::Sample(Box::new(Sample {
+            started: trial.started,
+            seconds: trial.seconds,
+            claimed: shares.iter().sum::<u64>() as f64 * unit,
+            counted: trial.counted as f64 * unit,
+            conditions: trial.conditions,
+        })))
+    }
+
+    fn each(&self, iterations: u64) -> Vec<u64> {
+        vec![iterations; usize::try_from(self.threads).unwrap_or(0)]
+    }
+}
+
+/// `iterations` that took `seconds`, scaled to take `goal` seconds; at least 1.
+fn scaled(iterations: u64, seconds: f64, goal: f64) -> u64 {
+    (iterations as f64 * goal / seconds.max(1e-9)).ceil().clamp(1.0, 1e18) as u64
+}
+
+/// `total` divided among `threads` as evenly as whole numbers allow.
+fn shares(total: u64, threads: u64) -> Vec<u64> {
+    (0..threads).map(|i| total / threads + u64::from(i < total % threads)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+    use crate::null::{NULL, WRONG};
+
+    fn find(id: &str) -> Option<&'static dyn Kernel> {
+        match id {
+            "test.null" => Some(&NULL),
+            "test.wrong" => Some(&WRONG),
+            _ => None,
+        }
+    }
+
+    fn talk(kernel: &str, threads: u64, requests: &[Request]) -> Vec<Reply> {
+        let point = Point {
+            kernel: kernel.to_owned(),
+            params: Params::default().with("threads", threads).with("iterations", 1001),
+        };
+        let job = Job { point, cpus: vec![], cpu_stat: vec![], trial_s: 1e-3 };
+        let mut input = serde_json::to_string(&job).unwrap();
+        for r in requests {
+            input += &format!("\n{}", serde_json::to_string(r).unwrap());
+        }
+        let mut output = Vec::new();
+        serve(&find, input.as_bytes(), &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_job_is_answered_line_by_line() {
+        for threads in [1, 3] {
+            let replies =
+                talk("test.null", threads, &[Request::Warm, Request::Trial, Request::Trial]);
+            assert_eq!(replies.len(), 4, "{replies:?}");
+            assert_eq!(replies[0], Reply::Ready);
+            for reply in &replies[2..] {
+                let Reply::Sample(s) = reply else { panic!("{reply:?}") };
+                // The null kernel counts 2 units an iteration, 1001 iterations in all.
+                assert_eq!((s.claimed, s.counted), (2002.0, 2002.0));
+                assert!(s.seconds > 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_result_is_told() {
+        let replies = talk("test.wrong", 2, &[Request::Trial]);
+        assert!(matches!(replies.last(), Some(Reply::Unverified(_))), "{replies:?}");
+    }
+
+    #[test]
+    fn what_cannot_run_is_refused() {
+        assert!(
+            matches!(talk("test.none", 1, &[]).as_slice(), [Reply::Refused(r)] if r.contains("test.none"))
+        );
+    }
+
+    #[test]
+    fn noise_on_the_pipe_is_an_error_not_a_panic() {
+        let mut out = Vec::new();
+        assert!(serve(&find, "{\"point\":".as_bytes(), &mut out).is_err());
+        assert!(serve(&find, "".as_bytes(), &mut out).is_ok());
+    }
+
+    #[test]
+    fn shares_are_even_and_whole() {
+        assert_eq!(shares(10, 4), [3, 3, 2, 2]);
+        assert_eq!(shares(1, 2), [1, 0]);
+        assert_eq!(shares(1_000_000_000, 8).iter().sum::<u64>(), 1_000_000_000);
+    }
+}
