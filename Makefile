@@ -1,0 +1,33 @@
+# `make run` measures this machine; `make test` proves the program.
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+BINARY  = target/$(shell rustc -vV | sed -n 's/^host: //p')/release/proofmark
+
+.PHONY: run build test lint bench setup install
+
+## run: build, measure the whole machine, say where the report lies (ARGS="--quick" for less)
+run: build
+	@$(BINARY) run $(ARGS) || { status=$$?; [ $$status -eq 3 ] && echo "Some figures are suspect or invalid; the report says why."; [ $$status -eq 3 ]; }
+
+## build: the static binary
+build: setup
+	PROOFMARK_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null) cargo build --release --locked --package proofmark
+	@ldd $(BINARY) 2>&1 | grep -qE 'statically linked|not a dynamic executable' || { echo "$(BINARY) is not static"; exit 1; }
+
+## test: every test, and those that read machine code again in the release build
+test: setup
+	cargo test --workspace --locked
+	cargo test --release --locked --package proofmark-kernels
+
+## lint: formatting, clippy, documentation, with warnings as errors
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+## bench: our kernels beside the machine's limits and, where installed, likwid-bench, in pairs
+bench: build
+	cargo bench --locked --package proofmark-kernels
+
+setup:
+	@scripts/setup
