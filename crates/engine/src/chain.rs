@@ -12,8 +12,11 @@
 
 use crate::clock::monotonic;
 
+/// Whether this architecture has chains.
+pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
 /// Instructions in one step of either chain.
-const PER_STEP: u64 = 64;
+pub const PER_STEP: u64 = 64;
 
 /// Cycles of one instruction of the second chain.
 #[cfg(target_arch = "x86_64")]
@@ -41,7 +44,7 @@ impl Reading {
 /// turn, and the fastest of each counts, since an interruption can only slow a
 /// chain down. `None` on an architecture without chains.
 pub fn read_clock(slice_s: f64, rounds: u32) -> Option<Reading> {
-    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+    if !AVAILABLE {
         return None;
     }
     // 3 GHz is near enough to size a slice.
@@ -49,8 +52,8 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Option<Reading> {
     let second_steps = ((steps as f64 / second_cycles()) as u64).max(16);
     let mut reading = Reading { by_adds: 0.0, by_second: 0.0 };
     for _ in 0..rounds.max(1) {
-        reading.by_adds = reading.by_adds.max(rate(steps, 1.0, adds));
-        reading.by_second = reading.by_second.max(rate(second_steps, second_cycles(), second));
+        reading.by_adds = reading.by_adds.max(clock_by(steps, 1.0, adds));
+        reading.by_second = reading.by_second.max(clock_by(second_steps, second_cycles(), second));
     }
     Some(reading)
 }
@@ -62,10 +65,20 @@ fn second_cycles() -> f64 {
     return 1.0;
 }
 
-fn rate(steps: u64, cycles: f64, chain: fn(u64) -> u64) -> f64 {
+/// Cycles a second of a chain that tells how many cycles it took.
+pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let start = monotonic();
-    std::hint::black_box(chain(steps));
-    (steps * PER_STEP) as f64 * cycles / (monotonic() - start)
+    let cycles = chain()?;
+    Some(cycles / (monotonic() - start))
+}
+
+/// Clock by one chain, which takes `cycles` an instruction.
+fn clock_by(steps: u64, cycles: f64, chain: fn(u64) -> u64) -> f64 {
+    let timed = || {
+        std::hint::black_box(chain(steps));
+        Some((steps * PER_STEP) as f64 * cycles)
+    };
+    rate(timed).unwrap_or(0.0)
 }
 
 /// Runs `steps * 64` dependent register adds of 1 and returns their sum.

@@ -72,6 +72,14 @@ pub trait Load {
     /// no system call, no printing.
     fn run(&mut self, iterations: u64);
 
+    /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
+    /// among instructions that are as heavy on the core as the load's; returns the
+    /// cycles that it took by the chain's own count. `None`: the load does not
+    /// lower a core's clock, and a plain chain tells it.
+    fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
+        None
+    }
+
     /// Checks the results of the last [`Load::run`] and counts the iterations
     /// that they prove, independently of what `run` was asked.
     ///

@@ -1,1 +1,87 @@
-//! Placeholder.
+//! Looks at the machine and fills [`Host`].
+//!
+//! One file a probe; each fails alone and leaves its reason in the place of the
+//! value. All read through [`Root`], so that the same code runs on the live
+//! machine and on folders captured of others (`tests/fixtures`).
+//!
+//! ```
+//! let host = proofmark_host::look(&proofmark_host::Root::live());
+//! assert!(!host.limits.usable_cpus.is_empty());
+//! ```
+
+mod caches;
+mod cgroup;
+mod clock;
+mod container;
+mod cpuid;
+mod features;
+mod findings;
+mod identity;
+mod limits;
+mod load;
+mod memory;
+mod microarchitecture;
+mod mounts;
+mod numa;
+mod os;
+mod root;
+mod text;
+mod timer;
+mod topology;
+mod virtualisation;
+
+use proofmark_model::{Cpu, Host, Os};
+
+pub use root::Root;
+
+/// Looks at the machine. Takes milliseconds, and never fails as a whole.
+///
+/// Left for others to fill, because they must be measured:
+/// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
+/// [`proofmark_model::Timer`].
+#[must_use]
+pub fn look(root: &Root) -> Host {
+    let cpuid = root.cpuid();
+    let who = identity::look(root, cpuid.as_ref());
+    let topology = topology::look(root);
+    let caches = caches::look(root, &topology.online);
+    let first = topology.online.get().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
+    let (design, masked) = microarchitecture::conclude(&who, caches::sizes(&caches));
+    let mut findings: Vec<_> = masked.into_iter().collect();
+    let limits = limits::look(root, &topology, &mut findings);
+    let hybrid = who.hybrid;
+    let mut host = Host {
+        cpu: Cpu {
+            arch: root.arch(),
+            vendor: who.vendor,
+            model_name: who.model_name,
+            family: who.family,
+            model: who.model,
+            stepping: who.stepping,
+            microarchitecture: design,
+            isa: who.isa,
+            sockets: topology.sockets(),
+            cores: topology.cores(),
+            logical_cpus: topology.logical_cpus(),
+            threads_per_core: topology.threads_per_core(),
+            topology: topology.cpus,
+            numa_nodes: numa::look(root),
+            caches,
+            clock: clock::look(root, cpuid.as_ref(), first),
+        },
+        memory: memory::look(root),
+        os: Os {
+            kernel: os::kernel(root),
+            distribution: os::distribution(root),
+            virtualisation: virtualisation::look(root, cpuid.as_ref()),
+            container: container::look(root),
+            governor: os::governor(root, first),
+        },
+        limits,
+        timer: timer::look(root),
+        load: load::look(root),
+        findings,
+    };
+    findings::add(&mut host, cpuid.as_ref().ok(), hybrid);
+    host
+}

@@ -1,1 +1,364 @@
-//! Placeholder.
+//! Judges one measurement: its theoretical ceiling, its efficiency, what limited it,
+//! what disturbed it, and the verdict that follows.
+//!
+//! Pure functions from (host, measurement) to judgement: nothing is read, run or
+//! printed here, so that any run file can be judged again, and judging twice gives
+//! the same. Method: METHOD.md; ceilings after Williams et al., *Roofline* (CACM
+//! 2009); checks after Hoefler and Belli (SC'15) and Gregg's benchmarking checklist.
+
+mod capacity;
+pub mod ceilings;
+pub mod checks;
+mod limiter;
+pub mod microarchitecture;
+mod statistics;
+#[cfg(test)]
+mod testing;
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Better, Ceiling, Host, KernelSpec, Measurement, Policy, Trial, Verdict};
+
+/// What a measurement is judged against.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The machine.
+    pub host: &'a Host,
+    /// The kernel's declaration.
+    pub spec: &'a KernelSpec,
+    /// How the trials were to be taken.
+    pub policy: &'a Policy,
+    /// All measurements of the run so far; the one that is judged may be among them.
+    pub others: &'a [Measurement],
+}
+
+/// Judges a measurement that has its trials, summary, witness and ending: fills the
+/// ceiling, efficiency, limiter, findings, verdict, and the reason for each part
+/// that stays null. Findings of checks that are not this crate's are kept.
+pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
+    let mut m = raw;
+    let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
+
+    m.ceiling = None;
+    m.efficiency = None;
+    m.limiter = None;
+    m.findings.retain(|f| checks::find(&f.check).is_none());
+
+    match ceilings::derive(ctx, &m) {
+        Ok(ceiling) => m.ceiling = Some(ceiling),
+        Err(reason) => {
+            reasons.insert("ceiling", reason);
+        }
+    }
+    match efficiency(&m) {
+        Ok(value) => m.efficiency = Some(value),
+        Err(reason) => {
+            reasons.insert("efficiency", reason);
+        }
+    }
+    // In order: a later check may look at what an earlier one found.
+    for check in checks::ALL {
+        if let Some(finding) = check.examine(ctx, &m) {
+            m.findings.push(finding);
+            if check.id() == checks::LAST_WORD {
+                break;
+            }
+        }
+    }
+    match limiter::name(ctx, &m) {
+        Ok(limiter) => m.limiter = Some(limiter),
+        Err(reason) => {
+            reasons.insert("limiter", reason);
+        }
+    }
+    m.verdict = Verdict::of(&m.findings);
+    explain_what_is_missing(&mut m, reasons);
+    m
+}
+
+/// Measured / ceiling: the median over the trials, each against the ceiling at its
+/// own clock; where no trial can be used, the summary's median against the ceiling.
+/// Where less is better, the other way round: 1 is always the ceiling itself.
+fn efficiency(m: &Measurement) -> Result<f64, String> {
+    let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
+    let ratios: Vec<f64> =
+        m.trials.iter().filter_map(|t| share(m.better, t.value, ceiling_at(ceiling, t))).collect();
+    statistics::median(&ratios)
+        .or_else(|| share(m.better, m.summary.as_ref()?.median, ceiling.value))
+        .filter(|e| e.is_finite())
+        .ok_or_else(|| "there is no trial to compare with the ceiling".to_owned())
+}
+
+/// The ceiling at a trial's own clock, if the ceiling depends on the clock and the
+/// trial knows its own.
+fn ceiling_at(ceiling: &Ceiling, trial: &Trial) -> f64 {
+    let usual = ceiling.inputs.iter().find(|i| i.name == ceilings::CLOCK_INPUT).map(|i| i.value);
+    match (usual, trial.conditions.clock_hz) {
+        (Some(usual), Some(own)) if own.is_finite() && own > 0.0 && usual > 0.0 => {
+            ceiling.value * (own / usual)
+        }
+        _ => ceiling.value,
+    }
+}
+
+fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
+    let ratio = match better {
+        Better::Higher => value / ceiling,
+        Better::Lower => ceiling / value,
+    };
+    (ratio.is_finite() && ratio >= 0.0).then_some(ratio)
+}
+
+/// Sees to it that each null part has its reason, and no other part has one.
+fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>) {
+    let trials = m.trials.len();
+    let no_trial = || "no trial was completed".to_owned();
+    let (summary, ci95, sd) = match &m.summary {
+        None => (true, false, false),
+        Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
+    };
+    let too_few = || match trials {
+        0..6 => format!("{trials} trials cannot give a 95 % interval by order statistics; 6 can"),
+        _ => "no interval was computed".to_owned(),
+    };
+    let unusable = || match trials {
+        0 => no_trial(),
+        _ => "the trials' values cannot be summarised".to_owned(),
+    };
+    let mut note = |part: &str, absent: bool, default: &dyn Fn() -> String| {
+        if !absent {
+            m.missing.remove(part);
+        } else if let Some(reason) = reasons.get(part) {
+            m.missing.insert(part.to_owned(), reason.clone());
+        } else {
+            // The engine may know better why.
+            m.missing.entry(part.to_owned()).or_insert_with(default);
+        }
+    };
+    note("summary", summary, &unusable);
+    note("summary.ci95", ci95, &too_few);
+    note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
+    note("latency", m.latency.is_none(), &|| {
+        "this kernel measures a rate, not the time of single operations".to_owned()
+    });
+    note("witness", m.witness.is_none(), &|| match trials {
+        0 => no_trial(),
+        _ => "nobody counted the work independently".to_owned(),
+    });
+    note("ceiling", m.ceiling.is_none(), &no_trial);
+    note("efficiency", m.efficiency.is_none(), &no_trial);
+    note("limiter", m.limiter.is_none(), &no_trial);
+    note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        clock, context, flops, host, iops, judged, mix, policy, set_microarchitecture, spec,
+    };
+
+    #[test]
+    fn a_healthy_measurement_is_valid_and_silent() {
+        for m in [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)] {
+            let m = judged(&host(), m, &[]);
+            assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
+            assert_eq!(m.verdict, Verdict::Valid);
+        }
+    }
+
+    #[test]
+    fn efficiency_is_against_each_trials_own_clock() {
+        let mut m = flops(1);
+        // The clock falls by a tenth for half of the trials and the rate with it.
+        for t in m.trials.iter_mut().step_by(2) {
+            t.value *= 0.9;
+            t.conditions.clock_hz = t.conditions.clock_hz.map(|hz| hz * 0.9);
+        }
+        let e = judged(&host(), m, &[]).efficiency.unwrap();
+        assert!((e - 0.99).abs() < 0.005, "{e}");
+    }
+
+    #[test]
+    fn less_is_better_turns_the_share_round() {
+        assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));
+        assert_eq!(share(Better::Higher, 2.0, 1.0), Some(2.0));
+        assert_eq!(share(Better::Higher, 2.0, 0.0), None);
+    }
+
+    #[test]
+    fn judging_twice_gives_the_same() {
+        let mut h = host();
+        for design in ["golden_cove_server", "unheard_of"] {
+            set_microarchitecture(&mut h, design);
+            let mut m = flops(4);
+            m.trials[0].conditions.steal_s = Some(0.05);
+            m.findings.push(proofmark_model::Finding::new(
+                "engine.remark",
+                proofmark_model::Severity::Note,
+                "kept",
+                "",
+            ));
+            let once = judged(&h, m, &[]);
+            let twice = judged(&h, once.clone(), &[]);
+            assert_eq!(once, twice);
+            assert!(once.findings.iter().any(|f| f.check == "engine.remark"));
+        }
+    }
+
+    #[test]
+    fn every_null_part_has_its_reason() {
+        let mut m = flops(1);
+        m.trials.clear();
+        m.summary = None;
+        m.witness = None;
+        let m = judged(&host(), m, &[]);
+        for part in ["summary", "latency", "witness", "efficiency", "limiter", "references"] {
+            assert!(m.missing.get(part).is_some_and(|r| !r.is_empty()), "{part}");
+        }
+        let whole = judged(&host(), flops(1), &[]);
+        assert_eq!(whole.missing.keys().collect::<Vec<_>>(), ["latency", "references"]);
+    }
+
+    #[test]
+    fn few_trials_have_no_interval_and_say_so() {
+        let mut m = flops(1);
+        m.trials.truncate(3);
+        m.summary.as_mut().unwrap().ci95 = None;
+        assert!(judged(&host(), m, &[]).missing["summary.ci95"].starts_with("3 trials"));
+    }
+
+    #[test]
+    fn a_reason_that_the_engine_gave_stays_and_a_stale_one_goes() {
+        let mut m = flops(1);
+        m.witness = None;
+        m.missing.insert("witness".to_owned(), "the worker died first".to_owned());
+        m.missing.insert("ceiling".to_owned(), "stale".to_owned());
+        let m = judged(&host(), m, &[]);
+        assert_eq!(m.missing["witness"], "the worker died first");
+        assert!(!m.missing.contains_key("ceiling"));
+    }
+
+    #[test]
+    fn a_kernel_of_another_subsystem_without_a_ceiling_is_judged_too() {
+        let (mut spec, policy) = (spec("cpu.flops"), policy());
+        spec.ceilings = vec!["no.such".into()].into();
+        let h = host();
+        let m = judge(&context(&h, &spec, &policy, &[]), flops(1));
+        assert!(m.missing["ceiling"].contains("no such ceiling"));
+        spec.ceilings = Vec::new().into();
+        let m = judge(&context(&h, &spec, &policy, &[]), flops(1));
+        assert!(m.missing["ceiling"].contains("declares no ceiling"));
+    }
+
+    mod property {
+        use proofmark_model::Ending;
+        use proptest::prelude::*;
+
+        use super::*;
+        use crate::testing::trial;
+
+        fn wild() -> impl Strategy<Value = f64> {
+            prop_oneof![
+                any::<f64>(),
+                Just(0.0),
+                Just(-1.0),
+                Just(f64::NAN),
+                Just(f64::INFINITY),
+                Just(f64::MAX),
+                Just(f64::MIN_POSITIVE),
+                1e6..1e12_f64,
+            ]
+        }
+
+        prop_compose! {
+            fn any_trial()(
+                v in wild(), s in wild(), w in wild(), clock in proptest::option::of(wild()),
+                a in proptest::option::of(wild()), b in proptest::option::of(wild()),
+                n in proptest::option::of(any::<u64>()),
+            ) -> Trial {
+                let mut t = trial(v, s);
+                t.work = w;
+                t.conditions.clock_hz = clock;
+                t.conditions.clock_spread = a;
+                t.conditions.clock_disagreement = b;
+                t.conditions.steal_s = a;
+                t.conditions.throttled_s = b;
+                t.conditions.other_cpu_s = a;
+                t.conditions.own_cpu_s = b;
+                t.conditions.involuntary_switches = n;
+                t.conditions.migrations = n;
+                t.conditions.minor_faults = n;
+                t.conditions.major_faults = n;
+                t.conditions.swapped_pages = n;
+                t
+            }
+        }
+
+        fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
+            if let Some(e) = m.efficiency {
+                prop_assert!(e.is_finite());
+            }
+            if let Some(c) = &m.ceiling {
+                prop_assert!(c.value.is_finite() && c.value > 0.0 && c.uncertainty.is_finite());
+                prop_assert!(c.inputs.iter().all(|i| i.value.is_finite()));
+            }
+            let mut words = m.limiter.as_ref().map_or(String::new(), |l| l.evidence.clone());
+            for f in &m.findings {
+                words.push_str(&f.message);
+                for (name, value) in &f.evidence {
+                    prop_assert!(!value.is_null(), "{}: {name} is null", f.check);
+                }
+            }
+            prop_assert!(!words.contains("NaN") && !words.contains("inf "), "{words}");
+            Ok(())
+        }
+
+        proptest! {
+            #[test]
+            fn no_trials_panic_or_yield_nan(
+                trials in proptest::collection::vec(any_trial(), 0..14),
+                median in wild(), low in wild(), high in wild(),
+                threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
+                kind in 0..4_usize,
+                budget in any::<bool>(),
+                consistent in any::<bool>(),
+                quota in proptest::option::of(wild()),
+            ) {
+                let mut m = match kind {
+                    0 => flops(threads),
+                    1 => iops(threads),
+                    2 => mix(true, "arith17", "scalar"),
+                    _ => clock(median),
+                };
+                m.trials = trials;
+                if budget {
+                    m.ending = Ending::Budget;
+                }
+                if consistent {
+                    for t in &mut m.trials {
+                        t.work = t.value * t.seconds;
+                    }
+                }
+                if let Some(s) = m.summary.as_mut() {
+                    s.median = median;
+                    s.ci95 = Some([low, high]);
+                }
+                let mut h = host();
+                h.limits.cpu_quota =
+                    proofmark_model::Probe::known(proofmark_model::CpuQuota { cpus: quota }, "");
+                let mut other = m.clone();
+                other.params = other.params.with("threads", 1);
+                let others = [other, flops(1)];
+                let once = judged(&h, m, &others);
+                no_nan(&once)?;
+                let twice = judged(&h, once.clone(), &others);
+                // NaN in the trials is not equal to itself: compare what was concluded.
+                prop_assert_eq!(once.findings, twice.findings);
+                prop_assert_eq!(once.ceiling, twice.ceiling);
+                prop_assert_eq!(once.efficiency, twice.efficiency);
+                prop_assert_eq!(once.missing, twice.missing);
+            }
+        }
+    }
+}

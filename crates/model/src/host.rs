@@ -181,6 +181,9 @@ pub struct Limits {
     pub cpuset: Probe<Vec<u32>>,
     /// CPU bandwidth of the tightest cgroup on the way up.
     pub cpu_quota: Probe<CpuQuota>,
+    /// `cpu.stat` files of this process's cgroup and those above it, nearest
+    /// first, in which the kernel counts throttling; empty where there are none.
+    pub cpu_stat: Vec<String>,
     /// Memory limit of the tightest cgroup on the way up; a known `None` means no limit.
     pub memory_bytes: Probe<Option<u64>>,
     /// CPUs that threads are pinned to, in the order of use: affinity and

@@ -1,0 +1,152 @@
+//! The caches that the first online CPU sees, who shares them, and how many of
+//! each there are. From /sys/devices/system/cpu/cpu*/cache.
+//!
+//! Source: Linux `Documentation/ABI/testing/sysfs-devices-system-cpu`.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Cache, CacheKind, Probe};
+
+use crate::microarchitecture::CacheSizes;
+use crate::root::{Reason, Root};
+use crate::text::cache_size;
+use crate::topology::CPUS;
+
+/// No processor has more.
+const MOST_CACHES: u32 = 16;
+
+/// Finds out the caches of the online CPUs.
+pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
+    let Some(cpus) = online.get() else {
+        return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));
+    };
+    let Some(&first) = cpus.first() else {
+        return Probe::missing("no CPU is online");
+    };
+    match caches(root, first, cpus) {
+        Ok(caches) => Probe::known(caches, format!("{CPUS}/cpu{first}/cache")),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason> {
+    let mut caches = Vec::new();
+    for index in 0..MOST_CACHES {
+        let folder = format!("{CPUS}/cpu{first}/cache/index{index}");
+        if !root.exists(&folder) {
+            break;
+        }
+        let shared = sharers(root, first, index, online)?;
+        let kind = match root.line(&format!("{folder}/type"))?.as_str() {
+            "Data" => CacheKind::Data,
+            "Instruction" => CacheKind::Instruction,
+            "Unified" => CacheKind::Unified,
+            other => return Err(Reason::at(&folder, format!("'{other}' is no type of cache"))),
+        };
+        let size = root.line(&format!("{folder}/size"))?;
+        let size_bytes = cache_size(&size)
+            .filter(|&bytes| bytes > 0)
+            .ok_or_else(|| Reason::at(&folder, format!("'{size}' is no size")))?;
+        let positive =
+            |name: &str| root.number(&format!("{folder}/{name}")).ok().filter(|&n: &u32| n > 0);
+        caches.push(Cache {
+            level: root.number(&format!("{folder}/level"))?,
+            kind,
+            size_bytes,
+            line_bytes: positive("coherency_line_size"),
+            ways: positive("ways_of_associativity"),
+            instances: instances(root, index, online, &shared),
+            shared_by: shared,
+        });
+    }
+    if caches.is_empty() {
+        return Err(Reason::at(&format!("{CPUS}/cpu{first}/cache"), "the kernel lists no cache"));
+    }
+    Ok(caches)
+}
+
+/// Online CPUs that share a cache.
+fn sharers(root: &Root, cpu: u32, index: u32, online: &[u32]) -> Result<Vec<u32>, Reason> {
+    let list = root.cpus(&format!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))?;
+    Ok(list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect())
+}
+
+/// How many instances of the cache the online CPUs have. A CPU that an instance
+/// already covers is not asked again; one that tells nothing is not counted.
+fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
+    let mut covered: BTreeSet<u32> = first.iter().copied().collect();
+    let mut found = 1;
+    for &cpu in online {
+        if covered.contains(&cpu) || Some(&cpu) == online.first() {
+            continue;
+        }
+        if let Ok(shared) = sharers(root, cpu, index, online) {
+            covered.extend(shared);
+            found += 1;
+        }
+    }
+    found
+}
+
+/// The sizes that tell core designs apart.
+pub(crate) fn sizes(caches: &Probe<Vec<Cache>>) -> CacheSizes {
+    let size = |level: u32, kinds: &[CacheKind]| {
+        let list = caches.get()?;
+        list.iter().find(|c| c.level == level && kinds.contains(&c.kind)).map(|c| c.size_bytes)
+    };
+    CacheSizes {
+        l1d: size(1, &[CacheKind::Data]),
+        l1i: size(1, &[CacheKind::Instruction]),
+        l2: size(2, &[CacheKind::Unified, CacheKind::Data]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(&CPUS[1..]).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let root = Root::fixture(folder.path());
+        (folder, root)
+    }
+
+    const L2: &[(&str, &str)] = &[
+        ("cpu0/cache/index0/type", "Unified\n"),
+        ("cpu0/cache/index0/level", "2\n"),
+        ("cpu0/cache/index0/size", "1280K\n"),
+        ("cpu0/cache/index0/shared_cpu_list", "0,4\n"),
+        ("cpu1/cache/index0/shared_cpu_list", "1,5\n"),
+        ("cpu4/cache/index0/shared_cpu_list", "0,4\n"),
+    ];
+
+    #[test]
+    fn instances_are_counted_over_the_online_cpus() {
+        let (_keep, root) = machine(L2);
+        let found = look(&root, &Probe::known(vec![0, 1, 4], ""));
+        let cache = &found.get().unwrap()[0];
+        assert_eq!((cache.size_bytes, cache.instances), (1280 << 10, 2));
+        assert_eq!(cache.shared_by, [0, 4], "CPU 5 is offline and belongs to the other");
+        assert_eq!((cache.line_bytes, cache.ways), (None, None));
+        assert_eq!(sizes(&found).l2, Some(1280 << 10));
+        assert_eq!(sizes(&found).l1d, None);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let (_keep, root) = machine(&[]);
+        let found = look(&root, &Probe::known(vec![0], ""));
+        assert!(found.origin().contains("the kernel lists no cache"));
+        let found = look(&root, &Probe::missing("no file"));
+        assert!(found.origin().ends_with("no file"));
+        let mut broken = L2.to_vec();
+        broken[2].1 = "0K\n";
+        let (_keep, root) = machine(&broken);
+        assert!(look(&root, &Probe::known(vec![0], "")).origin().contains("'0K' is no size"));
+    }
+}

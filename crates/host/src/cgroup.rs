@@ -1,0 +1,176 @@
+//! Where the limits of this process's cgroup are: the folders from its own
+//! cgroup up to the top that can be seen. Works with cgroup v1, v2, both at once
+//! (hybrid), and inside a container that sees only its part of the tree.
+//!
+//! Sources: cgroups(7), cgroup_namespaces(7), Linux
+//! `Documentation/admin-guide/cgroup-v2.rst`.
+
+use crate::mounts::{self, Mount};
+use crate::root::{Reason, Root, above, below};
+
+/// Deeper trees than this are not walked.
+const DEEPEST: usize = 64;
+
+/// Which of the two interfaces a controller is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// One hierarchy for each controller.
+    V1,
+    /// The unified hierarchy.
+    V2,
+}
+
+/// The folders that hold the files of one controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Interface.
+    pub(crate) version: Version,
+    /// From this process's cgroup up to the mount point; those that exist.
+    pub(crate) folders: Vec<String>,
+    /// Whether the mount shows the hierarchy from its real top as far as can be
+    /// told; in a container, limits above its own cgroup cannot be seen.
+    pub(crate) from_top: bool,
+}
+
+/// Where the files of a controller (`cpu`, `memory`, `cpuset`) are.
+pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
+    let text = root.read("/proc/self/cgroup")?;
+    let mounts = mounts::look(root)?;
+    let (version, path) = membership(&text, controller)
+        .ok_or_else(|| Reason::at("/proc/self/cgroup", format!("no cgroup for {controller}")))?;
+    let fits = |m: &&Mount| match version {
+        Version::V1 => m.kind == "cgroup" && m.options.iter().any(|o| o == controller),
+        Version::V2 => m.kind == "cgroup2",
+    };
+    let found: Vec<&Mount> = mounts.iter().filter(fits).collect();
+    let folders = |m: &Mount| -> Vec<String> {
+        let mut own = climb(&folder(m, &path), &m.point);
+        own.retain(|f| root.exists(f));
+        own
+    };
+    // The same hierarchy may be mounted more than once; the mount that shows
+    // this process's own cgroup tells most.
+    let best = found
+        .iter()
+        .map(|m| (*m, folders(m)))
+        .max_by_key(|(m, f)| (f.first() == Some(&folder(m, &path)), m.root == "/", f.len()));
+    match best {
+        Some((mount, folders)) if !folders.is_empty() => {
+            let from_top = mount.root == "/" && !path.contains("/..") && is_top(root, mount);
+            Ok(Place { version, folders, from_top })
+        }
+        Some((mount, _)) => Err(Reason::at(&mount.point, "the cgroup cannot be read")),
+        None => Err(Reason::new(format!("no cgroup file system is mounted for {controller}"))),
+    }
+}
+
+/// Whether the mount point is the top of the hierarchy as far as can be told: in
+/// cgroup v2 the top, and only the top, has none of these files.
+fn is_top(root: &Root, mount: &Mount) -> bool {
+    const NOT_AT_TOP: [&str; 3] = ["cgroup.events", "cpu.max", "memory.max"];
+    mount.kind != "cgroup2" || !NOT_AT_TOP.iter().any(|f| root.exists(&below(&mount.point, f)))
+}
+
+/// The interface and path of this process's cgroup: the v1 hierarchy of the
+/// controller if there is one, else the unified one.
+fn membership(text: &str, controller: &str) -> Option<(Version, String)> {
+    let lines = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        Some((parts.next()?, parts.next()?, parts.next()?))
+    });
+    let mut unified = None;
+    for (hierarchy, controllers, path) in lines {
+        if controllers.split(',').any(|c| c == controller) {
+            return Some((Version::V1, path.to_owned()));
+        }
+        if hierarchy == "0" && controllers.is_empty() {
+            unified = Some((Version::V2, path.to_owned()));
+        }
+    }
+    unified
+}
+
+/// The folder of a cgroup below a mount. Where the path and the mount do not
+/// meet (another cgroup namespace), the mount point is what this process sees.
+fn folder(mount: &Mount, path: &str) -> String {
+    let parts = |text: &str| text.split('/').any(|p| p == "..");
+    if parts(path) || parts(&mount.root) {
+        return mount.point.clone();
+    }
+    let rest = if mount.root == "/" { Some(path) } else { path.strip_prefix(&mount.root) };
+    match rest.map(|r| (r, r.trim_matches('/'))) {
+        Some((_, "")) | None => mount.point.clone(),
+        Some((whole, name)) if mount.root == "/" || whole.starts_with('/') => {
+            below(&mount.point, name)
+        }
+        Some(_) => mount.point.clone(),
+    }
+}
+
+/// The folder and all above it, down to `top`.
+fn climb(from: &str, top: &str) -> Vec<String> {
+    let mut folders = vec![from.to_owned()];
+    let mut here = from;
+    while here != top && folders.len() < DEEPEST {
+        match above(here) {
+            Some(next) if next.starts_with(top) => {
+                folders.push(next.to_owned());
+                here = next;
+            }
+            _ => break,
+        }
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HYBRID: &str = "3:cpuset:/\n2:cpu,cpuacct:/a/b\n1:name=systemd:/x\n0::/u\n";
+
+    fn mount(root: &str, point: &str) -> Mount {
+        let line = format!("1 2 0:3 {root} {point} rw - cgroup cgroup rw,cpu,cpuacct");
+        mounts::parse(&line).remove(0)
+    }
+
+    #[test]
+    fn a_v1_hierarchy_goes_before_the_unified_one() {
+        assert_eq!(membership(HYBRID, "cpu"), Some((Version::V1, "/a/b".to_owned())));
+        assert_eq!(membership(HYBRID, "memory"), Some((Version::V2, "/u".to_owned())));
+        assert_eq!(membership("1:name=systemd:/x\n", "memory"), None);
+        let odd = membership("0::/with:colon\n", "cpu");
+        assert_eq!(odd, Some((Version::V2, "/with:colon".to_owned())));
+    }
+
+    #[test]
+    fn the_folder_is_the_path_below_the_mounts_root() {
+        let whole = mount("/", "/sys/fs/cgroup/cpu");
+        assert_eq!(folder(&whole, "/a/b"), "/sys/fs/cgroup/cpu/a/b");
+        assert_eq!(folder(&whole, "/"), "/sys/fs/cgroup/cpu");
+        let part = mount("/docker/12", "/cg");
+        assert_eq!(folder(&part, "/docker/12"), "/cg");
+        assert_eq!(folder(&part, "/docker/12/x"), "/cg/x");
+        assert_eq!(folder(&part, "/docker/123"), "/cg", "another cgroup of the same beginning");
+        assert_eq!(folder(&part, "/"), "/cg", "a namespaced root");
+        assert_eq!(folder(&whole, "/../b"), "/sys/fs/cgroup/cpu", "outside of the namespace");
+    }
+
+    #[test]
+    fn all_folders_up_to_the_mount_point() {
+        assert_eq!(climb("/cg/a/b", "/cg"), ["/cg/a/b", "/cg/a", "/cg"]);
+        assert_eq!(climb("/cg", "/cg"), ["/cg"]);
+        assert_eq!(climb("/elsewhere", "/cg"), ["/elsewhere"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[0-9:,a-z/.]{0,40}", root in "/[a-z./]{0,12}", path in "/?[a-zé./]{0,12}") {
+            let _ = membership(&text, "cpu");
+            let place = folder(&mount(&root, "/cg"), &path);
+            prop_assert!(climb(&place, "/cg").len() <= DEEPEST);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What the CPUID instruction answers, read once and kept, so that a captured
+//! dump and the live processor are decoded by the same code. Reading it once
+//! also costs less: under a hypervisor each CPUID is a trap.
+//!
+//! Sources: Intel Software Developer's Manual, volume 2A, CPUID; AMD64
+//! Architecture Programmer's Manual, volume 3, appendix E. The decoding of the
+//! common leaves is that of the `raw-cpuid` crate.
+
+use std::collections::BTreeMap;
+
+use raw_cpuid::{CpuId, CpuIdResult};
+
+use crate::root::Reason;
+
+/// Leaves that are read from the live processor, with the number of subleaves.
+#[cfg(target_arch = "x86_64")]
+const LEAVES: &[(u32, u32)] = &[
+    (0x0, 1),
+    (0x1, 1),
+    (0x4, 8),
+    (0x7, 3),
+    (0xb, 3),
+    (0xd, 2),
+    (0x15, 1),
+    (0x16, 1),
+    (0x1a, 1),
+    (0x1f, 4),
+    (0x24, 1),
+    (0x4000_0000, 1),
+    (0x4000_0001, 1),
+    (0x4000_0010, 1),
+    (0x8000_0000, 1),
+    (0x8000_0001, 1),
+    (0x8000_0002, 1),
+    (0x8000_0003, 1),
+    (0x8000_0004, 1),
+    (0x8000_0008, 1),
+    (0x8000_001d, 8),
+    (0x8000_001e, 1),
+];
+
+/// One of the four registers that CPUID answers in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Register {
+    /// EAX.
+    Eax,
+    /// EBX.
+    Ebx,
+    /// ECX.
+    Ecx,
+    /// EDX.
+    Edx,
+}
+
+/// CPUID's answers by leaf and subleaf.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Dump {
+    leaves: BTreeMap<(u32, u32), CpuIdResult>,
+}
+
+impl Dump {
+    /// Reads the processor that this thread runs on.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn read() -> Result<Self, Reason> {
+        use raw_cpuid::native_cpuid::cpuid_count;
+
+        let last_basic = cpuid_count(0, 0).eax;
+        let last_extended = cpuid_count(0x8000_0000, 0).eax;
+        let hypervisor = cpuid_count(1, 0).ecx & (1 << 31) != 0;
+        let last_hypervisor = if hypervisor { cpuid_count(0x4000_0000, 0).eax } else { 0 };
+        let mut leaves = BTreeMap::new();
+        for &(leaf, subleaves) in LEAVES {
+            let last = match leaf {
+                0x8000_0000.. => last_extended,
+                // KVM may answer 0 for the last leaf, meaning 0x40000001.
+                0x4000_0000 | 0x4000_0001 if hypervisor => u32::MAX,
+                0x4000_0000.. => last_hypervisor,
+                _ => last_basic,
+            };
+            if leaf <= last {
+                leaves.extend((0..subleaves).map(|s| ((leaf, s), cpuid_count(leaf, s))));
+            }
+        }
+        Ok(Self { leaves })
+    }
+
+    /// There is no CPUID on other architectures.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn read() -> Result<Self, Reason> {
+        Err(Reason::new("CPUID is an instruction of x86 processors"))
+    }
+
+    /// Reads a dump in the format of `cpuid -1 -r`:
+    /// `   0x00000004 0x02: eax=0x0c004143 ebx=0x03c0003f ecx=0x000007ff edx=0x00000000`.
+    /// Lines of another form are skipped; a dump without leaf 0 is refused.
+    pub(crate) fn parse(text: &str) -> Result<Self, Reason> {
+        let leaves: BTreeMap<_, _> = text.lines().filter_map(parse_line).collect();
+        if leaves.contains_key(&(0, 0)) {
+            Ok(Self { leaves })
+        } else {
+            Err(Reason::new("the CPUID dump has no leaf 0"))
+        }
+    }
+
+    /// The dump in the format that [`Dump::parse`] reads.
+    pub(crate) fn to_text(&self) -> String {
+        let line = |(&(leaf, sub), r): (&(u32, u32), &CpuIdResult)| {
+            format!(
+                "   {leaf:#010x} {sub:#04x}: eax={:#010x} ebx={:#010x} ecx={:#010x} edx={:#010x}\n",
+                r.eax, r.ebx, r.ecx, r.edx
+            )
+        };
+        self.leaves.iter().map(line).collect()
+    }
+
+    /// What a leaf answers; zeros where the processor does not have it.
+    pub(crate) fn leaf(&self, leaf: u32, subleaf: u32) -> CpuIdResult {
+        let none = CpuIdResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
+        self.leaves.get(&(leaf, subleaf)).copied().unwrap_or(none)
+    }
+
+    /// One bit of a leaf.
+    pub(crate) fn bit(&self, leaf: u32, subleaf: u32, register: Register, bit: u32) -> bool {
+        let r = self.leaf(leaf, subleaf);
+        let value = match register {
+            Register::Eax => r.eax,
+            Register::Ebx => r.ebx,
+            Register::Ecx => r.ecx,
+            Register::Edx => r.edx,
+        };
+        value >> bit & 1 == 1
+    }
+
+    /// The decoder of the common leaves.
+    pub(crate) fn decoded(&self) -> CpuId<impl raw_cpuid::CpuIdReader> {
+        CpuId::with_cpuid_fn(|leaf, subleaf| self.leaf(leaf, subleaf))
+    }
+
+    /// The twelve letters of the hypervisor, if there is one.
+    pub(crate) fn hypervisor(&self) -> Option<String> {
+        if !self.bit(1, 0, Register::Ecx, 31) {
+            return None;
+        }
+        let r = self.leaf(0x4000_0000, 0);
+        let bytes: Vec<u8> = [r.ebx, r.ecx, r.edx].iter().flat_map(|v| v.to_le_bytes()).collect();
+        Some(String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned())
+    }
+
+    /// How many logical CPU numbers are set aside for those that share the
+    /// cache of this level (leaf 4 or 0x8000001d, EAX bits 25 to 14).
+    pub(crate) fn sharing(&self, level: u32) -> Option<u32> {
+        [0x4, 0x8000_001d].iter().find_map(|&leaf| {
+            (0..8).map(|s| self.leaf(leaf, s)).find_map(|r| {
+                let found = r.eax & 0x1f != 0 && r.eax >> 5 & 7 == level;
+                found.then(|| (r.eax >> 14 & 0xfff) + 1)
+            })
+        })
+    }
+}
+
+/// One line of a dump: its leaf and subleaf, and the registers.
+fn parse_line(line: &str) -> Option<((u32, u32), CpuIdResult)> {
+    let (place, registers) = line.split_once(':')?;
+    let mut place = place.split_whitespace();
+    let (leaf, subleaf) = (hex(place.next()?)?, hex(place.next()?)?);
+    let register = |name: &str| {
+        registers.split_whitespace().find_map(|r| hex(r.strip_prefix(name)?.strip_prefix('=')?))
+    };
+    let result = CpuIdResult {
+        eax: register("eax")?,
+        ebx: register("ebx")?,
+        ecx: register("ecx")?,
+        edx: register("edx")?,
+    };
+    Some(((leaf, subleaf), result))
+}
+
+fn hex(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINE: &str =
+        "   0x00000000 0x00: eax=0x00000024 ebx=0x756e6547 ecx=0x6c65746e edx=0x49656e69\n";
+
+    #[test]
+    fn a_dump_comes_back() {
+        let text =
+            format!("CPU 0:\n{LINE}   0x00000004 0x03: eax=0x00004163 ebx=0x1 ecx=0x2 edx=0x0\n");
+        let dump = Dump::parse(&text).unwrap();
+        assert_eq!(dump.leaf(0, 0).eax, 0x24);
+        assert_eq!(dump.leaf(4, 3).ecx, 2);
+        assert_eq!(dump.leaf(9, 9).eax, 0, "a leaf that is not there is zero");
+        assert_eq!(dump.sharing(3), Some(2));
+        assert_eq!(dump.sharing(2), None);
+        assert_eq!(Dump::parse(&dump.to_text()).unwrap().to_text(), dump.to_text());
+    }
+
+    #[test]
+    fn a_dump_without_leaf_0_is_refused() {
+        assert!(Dump::parse("").is_err());
+        assert!(Dump::parse(&LINE.replace("0x00000000 ", "0x00000001 ")).is_err());
+        assert!(Dump::parse(&LINE.replace("edx=", "")).is_err());
+    }
+
+    #[test]
+    fn the_hypervisor_counts_only_with_its_bit() {
+        let leaf = "0x40000000 0x00: eax=0x40000001 ebx=0x4b4d564b ecx=0x564b4d56 edx=0x0000004d\n";
+        let off = "0x00000001 0x00: eax=0x0 ebx=0x0 ecx=0x0 edx=0x0\n";
+        let on = "0x00000001 0x00: eax=0x0 ebx=0x0 ecx=0x80000000 edx=0x0\n";
+        let of = |one: &str| Dump::parse(&format!("{LINE}{leaf}{one}")).unwrap().hypervisor();
+        assert_eq!(of(on).as_deref(), Some("KVMKVMKVM"));
+        assert_eq!(of(off), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,80}", line in "0x[0-9a-f]{0,9} 0x[0-9]{0,3}: (eax=0x[0-9a-f]{0,9} ){0,2}") {
+            let _ = Dump::parse(&text);
+            let _ = Dump::parse(&line);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Who the processor says it is: vendor, family, model, stepping, name and
+//! features. From CPUID on x86; from /proc/cpuinfo where CPUID is not to be had,
+//! and on AArch64, where the kernel copies the fields of MIDR_EL1 there.
+//!
+//! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual,
+//! MIDR_EL1; the kernel's documentation of arm64 CPU feature registers.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::Probe;
+
+use crate::cpuid::Dump;
+use crate::features;
+use crate::root::{Reason, Root};
+use crate::text::{field, hexadecimal};
+
+/// The first blocks of /proc/cpuinfo are enough for one processor's identity.
+const CPUINFO_HEAD: u64 = 16 << 10;
+/// Its path.
+const CPUINFO: &str = "/proc/cpuinfo";
+
+/// What the processor says about itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    /// Vendor string of CPUID, or the implementer's name.
+    pub(crate) vendor: Probe<String>,
+    /// Name for people.
+    pub(crate) model_name: Probe<String>,
+    /// Display family, or the part number of MIDR.
+    pub(crate) family: Probe<u32>,
+    /// Display model.
+    pub(crate) model: Probe<u32>,
+    /// Stepping.
+    pub(crate) stepping: Probe<u32>,
+    /// Features that the processor claims, by the kernel's names.
+    pub(crate) features: BTreeSet<String>,
+    /// Extensions that programs may use, sorted.
+    pub(crate) isa: Probe<Vec<String>>,
+    /// Implementer and part, on AArch64.
+    pub(crate) midr: Option<(u32, u32)>,
+    /// Whether cores of two designs are in one machine.
+    pub(crate) hybrid: bool,
+}
+
+/// Finds out the identity of the processor.
+pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
+    let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
+    if root.arch() == "aarch64" {
+        return arm(root, cpuinfo);
+    }
+    let isa = isa(cpuinfo.as_deref(), cpuid);
+    match (cpuid, cpuinfo) {
+        (Ok(dump), _) => from_cpuid(dump, isa),
+        (Err(_), Ok(text)) => from_cpuinfo(&text, isa),
+        (Err(no_cpuid), Err(no_cpuinfo)) => nothing(format!("{no_cpuid}; {no_cpuinfo}")),
+    }
+}
+
+fn nothing(reason: String) -> Identity {
+    Identity {
+        vendor: Probe::missing(reason.clone()),
+        model_name: Probe::missing(reason.clone()),
+        family: Probe::missing(reason.clone()),
+        model: Probe::missing(reason.clone()),
+        stepping: Probe::missing(reason.clone()),
+        features: BTreeSet::new(),
+        isa: Probe::missing(reason),
+        midr: None,
+        hybrid: false,
+    }
+}
+
+fn from_cpuid(dump: &Dump, isa: Probe<Vec<String>>) -> Identity {
+    let decoded = dump.decoded();
+    let vendor = decoded.get_vendor_info().map(|v| v.as_str().to_owned());
+    let brand = decoded.get_processor_brand_string().map(|b| b.as_str().to_owned());
+    let signature = dump.leaf(1, 0).eax;
+    let (family, model, stepping) = numbers(signature);
+    let number = |value: u32| match signature {
+        0 => Probe::missing("CPUID has no leaf 0x1"),
+        _ => Probe::known(value, "CPUID leaf 0x1"),
+    };
+    Identity {
+        vendor: known_or(vendor, "CPUID leaf 0x0", "CPUID names no vendor"),
+        model_name: known_or(
+            brand,
+            "CPUID leaves 0x80000002 to 0x80000004",
+            "CPUID has no brand string",
+        ),
+        family: number(family),
+        model: number(model),
+        stepping: number(stepping),
+        features: features::reported(dump),
+        isa,
+        midr: None,
+        hybrid: dump.bit(7, 0, crate::cpuid::Register::Edx, 15),
+    }
+}
+
+/// Display family, display model and stepping in EAX of leaf 1. By hand, because
+/// the crate's own sum overflows on values that a broken hypervisor may give.
+fn numbers(signature: u32) -> (u32, u32, u32) {
+    let bits = |from: u32, mask: u32| signature >> from & mask;
+    let base = bits(8, 0xf);
+    let family = if base == 0xf { base + bits(20, 0xff) } else { base };
+    let high = if base == 0x6 || base == 0xf { bits(16, 0xf) << 4 } else { 0 };
+    (family, high + bits(4, 0xf), bits(0, 0xf))
+}
+
+fn known_or(text: Option<String>, source: &'static str, reason: &'static str) -> Probe<String> {
+    match text {
+        Some(text) if !text.is_empty() => Probe::known(text, source),
+        _ => Probe::missing(reason),
+    }
+}
+
+fn from_cpuinfo(text: &str, isa: Probe<Vec<String>>) -> Identity {
+    let word = |key: &'static str| match field(text, key) {
+        Some(value) if !value.is_empty() => Probe::known(value.to_owned(), CPUINFO),
+        _ => Probe::missing(format!("{CPUINFO} has no '{key}'")),
+    };
+    let number = |key: &'static str| match field(text, key).map(str::parse) {
+        Some(Ok(value)) => Probe::known(value, CPUINFO),
+        _ => Probe::missing(format!("{CPUINFO} has no number '{key}'")),
+    };
+    let flags = field(text, "flags").unwrap_or_default();
+    Identity {
+        vendor: word("vendor_id"),
+        model_name: word("model name"),
+        family: number("cpu family"),
+        model: number("model"),
+        stepping: number("stepping"),
+        features: flags.split_whitespace().map(str::to_owned).collect(),
+        isa,
+        midr: None,
+        hybrid: false,
+    }
+}
+
+/// Extensions of an x86 processor that programs may use. The kernel's list is
+/// asked first, because it leaves out what the kernel does not enable.
+fn isa(cpuinfo: Result<&str, &Reason>, cpuid: Result<&Dump, &Reason>) -> Probe<Vec<String>> {
+    let flags = cpuinfo.ok().and_then(|text| field(text, "flags"));
+    match (flags, cpuid) {
+        (Some(flags), _) => Probe::known(features::extensions(flags.split_whitespace()), CPUINFO),
+        (None, Ok(dump)) => {
+            let reported = features::reported(dump);
+            Probe::known(
+                features::extensions(reported.iter().map(String::as_str)),
+                "CPUID (not checked for what the kernel enables)",
+            )
+        }
+        (None, Err(reason)) => Probe::missing(format!("{CPUINFO} lists no flags; {reason}")),
+    }
+}
+
+/// An AArch64 processor.
+fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
+    let text = match cpuinfo {
+        Ok(text) => text,
+        Err(reason) => return nothing(reason.0),
+    };
+    let number = |key: &str| field(&text, key).and_then(hexadecimal);
+    let (register, source) = midr(root, &text);
+    let missing = |what: &str| {
+        format!("AArch64 has no {what}; /proc/cpuinfo gives variant and revision: {}", {
+            match (number("CPU variant"), number("CPU revision")) {
+                (Some(variant), Some(revision)) => format!("r{variant}p{revision}"),
+                _ => "neither".to_owned(),
+            }
+        })
+    };
+    let list = field(&text, "Features").map(|f| features::extensions(f.split_whitespace()));
+    Identity {
+        vendor: match register {
+            Some((implementer, _)) => match implementer_name(implementer) {
+                Some(name) => Probe::known(name.to_owned(), source),
+                None => Probe::missing(format!("no name for implementer {implementer:#04x}")),
+            },
+            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+        },
+        model_name: known_or(
+            field(&text, "model name").map(str::to_owned),
+            CPUINFO,
+            "AArch64 processors carry no brand string",
+        ),
+        family: match register {
+            Some((_, part)) => Probe::known(part, source),
+            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+        },
+        model: Probe::missing(missing("model number")),
+        stepping: Probe::missing(missing("stepping")),
+        features: BTreeSet::new(),
+        isa: match list {
+            Some(list) => Probe::known(list, CPUINFO),
+            None => Probe::missing(format!("{CPUINFO} has no 'Features'")),
+        },
+        midr: register,
+        hybrid: several_parts(&text),
+    }
+}
+
+/// Implementer and part of the first CPU.
+fn midr(root: &Root, cpuinfo: &str) -> (Option<(u32, u32)>, &'static str) {
+    const REGISTER: &str = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+    let register = root.line(REGISTER).ok();
+    let value = register.and_then(|l| u64::from_str_radix(l.trim_start_matches("0x"), 16).ok());
+    if let Some(value) = value {
+        let bits = |from: u32, mask: u64| u32::try_from(value >> from & mask).unwrap_or_default();
+        return (Some((bits(24, 0xff), bits(4, 0xfff))), REGISTER);
+    }
+    let number = |key: &str| field(cpuinfo, key).and_then(hexadecimal);
+    (number("CPU implementer").zip(number("CPU part")), CPUINFO)
+}
+
+/// Whether /proc/cpuinfo lists cores of more than one part number (big.LITTLE).
+fn several_parts(cpuinfo: &str) -> bool {
+    let parts = cpuinfo.lines().filter_map(|l| l.strip_prefix("CPU part"));
+    parts.map(str::trim).collect::<BTreeSet<_>>().len() > 1
+}
+
+/// The company of an implementer code (Arm ARM, MIDR_EL1.Implementer).
+fn implementer_name(code: u32) -> Option<&'static str> {
+    Some(match code {
+        0x41 => "Arm",
+        0x42 => "Broadcom",
+        0x43 => "Cavium",
+        0x46 => "Fujitsu",
+        0x48 => "HiSilicon",
+        0x4e => "NVIDIA",
+        0x50 => "Applied Micro",
+        0x51 => "Qualcomm",
+        0x61 => "Apple",
+        0x6d => "Microsoft",
+        0xc0 => "Ampere",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PI: &str = "processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32\n\
+                      CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\n\
+                      CPU part\t: 0xd08\nCPU revision\t: 3\n";
+
+    fn captured(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let root = Root::fixture(folder.path());
+        (folder, root)
+    }
+
+    #[test]
+    fn an_arm_core_is_known_by_its_part() {
+        let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", PI)]);
+        let who = look(&root, Err(&Reason::new("no CPUID")));
+        assert_eq!(who.midr, Some((0x41, 0xd08)));
+        assert_eq!(who.vendor.get().unwrap(), "Arm");
+        assert_eq!(who.isa.get().unwrap(), &["crc32", "fp", "neon"]);
+        assert!(who.stepping.origin().ends_with("r0p3"));
+        assert!(!who.hybrid);
+    }
+
+    #[test]
+    fn the_register_in_sys_is_believed_before_cpuinfo() {
+        let register = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+        let (_keep, root) = captured(&[
+            ("arch", "aarch64"),
+            ("proc/cpuinfo", PI),
+            (register, "0x00000000413fd0c1\n"),
+        ]);
+        assert_eq!(look(&root, Err(&Reason::new("no CPUID"))).midr, Some((0x41, 0xd0c)));
+    }
+
+    #[test]
+    fn family_and_model_are_the_display_ones() {
+        assert_eq!(numbers(0x000a_0671), (6, 0xa7, 1));
+        assert_eq!(numbers(0x00a0_0f11), (0x19, 0x01, 1));
+        assert_eq!(numbers(0x0005_0654), (6, 0x55, 4));
+        assert_eq!(numbers(0x0000_0543), (5, 4, 3));
+        assert_eq!(numbers(u32::MAX), (0x10e, 0xff, 0xf));
+    }
+
+    #[test]
+    fn two_parts_are_a_hybrid_machine() {
+        assert!(several_parts("CPU part\t: 0xd03\n\nCPU part\t: 0xd09\n"));
+        assert!(!several_parts("CPU part\t: 0xd03\n\nCPU part\t: 0xd03\n"));
+    }
+
+    #[test]
+    fn without_anything_each_fact_has_the_reason() {
+        let (_keep, root) = captured(&[("arch", "x86_64")]);
+        let who = look(&root, Err(&Reason::new("no CPUID")));
+        assert_eq!(who.vendor.origin(), "no CPUID; /proc/cpuinfo: no such file");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(CPU (part|implementer|variant|revision)|flags|model|vendor_id)?[\t :]{0,3}\\PC{0,40}\n{0,2}") {
+            let _ = from_cpuinfo(&text, Probe::missing(""));
+            let _ = several_parts(&text);
+            let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", &text)]);
+            let _ = look(&root, Err(&Reason::new("")));
+        }
+
+        #[test]
+        fn no_registers_panic(words in proptest::collection::vec((0_u32..0x20, 0_u32..3, any::<[u32; 4]>()), 0..40), high in any::<[u32; 16]>()) {
+            let mut text = "0x00000000 0x00: eax=0x20 ebx=0xff ecx=0xffffffff edx=0x1\n".to_owned();
+            for (leaf, sub, [a, b, c, d]) in words {
+                text += &format!("{leaf:#010x} {sub:#04x}: eax={a:#x} ebx={b:#x} ecx={c:#x} edx={d:#x}\n");
+            }
+            for (i, leaf) in [0x8000_0000_u32, 0x8000_0002, 0x4000_0000, 0x4000_0010].iter().enumerate() {
+                let r = &high[i * 4..i * 4 + 4];
+                text += &format!("{leaf:#010x} 0x00: eax={:#x} ebx={:#x} ecx={:#x} edx={:#x}\n", r[0], r[1], r[2], r[3]);
+            }
+            let dump = Dump::parse(&text).unwrap();
+            let _ = from_cpuid(&dump, Probe::missing(""));
+            let _ = (dump.hypervisor(), dump.sharing(3));
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What this process may use: affinity mask, cpuset, CPU quota and memory limit
+//! of the tightest cgroup on the way up, and the CPUs that follow from them.
+//!
+//! Sources: sched_setaffinity(2), cpuset(7), Linux
+//! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v2.rst`.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe, Severity};
+
+use crate::cgroup::{self, Place, Version};
+use crate::root::{Reason, Root, below};
+use crate::text::{cpu_list, format_cpus};
+use crate::topology::Topology;
+
+/// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
+/// bits, which depends on the page size; no machine has this much.
+const UNLIMITED: u64 = 1 << 62;
+
+/// Finds out the limits; findings say where the usable CPUs are in doubt.
+pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
+    let affinity = match root.affinity() {
+        Ok((cpus, source)) => Probe::known(cpus, source),
+        Err(reason) => Probe::missing(reason.0),
+    };
+    let cpuset = known(cpuset(root));
+    let usable = usable(root, &affinity, &cpuset, topology, findings);
+    let usable_cores = match topology.cpus.get() {
+        Some(places) => cores_among(&usable, places),
+        None => u32::try_from(usable.len()).unwrap_or(u32::MAX),
+    };
+    Limits {
+        affinity,
+        cpuset,
+        cpu_quota: known(cpu_quota(root)),
+        cpu_stat: cpu_stat(root),
+        memory_bytes: known(memory_limit(root)),
+        usable_cpus: usable,
+        usable_cores,
+    }
+}
+
+fn known<T>(found: Result<(T, String), Reason>) -> Probe<T> {
+    match found {
+        Ok((value, source)) => Probe::known(value, source),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+/// The CPUs of the nearest cgroup that tells them.
+fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
+    let place = cgroup::place(root, "cpuset")?;
+    let names: &[&str] = match place.version {
+        Version::V1 => &["cpuset.effective_cpus", "cpuset.cpus"],
+        Version::V2 => &["cpuset.cpus.effective"],
+    };
+    for folder in &place.folders {
+        for path in names.iter().map(|name| below(folder, name)) {
+            let Ok(line) = root.line(&path) else { continue };
+            let cpus = cpu_list(&line).map_err(|e| Reason::at(&path, e))?;
+            if !cpus.is_empty() {
+                return Ok((cpus, path));
+            }
+        }
+    }
+    Err(Reason::new("no cgroup on the way up has a cpuset"))
+}
+
+/// The smallest limit on the way up and the file that sets it. `read` gives
+/// `None` for a folder without the file and `Some(None)` for no limit there.
+fn tightest<T: PartialOrd>(
+    place: &Place,
+    file: &str,
+    read: impl Fn(&str) -> Result<Option<Option<T>>, Reason>,
+) -> Result<(Option<T>, String), Reason> {
+    let mut least: Option<(T, String)> = None;
+    for folder in &place.folders {
+        if let Some(Some(limit)) = read(folder)?
+            && least.as_ref().is_none_or(|(l, _)| limit < *l)
+        {
+            least = Some((limit, below(folder, file)));
+        }
+    }
+    let unseen = if place.from_top { "" } else { "; limits above this container are not seen" };
+    Ok(match least {
+        Some((limit, path)) => (Some(limit), format!("{path}{unseen}")),
+        None => {
+            let first = place.folders.first().map_or("", String::as_str);
+            (None, format!("no {file} from {first} up sets one{unseen}"))
+        }
+    })
+}
+
+/// CPUs' worth of time.
+fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
+    let place = cgroup::place(root, "cpu")?;
+    let (cpus, source) = match place.version {
+        Version::V1 => tightest(&place, "cpu.cfs_quota_us", |folder| {
+            let quota = below(folder, "cpu.cfs_quota_us");
+            let period = below(folder, "cpu.cfs_period_us");
+            if !root.exists(&quota) {
+                return Ok(None);
+            }
+            let (microseconds, of): (i64, i64) = (root.number(&quota)?, root.number(&period)?);
+            share(&quota, microseconds, of).map(Some)
+        }),
+        Version::V2 => tightest(&place, "cpu.max", |folder| {
+            let path = below(folder, "cpu.max");
+            if !root.exists(&path) {
+                return Ok(None);
+            }
+            cpu_max(&path, &root.line(&path)?).map(Some)
+        }),
+    }?;
+    Ok((CpuQuota { cpus }, source))
+}
+
+/// The `cpu.stat` files from this process's cgroup up, nearest first. The paths
+/// are those of the machine, also where it is a captured one.
+fn cpu_stat(root: &Root) -> Vec<String> {
+    let folders = cgroup::place(root, "cpu").map(|p| p.folders).unwrap_or_default();
+    let files = folders.iter().map(|folder| below(folder, "cpu.stat"));
+    files.filter(|path| root.exists(path)).collect()
+}
+
+/// Microseconds in each period as CPUs; a negative quota means none.
+fn share(path: &str, quota: i64, period: i64) -> Result<Option<f64>, Reason> {
+    match (quota, period) {
+        (..=-1, _) => Ok(None),
+        (1.., 1..) => Ok(Some(quota as f64 / period as f64)),
+        _ => Err(Reason::at(path, format!("{quota} us in {period} us is no quota"))),
+    }
+}
+
+/// `max 100000` or `50000 100000`.
+fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
+    let mut words = line.split_whitespace();
+    let bad = || Reason::at(path, format!("'{line}' is no quota and period"));
+    let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));
+    if quota == "max" {
+        return Ok(None);
+    }
+    match (quota.parse(), period.parse()) {
+        (Ok(quota @ 1..), Ok(period)) => share(path, quota, period),
+        _ => Err(bad()),
+    }
+}
+
+/// Bytes; `None` for no limit.
+fn memory_limit(root: &Root) -> Result<(Option<u64>, String), Reason> {
+    let place = cgroup::place(root, "memory")?;
+    let file = match place.version {
+        Version::V1 => "memory.limit_in_bytes",
+        Version::V2 => "memory.max",
+    };
+    tightest(&place, file, |folder| {
+        let path = below(folder, file);
+        if !root.exists(&path) {
+            return Ok(None);
+        }
+        bytes(&path, &root.line(&path)?).map(Some)
+    })
+}
+
+fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
+    match line.parse::<u64>() {
+        _ if line == "max" => Ok(None),
+        Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
+        Err(_) => Err(Reason::at(path, format!("'{line}' is no limit"))),
+    }
+}
+
+/// CPUs to pin to, in the order of use.
+fn usable(
+    root: &Root,
+    affinity: &Probe<Vec<u32>>,
+    cpuset: &Probe<Vec<u32>>,
+    topology: &Topology,
+    findings: &mut Vec<Finding>,
+) -> Vec<u32> {
+    let sets: Vec<&[u32]> = [affinity.get(), cpuset.get(), topology.online.get()]
+        .into_iter()
+        .flatten()
+        .map(Vec::as_slice)
+        .collect();
+    if let Some(common) = intersection(&sets) {
+        if !common.is_empty() {
+            return in_order(&common, topology.cpus.get().map_or(&[], Vec::as_slice));
+        }
+        // The kernel lets no process be without a CPU, so one of the lists is
+        // stale; the mask is closest to the truth.
+        findings.push(doubt("affinity mask, cpuset and online CPUs have no CPU in common", &sets));
+        return in_order(sets[0], topology.cpus.get().map_or(&[], Vec::as_slice));
+    }
+    findings.push(doubt("no affinity mask, cpuset or list of online CPUs can be read", &sets));
+    (0..root.parallelism().unwrap_or(1)).collect()
+}
+
+fn doubt(message: &str, sets: &[&[u32]]) -> Finding {
+    let lists: Vec<String> = sets.iter().map(|s| format_cpus(s)).collect();
+    Finding::new(
+        "host.usable_cpus",
+        Severity::Note,
+        message,
+        "The CPUs that threads are pinned to are a guess; check them with `taskset -p`.",
+    )
+    .with("lists", lists)
+}
+
+/// CPUs that are in every list; `None` without lists.
+fn intersection(sets: &[&[u32]]) -> Option<Vec<u32>> {
+    let (first, rest) = sets.split_first()?;
+    Some(first.iter().copied().filter(|c| rest.iter().all(|s| s.contains(c))).collect())
+}
+
+/// One CPU of each physical core first, then the siblings, each by number.
+fn in_order(cpus: &[u32], places: &[LogicalCpu]) -> Vec<u32> {
+    let mut taken: BTreeSet<u32> = BTreeSet::new();
+    let (mut first, mut siblings) = (Vec::new(), Vec::new());
+    for &cpu in cpus {
+        if taken.contains(&cpu) {
+            siblings.push(cpu);
+            continue;
+        }
+        first.push(cpu);
+        let place = places.iter().find(|p| p.cpu == cpu);
+        taken.extend(place.iter().flat_map(|p| p.siblings.iter()));
+    }
+    first.extend(siblings);
+    first
+}
+
+/// Physical cores among the CPUs; a CPU of unknown place counts as a core.
+fn cores_among(cpus: &[u32], places: &[LogicalCpu]) -> u32 {
+    let core = |cpu: &u32| {
+        let place = places.iter().find(|p| p.cpu == *cpu);
+        place.and_then(|p| p.siblings.first().copied()).unwrap_or(*cpu)
+    };
+    let cores: BTreeSet<u32> = cpus.iter().map(core).collect();
+    u32::try_from(cores.len()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Quotas planted in every kind of cgroup tree; orders of CPUs.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new(cgroup: &str, mountinfo: &str) -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        machine.put("/proc/self/cgroup", cgroup).put("/proc/self/mountinfo", mountinfo);
+        machine
+    }
+
+    fn put(&self, path: &str, text: &str) -> &Self {
+        let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn root(&self) -> Root {
+        Root::fixture(self.0.path())
+    }
+
+    fn quota(&self) -> Result<(Option<f64>, String), Reason> {
+        cpu_quota(&self.root()).map(|(q, source)| (q.cpus, source))
+    }
+}
+
+const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+
+#[test]
+fn v2_the_tightest_on_the_way_up_counts() {
+    let m = Machine::new("0::/a/b\n", V2);
+    m.put("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
+        .put("/sys/fs/cgroup/a/cpu.max", "50000 100000\n")
+        .put("/sys/fs/cgroup/a/b/memory.max", "4096\n")
+        .put("/sys/fs/cgroup/a/memory.max", "max\n");
+    assert_eq!(m.quota(), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
+    assert_eq!(memory_limit(&m.root()).unwrap().0, Some(4096));
+    m.put("/sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
+    assert_eq!(m.quota().unwrap().0, Some(0.2));
+    m.put("/sys/fs/cgroup/a/b/cpu.stat", "").put("/sys/fs/cgroup/cpu.stat", "");
+    assert_eq!(cpu_stat(&m.root()), ["/sys/fs/cgroup/a/b/cpu.stat", "/sys/fs/cgroup/cpu.stat"]);
+}
+
+#[test]
+fn no_limit_is_known_and_not_missing() {
+    let m = Machine::new("0::/a\n", V2);
+    m.put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
+    let (quota, source) = m.quota().unwrap();
+    assert_eq!(quota, None);
+    assert_eq!(source, "no cpu.max from /sys/fs/cgroup/a up sets one");
+}
+
+#[test]
+fn a_broken_file_is_missing_with_the_file() {
+    for bad in ["fast 100000\n", "0 100000\n", "-5 100000\n", "1 0\n", "1 x\n"] {
+        let m = Machine::new("0::/\n", V2);
+        m.put("/sys/fs/cgroup/cpu.max", bad);
+        assert!(m.quota().unwrap_err().0.starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
+    }
+}
+
+const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                  35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                  41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+#[test]
+fn v1_and_hybrid_read_the_controllers_own_mount() {
+    let m = Machine::new("4:memory:/x\n1:cpu:/x\n0::/\n", V1);
+    m.put("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "150000\n")
+        .put("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n")
+        .put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
+        .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")
+        .put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n")
+        .put("/sys/fs/cgroup/unified/cpu.max", "1000 100000\n");
+    assert_eq!(m.quota().unwrap().0, Some(1.5));
+    assert_eq!(memory_limit(&m.root()).unwrap().0, None, "the v1 word for no limit");
+}
+
+#[test]
+fn a_container_that_sees_only_its_part() {
+    let part = "9 8 0:29 /docker/12 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n";
+    for path in ["/docker/12", "/"] {
+        let m = Machine::new(&format!("2:cpu,cpuacct:{path}\n"), part);
+        m.put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "25000\n")
+            .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n");
+        let (quota, source) = m.quota().unwrap();
+        assert_eq!(quota, Some(0.5), "{path}");
+        assert!(source.ends_with("are not seen"), "{source}");
+    }
+}
+
+#[test]
+fn the_top_of_a_v2_tree_has_no_limits_so_one_that_has_is_a_container() {
+    let m = Machine::new("0::/\n", V2);
+    assert!(m.put("/sys/fs/cgroup/cpu.stat", "").quota().unwrap().1.ends_with("sets one"));
+    m.put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    assert!(m.quota().unwrap().1.ends_with("are not seen"));
+}
+
+#[test]
+fn of_two_mounts_the_one_that_shows_the_own_cgroup_is_read() {
+    let both = format!("{V2}50 23 0:26 /other /mnt/other rw - cgroup2 cgroup2 rw\n");
+    let m = Machine::new("0::/own\n", &both);
+    m.put("/sys/fs/cgroup/own/cpu.max", "70000 100000\n")
+        .put("/mnt/other/cpu.max", "10000 100000\n");
+    assert_eq!(m.quota().unwrap().0, Some(0.7));
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let m = Machine::new("0::/\n", "");
+    assert!(m.quota().unwrap_err().0.contains("no cgroup file system is mounted for cpu"));
+    let m = Machine::new("1:name=systemd:/\n", V1);
+    assert!(m.quota().unwrap_err().0.contains("no cgroup for cpu"));
+    let m = Machine::new("0::/gone\n", V2);
+    assert!(m.quota().unwrap_err().0.contains("cannot be read"));
+}
+
+#[test]
+fn the_cpuset_of_the_nearest_cgroup_that_has_one() {
+    let m = Machine::new("0::/a/b\n", V2);
+    m.put("/sys/fs/cgroup/a/cpuset.cpus.effective", "2-3\n")
+        .put("/sys/fs/cgroup/cpuset.cpus.effective", "0-7\n");
+    assert_eq!(cpuset(&m.root()).unwrap().0, [2, 3]);
+    m.put("/sys/fs/cgroup/a/b/cpuset.cpus.effective", "2-x\n");
+    assert!(cpuset(&m.root()).is_err());
+}
+
+fn place(cpu: u32, siblings: &[u32]) -> LogicalCpu {
+    LogicalCpu { cpu, core: siblings[0], socket: 0, siblings: siblings.to_vec() }
+}
+
+#[test]
+fn cores_come_before_siblings() {
+    let near: Vec<_> = (0..4).map(|c| place(c, &[c / 2 * 2, c / 2 * 2 + 1])).collect();
+    assert_eq!(in_order(&[0, 1, 2, 3], &near), [0, 2, 1, 3]);
+    assert_eq!(in_order(&[1, 2, 3], &near), [1, 2, 3]);
+    assert_eq!(cores_among(&[1, 2, 3], &near), 2);
+    let far: Vec<_> = (0..4).map(|c| place(c, &[c % 2, c % 2 + 2])).collect();
+    assert_eq!(in_order(&[0, 1, 2, 3], &far), [0, 1, 2, 3]);
+    assert_eq!(in_order(&[0, 2, 3], &far), [0, 3, 2]);
+    assert_eq!(in_order(&[5, 6], &[]), [5, 6], "without places each CPU is a core");
+    assert_eq!(cores_among(&[5, 6], &[]), 2);
+}
+
+fn topology(online: &[u32]) -> Topology {
+    Topology { online: Probe::known(online.to_vec(), "test"), cpus: Probe::missing("test") }
+}
+
+#[test]
+fn usable_is_what_all_three_allow() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::fixture(folder.path());
+    let known = |cpus: &[u32]| Probe::known(cpus.to_vec(), "test");
+    let mut findings = Vec::new();
+    let found = usable(
+        &root,
+        &known(&[0, 1, 2, 9]),
+        &known(&[1, 2, 3, 9]),
+        &topology(&[0, 1, 2]),
+        &mut findings,
+    );
+    assert_eq!(found, [1, 2]);
+    let found = usable(&root, &Probe::missing(""), &known(&[1]), &topology(&[0, 1]), &mut findings);
+    assert_eq!(found, [1]);
+    assert!(findings.is_empty());
+}
+
+#[test]
+fn lists_that_contradict_and_lists_that_miss_make_a_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::fixture(folder.path());
+    let mut findings = Vec::new();
+    let mask = Probe::known(vec![4], "test");
+    assert_eq!(usable(&root, &mask, &Probe::missing(""), &topology(&[0]), &mut findings), [4]);
+    assert_eq!(findings.len(), 1);
+    let none = Topology { online: Probe::missing(""), cpus: Probe::missing("") };
+    let found = usable(&root, &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
+    assert_eq!(found, [0]);
+    let live =
+        usable(&Root::live(), &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
+    assert!(!live.is_empty());
+    assert!(findings.len() == 3 && findings.iter().all(|f| f.check == "host.usable_cpus"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,40}", numbers in "(max|-?[0-9]{0,20}) ?[0-9]{0,20}") {
+        for line in [&text, &numbers] {
+            let _ = (cpu_max("p", line), bytes("p", line));
+        }
+    }
+
+    #[test]
+    fn every_usable_cpu_comes_once(cpus in proptest::collection::btree_set(0_u32..64, 0..64), threads in 1_u32..5) {
+        let cpus: Vec<u32> = cpus.into_iter().collect();
+        let places: Vec<_> = (0..64).map(|c| {
+            let first = c / threads * threads;
+            LogicalCpu { cpu: c, core: first, socket: 0, siblings: (first..first + threads).collect() }
+        }).collect();
+        let order = in_order(&cpus, &places);
+        let cores = cores_among(&cpus, &places) as usize;
+        prop_assert_eq!(cores_among(&order[..cores], &places) as usize, cores);
+        let mut sorted = order;
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, cpus);
+    }
+}

@@ -1,0 +1,85 @@
+//! What else ran when the host was looked at: load averages, stolen time.
+//!
+//! Source: proc(5), proc_loadavg(5), proc_stat(5).
+
+use proofmark_model::{Load, Probe};
+
+use crate::root::{Reason, Root};
+
+const LOADAVG: &str = "/proc/loadavg";
+const STAT: &str = "/proc/stat";
+
+/// Finds out the load.
+pub(crate) fn look(root: &Root) -> Load {
+    Load {
+        average: match root.line(LOADAVG).and_then(|line| averages(&line)) {
+            Ok(value) => Probe::known(value, LOADAVG),
+            Err(reason) => Probe::missing(reason.0),
+        },
+        // The first line is enough; with many CPUs and interrupts the file is long.
+        steal_since_boot: match root.head(STAT, 512).and_then(|text| steal(&text)) {
+            Ok(value) => Probe::known(value, STAT),
+            Err(reason) => Probe::missing(reason.0),
+        },
+    }
+}
+
+fn averages(line: &str) -> Result<[f64; 3], Reason> {
+    let mut numbers = line
+        .split_whitespace()
+        .map(|w| w.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
+    match (numbers.next(), numbers.next(), numbers.next()) {
+        (Some(Some(one)), Some(Some(five)), Some(Some(fifteen))) => Ok([one, five, fifteen]),
+        _ => Err(Reason::at(LOADAVG, format!("no three averages in '{line}'"))),
+    }
+}
+
+/// Stolen ticks over all ticks of the line `cpu  user nice system idle iowait irq
+/// softirq steal guest guest_nice`. Guest time is part of user time already.
+fn steal(text: &str) -> Result<f64, Reason> {
+    let line = text.lines().find_map(|l| l.strip_prefix("cpu "));
+    let line = line.ok_or_else(|| Reason::at(STAT, "no line 'cpu'"))?;
+    let ticks: Option<Vec<u64>> =
+        line.split_whitespace().take(8).map(|word| word.parse().ok()).collect();
+    match ticks.as_deref() {
+        Some(ticks @ [.., stolen]) if ticks.len() == 8 => {
+            let all: f64 = ticks.iter().map(|&t| t as f64).sum();
+            if all > 0.0 {
+                Ok(*stolen as f64 / all)
+            } else {
+                Err(Reason::at(STAT, "no tick is counted"))
+            }
+        }
+        _ => Err(Reason::at(STAT, "the line 'cpu' has no eight numbers")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn three_averages() {
+        assert_eq!(averages("0.50 1.25 2.00 1/86 8326"), Ok([0.5, 1.25, 2.0]));
+        for bad in ["0.50 1.25", "a b c", "NaN 1 1", "-1 0 0"] {
+            assert!(averages(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn steal_is_a_share_without_guest_time() {
+        assert_eq!(steal("cpu  50 0 20 20 0 0 0 10 40 0\ncpu0 1\n"), Ok(0.1));
+        assert!(steal("cpu  1 2 3 4 5 6 7\n").is_err(), "before Linux 2.6.11 steal was not told");
+        assert!(steal("cpu  0 0 0 0 0 0 0 0\n").is_err());
+        assert!(steal("cpu0 1 1 1 1 1 1 1 1\n").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(cpu )?[0-9. -]{0,60}", other in "\\PC{0,40}") {
+            let _ = (averages(&text), steal(&text), averages(&other), steal(&other));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Main memory and swap from /proc/meminfo; transparent huge pages.
+//!
+//! Sources: proc(5); Linux `Documentation/admin-guide/mm/transhuge.rst`.
+
+use proofmark_model::{Memory, Probe};
+
+use crate::root::{Reason, Root};
+use crate::text::{field, kilobytes};
+
+const MEMINFO: &str = "/proc/meminfo";
+const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// Finds out the memory.
+pub(crate) fn look(root: &Root) -> Memory {
+    let text = root.read(MEMINFO);
+    let bytes = |key: &str| match meminfo(&text, key) {
+        Ok(bytes) => Probe::known(bytes, MEMINFO),
+        Err(reason) => Probe::missing(reason.0),
+    };
+    Memory {
+        total_bytes: bytes("MemTotal"),
+        available_bytes: bytes("MemAvailable"),
+        swap_total_bytes: bytes("SwapTotal"),
+        transparent_huge_pages: match root.line(HUGE).and_then(|line| chosen(&line)) {
+            Ok(word) => Probe::known(word, HUGE),
+            Err(reason) => Probe::missing(reason.0),
+        },
+    }
+}
+
+fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
+    let text = text.as_ref().map_err(Clone::clone)?;
+    let value = field(text, key).ok_or_else(|| Reason::at(MEMINFO, format!("no {key}")))?;
+    kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is no size in kB")))
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(line: &str) -> Result<String, Reason> {
+    let word = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(w, _)| w);
+    word.map(str::to_owned).ok_or_else(|| Reason::at(HUGE, format!("no choice in '{line}'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn each_line_fails_alone() {
+        let text = Ok("MemTotal:  8 kB\nSwapTotal: x kB\n".to_owned());
+        assert_eq!(meminfo(&text, "MemTotal"), Ok(8192));
+        assert!(meminfo(&text, "SwapTotal").unwrap_err().0.contains("'x kB'"));
+        assert!(meminfo(&text, "MemAvailable").unwrap_err().0.contains("no MemAvailable"));
+    }
+
+    #[test]
+    fn the_choice_is_the_word_in_brackets() {
+        assert_eq!(chosen("always [madvise] never").unwrap(), "madvise");
+        assert!(chosen("always madvise never").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(MemTotal)?:?\\PC{0,40}") {
+            let _ = meminfo(&Ok(text.clone()), "MemTotal");
+            let _ = chosen(&text);
+        }
+    }
+}

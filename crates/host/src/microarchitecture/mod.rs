@@ -1,0 +1,221 @@
+//! Which core design this is, and what that was concluded from.
+//!
+//! The model number is believed unless the processor claims a feature, or has a
+//! level-1 cache, that the design of this number cannot have: hypervisors mask
+//! model numbers, but they cannot add features. Then the designs that can have
+//! all that was seen remain. If one remains, or several that do the same
+//! arithmetic in a cycle, that is the answer and a finding says so; if not, the
+//! answer is unknown, with the reason.
+
+mod table;
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Finding, Microarchitecture, Probe, Severity};
+
+use crate::identity::Identity;
+use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row};
+
+/// Sizes in bytes of the caches that tell designs apart, where known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CacheSizes {
+    /// L1 data.
+    pub(crate) l1d: Option<u64>,
+    /// L1 instruction.
+    pub(crate) l1i: Option<u64>,
+    /// L2.
+    pub(crate) l2: Option<u64>,
+}
+
+/// The conclusion, and a finding if the model number was not believed.
+pub(crate) fn conclude(
+    who: &Identity,
+    caches: CacheSizes,
+) -> (Probe<Microarchitecture>, Option<Finding>) {
+    if let Some((implementer, part)) = who.midr {
+        return (from_midr(implementer, part, who.family.origin()), None);
+    }
+    let (Some(vendor), Some(&family), Some(&model)) =
+        (who.vendor.get(), who.family.get(), who.model.get())
+    else {
+        let reason = [who.vendor.origin(), who.family.origin(), who.model.origin()];
+        let unknown = who.vendor.get().is_none();
+        return (Probe::missing(reason[usize::from(!unknown)].to_owned()), None);
+    };
+    let stepping = who.stepping.get().copied();
+    let number = format!("{vendor} family {family:#x} model {model:#x}");
+    let Some(row) = find_row(vendor, family, model, stepping) else {
+        return (Probe::missing(format!("no row in the table of designs for {number}")), None);
+    };
+    let named = row.design.and_then(table::by_id);
+    let against = match named {
+        Some(design) => contradictions(design, who, caches),
+        None => Vec::new(),
+    };
+    match named {
+        Some(design) if against.is_empty() => (plain(row, design, &number, who), None),
+        _ => resolve(row, named, &number, &against, who, caches),
+    }
+}
+
+fn from_midr(implementer: u32, part: u32, source: &str) -> Probe<Microarchitecture> {
+    let number = format!("MIDR implementer {implementer:#04x} part {part:#05x}");
+    match PARTS.iter().find(|p| (p.0, p.1) == (implementer, part)) {
+        Some((.., id, name)) => Probe::known(
+            Microarchitecture {
+                id: (*id).to_owned(),
+                name: (*name).to_owned(),
+                evidence: number.clone(),
+            },
+            source.to_owned(),
+        ),
+        None => Probe::missing(format!("no row in the table of designs for {number}")),
+    }
+}
+
+fn find_row(vendor: &str, family: u32, model: u32, stepping: Option<u32>) -> Option<&'static Row> {
+    let within = |(first, last): (u32, u32), n: u32| (first..=last).contains(&n);
+    ROWS.iter().find(|row| {
+        row.vendor == vendor
+            && row.family == family
+            && within(row.models, model)
+            && stepping.is_none_or(|s| within(row.steppings, s))
+    })
+}
+
+/// The model number is believed.
+fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Microarchitecture> {
+    let mut evidence = format!("{number}: {}", row.product);
+    if who.hybrid {
+        evidence += "; the machine has cores of two designs, this is the larger";
+    }
+    let name = if row.product == design.name {
+        design.name.to_owned()
+    } else {
+        format!("{} ({})", design.name, row.product)
+    };
+    Probe::known(
+        Microarchitecture { id: design.id.to_owned(), name, evidence },
+        "CPUID and the table of designs",
+    )
+}
+
+/// What the processor shows that the design cannot have.
+fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<String> {
+    let mut against: Vec<String> = reported_marks(who)
+        .filter(|mark| !mark.designs.contains(&design.id))
+        .map(|mark| mark.feature.to_owned())
+        .collect();
+    // Smaller than the design's may be a hypervisor's invention; larger is not.
+    // On a machine of two core designs, the caches may be the other one's.
+    if !who.hybrid {
+        for (name, bytes, own) in
+            [("L1d", caches.l1d, design.l1.0), ("L1i", caches.l1i, design.l1.1)]
+        {
+            if bytes.is_some_and(|b| b > own << 10) {
+                against.push(format!("an {name} of {} KiB", bytes.unwrap_or_default() >> 10));
+            }
+        }
+    }
+    against
+}
+
+fn reported_marks(who: &Identity) -> impl Iterator<Item = &'static table::Mark> {
+    MARKS.iter().filter(|mark| who.features.contains(mark.feature))
+}
+
+/// The designs of the vendor that can have all that was seen.
+fn candidates(vendor: &str, who: &Identity, caches: CacheSizes) -> Vec<&'static Design> {
+    let able: Vec<_> = DESIGNS
+        .iter()
+        .filter(|d| d.vendor == vendor && reported_marks(who).all(|m| m.designs.contains(&d.id)))
+        .collect();
+    let fits = |d: &&Design| {
+        let same = |bytes: Option<u64>, kib: u64| bytes.is_none_or(|b| b == kib << 10);
+        same(caches.l1d, d.l1.0)
+            && same(caches.l1i, d.l1.1)
+            && caches.l2.is_none_or(|b| d.l2.contains(&(b >> 10)))
+    };
+    let fitting: Vec<_> = able.iter().copied().filter(fits).collect();
+    if fitting.is_empty() { able } else { fitting }
+}
+
+/// The model number is not believed.
+fn resolve(
+    row: &Row,
+    named: Option<&Design>,
+    number: &str,
+    against: &[String],
+    who: &Identity,
+    caches: CacheSizes,
+) -> (Probe<Microarchitecture>, Option<Finding>) {
+    let claim = match named {
+        Some(design) => format!(
+            "{number} says {} ({}), but it has {}",
+            design.name,
+            row.product,
+            against.join(", ")
+        ),
+        None => format!("{number} stands for more than one design ({})", row.product),
+    };
+    let left = candidates(row.vendor, who, caches);
+    let names: Vec<_> = left.iter().map(|d| title(d)).collect();
+    let classes: BTreeSet<_> = left.iter().map(|d| d.class).collect();
+    let finding = |message: String| {
+        Finding::new(
+            "host.masked_model",
+            Severity::Note,
+            message,
+            "The hypervisor masks the CPU's model number; ask the provider for the real model if \
+             it matters.",
+        )
+        .with("number", number)
+        .with("contradicted_by", against)
+    };
+    let (Some(first), 1) = (left.first(), classes.len()) else {
+        let reason = match names.as_slice() {
+            [] => format!("{claim}; no known design has all that was seen"),
+            _ => format!("{claim}; several designs have all that was seen: {}", names.join(", ")),
+        };
+        return (Probe::missing(reason.clone()), Some(finding(reason)));
+    };
+    let conclusion = if names.len() == 1 {
+        format!("only {} has all that was seen", title(first))
+    } else {
+        format!("{} have all that was seen, and issue alike", names.join(" and "))
+    };
+    let evidence = format!("{claim}; {conclusion}{}", describe(caches));
+    let found = Microarchitecture {
+        id: first.id.to_owned(),
+        name: title(first),
+        evidence: evidence.clone(),
+    };
+    let finding = finding(evidence).with("concluded", first.id);
+    (Probe::known(found, "CPUID features and cache sizes"), Some(finding))
+}
+
+/// Name of a design with its product lines.
+fn title(design: &Design) -> String {
+    let products: Vec<_> =
+        ROWS.iter().filter(|r| r.design == Some(design.id)).map(|r| r.product).collect();
+    match products.as_slice() {
+        [] => design.name.to_owned(),
+        [one] if *one == design.name => design.name.to_owned(),
+        [one] => format!("{} ({one})", design.name),
+        [one, two] => format!("{} ({one} or {two})", design.name),
+        [one, ..] => format!("{} ({one} and others)", design.name),
+    }
+}
+
+/// The cache sizes, for the evidence.
+fn describe(caches: CacheSizes) -> String {
+    let part = |name: &str, bytes: Option<u64>| bytes.map(|b| format!("{name} {} KiB", b >> 10));
+    let parts: Vec<_> = [part("L1d", caches.l1d), part("L1i", caches.l1i), part("L2", caches.l2)]
+        .into_iter()
+        .flatten()
+        .collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! NUMA nodes from /sys/devices/system/node.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
+
+use proofmark_model::{NumaNode, Probe};
+
+use crate::root::{Reason, Root};
+use crate::text::kilobytes;
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// Finds out the nodes.
+pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
+    match nodes(root) {
+        Ok(nodes) => Probe::known(nodes, NODES),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
+    let mut ids: Vec<u32> = root
+        .names(NODES)?
+        .iter()
+        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+        .collect();
+    ids.sort_unstable();
+    if ids.is_empty() {
+        return Err(Reason::at(NODES, "lists no node"));
+    }
+    ids.into_iter().map(|id| node(root, id)).collect()
+}
+
+fn node(root: &Root, id: u32) -> Result<NumaNode, Reason> {
+    let list = format!("{NODES}/node{id}/cpulist");
+    // A node with memory only has an empty list.
+    let cpus = crate::text::cpu_list(&root.read(&list)?).map_err(|e| Reason::at(&list, e))?;
+    let meminfo = root.read(&format!("{NODES}/node{id}/meminfo")).ok();
+    Ok(NumaNode { id, cpus, memory_bytes: meminfo.as_deref().and_then(total) })
+}
+
+/// Bytes of `Node 0 MemTotal:  123 kB`.
+fn total(meminfo: &str) -> Option<u64> {
+    meminfo.lines().find_map(|line| kilobytes(line.split_once("MemTotal:")?.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_node_may_have_no_cpu_and_no_meminfo() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in (0..12).map(|n| format!("node{n}")).chain(["power".to_owned()]) {
+            let path = folder.path().join(&NODES[1..]).join(&name);
+            std::fs::create_dir_all(&path).unwrap();
+            std::fs::write(path.join("cpulist"), if name == "node2" { "0-1\n" } else { "\n" })
+                .unwrap();
+        }
+        let found = look(&Root::fixture(folder.path()));
+        let nodes = found.get().unwrap();
+        assert_eq!(nodes.iter().map(|n| n.id).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+        assert_eq!((nodes[2].cpus.as_slice(), nodes[10].cpus.as_slice()), (&[0, 1][..], &[][..]));
+        assert_eq!(nodes[2].memory_bytes, None);
+    }
+
+    #[test]
+    fn memory_is_in_bytes() {
+        assert_eq!(total("Node 0 MemFree: 1 kB\nNode 0 MemTotal:   2 kB\n"), Some(2048));
+        assert_eq!(total("Node 0 MemTotal: 2\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(Node 0 MemTotal:)?\\PC{0,40}") {
+            let _ = total(&text);
+        }
+    }
+}

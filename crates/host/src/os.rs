@@ -1,0 +1,69 @@
+//! Kernel, distribution, frequency governor.
+//!
+//! Sources: proc(5); os-release(5); Linux `Documentation/admin-guide/pm/cpufreq.rst`.
+
+use proofmark_model::Probe;
+
+use crate::root::{Reason, Root};
+use crate::topology::CPUS;
+
+const OSTYPE: &str = "/proc/sys/kernel/ostype";
+const OSRELEASE: &str = "/proc/sys/kernel/osrelease";
+
+/// Kernel name and release.
+pub(crate) fn kernel(root: &Root) -> Probe<String> {
+    match (root.line(OSTYPE), root.line(OSRELEASE)) {
+        (Ok(name), Ok(release)) => Probe::known(format!("{name} {release}"), OSRELEASE),
+        (Err(reason), _) | (_, Err(reason)) => Probe::missing(reason.0),
+    }
+}
+
+/// Name of the distribution; in a container, the container's.
+pub(crate) fn distribution(root: &Root) -> Probe<String> {
+    let mut last = Reason::new("not looked at");
+    for path in ["/etc/os-release", "/usr/lib/os-release"] {
+        match root.read(path).map(|text| pretty_name(&text)) {
+            Ok(Some(name)) => return Probe::known(name, path),
+            Ok(None) => last = Reason::at(path, "no PRETTY_NAME"),
+            Err(reason) => last = reason,
+        }
+    }
+    Probe::missing(last.0)
+}
+
+fn pretty_name(text: &str) -> Option<String> {
+    let value = text.lines().find_map(|l| l.trim().strip_prefix("PRETTY_NAME="))?;
+    let value = value.trim().trim_matches(['"', '\'']).trim();
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// Frequency governor of the first online CPU.
+pub(crate) fn governor(root: &Root, first: u32) -> Probe<String> {
+    let path = format!("{CPUS}/cpu{first}/cpufreq/scaling_governor");
+    match root.line(&path) {
+        Ok(name) => Probe::known(name, path),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_pretty_name_is_without_quotes() {
+        let text = "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
+        assert_eq!(pretty_name(text).unwrap(), "Debian GNU/Linux 12 (bookworm)");
+        assert_eq!(pretty_name("PRETTY_NAME=Plain\n").unwrap(), "Plain");
+        assert_eq!(pretty_name("PRETTY_NAME=\"\"\nNAME=x\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(PRETTY_NAME=)?[\"']{0,3}\\PC{0,40}") {
+            let _ = pretty_name(&text);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Where the probes read: the live machine, or a folder that holds what was
+//! captured of another one. Every probe goes through [`Root`], so that the same
+//! parsers run on both.
+//!
+//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
+//! format of `cpuid -1 -r`), and the files below `proc/`, `sys/`, `etc/` and
+//! `run/` under their own paths.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::cpuid::Dump;
+use crate::text::{self, cpu_list};
+
+/// No file that a probe reads is larger; more than this is not read.
+const LARGEST_FILE: u64 = 8 << 20;
+
+/// Why a fact is not known, in words for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Reason(pub(crate) String);
+
+impl Reason {
+    /// A reason from words.
+    pub(crate) fn new(words: impl Into<String>) -> Self {
+        Self(words.into())
+    }
+
+    /// A reason that names the file it is about.
+    pub(crate) fn at(path: &str, words: impl std::fmt::Display) -> Self {
+        Self(format!("{path}: {words}"))
+    }
+}
+
+/// The live machine, or a captured one.
+#[derive(Debug, Clone)]
+pub struct Root {
+    base: PathBuf,
+    live: bool,
+}
+
+impl Root {
+    /// The machine that this process runs on.
+    #[must_use]
+    pub fn live() -> Self {
+        Self { base: PathBuf::from("/"), live: true }
+    }
+
+    /// A machine captured below `folder`.
+    #[must_use]
+    pub fn fixture(folder: impl Into<PathBuf>) -> Self {
+        Self { base: folder.into(), live: false }
+    }
+
+    fn locate(&self, path: &str) -> PathBuf {
+        self.base.join(path.trim_start_matches('/'))
+    }
+
+    /// The text of a file, given by its absolute path on the machine.
+    pub(crate) fn read(&self, path: &str) -> Result<String, Reason> {
+        self.head(path, LARGEST_FILE)
+    }
+
+    /// The first `limit` bytes of a file. Bytes that are not UTF-8 are replaced.
+    pub(crate) fn head(&self, path: &str, limit: u64) -> Result<String, Reason> {
+        let mut bytes = Vec::new();
+        File::open(self.locate(path))
+            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+            .map_err(|e| Reason::at(path, words(&e)))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A file of one line, without its end; empty is a failure.
+    pub(crate) fn line(&self, path: &str) -> Result<String, Reason> {
+        let text = self.read(path)?;
+        match text.trim() {
+            "" => Err(Reason::at(path, "is empty")),
+            line => Ok(line.to_owned()),
+        }
+    }
+
+    /// A file that holds one number.
+    pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, Reason> {
+        let line = self.line(path)?;
+        line.parse().map_err(|_| Reason::at(path, format!("'{line}' is not a number")))
+    }
+
+    /// A file that holds a list of CPUs.
+    pub(crate) fn cpus(&self, path: &str) -> Result<Vec<u32>, Reason> {
+        cpu_list(&self.line(path)?).map_err(|e| Reason::at(path, e))
+    }
+
+    /// Whether something is at the path.
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        self.locate(path).exists()
+    }
+
+    /// Names in a folder, unsorted.
+    pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, Reason> {
+        let entries =
+            std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
+        Ok(entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
+    }
+
+    /// Architecture by Rust's name.
+    pub(crate) fn arch(&self) -> String {
+        if self.live {
+            return std::env::consts::ARCH.to_owned();
+        }
+        self.line("/arch").unwrap_or_else(|_| "unknown".to_owned())
+    }
+
+    /// What CPUID answers.
+    pub(crate) fn cpuid(&self) -> Result<Dump, Reason> {
+        if self.live {
+            return Dump::read();
+        }
+        match self.read("/cpuid.txt") {
+            Ok(text) => Dump::parse(&text),
+            Err(_) if self.arch() != "x86_64" => {
+                Err(Reason::new("CPUID is an instruction of x86 processors"))
+            }
+            Err(_) => Err(Reason::new("CPUID was not captured")),
+        }
+    }
+
+    /// What CPUID answers as text, to be kept as `cpuid.txt` of a captured
+    /// machine; `None` where there is no CPUID.
+    #[must_use]
+    pub fn cpuid_text(&self) -> Option<String> {
+        self.cpuid().ok().map(|dump| dump.to_text())
+    }
+
+    /// CPUs that the calling thread may run on, and where that was read.
+    pub(crate) fn affinity(&self) -> Result<(Vec<u32>, &'static str), Reason> {
+        let mut last = Reason::new("not looked at");
+        for path in ["/proc/thread-self/status", "/proc/self/status"] {
+            match self.read(path).and_then(|text| allowed_list(path, &text)) {
+                Ok(cpus) => return Ok((cpus, path)),
+                Err(reason) => last = reason,
+            }
+        }
+        if self.live {
+            system_affinity().map(|cpus| (cpus, "sched_getaffinity"))
+        } else {
+            Err(last)
+        }
+    }
+
+    /// How many threads the standard library would run at once: the last
+    /// resort when nothing else tells the usable CPUs.
+    pub(crate) fn parallelism(&self) -> Option<u32> {
+        if !self.live {
+            return None;
+        }
+        std::thread::available_parallelism().ok().and_then(|n| u32::try_from(n.get()).ok())
+    }
+}
+
+/// The affinity mask in a `status` file of /proc (proc(5)).
+fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
+    let list = text::field(text, "Cpus_allowed_list")
+        .ok_or_else(|| Reason::at(path, "no Cpus_allowed_list"))?;
+    cpu_list(list).map_err(|e| Reason::at(path, e))
+}
+
+/// The affinity mask by system call; kernels built for more than 1024 CPUs refuse it.
+fn system_affinity() -> Result<Vec<u32>, Reason> {
+    let set = rustix::thread::sched_getaffinity(None)
+        .map_err(|e| Reason::at("sched_getaffinity", io::Error::from(e)))?;
+    let cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
+}
+
+/// The cause of a failed read in plain words.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Joins a folder and a name of the machine with one slash.
+pub(crate) fn below(folder: &str, name: &str) -> String {
+    if folder.ends_with('/') { format!("{folder}{name}") } else { format!("{folder}/{name}") }
+}
+
+/// The folder above, `None` for the root.
+pub(crate) fn above(folder: &str) -> Option<&str> {
+    Path::new(folder).parent().and_then(Path::to_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_name_the_machines_path_and_not_the_captured_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::fixture(folder.path());
+        assert_eq!(root.read("/proc/none").unwrap_err().0, "/proc/none: no such file");
+        std::fs::write(folder.path().join("empty"), "\n").unwrap();
+        assert_eq!(root.line("/empty").unwrap_err().0, "/empty: is empty");
+        std::fs::write(folder.path().join("word"), "12x\n").unwrap();
+        assert_eq!(root.number::<u32>("/word").unwrap_err().0, "/word: '12x' is not a number");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_stop_a_probe() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("odd"), b"a\xffb").unwrap();
+        assert_eq!(Root::fixture(folder.path()).line("/odd").unwrap(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn the_mask_comes_from_the_status_file() {
+        assert_eq!(allowed_list("p", "Name:\tx\nCpus_allowed_list:\t0,2-3\n"), Ok(vec![0, 2, 3]));
+        assert!(allowed_list("p", "Name:\tx\n").unwrap_err().0.contains("no Cpus_allowed_list"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn both_ways_to_the_live_mask_agree() {
+        let Ok((cpus, "/proc/thread-self/status")) = Root::live().affinity() else {
+            eprintln!("skipped: /proc/thread-self/status has no affinity mask here");
+            return;
+        };
+        match system_affinity() {
+            Ok(system) => assert_eq!(cpus, system),
+            Err(reason) => eprintln!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The clock that trials are timed with, as far as the kernel names it. Its
+//! resolution and overhead are added by who measures them.
+
+use proofmark_model::{Probe, Timer};
+
+use crate::root::Root;
+
+const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+/// Finds out the clock source.
+pub(crate) fn look(root: &Root) -> Timer {
+    Timer {
+        clock_source: match root.line(SOURCE) {
+            Ok(name) => Probe::known(name, SOURCE),
+            Err(reason) => Probe::missing(reason.0),
+        },
+        resolution_s: Probe::missing("measured when a run starts"),
+        overhead_s: Probe::missing("measured when a run starts"),
+    }
+}

@@ -1,0 +1,207 @@
+//! Where each logical CPU sits: core, socket, siblings. From
+//! /sys/devices/system/cpu; from /proc/cpuinfo where that is not there.
+//!
+//! Source: Linux `Documentation/admin-guide/cputopology.rst`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{LogicalCpu, Probe};
+
+use crate::root::{Reason, Root};
+
+/// Folder of the CPUs.
+pub(crate) const CPUS: &str = "/sys/devices/system/cpu";
+
+/// What is known of the logical CPUs.
+#[derive(Debug, Clone)]
+pub(crate) struct Topology {
+    /// Online CPUs, sorted.
+    pub(crate) online: Probe<Vec<u32>>,
+    /// Each online CPU's place.
+    pub(crate) cpus: Probe<Vec<LogicalCpu>>,
+}
+
+impl Topology {
+    /// Sockets with an online CPU.
+    pub(crate) fn sockets(&self) -> Probe<u32> {
+        self.cpus.clone().map(|cpus| count(cpus.iter().map(|c| c.socket)))
+    }
+
+    /// Physical cores with an online CPU.
+    pub(crate) fn cores(&self) -> Probe<u32> {
+        self.cpus.clone().map(|cpus| count(cpus.into_iter().map(|c| c.siblings)))
+    }
+
+    /// Online logical CPUs.
+    pub(crate) fn logical_cpus(&self) -> Probe<u32> {
+        self.online.clone().map(|cpus| count(cpus.into_iter()))
+    }
+
+    /// The most hardware threads that one core shows.
+    pub(crate) fn threads_per_core(&self) -> Probe<u32> {
+        self.cpus
+            .clone()
+            .map(|cpus| cpus.iter().map(|c| count(c.siblings.iter())).max().unwrap_or(1))
+    }
+}
+
+fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
+}
+
+/// Finds out where the CPUs sit.
+pub(crate) fn look(root: &Root) -> Topology {
+    let list = format!("{CPUS}/online");
+    let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {
+        [] => Err(Reason::at(&list, "lists no CPU")),
+        _ => Ok(cpus),
+    });
+    let from_sys = online.clone().and_then(|cpus| from_sys(root, &cpus));
+    let cpus = match from_sys {
+        Ok(cpus) => Probe::known(cpus, format!("{CPUS}/cpu*/topology")),
+        Err(no_sys) => match root.read("/proc/cpuinfo").and_then(|text| from_cpuinfo(&text)) {
+            Ok(cpus) => Probe::known(cpus, "/proc/cpuinfo"),
+            Err(no_cpuinfo) => Probe::missing(format!("{no_sys}; {no_cpuinfo}")),
+        },
+    };
+    let online = match (online, cpus.get()) {
+        (Ok(cpus), _) => Probe::known(cpus, list),
+        (Err(_), Some(known)) => {
+            Probe::known(known.iter().map(|c| c.cpu).collect(), cpus.origin().to_owned())
+        }
+        (Err(reason), None) => Probe::missing(reason.0),
+    };
+    Topology { online, cpus }
+}
+
+fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
+    let mut siblings: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut cpus = Vec::with_capacity(online.len());
+    for &cpu in online {
+        let folder = format!("{CPUS}/cpu{cpu}/topology");
+        if !siblings.contains_key(&cpu) {
+            let list = root
+                .cpus(&format!("{folder}/core_cpus_list"))
+                .or_else(|_| root.cpus(&format!("{folder}/thread_siblings_list")))?;
+            let list: Vec<u32> =
+                list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect();
+            if !list.contains(&cpu) {
+                return Err(Reason::at(&folder, format!("CPU {cpu} is not its own sibling")));
+            }
+            siblings.extend(list.iter().map(|&c| (c, list.clone())));
+        }
+        cpus.push(LogicalCpu {
+            cpu,
+            core: id(root, &format!("{folder}/core_id"))?,
+            socket: id(root, &format!("{folder}/physical_package_id"))?,
+            siblings: siblings.get(&cpu).cloned().unwrap_or_default(),
+        });
+    }
+    Ok(cpus)
+}
+
+/// An id; some AArch64 kernels write -1 where the firmware tells none, which
+/// is read as the only one, 0.
+fn id(root: &Root, path: &str) -> Result<u32, Reason> {
+    let value: i64 = root.number(path)?;
+    u32::try_from(value.max(0)).map_err(|_| Reason::at(path, format!("{value} is no id")))
+}
+
+/// The blocks of /proc/cpuinfo of an x86 machine.
+fn from_cpuinfo(text: &str) -> Result<Vec<LogicalCpu>, Reason> {
+    let mut cpus: Vec<LogicalCpu> = Vec::new();
+    for block in text.split("\n\n").filter(|b| !b.trim().is_empty()) {
+        let number = |key: &str| -> Option<u32> { crate::text::field(block, key)?.parse().ok() };
+        let Some(cpu) = number("processor") else { continue };
+        let (Some(core), Some(socket)) = (number("core id"), number("physical id")) else {
+            return Err(Reason::at("/proc/cpuinfo", "no 'core id' and 'physical id'"));
+        };
+        cpus.push(LogicalCpu { cpu, core, socket, siblings: Vec::new() });
+    }
+    if cpus.is_empty() {
+        return Err(Reason::at("/proc/cpuinfo", "lists no processor"));
+    }
+    cpus.sort_by_key(|c| c.cpu);
+    cpus.dedup_by_key(|c| c.cpu);
+    let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    for c in &cpus {
+        cores.entry((c.socket, c.core)).or_default().push(c.cpu);
+    }
+    for c in &mut cpus {
+        c.siblings = cores.get(&(c.socket, c.core)).cloned().unwrap_or_default();
+    }
+    Ok(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TWO_THREADS: &str = "processor : 0\ncore id : 4\nphysical id : 1\n\n\
+                               processor : 1\ncore id : 4\nphysical id : 1\n\n\
+                               processor : 2\ncore id : 4\nphysical id : 0\n\n";
+
+    #[test]
+    fn cpuinfo_groups_threads_by_socket_and_core() {
+        let cpus = from_cpuinfo(TWO_THREADS).unwrap();
+        let siblings: Vec<_> = cpus.iter().map(|c| c.siblings.clone()).collect();
+        assert_eq!(siblings, [vec![0, 1], vec![0, 1], vec![2]]);
+        let topology =
+            Topology { online: Probe::known(vec![0, 1, 2], ""), cpus: Probe::known(cpus, "") };
+        assert_eq!(topology.sockets().get(), Some(&2));
+        assert_eq!(topology.cores().get(), Some(&2));
+        assert_eq!(topology.threads_per_core().get(), Some(&2));
+        assert_eq!(topology.logical_cpus().get(), Some(&3));
+    }
+
+    #[test]
+    fn cpuinfo_without_places_says_so() {
+        let reason = from_cpuinfo("processor : 0\nBogoMIPS : 50\n").unwrap_err();
+        assert!(reason.0.contains("no 'core id'"));
+        assert!(from_cpuinfo("").is_err());
+    }
+
+    fn machine(files: &[(&str, &str)]) -> Topology {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(&CPUS[1..]).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        look(&Root::fixture(folder.path()))
+    }
+
+    #[test]
+    fn offline_siblings_do_not_count() {
+        let found = machine(&[
+            ("online", "0\n"),
+            ("cpu0/topology/core_cpus_list", "0-1\n"),
+            ("cpu0/topology/core_id", "0\n"),
+            ("cpu0/topology/physical_package_id", "-1\n"),
+        ]);
+        let cpus = found.cpus.get().unwrap();
+        assert_eq!((cpus[0].siblings.as_slice(), cpus[0].socket), (&[0_u32][..], 0));
+        assert_eq!(found.threads_per_core().get(), Some(&1));
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_its_own_sibling_is_refused() {
+        let found = machine(&[
+            ("online", "0-1\n"),
+            ("cpu0/topology/core_cpus_list", "1\n"),
+            ("cpu0/topology/core_id", "0\n"),
+            ("cpu0/topology/physical_package_id", "0\n"),
+        ]);
+        assert!(found.cpus.origin().contains("not its own sibling"), "{:?}", found.cpus);
+        assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts stand");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "((processor|core id|physical id)[ :]{1,3}[0-9-]{0,11}\n{1,2}){0,8}") {
+            let _ = from_cpuinfo(&text);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The hypervisor underneath: the hypervisor leaf of CPUID on x86; the kernel's
+//! and the firmware's word for it elsewhere.
+//!
+//! Sources: Linux `Documentation/virt/kvm/x86/cpuid.rst`, Microsoft's Hypervisor
+//! Top Level Functional Specification (leaf 0x40000000); systemd-detect-virt(1)
+//! for the names that firmware tables use.
+
+use proofmark_model::Probe;
+
+use crate::cpuid::Dump;
+use crate::root::{Reason, Root};
+
+const DMI: &str = "/sys/class/dmi/id";
+
+/// Finds out the hypervisor, `none` on the bare machine.
+pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> {
+    if let Ok(dump) = cpuid {
+        return match dump.hypervisor() {
+            Some(signature) => Probe::known(by_signature(&signature), "CPUID leaf 0x40000000"),
+            None => Probe::known("none".to_owned(), "CPUID leaf 0x1"),
+        };
+    }
+    let told = root.line("/sys/hypervisor/type");
+    if let Ok(kind) = told {
+        return Probe::known(kind, "/sys/hypervisor/type");
+    }
+    const TREE: &str = "/proc/device-tree/hypervisor/compatible";
+    if let Ok(kind) = root.line(TREE) {
+        return Probe::known(by_device_tree(&kind), TREE);
+    }
+    let word = |name: &str| root.line(&format!("{DMI}/{name}"));
+    match (word("sys_vendor"), word("product_name")) {
+        (Ok(vendor), product) => {
+            let product = product.unwrap_or_default();
+            Probe::known(by_firmware(&vendor, &product), format!("{DMI}: {vendor} {product}"))
+        }
+        (Err(reason), _) => Probe::missing(format!(
+            "no CPUID, /sys/hypervisor or device tree tells a hypervisor; {reason}"
+        )),
+    }
+}
+
+/// Name by the letters of CPUID leaf 0x40000000.
+fn by_signature(signature: &str) -> String {
+    let name = match signature {
+        "KVMKVMKVM" | "Linux KVM Hv" => "kvm",
+        "Microsoft Hv" => "hyperv",
+        "VMwareVMware" => "vmware",
+        "XenVMMXenVMM" => "xen",
+        "TCGTCGTCGTCG" => "qemu",
+        "VBoxVBoxVBox" => "virtualbox",
+        "bhyve bhyve" => "bhyve",
+        "prl hyperv" => "parallels",
+        "ACRNACRNACRN" => "acrn",
+        "" => "unknown",
+        other => return format!("unknown ({other})"),
+    };
+    name.to_owned()
+}
+
+fn by_device_tree(compatible: &str) -> String {
+    match compatible.trim_matches('\0') {
+        "linux,kvm" => "kvm".to_owned(),
+        text if text.starts_with("xen") => "xen".to_owned(),
+        other => format!("unknown ({})", other.replace('\0', " ")),
+    }
+}
+
+/// Name by the firmware's maker and product; a maker of real machines is `none`.
+fn by_firmware(vendor: &str, product: &str) -> String {
+    let name = match (vendor, product) {
+        ("Amazon EC2", p) if p.contains(".metal") => "none",
+        ("Amazon EC2", _) => "amazon",
+        ("Google", p) if p.contains("Compute Engine") => "google",
+        ("Microsoft Corporation", "Virtual Machine") => "hyperv",
+        (_, p) if p.contains("KVM") => "kvm",
+        ("QEMU", _) => "qemu",
+        (v, _) if v.starts_with("VMware") => "vmware",
+        (_, "VirtualBox") => "virtualbox",
+        ("Xen", _) => "xen",
+        ("Parallels", _) => "parallels",
+        (v, p) if v.starts_with("Apple") && p.contains("Virtual") => "apple",
+        ("Alibaba Cloud" | "OpenStack Foundation" | "DigitalOcean" | "Hetzner", _) => "kvm",
+        _ => "none",
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_have_names_and_strange_ones_are_shown() {
+        assert_eq!(by_signature("KVMKVMKVM"), "kvm");
+        assert_eq!(by_signature("Microsoft Hv"), "hyperv");
+        assert_eq!(by_signature("SomethingNew"), "unknown (SomethingNew)");
+        assert_eq!(by_signature(""), "unknown");
+    }
+
+    #[test]
+    fn firmware_tells_metal_from_virtual() {
+        assert_eq!(by_firmware("Amazon EC2", "c6g.metal"), "none");
+        assert_eq!(by_firmware("Amazon EC2", "c6g.large"), "amazon");
+        assert_eq!(by_firmware("QEMU", "KVM Virtual Machine"), "kvm");
+        assert_eq!(by_firmware("GIGABYTE", "R272-P30-JG"), "none");
+        assert_eq!(by_device_tree("linux,kvm\0"), "kvm");
+    }
+
+    #[test]
+    fn without_any_word_it_is_unknown() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = look(&Root::fixture(folder.path()), Err(&Reason::new("x")));
+        assert!(found.get().is_none());
+        assert!(found.origin().contains("sys_vendor: no such file"), "{found:?}");
+    }
+}

@@ -1,0 +1,136 @@
+//! How many cores' worth of the machine a measurement could use at most, and what
+//! sets that number: its threads, the cores, or a CPU quota.
+
+use proofmark_model::{Host, Measurement, Trial};
+
+use crate::statistics::median;
+
+/// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
+/// `cpu.cfs_period_us` are rarely set otherwise.
+const QUOTA_PERIOD_S: f64 = 0.1;
+
+/// What sets the number of cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// There are no more threads.
+    Threads,
+    /// There are no more physical cores.
+    Cores,
+    /// The cgroup may use no more CPU time.
+    Quota,
+}
+
+/// What a measurement could use at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capacity {
+    /// Threads of the point.
+    pub threads: u64,
+    /// Logical CPUs that threads may be pinned to.
+    pub cpus: u64,
+    /// Physical cores among them.
+    pub physical: u64,
+    /// CPUs' worth of time that the quota allows; `None` without a quota.
+    pub quota: Option<f64>,
+    /// Cores' worth of work that can be done at a time.
+    pub cores: f64,
+    /// What sets `cores`.
+    pub bound: Bound,
+}
+
+impl Capacity {
+    /// Of this host for this measurement.
+    ///
+    /// # Errors
+    /// If the host does not know its usable CPUs or cores.
+    pub fn of(host: &Host, m: &Measurement) -> Result<Self, String> {
+        let cpus = host.limits.usable_cpus.len() as u64;
+        let physical = u64::from(host.limits.usable_cores);
+        if cpus == 0 || physical == 0 {
+            return Err("the number of usable CPUs is not known".to_owned());
+        }
+        let threads = m.params.threads().max(1);
+        let quota =
+            host.limits.cpu_quota.get().and_then(|q| q.cpus).filter(|q| q.is_finite() && *q > 0.0);
+        let whole = threads.min(physical) as f64;
+        let (cores, bound) = match quota {
+            Some(q) if q < whole => (q, Bound::Quota),
+            _ if threads > physical => (whole, Bound::Cores),
+            _ => (whole, Bound::Threads),
+        };
+        Ok(Self { threads, cpus, physical, quota, cores, bound })
+    }
+
+    /// Whether threads have to take turns on a CPU.
+    pub fn oversubscribed(&self) -> bool {
+        self.threads > self.cpus
+    }
+
+    /// CPU-seconds that a trial had at most: its wall time on each CPU that it ran on.
+    pub fn cpu_seconds(&self, trial: &Trial) -> f64 {
+        trial.seconds * self.threads.min(self.cpus) as f64
+    }
+
+    /// How much more than the quota a trial may have got, as a share of the quota.
+    ///
+    /// A quota is handed out by the period, and a trial need not begin with one: it
+    /// may use up the rest of one period and then the next, so T seconds can hold
+    /// one period's allowance more than T's own. It never gets more than its cores.
+    /// 0 where the quota is not the bound.
+    pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
+        let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
+        let seconds: Vec<f64> = trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
+        let most = self.threads.min(self.physical) as f64 / quota - 1.0;
+        median(&seconds).map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{CpuQuota, Probe};
+
+    use super::*;
+    use crate::testing::{flops, host};
+
+    fn quota(cpus: f64) -> Probe<CpuQuota> {
+        Probe::known(CpuQuota { cpus: Some(cpus) }, "test")
+    }
+
+    #[test]
+    fn threads_then_cores_then_quota() {
+        let mut h = host();
+        let one = Capacity::of(&h, &flops(1)).unwrap();
+        assert_eq!((one.cores, one.bound), (1.0, Bound::Threads));
+        let eight = Capacity::of(&h, &flops(8)).unwrap();
+        assert_eq!((eight.cores, eight.bound), (2.0, Bound::Cores));
+        assert!(eight.oversubscribed());
+        h.limits.cpu_quota = quota(0.5);
+        let half = Capacity::of(&h, &flops(1)).unwrap();
+        assert_eq!((half.cores, half.bound), (0.5, Bound::Quota));
+        h.limits.cpu_quota = quota(1.5);
+        assert_eq!(Capacity::of(&h, &flops(1)).unwrap().bound, Bound::Threads);
+        h.limits.usable_cpus.clear();
+        assert!(Capacity::of(&h, &flops(1)).is_err());
+    }
+
+    #[test]
+    fn smt_siblings_are_one_core() {
+        let mut h = host();
+        h.limits.usable_cores = 1;
+        let c = Capacity::of(&h, &flops(2)).unwrap();
+        assert_eq!(c.cores, 1.0);
+        assert!(!c.oversubscribed());
+    }
+
+    #[test]
+    fn a_short_trial_can_outrun_its_quota() {
+        let mut h = host();
+        h.limits.cpu_quota = quota(0.5);
+        let mut m = flops(1);
+        let c = Capacity::of(&h, &m).unwrap();
+        assert!((c.quota_slack(&m.trials) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
+        for t in &mut m.trials {
+            t.seconds = 2.0;
+        }
+        assert!((c.quota_slack(&m.trials) - 0.05).abs() < 1e-9);
+    }
+}

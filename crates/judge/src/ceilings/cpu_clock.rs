@@ -1,0 +1,100 @@
+//! `cpu.clock`: the boost clock that the machine reports.
+
+use proofmark_model::{Ceiling, Measurement, Provenance};
+
+use super::CeilingRule;
+use super::parts::input;
+use crate::Context;
+
+/// A reported boost that is no higher than the base clock by this share is the base
+/// clock under another name, as older AMD frequency drivers give it.
+const REAL_BOOST: f64 = 1.01;
+
+/// Boards overclock, and boost algorithms exceed the printed figure by a step or two.
+const UNCERTAINTY: f64 = 0.05;
+
+/// The rule.
+pub(super) struct CpuClock;
+
+impl CeilingRule for CpuClock {
+    fn id(&self) -> &'static str {
+        "cpu.clock"
+    }
+
+    fn title(&self) -> &'static str {
+        "Reported boost clock"
+    }
+
+    fn about(&self) -> &'static str {
+        "The highest clock that the machine reports for its cores. Taken only on bare metal and only \
+         where it lies above the base clock: a virtual machine reports what its hypervisor wrote \
+         there, and some drivers report the base clock as the highest. Uncertainty: 5 %, since \
+         boards and boost algorithms exceed the printed figure by a step or two."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        let clocks = &ctx.host.cpu.clock;
+        let boost = *clocks
+            .boost_hz
+            .get()
+            .ok_or_else(|| format!("no boost clock is known ({})", clocks.boost_hz.origin()))?;
+        match ctx.host.os.virtualisation.get().map(String::as_str) {
+            Some("none") => {}
+            Some(vm) => {
+                return Err(format!(
+                    "under {vm} the reported clocks are the hypervisor's, not the core's"
+                ));
+            }
+            None => return Err("whether this is a virtual machine is not known".to_owned()),
+        }
+        let nominal = *clocks
+            .nominal_hz
+            .get()
+            .ok_or("without a base clock a reported boost cannot be told from one")?;
+        if boost < nominal * REAL_BOOST {
+            return Err("the reported highest clock is no higher than the base clock".to_owned());
+        }
+        let origin = clocks.boost_hz.origin();
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value: boost,
+            unit: m.unit.as_str().to_owned(),
+            formula: "boost".to_owned(),
+            inputs: vec![input("boost", boost, "Hz", Provenance::Reported, origin)],
+            uncertainty: UNCERTAINTY,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Host, Probe};
+
+    use super::*;
+    use crate::testing::{clock, context, host, policy, spec};
+
+    fn value(h: &Host) -> Result<Ceiling, String> {
+        let (spec, policy) = (spec("cpu.clock"), policy());
+        CpuClock.derive(&context(h, &spec, &policy, &[]), &clock(4e9))
+    }
+
+    #[test]
+    fn a_real_boost_on_bare_metal_is_a_ceiling() {
+        let mut h = host();
+        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        h.cpu.clock.nominal_hz = Probe::known(2.6e9, "test");
+        h.cpu.clock.boost_hz = Probe::known(4.1e9, "test");
+        assert_eq!(value(&h).unwrap().value, 4.1e9);
+        h.cpu.clock.boost_hz = Probe::known(2.6e9, "test");
+        assert!(value(&h).unwrap_err().contains("base clock"));
+        h.cpu.clock.boost_hz = Probe::missing("not told");
+        assert!(value(&h).unwrap_err().contains("not told"));
+    }
+
+    #[test]
+    fn a_virtual_machine_has_none() {
+        let mut h = host();
+        h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+        assert!(value(&h).unwrap_err().contains("kvm"));
+    }
+}

@@ -1,0 +1,144 @@
+//! `clusters`: the trials fall into groups that are clearly apart.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::statistics::median;
+
+/// With fewer trials two groups of two are chance.
+const LEAST_TRIALS: usize = 8;
+/// A group holds at least this many trials; one alone is an outlier, not a state.
+const LEAST_MEMBERS: usize = 2;
+/// Groups nearer to each other than this do not matter beside the target of 2 %.
+const LEAST_GAP: f64 = 0.01;
+/// Groups are apart if the gap between them is this many times the widest group.
+/// Eight or more values of one normal distribution do that in less than 1 of 50
+/// samples (see the test), and then only if they also spread over percents.
+const GAP_TO_WIDTH: f64 = 2.0;
+/// Cuts tried: two or three groups.
+const MOST_CUTS: usize = 2;
+
+pub(super) struct Clusters;
+
+/// Groups of the sorted values, if they are clearly apart.
+fn groups(sorted: &[f64], centre: f64) -> Option<Vec<&[f64]>> {
+    let mut gaps: Vec<(f64, usize)> =
+        sorted.windows(2).enumerate().map(|(i, pair)| (pair[1] - pair[0], i + 1)).collect();
+    gaps.sort_by(|a, b| b.0.total_cmp(&a.0));
+    (1..=MOST_CUTS.min(gaps.len())).find_map(|cuts| {
+        let least_gap = gaps[cuts - 1].0;
+        let mut at: Vec<usize> = gaps[..cuts].iter().map(|g| g.1).collect();
+        at.sort_unstable();
+        let mut parts = Vec::with_capacity(cuts + 1);
+        let mut rest = sorted;
+        for cut in at.into_iter().rev() {
+            let (left, right) = rest.split_at(cut);
+            parts.push(right);
+            rest = left;
+        }
+        parts.push(rest);
+        parts.reverse();
+        let width = parts.iter().map(|g| g[g.len() - 1] - g[0]).fold(0.0, f64::max);
+        let apart = least_gap >= LEAST_GAP * centre && least_gap >= GAP_TO_WIDTH * width;
+        (apart && parts.iter().all(|g| g.len() >= LEAST_MEMBERS)).then_some(parts)
+    })
+}
+
+impl Check for Clusters {
+    fn id(&self) -> &'static str {
+        "clusters"
+    }
+
+    fn title(&self) -> &'static str {
+        "Two or more clusters of trials"
+    }
+
+    fn about(&self) -> &'static str {
+        "From 8 trials on: whether the values fall into two or three groups of at least two trials, \
+         with gaps of at least 1 % of the median and at least twice the width of the widest group. \
+         Suspect: the machine was in two states, such as two clock steps or a neighbour that came and \
+         went, and a median over both describes neither. Look at the trials' clocks and times."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let mut sorted: Vec<f64> =
+            m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
+        if sorted.len() < LEAST_TRIALS {
+            return None;
+        }
+        sorted.sort_by(f64::total_cmp);
+        let centre = median(&sorted).filter(|c| *c > 0.0)?;
+        let groups = groups(&sorted, centre)?;
+        let shown: Vec<String> = groups
+            .iter()
+            .filter_map(|g| Some(format!("{} at {}", g.len(), percent(median(g)? / centre))))
+            .collect();
+        let sizes: Vec<usize> = groups.iter().map(|g| g.len()).collect();
+        let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Suspect,
+                format!("the trials fall into groups: {} of the median", shown.join(", ")),
+                "look at the trials' clocks and starting times for what changed between them",
+            )
+            .with("sizes", sizes)
+            .with("centres", centres),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{around, flops, severity, with_values};
+
+    fn in_states(factors: &[f64]) -> Measurement {
+        let values: Vec<f64> =
+            around(60e9).iter().enumerate().map(|(i, v)| v * factors[i % factors.len()]).collect();
+        with_values(flops(1), &values)
+    }
+
+    #[test]
+    fn two_and_three_states_are_suspect() {
+        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.95])), Some(Severity::Suspect));
+        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.95, 0.9])), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn one_state_near_states_and_an_outlier_are_silent() {
+        assert_eq!(severity(&Clusters, flops(1)), None);
+        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.995])), None);
+        let mut outlier = around(60e9);
+        outlier[3] *= 0.5;
+        assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None);
+        let mut few = in_states(&[1.0, 0.9]);
+        few.trials.truncate(7);
+        assert_eq!(severity(&Clusters, few), None);
+    }
+
+    #[test]
+    fn one_noisy_state_is_seldom_taken_for_two() {
+        // A small generator (xorshift) and sums of 12 uniform values: nearly normal.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut uniform = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for n in [8, 12, 30] {
+            let wrong = (0..2000)
+                .filter(|_| {
+                    let mut v: Vec<f64> = (0..n)
+                        .map(|_| 100.0 + 5.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0))
+                        .collect();
+                    v.sort_by(f64::total_cmp);
+                    groups(&v, 100.0).is_some()
+                })
+                .count();
+            assert!(wrong < 40, "{wrong} of 2000 samples of {n}");
+        }
+    }
+}

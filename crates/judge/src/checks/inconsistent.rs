@@ -1,0 +1,116 @@
+//! `inconsistent`: the parts of the number contradict each other.
+//!
+//! Published reports multiplied threads into a result that already held them, or
+//! divided by CPU time. Here value, work and wall time are all on file, so anybody
+//! can divide again; this check does.
+
+use proofmark_model::{Ending, Finding, Measurement, Severity, Trial, Unit};
+
+use super::Check;
+use crate::Context;
+
+/// Relative difference between value and work / seconds that is rounding.
+const ROUNDING: f64 = 1e-6;
+
+pub(super) struct Inconsistent;
+
+/// What is wrong with a trial, if anything.
+fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
+    let positive = |v: f64| v.is_finite() && v > 0.0;
+    if !positive(t.value) {
+        return Some("a value that is not a positive number");
+    }
+    if !positive(t.seconds) {
+        return Some("a duration that is not a positive number");
+    }
+    if !positive(t.work) {
+        return Some("an amount of work that is not a positive number");
+    }
+    let rate = t.work / t.seconds;
+    let apart = (t.value - rate).abs() > ROUNDING * t.value.max(rate);
+    // A time is not a rate: its value is no quotient of these two.
+    (unit != Unit::Second && apart).then_some("a value that is not its work / its wall time")
+}
+
+impl Check for Inconsistent {
+    fn id(&self) -> &'static str {
+        "inconsistent"
+    }
+
+    fn title(&self) -> &'static str {
+        "Values contradict each other"
+    }
+
+    fn about(&self) -> &'static str {
+        "A rate is total work / wall time, over all threads together. A trial whose value, work or \
+         duration is not a positive number, or whose value is not the quotient of the other two, \
+         makes the measurement invalid; so does one that calls itself complete without a trial. This \
+         catches threads multiplied in twice, CPU time used as a clock, and files that were edited. No \
+         later check looks at such values."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let done = matches!(m.ending, Ending::Complete | Ending::Budget);
+        if m.trials.is_empty() {
+            return done.then(|| {
+                Finding::new(
+                    self.id(),
+                    Severity::Invalid,
+                    "it says that its trials are done, and there is none",
+                    "run the point again; raise the budget if it was spent before the first trial",
+                )
+            });
+        }
+        let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
+        let first = faults.first()?;
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                format!("{} of {} trials have {first}", faults.len(), m.trials.len()),
+                "do not use this number; if proofmark wrote it, report it as a defect",
+            )
+            .with("trials", faults.len()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn threads_multiplied_in_twice_are_found() {
+        let m = each(flops(2), |_, t| t.value *= 2.0);
+        assert_eq!(severity(&Inconsistent, m), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn impossible_values_are_found() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let m = each(flops(1), |i, t| {
+                if i == 4 {
+                    t.seconds = bad;
+                }
+            });
+            assert_eq!(severity(&Inconsistent, m), Some(Severity::Invalid), "{bad}");
+        }
+    }
+
+    #[test]
+    fn complete_without_a_trial_is_found_and_refused_is_not() {
+        let mut m = flops(1);
+        m.trials.clear();
+        m.summary = None;
+        assert_eq!(severity(&Inconsistent, m.clone()), Some(Severity::Invalid));
+        m.ending = Ending::Refused { reason: String::new() };
+        assert_eq!(severity(&Inconsistent, m), None);
+    }
+
+    #[test]
+    fn rounding_is_silent() {
+        let m = each(flops(1), |_, t| t.work *= 1.0 + 1e-9);
+        assert_eq!(severity(&Inconsistent, m), None);
+    }
+}

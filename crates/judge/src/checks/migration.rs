@@ -1,0 +1,65 @@
+//! `migration`: a pinned thread ended on another CPU than it began.
+
+use proofmark_model::{Finding, Measurement};
+
+use super::Check;
+use super::share::Share;
+use crate::Context;
+
+/// Threads are pinned, so that none should move.
+const THRESHOLD: f64 = 0.0;
+
+pub(super) struct Migration;
+
+impl Check for Migration {
+    fn id(&self) -> &'static str {
+        "migration"
+    }
+
+    fn title(&self) -> &'static str {
+        "Threads moved between CPUs"
+    }
+
+    fn about(&self) -> &'static str {
+        "Each thread is pinned to one CPU. A thread that ends a trial on another CPU was not, because \
+         pinning is forbidden here or somebody changed the mask meanwhile: its caches and its clock \
+         changed with it. Any migration is suspect; a note where it happened in the worst tenth of \
+         the trials only. Look at what manages CPU masks on this machine."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
+        let severity = share.severity(THRESHOLD)?;
+        Some(
+            Finding::new(
+                self.id(),
+                severity,
+                format!(
+                    "threads moved to another CPU {} time(s), in {} of {} trials",
+                    share.amount, share.affected, share.trials
+                ),
+                "look at what manages CPU masks here (a container runtime, irqbalance, numad), and \
+                 whether pinning is allowed",
+            )
+            .with("migrations", share.amount)
+            .with("trials_affected", share.affected),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Severity;
+
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn migrations_are_suspect_and_one_is_a_note() {
+        let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i > 6)));
+        assert_eq!(severity(&Migration, m), Some(Severity::Suspect));
+        let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i == 6)));
+        assert_eq!(severity(&Migration, m), Some(Severity::Note));
+        assert_eq!(severity(&Migration, flops(2)), None);
+    }
+}

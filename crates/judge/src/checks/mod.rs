@@ -1,0 +1,182 @@
+//! Checks: each looks at one way in which a number can be wrong or disturbed. One
+//! file a check; to add one, write the file and add a line to [`ALL`].
+//!
+//! Each file names its thresholds as constants and says why they are what they are.
+//! What a trial suffered is summed up over the trials by `share`, so that one
+//! disturbed trial of many does not condemn the median.
+
+mod above_ceiling;
+mod clock_disagreement;
+mod clock_drop;
+mod clusters;
+mod core_shared;
+mod crashed;
+mod inconsistent;
+mod involuntary_switches;
+mod migration;
+mod other_cpu;
+mod oversubscribed;
+mod page_faults;
+mod refused;
+mod scaling;
+mod share;
+mod short_trial;
+mod steal;
+mod swap;
+mod throttled;
+mod trend;
+mod unfinished;
+mod unverified;
+mod wide_interval;
+mod work_removed;
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use crate::Context;
+
+/// One check.
+pub trait Check: Sync {
+    /// Id, as in findings and `proofmark explain ID`.
+    fn id(&self) -> &'static str;
+
+    /// Title for lists.
+    fn title(&self) -> &'static str;
+
+    /// What it looks at, when it weighs how much, and what to do about it.
+    fn about(&self) -> &'static str;
+
+    /// What it has to say about a measurement whose ceiling and efficiency are
+    /// filled in, and whose `findings` are those of the checks before it in [`ALL`].
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding>;
+}
+
+/// Every check, in the order in which they run: first whether there is a number at
+/// all, then whether it can be, then what disturbed it. `core_shared` and
+/// `involuntary_switches` look at what those before them found.
+pub const ALL: &[&dyn Check] = &[
+    &crashed::Crashed,
+    &refused::Refused,
+    &unfinished::Unfinished,
+    &unverified::Unverified,
+    &inconsistent::Inconsistent,
+    &above_ceiling::AboveCeiling,
+    &work_removed::WorkRemoved,
+    &scaling::Scaling,
+    &short_trial::ShortTrial,
+    &wide_interval::WideInterval,
+    &trend::Trend,
+    &clusters::Clusters,
+    &steal::Steal,
+    &throttled::Throttled,
+    &other_cpu::OtherCpu,
+    &oversubscribed::Oversubscribed,
+    &involuntary_switches::InvoluntarySwitches,
+    &migration::Migration,
+    &clock_drop::ClockDrop,
+    &clock_disagreement::ClockDisagreement,
+    &swap::Swap,
+    &page_faults::PageFaults,
+    &core_shared::CoreShared,
+];
+
+/// The check after whose finding no other runs: values that contradict each other
+/// support no statistics.
+pub const LAST_WORD: &str = "inconsistent";
+
+/// The check of that id.
+pub fn find(id: &str) -> Option<&'static dyn Check> {
+    ALL.iter().copied().find(|check| check.id() == id)
+}
+
+/// Whether a check before this one found something of at least that weight.
+fn found_before(m: &Measurement, id: &str, least: Severity) -> bool {
+    m.findings.iter().any(|f| f.check == id && f.severity >= least)
+}
+
+/// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.
+fn percent(share: f64) -> String {
+    if share.abs() < 1e6 { format!("{:.1} %", share * 100.0) } else { format!("{share:.0e} times") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::ceilings;
+
+    fn a_word(id: &str) -> bool {
+        !id.is_empty()
+            && id.starts_with(|c: char| c.is_ascii_lowercase())
+            && id.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '.')
+    }
+
+    #[test]
+    fn every_list_has_unique_ids_and_documentation() {
+        let mut seen = BTreeSet::new();
+        let checks = ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+        let rules = ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+        for (id, title, about) in checks.chain(rules) {
+            assert!(seen.insert(id), "{id} twice");
+            assert!(a_word(id), "{id}");
+            assert!(title.len() > 5 && !title.ends_with('.'), "{id}: {title}");
+            assert!(about.len() > 80 && about.ends_with('.'), "{id}: {about}");
+            assert!(!about.contains("  "), "{id}: two spaces in the text");
+        }
+    }
+
+    #[test]
+    fn checks_say_how_much_they_weigh() {
+        for check in ALL {
+            let about = check.about().to_lowercase();
+            assert!(
+                ["invalid", "suspect", "note"].iter().any(|word| about.contains(word)),
+                "{} names no severity",
+                check.id()
+            );
+        }
+    }
+
+    #[test]
+    fn ids_are_found_and_others_are_not() {
+        for check in ALL {
+            assert_eq!(find(check.id()).map(Check::id), Some(check.id()));
+        }
+        for rule in ceilings::ALL {
+            assert_eq!(ceilings::find(rule.id()).map(ceilings::CeilingRule::id), Some(rule.id()));
+            // Ceilings are named in the texts by their ids.
+        }
+        assert!(find("no.such").is_none() && ceilings::find("no.such").is_none());
+    }
+
+    #[test]
+    fn ceilings_named_in_texts_exist() {
+        let texts = ALL.iter().map(|c| c.about()).chain(ceilings::ALL.iter().map(|c| c.about()));
+        for text in texts {
+            for word in text.split(|c: char| !(c.is_ascii_lowercase() || c == '.' || c == '_')) {
+                let word = word.trim_matches('.');
+                if word.starts_with("cpu.") && !["cpu.stat", "cpu.max"].contains(&word) {
+                    let kernels = ["cpu.clock", "cpu.flops", "cpu.iops"];
+                    assert!(ceilings::find(word).is_some() || kernels.contains(&word), "{word}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn contradictory_values_get_no_statistics() {
+        use crate::testing::{each, flops, judged};
+        assert!(find(LAST_WORD).is_some());
+        let m = each(flops(1), |i, t| t.seconds = if i == 0 { 0.0 } else { 1e-6 });
+        let found = judged(&crate::testing::host(), m, &[]).findings;
+        assert_eq!(found.last().map(|f| f.check.as_ref()), Some(LAST_WORD));
+    }
+
+    #[test]
+    fn the_checks_that_look_back_come_after_what_they_look_at() {
+        let at = |id: &str| ALL.iter().position(|c| c.id() == id).unwrap();
+        assert!(at("involuntary_switches") > at("other_cpu"));
+        assert!(at("involuntary_switches") > at("oversubscribed"));
+        assert_eq!(at("core_shared"), ALL.len() - 1);
+    }
+}

@@ -1,0 +1,75 @@
+//! `oversubscribed`: more threads than CPUs.
+//!
+//! A note, not suspect. The published experiments run 1, 2, 4 and 8 threads on
+//! whatever there is, and what they then measure is what they name: the rate of 8
+//! threads on 2 CPUs. The ceiling is that of the CPUs there are, so no gain is
+//! pretended, and the label stands beside the number.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::capacity::Capacity;
+
+pub(super) struct Oversubscribed;
+
+impl Check for Oversubscribed {
+    fn id(&self) -> &'static str {
+        "oversubscribed"
+    }
+
+    fn title(&self) -> &'static str {
+        "More threads than usable CPUs"
+    }
+
+    fn about(&self) -> &'static str {
+        "Usable CPUs are those in the affinity mask and the cpuset together. More threads than that \
+         take turns: a note, because the number is what it says it is, the rate of so many threads on \
+         so few CPUs, and its ceiling counts the CPUs and not the threads. Do not read it as the rate \
+         of a machine with that many CPUs."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let capacity = Capacity::of(ctx.host, m).ok()?;
+        if !capacity.oversubscribed() || m.trials.is_empty() {
+            return None;
+        }
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Note,
+                format!(
+                    "oversubscribed: {} threads take turns on {} usable CPU(s)",
+                    capacity.threads, capacity.cpus
+                ),
+                "use as many threads as CPUs for the machine's own rate",
+            )
+            .with("threads", capacity.threads)
+            .with("usable_cpus", capacity.cpus),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{flops, found_on, host, judged, severity};
+
+    #[test]
+    fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {
+        let mut h = host();
+        h.limits.usable_cpus = vec![0];
+        h.limits.usable_cores = 1;
+        let finding = found_on(&h, &Oversubscribed, flops(2), &[]).unwrap();
+        assert_eq!(finding.severity, Severity::Note);
+        assert!(finding.message.contains("2 threads take turns on 1 usable CPU"));
+        let m = judged(&h, flops(2), &[]);
+        assert_eq!(m.ceiling.unwrap().value, 64e9);
+    }
+
+    #[test]
+    fn a_thread_a_cpu_is_silent() {
+        assert_eq!(severity(&Oversubscribed, flops(2)), None);
+        assert_eq!(severity(&Oversubscribed, flops(3)), Some(Severity::Note));
+    }
+}

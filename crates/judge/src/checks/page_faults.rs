@@ -1,0 +1,86 @@
+//! `page_faults`: memory was touched for the first time, or read from disk, in the
+//! timed region.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use super::share::Share;
+use crate::Context;
+
+/// Minor faults a trial and thread that are the engine's own: its counters and its
+/// stack. Each costs about a microsecond.
+const MINOR: f64 = 16.0;
+
+pub(super) struct PageFaults;
+
+impl Check for PageFaults {
+    fn id(&self) -> &'static str {
+        "page_faults"
+    }
+
+    fn title(&self) -> &'static str {
+        "Page faults in the timed region"
+    }
+
+    fn about(&self) -> &'static str {
+        "Memory is touched before the timing starts, so that no page fault is timed. Major faults, \
+         which wait for a disk, are suspect; a note where only the worst tenth of the trials had any. \
+         More than 16 minor faults for each thread and trial are a note: pages were touched for the \
+         first time, or given back meanwhile. Look whether memory is short, and whether the kernel \
+         touches all that it uses."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let threads = m.params.threads().max(1) as f64;
+        let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
+        let minor =
+            Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
+        let advice = "look whether memory is short, and whether the kernel touches all that it uses \
+                      before it is timed";
+        if let Some(major) = major
+            && let Some(severity) = major.severity(0.0)
+        {
+            let message = format!(
+                "{} page fault(s) waited for a disk, in {} of {} trials",
+                major.amount, major.affected, major.trials
+            );
+            return Some(
+                Finding::new(self.id(), severity, message, advice)
+                    .with("major_faults", major.amount)
+                    .with("trials_affected", major.affected),
+            );
+        }
+        let minor = minor.filter(|share| share.usual > MINOR)?;
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Note,
+                format!("{:.0} page faults for each thread and trial were timed", minor.all),
+                advice,
+            )
+            .with("minor_faults", minor.amount),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn major_faults_are_suspect_and_one_trial_a_note() {
+        let m = each(flops(1), |_, t| t.conditions.major_faults = Some(1));
+        assert_eq!(severity(&PageFaults, m), Some(Severity::Suspect));
+        let m = each(flops(1), |i, t| t.conditions.major_faults = Some(u64::from(i == 1)));
+        assert_eq!(severity(&PageFaults, m), Some(Severity::Note));
+    }
+
+    #[test]
+    fn many_minor_faults_are_a_note_and_few_are_silent() {
+        let m = each(flops(1), |_, t| t.conditions.minor_faults = Some(500));
+        assert_eq!(severity(&PageFaults, m), Some(Severity::Note));
+        let m = each(flops(2), |_, t| t.conditions.minor_faults = Some(20));
+        assert_eq!(severity(&PageFaults, m), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! `refused`: the kernel cannot run here as asked.
+
+use proofmark_model::{Ending, Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+
+pub(super) struct Refused;
+
+impl Check for Refused {
+    fn id(&self) -> &'static str {
+        "refused"
+    }
+
+    fn title(&self) -> &'static str {
+        "Kernel cannot run here as asked"
+    }
+
+    fn about(&self) -> &'static str {
+        "A kernel that lacks an instruction set, memory or a device says so instead of measuring \
+         something else. There is no number then, so nothing that bears the point's name can be \
+         trusted: invalid, with the kernel's reason. Take the point out of the plan, or choose \
+         another value of the knob that it names."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let Ending::Refused { reason } = &m.ending else { return None };
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                format!("the kernel cannot run here as asked: {reason}"),
+                "take the point out of the plan, or choose another value of the knob",
+            )
+            .with("reason", reason.as_str()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{flops, found};
+
+    #[test]
+    fn a_refusal_is_invalid_with_its_reason() {
+        let mut m = flops(1);
+        m.trials.clear();
+        m.summary = None;
+        m.ending = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
+        let (severity, message) = found(&Refused, m).unwrap();
+        assert_eq!(severity, Severity::Invalid);
+        assert!(message.contains("no avx512"));
+        assert_eq!(found(&Refused, flops(1)), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! `scaling`: more threads gave more than their number, or than the CPUs there are.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::capacity::Capacity;
+use crate::statistics::median;
+
+/// The least uncertainty of one point: what a clock that moves between two points
+/// leaves after it was divided out.
+const FLOOR: f64 = 0.02;
+
+pub(super) struct Scaling;
+
+/// The same kernel with the same knobs on one thread, soundly measured.
+fn single<'a>(ctx: &Context<'a>, m: &Measurement) -> Option<&'a Measurement> {
+    let one = m.params.clone().with("threads", 1);
+    ctx.others.iter().find(|o| {
+        o.kernel == m.kernel
+            && o.params == one
+            && o.findings.iter().all(|f| f.severity == Severity::Note)
+    })
+}
+
+/// The rate for each Hz of the clock where all trials know it, else the rate.
+fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
+    let values: Vec<f64> = m
+        .trials
+        .iter()
+        .filter_map(|t| {
+            let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
+            (clock > 0.0).then(|| t.value / clock)
+        })
+        .collect();
+    median(&values).filter(|v| *v > 0.0)
+}
+
+/// Half of the interval of the median, or of the range where there is no interval.
+fn uncertainty(m: &Measurement) -> f64 {
+    let half = m.summary.as_ref().map(|s| {
+        let [low, high] = s.ci95.unwrap_or([s.min, s.max]);
+        (high - low) / 2.0 / s.median
+    });
+    half.filter(|u| u.is_finite() && *u >= 0.0).unwrap_or(0.0).max(FLOOR)
+}
+
+impl Check for Scaling {
+    fn id(&self) -> &'static str {
+        "scaling"
+    }
+
+    fn title(&self) -> &'static str {
+        "More than linear scaling"
+    }
+
+    fn about(&self) -> &'static str {
+        "The rate of several threads against the rate of one thread of the same kernel and knobs, \
+         each divided by its own clock where that is known. More than the number of threads, or than \
+         the usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 \
+         % intervals, at least 2 % each) is invalid: threads were multiplied into a result that held \
+         them, or a clock counted CPU time. Not judged where the one-thread point is itself disturbed."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let capacity = Capacity::of(ctx.host, m).ok()?;
+        if capacity.threads < 2 || m.params.int("threads").is_none() {
+            return None;
+        }
+        let one = single(ctx, m)?;
+        let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
+        let by_clock = has_clock(m) && has_clock(one);
+        let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
+        let quota = capacity.quota.unwrap_or(f64::INFINITY);
+        // One thread too had no more than the quota.
+        let most = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
+        let slack = capacity.quota_slack(&m.trials);
+        let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
+        if !ratio.is_finite() || ratio <= allowed {
+            return None;
+        }
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                format!(
+                    "{} threads do {ratio:.2} times the work of one in the same time, where at most \
+                     {most:.1} times is possible on {} usable CPU(s)",
+                    capacity.threads, capacity.cpus
+                ),
+                "look whether the work of all threads is counted once, and the time from the first \
+                 start to the last finish",
+            )
+            .with("ratio", ratio)
+            .with("most", most)
+            .with("usable_cpus", capacity.cpus),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{CpuQuota, Probe};
+
+    use super::*;
+    use crate::testing::{around, each, flops, found_on, host, with_values};
+
+    fn says(threads: u64, factor: f64) -> Option<Finding> {
+        let m = with_values(flops(threads), &around(factor * 0.99 * 64e9));
+        found_on(&host(), &Scaling, m, &[flops(1)])
+    }
+
+    #[test]
+    fn more_than_the_threads_or_the_cpus_is_invalid() {
+        assert_eq!(says(2, 2.2).unwrap().severity, Severity::Invalid);
+        // Eight threads on two CPUs: eight times is as impossible as 2.2 times.
+        assert!(says(8, 8.0).is_some());
+        assert!(says(8, 2.2).is_some());
+    }
+
+    #[test]
+    fn linear_is_silent() {
+        assert!(says(2, 2.0).is_none());
+        assert!(says(8, 2.03).is_none());
+        assert!(says(2, 1.0).is_none());
+    }
+
+    #[test]
+    fn a_faster_clock_is_divided_out() {
+        let m = with_values(flops(2), &around(2.2 * 0.99 * 64e9));
+        let m = each(m, |_, t| t.conditions.clock_hz = Some(4.4e9));
+        assert!(found_on(&host(), &Scaling, m, &[flops(1)]).is_none());
+    }
+
+    #[test]
+    fn a_disturbed_single_thread_is_no_measure() {
+        let mut one = with_values(flops(1), &around(0.4 * 64e9));
+        one.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
+        assert!(found_on(&host(), &Scaling, flops(2), &[one]).is_none());
+        assert!(found_on(&host(), &Scaling, flops(2), &[]).is_none());
+    }
+
+    #[test]
+    fn under_a_quota_of_one_cpu_two_threads_gain_nothing() {
+        let mut h = host();
+        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(1.0) }, "cpu.max");
+        let mut m = flops(2);
+        for t in &mut m.trials {
+            t.seconds = 10.0;
+            t.work = t.value * t.seconds;
+        }
+        assert!(found_on(&h, &Scaling, m, &[flops(1)]).is_some());
+    }
+}

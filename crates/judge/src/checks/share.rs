@@ -1,0 +1,107 @@
+//! How much of the trials a disturbance took.
+//!
+//! The number that is judged is a median, which up to half of the trials cannot
+//! move far. So the worst tenth of five or more trials is left out: what remains
+//! above the threshold makes the measurement suspect; what is above it only with
+//! the worst trials counted is a note. Amounts are summed before they are divided,
+//! because the kernel counts some of them in ticks of 10 ms, which are coarse for
+//! one trial and exact for many.
+
+use proofmark_model::{Severity, Trial};
+
+/// Fewer trials than this are all counted.
+const LEAST_TRIALS: usize = 5;
+/// The part of the trials, the worst, that may be left out.
+const LEFT_OUT: usize = 10;
+
+/// A disturbance over all trials that tell of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Share {
+    /// Sum of the amounts over sum of the bases, all trials.
+    pub(super) all: f64,
+    /// The same without the worst tenth of the trials.
+    pub(super) usual: f64,
+    /// Sum of the amounts, all trials.
+    pub(super) amount: f64,
+    /// Trials that tell.
+    pub(super) trials: usize,
+    /// Trials with any of it.
+    pub(super) affected: usize,
+}
+
+impl Share {
+    /// Of an amount in each trial over a base in each trial. `None` if no trial
+    /// tells the amount, or the bases come to nothing.
+    pub(super) fn of(
+        trials: &[Trial],
+        amount: impl Fn(&Trial) -> Option<f64>,
+        base: impl Fn(&Trial) -> f64,
+    ) -> Option<Self> {
+        let usable = |v: &f64| v.is_finite() && *v >= 0.0;
+        let mut pairs: Vec<(f64, f64)> = trials
+            .iter()
+            .filter_map(|t| Some((amount(t).filter(usable)?, Some(base(t)).filter(usable)?)))
+            .filter(|(_, b)| *b > 0.0)
+            .collect();
+        pairs.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
+        let affected = pairs.iter().filter(|(a, _)| *a > 0.0).count();
+        let n = pairs.len();
+        let drop = if n >= LEAST_TRIALS { n.div_ceil(LEFT_OUT) } else { 0 };
+        let (all, amount) = ratio(&pairs)?;
+        let (usual, _) = ratio(pairs.get(..n - drop)?)?;
+        Some(Self { all, usual, amount, trials: n, affected })
+    }
+
+    /// Suspect if the usual trials are above the threshold, a note if only the
+    /// worst are.
+    pub(super) fn severity(&self, threshold: f64) -> Option<Severity> {
+        if self.usual > threshold {
+            Some(Severity::Suspect)
+        } else if self.all > threshold {
+            Some(Severity::Note)
+        } else {
+            None
+        }
+    }
+}
+
+fn ratio(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let amount: f64 = pairs.iter().map(|p| p.0).sum();
+    let base: f64 = pairs.iter().map(|p| p.1).sum();
+    let share = amount / base;
+    (share.is_finite() && amount.is_finite()).then_some((share, amount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops};
+
+    fn of(amounts: &[f64]) -> Option<Share> {
+        let m = each(flops(1), |i, t| t.conditions.steal_s = amounts.get(i).copied());
+        Share::of(&m.trials, |t| t.conditions.steal_s, |t| t.seconds)
+    }
+
+    #[test]
+    fn one_bad_trial_of_ten_is_a_note_and_two_are_not() {
+        let mut amounts = [0.0; 10];
+        amounts[3] = 0.05;
+        let one = of(&amounts).unwrap();
+        assert_eq!((one.usual, one.affected), (0.0, 1));
+        assert_eq!(one.severity(0.01), Some(Severity::Note));
+        amounts[7] = 0.05;
+        assert_eq!(of(&amounts).unwrap().severity(0.01), Some(Severity::Suspect));
+        assert_eq!(of(&[0.0; 10]).unwrap().severity(0.01), None);
+    }
+
+    #[test]
+    fn few_trials_are_all_counted() {
+        assert_eq!(of(&[0.0, 0.05, 0.0]).unwrap().severity(0.01), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn what_is_not_told_is_not_nothing() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[f64::NAN, f64::INFINITY]), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! `short_trial`: too short for the clock, or shorter than the policy asks.
+
+use proofmark_model::{Finding, Measurement, Severity, format_seconds};
+
+use super::Check;
+use crate::Context;
+use crate::statistics::median;
+
+/// Steps of the clock that a trial must last: 0.1 % of error at most.
+const STEPS: f64 = 1000.0;
+/// A trial may be this much shorter than the policy asks: calibration is not exact.
+const ALLOWANCE: f64 = 0.9;
+
+pub(super) struct ShortTrial;
+
+impl Check for ShortTrial {
+    fn id(&self) -> &'static str {
+        "short_trial"
+    }
+
+    fn title(&self) -> &'static str {
+        "Trial too short for the clock"
+    }
+
+    fn about(&self) -> &'static str {
+        "The median duration of the trials. Below 1000 times the timer's resolution it is invalid, \
+         because the clock's steps alone could move the number by more than 0.1 %. Below the policy's \
+         least duration by more than a tenth it is a note: short trials see less of the machine's \
+         ordinary disturbances and of its steady clock. Give the point more iterations."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
+        let typical = median(&seconds)?;
+        let resolution =
+            ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
+        let advice = "give the point more iterations, or a longer trial";
+        let (severity, message) = if typical < STEPS * resolution {
+            (
+                Severity::Invalid,
+                format!(
+                    "a trial lasts {}, less than {STEPS} steps of the clock ({} each)",
+                    format_seconds(typical),
+                    format_seconds(resolution)
+                ),
+            )
+        } else if typical < ALLOWANCE * ctx.policy.trial_s {
+            (
+                Severity::Note,
+                format!(
+                    "a trial lasts {}, less than the {} that the policy asks for",
+                    format_seconds(typical),
+                    format_seconds(ctx.policy.trial_s)
+                ),
+            )
+        } else {
+            return None;
+        };
+        Some(
+            Finding::new(self.id(), severity, message, advice)
+                .with("median_s", typical)
+                .with("resolution_s", resolution),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Probe;
+
+    use super::*;
+    use crate::testing::{each, flops, found_on, host, severity};
+
+    fn lasting(seconds: f64) -> Measurement {
+        each(flops(1), |_, t| {
+            t.seconds = seconds;
+            t.work = t.value * seconds;
+        })
+    }
+
+    #[test]
+    fn a_trial_within_a_thousand_steps_is_invalid() {
+        assert_eq!(severity(&ShortTrial, lasting(1e-5)), Some(Severity::Invalid));
+        let mut h = host();
+        h.timer.resolution_s = Probe::known(1e-3, "test");
+        let finding = found_on(&h, &ShortTrial, lasting(0.1), &[]).unwrap();
+        assert_eq!(finding.severity, Severity::Invalid);
+    }
+
+    #[test]
+    fn shorter_than_the_policy_is_a_note_and_nearly_as_long_is_silent() {
+        assert_eq!(severity(&ShortTrial, lasting(0.05)), Some(Severity::Note));
+        assert_eq!(severity(&ShortTrial, lasting(0.095)), None);
+        assert_eq!(severity(&ShortTrial, lasting(3.0)), None);
+    }
+}

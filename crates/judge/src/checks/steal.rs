@@ -1,0 +1,79 @@
+//! `steal`: the hypervisor gave the CPU to somebody else.
+
+use proofmark_model::{Finding, Measurement};
+
+use super::share::Share;
+use super::{Check, percent};
+use crate::Context;
+use crate::capacity::Capacity;
+
+/// Half of the target interval: less than this cannot move the median out of it.
+const THRESHOLD: f64 = 0.01;
+
+pub(super) struct Steal;
+
+impl Check for Steal {
+    fn id(&self) -> &'static str {
+        "steal"
+    }
+
+    fn title(&self) -> &'static str {
+        "Steal time"
+    }
+
+    fn about(&self) -> &'static str {
+        "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials (wall \
+         time x CPUs used). More than 1 % is suspect; a note where that is so only with the worst \
+         tenth of the trials counted. The kernel counts in ticks of 10 ms, so the sum over the trials \
+         is meant, not one trial. Use a host with dedicated CPUs, or measure at a quieter hour."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let capacity = Capacity::of(ctx.host, m).ok()?;
+        let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
+        let severity = share.severity(THRESHOLD)?;
+        Some(
+            Finding::new(
+                self.id(),
+                severity,
+                format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
+                "use a host with dedicated CPUs, or measure at a quieter hour",
+            )
+            .with("steal_s", share.amount)
+            .with("share", share.all)
+            .with("share_without_worst_tenth", share.usual)
+            .with("trials_affected", share.affected)
+            .with("trials", share.trials),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Severity;
+
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn stolen_time_is_suspect() {
+        let m = each(flops(1), |_, t| t.conditions.steal_s = Some(0.003));
+        assert_eq!(severity(&Steal, m), Some(Severity::Suspect));
+        // In ticks: nothing in most trials, 10 ms in some.
+        let m = each(flops(1), |i, t| {
+            t.conditions.steal_s = Some(if i % 4 == 0 { 0.01 } else { 0.0 });
+        });
+        assert_eq!(severity(&Steal, m), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn one_trial_is_a_note_and_little_is_silent() {
+        let one =
+            each(flops(1), |i, t| t.conditions.steal_s = Some(if i == 2 { 0.05 } else { 0.0 }));
+        assert_eq!(severity(&Steal, one), Some(Severity::Note));
+        let little = each(flops(1), |_, t| t.conditions.steal_s = Some(0.0005));
+        assert_eq!(severity(&Steal, little), None);
+        let untold = each(flops(1), |_, t| t.conditions.steal_s = None);
+        assert_eq!(severity(&Steal, untold), None);
+    }
+}

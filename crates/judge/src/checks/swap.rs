@@ -1,0 +1,67 @@
+//! `swap`: the system swapped during the trials.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use super::share::Share;
+use crate::Context;
+
+/// Pages a second, 1 MiB/s of 4 KiB pages: the system is short of memory. Less is
+/// the odd page that somebody else comes back to.
+const THRESHOLD: f64 = 256.0;
+
+pub(super) struct Swap;
+
+impl Check for Swap {
+    fn id(&self) -> &'static str {
+        "swap"
+    }
+
+    fn title(&self) -> &'static str {
+        "Swapping during the trials"
+    }
+
+    fn about(&self) -> &'static str {
+        "Pages that the whole system swapped in or out during the trials, for each second. More than \
+         256 (1 MiB of 4 KiB pages) is suspect: memory is short, and the disk and the kernel were busy \
+         with it. Any fewer is a note. Free memory, or use a smaller working set."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let share =
+            Share::of(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;
+        if share.amount <= 0.0 {
+            return None;
+        }
+        let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
+        Some(
+            Finding::new(
+                self.id(),
+                severity,
+                format!(
+                    "the system swapped {} pages during the trials, {:.0} a second",
+                    share.amount, share.all
+                ),
+                "free memory, or use a smaller working set",
+            )
+            .with("pages", share.amount)
+            .with("pages_per_second", share.all)
+            .with("trials_affected", share.affected),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn swapping_is_suspect_and_a_few_pages_are_a_note() {
+        let m = each(flops(1), |_, t| t.conditions.swapped_pages = Some(100));
+        assert_eq!(severity(&Swap, m), Some(Severity::Suspect));
+        let m = each(flops(1), |i, t| t.conditions.swapped_pages = Some(u64::from(i == 3)));
+        assert_eq!(severity(&Swap, m), Some(Severity::Note));
+        assert_eq!(severity(&Swap, flops(1)), None);
+    }
+}

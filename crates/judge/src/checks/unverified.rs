@@ -1,0 +1,105 @@
+//! `unverified`: the result is wrong, or the witness counted something else.
+
+use proofmark_model::{Ending, Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+
+/// Relative difference between claim and count that is rounding: both are sums of
+/// integers in f64, exact to 2^53.
+const ROUNDING: f64 = 1e-9;
+
+pub(super) struct Unverified;
+
+/// A count as a person reads it.
+fn count(value: f64) -> String {
+    if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
+}
+
+impl Check for Unverified {
+    fn id(&self) -> &'static str {
+        "unverified"
+    }
+
+    fn title(&self) -> &'static str {
+        "Result not verified"
+    }
+
+    fn about(&self) -> &'static str {
+        "After each trial the kernel checks its own result, and a witness counts the work \
+         independently. A wrong result, or a count that differs from what the kernel claims by more \
+         than rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
+         that comes and goes on one machine points at its hardware or its overclocking."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if let Ending::Unverified { reason } = &m.ending {
+            return Some(
+                Finding::new(
+                    self.id(),
+                    Severity::Invalid,
+                    format!("the kernel's own check failed: {reason}"),
+                    "run it again; if it fails on this machine only, suspect the hardware",
+                )
+                .with("reason", reason.as_str()),
+            );
+        }
+        let w = m.witness.as_ref()?;
+        let larger = w.claimed.abs().max(w.counted.abs());
+        if (w.claimed - w.counted).abs() <= ROUNDING * larger {
+            return None;
+        }
+        let mut finding = Finding::new(
+            self.id(),
+            Severity::Invalid,
+            format!(
+                "{} counted {} units of work where the kernel claims {}",
+                w.kind,
+                count(w.counted),
+                count(w.claimed)
+            ),
+            "do not use this number; report it as a defect of the kernel if it comes again",
+        )
+        .with("witness", w.kind.as_str());
+        for (name, value) in [("claimed", w.claimed), ("counted", w.counted)] {
+            if value.is_finite() {
+                finding = finding.with(name, value);
+            }
+        }
+        Some(finding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{flops, found, severity};
+
+    #[test]
+    fn a_wrong_result_is_invalid() {
+        let mut m = flops(1);
+        m.ending = Ending::Unverified { reason: "expected 2, got 3".to_owned() };
+        let (severity, message) = found(&Unverified, m).unwrap();
+        assert_eq!(severity, Severity::Invalid);
+        assert!(message.contains("got 3"));
+    }
+
+    #[test]
+    fn a_witness_that_counted_less_is_invalid() {
+        for factor in [0.999, 1.001, 0.0, f64::NAN] {
+            let mut m = flops(1);
+            m.witness.as_mut().unwrap().counted *= factor;
+            assert_eq!(severity(&Unverified, m), Some(Severity::Invalid), "{factor}");
+        }
+    }
+
+    #[test]
+    fn rounding_and_no_witness_are_silent() {
+        let mut m = flops(1);
+        m.witness.as_mut().unwrap().counted *= 1.0 + 1e-12;
+        assert_eq!(severity(&Unverified, m), None);
+        let mut m = flops(1);
+        m.witness = None;
+        assert_eq!(severity(&Unverified, m), None);
+    }
+}

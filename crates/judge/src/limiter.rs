@@ -1,0 +1,130 @@
+//! Names the resource that held a number down, with the figures that show it.
+//!
+//! What took the CPU away comes first: a quota, other processes, the hypervisor.
+//! Then, if the number is near its ceiling, what the ceiling is made of. If neither,
+//! nobody is named: a limiter that is guessed is worse than none.
+
+use proofmark_model::{Ceiling, Limiter, Measurement, Severity, Unit, format_quantity};
+
+use crate::Context;
+use crate::capacity::{Bound, Capacity};
+use crate::ceilings::{CLOCK_INPUT, MIX_DIVIDER_INPUT};
+
+/// From this share of its ceiling on, the ceiling's resource is the limit.
+const NEAR: f64 = 0.9;
+
+/// Checks that say who took the CPU, and what the resource is then called.
+const TAKERS: &[(&str, &str)] = &[
+    ("throttled", "CPU quota"),
+    ("other_cpu", "competing processes"),
+    ("steal", "steal time"),
+    ("swap", "memory (swapping)"),
+];
+
+/// The limiter of a measurement whose ceiling, efficiency and findings are filled in.
+///
+/// # Errors
+/// Why none can be named.
+pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
+    if m.trials.is_empty() {
+        return Err("no trial was completed".to_owned());
+    }
+    if let Some(limiter) = taken_away(m) {
+        return Ok(limiter);
+    }
+    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
+        return Err("without a ceiling nothing shows what the limit is".to_owned());
+    };
+    if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
+        return Err("the number is invalid, so nothing limited it".to_owned());
+    }
+    let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
+    if efficiency < NEAR {
+        return Err(format!("{share}, and no check found what holds it down"));
+    }
+    let capacity = Capacity::of(ctx.host, m)?;
+    Ok(at_the_ceiling(ceiling, &capacity, &share))
+}
+
+/// The first of the findings that says who took the CPU.
+fn taken_away(m: &Measurement) -> Option<Limiter> {
+    TAKERS.iter().find_map(|(check, resource)| {
+        let finding =
+            m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
+        Some(Limiter { resource: (*resource).to_owned(), evidence: finding.message.clone() })
+    })
+}
+
+/// What a ceiling that was reached is made of.
+fn at_the_ceiling(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+    let input = |name: &str| ceiling.inputs.iter().find(|i| i.name == name);
+    let clock = input(CLOCK_INPUT)
+        .map(|i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
+        .unwrap_or_default();
+    let (resource, evidence) = if ceiling.id == "cpu.clock" {
+        ("clock", format!("{share}, the reported boost"))
+    } else if let (Bound::Quota, Some(quota)) = (capacity.bound, capacity.quota) {
+        ("CPU quota", format!("{share} of {quota} CPUs{clock}"))
+    } else if let Some(divider) = input(MIX_DIVIDER_INPUT) {
+        let cycles = divider.value;
+        ("divider unit", format!("{share}{clock}: {cycles} cycles of division an iteration"))
+    } else if capacity.bound == Bound::Cores {
+        (
+            "physical cores",
+            format!(
+                "{share}{clock}: {} threads share the execution ports of {} core(s)",
+                capacity.threads, capacity.physical
+            ),
+        )
+    } else {
+        ("execution ports", format!("{share}{clock} on {} core(s)", capacity.cores))
+    };
+    Limiter { resource: resource.to_owned(), evidence }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{CpuQuota, Host, Probe};
+
+    use super::*;
+    use crate::testing::{around, each, flops, host, judged, mix, with_values};
+
+    fn resource(h: &Host, m: Measurement) -> Option<String> {
+        judged(h, m, &[]).limiter.map(|l| l.resource)
+    }
+
+    #[test]
+    fn the_ports_the_cores_and_the_divider() {
+        let h = host();
+        assert_eq!(resource(&h, flops(1)).as_deref(), Some("execution ports"));
+        assert_eq!(resource(&h, flops(8)).as_deref(), Some("physical cores"));
+        let divisions = with_values(mix(true, "arith17", "scalar"), &around(0.95 * 8.5e9));
+        assert_eq!(resource(&h, divisions).as_deref(), Some("divider unit"));
+    }
+
+    #[test]
+    fn who_took_the_cpu_comes_first() {
+        let h = host();
+        let busy = each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.05));
+        assert_eq!(resource(&h, busy).as_deref(), Some("competing processes"));
+        let stolen = each(flops(1), |_, t| t.conditions.steal_s = Some(0.05));
+        assert_eq!(resource(&h, stolen).as_deref(), Some("steal time"));
+        let mut limited = host();
+        limited.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        let half = with_values(flops(1), &around(0.49 * 64e9));
+        assert_eq!(resource(&limited, half.clone()).as_deref(), Some("CPU quota"));
+        let held = each(half, |_, t| t.conditions.throttled_s = Some(0.05));
+        assert_eq!(resource(&limited, held).as_deref(), Some("CPU quota"));
+    }
+
+    #[test]
+    fn nobody_is_named_without_evidence() {
+        let h = host();
+        let slow = judged(&h, with_values(flops(1), &around(0.85 * 64e9)), &[]);
+        assert!(slow.limiter.is_none());
+        assert!(slow.missing["limiter"].contains("85.0 %"));
+        let above = judged(&h, with_values(flops(1), &around(1.5 * 64e9)), &[]);
+        assert!(above.limiter.is_none());
+        assert!(above.missing["limiter"].contains("invalid"));
+    }
+}

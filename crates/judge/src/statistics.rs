@@ -1,0 +1,84 @@
+//! Small robust statistics that the checks need. The summary of a measurement is
+//! the engine's; these look at the trials once more, for order and shape.
+
+/// Median of the finite values; `None` without one.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = *sorted.get(sorted.len() / 2 - 1)?;
+    // Halved before the sum, so that it cannot overflow.
+    Some(lower / 2.0 + upper / 2.0)
+}
+
+/// The Theil-Sen slope per step: the median slope over all pairs of values
+/// (Sen, 1968). One wild value cannot turn it. `None` for fewer than two values.
+pub fn theil_sen(values: &[f64]) -> Option<f64> {
+    let mut slopes = Vec::with_capacity(values.len() * values.len() / 2);
+    for (i, a) in values.iter().enumerate() {
+        for (j, b) in values.iter().enumerate().skip(i + 1) {
+            slopes.push((b - a) / (j - i) as f64);
+        }
+    }
+    median(&slopes)
+}
+
+/// The standard score of Kendall's test for a trend (Mann, 1945): values without a
+/// trend give a score near a standard normal one. Ties count as neither way, which
+/// makes the test stricter. `None` for fewer than four values.
+pub fn kendall_score(values: &[f64]) -> Option<f64> {
+    if values.len() < 4 {
+        return None;
+    }
+    let mut sum = 0_i64;
+    for (i, a) in values.iter().enumerate() {
+        for b in &values[i + 1..] {
+            sum += match b.partial_cmp(a) {
+                Some(std::cmp::Ordering::Greater) => 1,
+                Some(std::cmp::Ordering::Less) => -1,
+                _ => 0,
+            };
+        }
+    }
+    let n = values.len() as f64;
+    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
+    // The continuity correction brings the score one step nearer to zero.
+    Some((sum - sum.signum()) as f64 / variance.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[f64::NAN, 7.0]), Some(7.0));
+        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn a_slope_survives_one_wild_value() {
+        let mut values: Vec<f64> = (0..10).map(|i| 5.0 + 2.0 * f64::from(i)).collect();
+        assert_eq!(theil_sen(&values), Some(2.0));
+        values[4] = 1e6;
+        assert_eq!(theil_sen(&values), Some(2.0));
+        assert_eq!(theil_sen(&[1.0]), None);
+    }
+
+    #[test]
+    fn kendall_by_hand() {
+        // Eight rising values: S = 28, variance 8*7*21/18 = 65.33, score 27/8.083.
+        let rising: Vec<f64> = (0..8).map(f64::from).collect();
+        assert!((kendall_score(&rising).unwrap() - 27.0 / 65.333_333_f64.sqrt()).abs() < 1e-6);
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert!(kendall_score(&falling).unwrap() < -3.0);
+        assert_eq!(kendall_score(&[1.0; 8]), Some(0.0));
+        assert_eq!(kendall_score(&[1.0, 2.0, 3.0]), None);
+    }
+}

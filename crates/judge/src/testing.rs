@@ -1,0 +1,281 @@
+//! A healthy machine and healthy measurements on it, for the tests to spoil.
+//!
+//! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Better, Clock, Conditions, Cpu, CpuQuota, Ending, Finding, Host, KernelSpec, Limits, Load,
+    Measurement, Memory, Microarchitecture, Os, Params, Policy, Probe, Severity, Subsystem,
+    Summary, Timer, Timestamp, Trial, Unit, Verdict, Witness,
+};
+
+use crate::checks::Check;
+use crate::{Context, judge};
+
+fn known<T>(value: T) -> Probe<T> {
+    Probe::known(value, "test")
+}
+
+fn unknown<T>() -> Probe<T> {
+    Probe::missing("not part of the test")
+}
+
+/// Gives the machine another core design.
+pub(crate) fn set_microarchitecture(host: &mut Host, id: &str) {
+    host.cpu.microarchitecture = known(Microarchitecture {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        evidence: "test".to_owned(),
+    });
+}
+
+/// The machine.
+pub(crate) fn host() -> Host {
+    let mut host = Host {
+        cpu: Cpu {
+            arch: "x86_64".to_owned(),
+            vendor: known("GenuineIntel".to_owned()),
+            model_name: unknown(),
+            family: known(6),
+            model: known(143),
+            stepping: known(8),
+            microarchitecture: unknown(),
+            isa: known(vec!["avx2".to_owned(), "avx512f".to_owned(), "fma".to_owned()]),
+            sockets: known(1),
+            cores: known(2),
+            logical_cpus: known(2),
+            threads_per_core: known(1),
+            topology: unknown(),
+            numa_nodes: unknown(),
+            caches: unknown(),
+            clock: Clock {
+                nominal_hz: known(2.6e9),
+                boost_hz: known(4.2e9),
+                measured_hz: known(4e9),
+                tsc_hz: unknown(),
+            },
+        },
+        memory: Memory {
+            total_bytes: unknown(),
+            available_bytes: unknown(),
+            swap_total_bytes: unknown(),
+            transparent_huge_pages: unknown(),
+        },
+        os: Os {
+            kernel: unknown(),
+            distribution: unknown(),
+            virtualisation: known("kvm".to_owned()),
+            container: known("none".to_owned()),
+            governor: unknown(),
+        },
+        limits: Limits {
+            affinity: known(vec![0, 1]),
+            cpuset: known(vec![0, 1]),
+            cpu_quota: known(CpuQuota { cpus: None }),
+            memory_bytes: unknown(),
+            usable_cpus: vec![0, 1],
+            usable_cores: 2,
+            cpu_stat: Vec::new(),
+        },
+        timer: Timer {
+            clock_source: known("tsc".to_owned()),
+            resolution_s: known(2e-8),
+            overhead_s: known(2e-8),
+        },
+        load: Load { average: unknown(), steal_since_boot: unknown() },
+        findings: Vec::new(),
+    };
+    set_microarchitecture(&mut host, "golden_cove_server");
+    host
+}
+
+/// The policy that trials were taken under.
+pub(crate) fn policy() -> Policy {
+    Policy { target: 0.02, min_trials: 3, max_trials: 30, trial_s: 0.1, budget_s: None }
+}
+
+/// A kernel's declaration, as far as the judge looks at it.
+pub(crate) fn spec(kernel: &str) -> KernelSpec {
+    let ceiling = match kernel {
+        "cpu.clock" => "cpu.clock",
+        "cpu.mix.int" | "cpu.mix.float" => "cpu.mix",
+        _ => "cpu.peak",
+    };
+    KernelSpec {
+        id: kernel.to_owned().into(),
+        title: "".into(),
+        summary: "".into(),
+        detail: "".into(),
+        subsystem: Subsystem::Cpu,
+        unit: Unit::OpPerSecond,
+        better: Better::Higher,
+        knobs: Vec::new().into(),
+        ceilings: vec![ceiling.into()].into(),
+        interleave: true,
+    }
+}
+
+/// A context of these parts.
+pub(crate) fn context<'a>(
+    host: &'a Host,
+    spec: &'a KernelSpec,
+    policy: &'a Policy,
+    others: &'a [Measurement],
+) -> Context<'a> {
+    Context { host, spec, policy, others }
+}
+
+/// A quiet trial.
+pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
+    Trial {
+        value,
+        seconds,
+        work: value * seconds,
+        started: Timestamp(Default::default()),
+        conditions: Conditions {
+            clock_hz: Some(4e9),
+            clock_spread: Some(0.002),
+            clock_disagreement: Some(0.001),
+            steal_s: Some(0.0),
+            throttled_s: Some(0.0),
+            other_cpu_s: Some(0.0),
+            own_cpu_s: Some(seconds),
+            involuntary_switches: Some(0),
+            migrations: Some(0),
+            minor_faults: Some(0),
+            major_faults: Some(0),
+            swapped_pages: Some(0),
+        },
+    }
+}
+
+/// Ten values around `centre`, 0.2 % apart from end to end, without order.
+pub(crate) fn around(centre: f64) -> Vec<f64> {
+    [3.0, -4.0, 1.0, 5.0, -2.0, 2.0, -5.0, 4.0, -1.0, -3.0]
+        .iter()
+        .map(|step| centre * (1.0 + step * 2e-4))
+        .collect()
+}
+
+/// Statistics as the engine makes them, roughly.
+pub(crate) fn summary(values: &[f64]) -> Option<Summary> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = crate::statistics::median(values)?;
+    Some(Summary {
+        n: values.len() as u64,
+        mean: values.iter().sum::<f64>() / values.len() as f64,
+        sd: Some(median * 1e-3),
+        median,
+        ci95: (values.len() >= 6).then(|| [sorted[1], sorted[sorted.len() - 2]]),
+        min: sorted[0],
+        max: sorted[sorted.len() - 1],
+    })
+}
+
+/// A measurement with these values.
+pub(crate) fn measurement(kernel: &str, params: Params, unit: Unit, values: &[f64]) -> Measurement {
+    let trials: Vec<Trial> = values.iter().map(|v| trial(*v, 0.1)).collect();
+    let work: f64 = trials.iter().map(|t| t.work).sum();
+    Measurement {
+        kernel: kernel.to_owned(),
+        subsystem: Subsystem::Cpu,
+        params,
+        unit,
+        better: Better::Higher,
+        trials,
+        warmup: Vec::new(),
+        summary: summary(values),
+        latency: None,
+        witness: Some(Witness {
+            kind: "checked arithmetic".to_owned(),
+            claimed: work,
+            counted: work,
+            note: String::new(),
+        }),
+        ceiling: None,
+        efficiency: None,
+        limiter: None,
+        references: Vec::new(),
+        findings: Vec::new(),
+        verdict: Verdict::Valid,
+        missing: BTreeMap::new(),
+        ending: Ending::Complete,
+    }
+}
+
+/// f64 FMA with AVX2 at 99 % of its ceiling.
+pub(crate) fn flops(threads: u64) -> Measurement {
+    let params =
+        Params::default().with("threads", threads).with("isa", "avx2+fma").with("type", "f64");
+    let value = 0.99 * 64e9 * threads.clamp(1, 2) as f64;
+    measurement("cpu.flops", params, Unit::FlopPerSecond, &around(value))
+}
+
+/// Scalar i64 additions at 98 % of their ceiling.
+pub(crate) fn iops(threads: u64) -> Measurement {
+    let params =
+        Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
+    let value = 0.98 * 20e9 * threads.clamp(1, 2) as f64;
+    measurement("cpu.iops", params, Unit::OpPerSecond, &around(value))
+}
+
+/// A published instruction mix on one thread.
+pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
+    let (kernel, kind) = if float { ("cpu.mix.float", "f64") } else { ("cpu.mix.int", "i64") };
+    let params = Params::default()
+        .with("threads", 1)
+        .with("mix", name)
+        .with("isa", isa)
+        .with("type", kind)
+        .with("iterations", 1_000_000_000);
+    measurement(kernel, params, Unit::OpPerSecond, &around(7.8e9))
+}
+
+/// The clock of one core.
+pub(crate) fn clock(hz: f64) -> Measurement {
+    let params = Params::default().with("threads", 1);
+    measurement("cpu.clock", params, Unit::Hertz, &around(hz))
+}
+
+/// Changes every trial.
+pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Measurement {
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        spoil(i, t);
+    }
+    m
+}
+
+/// Gives the trials new values and the summary with them.
+pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
+    m.trials = values.iter().map(|v| trial(*v, 0.1)).collect();
+    m.summary = summary(values);
+    m
+}
+
+/// The measurement, judged.
+pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
+    let (spec, policy) = (spec(&m.kernel), policy());
+    judge(&context(host, &spec, &policy, others), m)
+}
+
+/// What one check says of a measurement on this machine after all of it was judged.
+pub(crate) fn found_on(
+    host: &Host,
+    check: &dyn Check,
+    m: Measurement,
+    others: &[Measurement],
+) -> Option<Finding> {
+    judged(host, m, others).findings.into_iter().find(|f| f.check == check.id())
+}
+
+/// The same on the healthy machine: severity and message.
+pub(crate) fn found(check: &dyn Check, m: Measurement) -> Option<(Severity, String)> {
+    found_on(&host(), check, m, &[]).map(|f| (f.severity, f.message))
+}
+
+/// Only the severity.
+pub(crate) fn severity(check: &dyn Check, m: Measurement) -> Option<Severity> {
+    found(check, m).map(|(s, _)| s)
+}

@@ -1,0 +1,96 @@
+//! Operations a cycle of every CPU kernel on the core that this runs on (pin it with
+//! `taskset`), to be held against the number of ports.
+//!
+//! Taken in turn, since clocks drift: a chain of dependent adds (one a cycle), the
+//! kernel, the chain again; the rate of the kernel over the mean rate of the two
+//! chains is one ratio. Printed are the median ratio and the quartiles, and the
+//! median rate.
+//!
+//! `cargo run --release -p proofmark-kernels --example peak [PAIRS] [KERNEL]`
+
+use proofmark_engine::{Kernel, Load, chain, monotonic};
+use proofmark_model::{KnobKind, Params};
+
+/// Length of one slice in seconds: short enough to slip between interruptions.
+const SLICE: f64 = 3e-3;
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = monotonic();
+    work();
+    monotonic() - start
+}
+
+/// Every combination of the choices of a kernel.
+fn points(kernel: &dyn Kernel) -> Vec<Params> {
+    let mut points = vec![Params::default().with("threads", 1).with("iterations", 1_000_000)];
+    for knob in kernel.spec().knobs.iter() {
+        if let KnobKind::Choice(words) = &knob.kind {
+            points = points
+                .iter()
+                .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, &**w)))
+                .collect();
+        }
+    }
+    points
+}
+
+/// Operations a cycle and operations a second, `pairs` times, each sorted.
+fn ratios(load: &mut dyn Load, per_iteration: f64, pairs: usize) -> Result<[Vec<f64>; 2], String> {
+    load.run(1_000);
+    let once = seconds(|| load.run(20_000)) / 20_000.0;
+    let iterations = ((SLICE / once) as u64).max(1_000);
+    let steps = (SLICE * 4e9 / 64.0) as u64;
+    let chain = || (steps * 64) as f64 / seconds(|| _ = std::hint::black_box(chain::adds(steps)));
+    let [mut ratios, mut rates] = [Vec::new(), Vec::new()];
+    for _ in 0..pairs {
+        let before = chain();
+        let rate = iterations as f64 * per_iteration / seconds(|| load.run(iterations));
+        rates.push(rate);
+        ratios.push(rate / ((before + chain()) / 2.0));
+        if load.verify()? != iterations {
+            return Err("fewer iterations were proven than asked for".to_owned());
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    rates.sort_by(f64::total_cmp);
+    Ok([ratios, rates])
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let pairs: usize = arguments.next().map_or(Ok(51), |n| n.parse())?;
+    let only = arguments.next();
+    println!(
+        "{:<14} {:<24} {:>8} {:>8} {:>8}  op/cycle {:>9}",
+        "kernel", "point", "q1", "median", "q3", "Gop/s"
+    );
+    for kernel in proofmark_kernels::ALL {
+        let id = &kernel.spec().id;
+        if only.as_ref().is_some_and(|o| *o != **id) {
+            continue;
+        }
+        for params in points(*kernel) {
+            let name: Vec<&str> =
+                ["mix", "isa", "type"].iter().filter_map(|k| params.text(k)).collect();
+            let setup = match kernel.setup(&params) {
+                Ok(setup) => setup,
+                Err(refusal) => {
+                    println!("{id:<14} {:<24} {refusal}", name.join(" "));
+                    continue;
+                }
+            };
+            let mut load = setup.thread(0, 1)?;
+            let [r, rates] = ratios(load.as_mut(), setup.work_per_iteration(), pairs.max(1))?;
+            let at = |share: usize| r[(r.len() - 1) * share / 4];
+            println!(
+                "{id:<14} {:<24} {:8.4} {:8.4} {:8.4}           {:9.3}",
+                name.join(" "),
+                at(1),
+                at(2),
+                at(3),
+                rates[rates.len() / 2] / 1e9
+            );
+        }
+    }
+    Ok(())
+}

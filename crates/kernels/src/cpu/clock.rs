@@ -1,0 +1,103 @@
+//! `cpu.clock`: core cycles a second.
+
+use std::borrow::Cow;
+
+use proofmark_engine::chain::{self, PER_STEP};
+use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
+use proofmark_model::{Better, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
+
+static SPEC: KernelSpec = KernelSpec {
+    id: Cow::Borrowed("cpu.clock"),
+    title: Cow::Borrowed("Core clock"),
+    summary: Cow::Borrowed("Core cycles a second, summed over the threads."),
+    detail: Cow::Borrowed(
+        "Each thread runs a chain of dependent register adds, of which a core can retire one a cycle, \
+         so that adds a second are cycles a second. The sum of the chain proves how many ran. Around \
+         each trial a second chain of other instructions (multiplies of three cycles on x86-64) must \
+         show the same clock.",
+    ),
+    subsystem: Subsystem::Cpu,
+    unit: Unit::Hertz,
+    better: Better::Higher,
+    knobs: Cow::Borrowed(&[Knob {
+        name: Cow::Borrowed("threads"),
+        about: Cow::Borrowed("Threads, each pinned to a usable CPU."),
+        kind: KnobKind::Count { min: 1, max: 4096 },
+        default: Cow::Borrowed("1"),
+    }]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.clock")]),
+    interleave: true,
+};
+
+/// Core cycles a second.
+pub struct Clock;
+
+impl Kernel for Clock {
+    fn spec(&self) -> &'static KernelSpec {
+        &SPEC
+    }
+
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        if chain::AVAILABLE {
+            Ok(())
+        } else {
+            Err(Refusal(
+                "no chain of instructions of known latency for this architecture".to_owned(),
+            ))
+        }
+    }
+
+    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Chains))
+    }
+}
+
+struct Chains;
+
+impl Setup for Chains {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        PER_STEP as f64
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Chain { sum: 0 }))
+    }
+}
+
+struct Chain {
+    sum: u64,
+}
+
+impl Load for Chain {
+    fn run(&mut self, iterations: u64) {
+        self.sum = chain::adds(iterations);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        if self.sum.is_multiple_of(PER_STEP) {
+            Ok(self.sum / PER_STEP)
+        } else {
+            Err(format!("the chain's sum is {}, which is no multiple of {PER_STEP}", self.sum))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_proves_the_steps() {
+        let mut load = Chain { sum: 0 };
+        for n in [0, 1, 1001] {
+            load.run(n);
+            assert_eq!(load.verify(), Ok(n));
+        }
+        load.sum += 1;
+        assert!(load.verify().is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! The numbers that a hot loop works on, in memory before and after it.
+
+use super::isa::Element;
+
+/// One register's worth, whatever its width: lane 0 first.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Line([u64; 8]);
+
+/// One line a register: the accumulators first, then the constants.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    lines: Box<[Line]>,
+    element: Element,
+}
+
+impl State {
+    pub(crate) fn new(element: Element, slots: usize) -> Self {
+        Self { lines: vec![Line::default(); slots].into_boxed_slice(), element }
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut Line {
+        self.lines.as_mut_ptr()
+    }
+
+    /// Takes over all lines of a state of the same shape.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.lines.copy_from_slice(&other.lines);
+    }
+
+    /// The bits of one lane; those of a 32-bit type in the low half.
+    pub(crate) fn get(&self, slot: usize, lane: usize) -> u64 {
+        let words = &self.lines[slot].0;
+        match self.element.bytes() {
+            8 => words[lane],
+            _ => (words[lane / 2] >> (lane % 2 * 32)) & 0xffff_ffff,
+        }
+    }
+
+    pub(crate) fn set(&mut self, slot: usize, lane: usize, bits: u64) {
+        let words = &mut self.lines[slot].0;
+        if self.element.bytes() == 8 {
+            words[lane] = bits;
+        } else {
+            let shift = lane % 2 * 32;
+            let word = &mut words[lane / 2];
+            *word = (*word & !(0xffff_ffff << shift)) | ((bits & 0xffff_ffff) << shift);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(unsafe_code)] // Looks at the memory as a hot loop does.
+
+    use super::*;
+
+    #[test]
+    fn lanes_do_not_touch_each_other() {
+        for (element, lanes) in [(Element::F32, 16), (Element::I64, 8)] {
+            let mut state = State::new(element, 3);
+            for slot in 0..3 {
+                for lane in 0..lanes {
+                    state.set(slot, lane, (slot * 100 + lane + 1) as u64);
+                }
+            }
+            for slot in 0..3 {
+                for lane in 0..lanes {
+                    assert_eq!(state.get(slot, lane), (slot * 100 + lane + 1) as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn lane_0_comes_first_in_memory() {
+        let mut state = State::new(Element::F32, 1);
+        state.set(0, 1, u64::from(2.5_f32.to_bits()));
+        // SAFETY: a line is 64 bytes, which hold 16 f32.
+        let second = unsafe { *state.as_mut_ptr().cast::<f32>().add(1) };
+        assert_eq!(second, 2.5);
+    }
+}

@@ -1,0 +1,235 @@
+//! From the knobs of a point to the hot loop that runs it: what all CPU kernels share.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Amount, Load, Refusal, Setup};
+use proofmark_model::{Knob, KnobKind, Params};
+
+use super::isa::{Element, Isa};
+use super::law::Law;
+use super::work::{Variant, Work};
+
+pub(super) const THREADS: Knob = Knob {
+    name: Cow::Borrowed("threads"),
+    about: Cow::Borrowed("Threads, each pinned to a CPU, all running the same loop."),
+    kind: KnobKind::Count { min: 1, max: 4096 },
+    default: Cow::Borrowed("1"),
+};
+
+/// The `isa` knob with these choices.
+pub(super) const fn isa_knob(choices: &'static [Cow<'static, str>]) -> Knob {
+    Knob {
+        name: Cow::Borrowed("isa"),
+        about: Cow::Borrowed("Instruction set of the loop."),
+        kind: KnobKind::Choice(Cow::Borrowed(choices)),
+        default: Cow::Borrowed("scalar"),
+    }
+}
+
+/// The `type` knob with these choices.
+pub(super) const fn type_knob(
+    choices: &'static [Cow<'static, str>],
+    default: &'static str,
+) -> Knob {
+    Knob {
+        name: Cow::Borrowed("type"),
+        about: Cow::Borrowed("Type of the numbers."),
+        kind: KnobKind::Choice(Cow::Borrowed(choices)),
+        default: Cow::Borrowed(default),
+    }
+}
+
+pub(super) const MIX: Knob = Knob {
+    name: Cow::Borrowed("mix"),
+    about: Cow::Borrowed(
+        "Operations of an iteration: 16 additions, or 17 of five kinds (5 additions, 4 \
+         subtractions, 4 multiplications, 2 divisions, 2 comparisons).",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(MIXES)),
+    default: Cow::Borrowed("add16"),
+};
+
+const MIXES: &[Cow<'static, str>] = &[Cow::Borrowed("add16"), Cow::Borrowed("arith17")];
+
+pub(super) const ITERATIONS: Knob = Knob {
+    name: Cow::Borrowed("iterations"),
+    about: Cow::Borrowed("Iterations of the loop in all, divided among the threads."),
+    kind: KnobKind::Count { min: 1, max: 1_000_000_000_000 },
+    default: Cow::Borrowed("1000000000"),
+};
+
+/// The loop of a peak kernel.
+pub(super) fn peak(kernel: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
+    find(kernel, table, params, |_| true)
+}
+
+/// The loop of a mix kernel.
+pub(super) fn mix(kernel: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
+    match text(params, "mix")? {
+        "add16" => find(kernel, table, params, |law| matches!(law, Law::Sum { .. })),
+        "arith17" => find(kernel, table, params, |law| matches!(law, Law::Arithmetic { .. })),
+        other => Err(Refusal(format!("{kernel} has no mix {other}"))),
+    }
+}
+
+fn find(
+    kernel: &str,
+    table: &[Variant],
+    params: &Params,
+    law: impl Fn(&Law) -> bool,
+) -> Result<Variant, Refusal> {
+    let (isa, element) = (text(params, "isa")?, text(params, "type")?);
+    let Some(isa) = Isa::parse(isa) else {
+        return Err(Refusal(format!("{kernel} knows no instruction set {isa}")));
+    };
+    let Some(element) = Element::parse(element) else {
+        return Err(Refusal(format!("{kernel} knows no type {element}")));
+    };
+    if !isa.is_here() {
+        return Err(Refusal(format!("this CPU has no {}", isa.name())));
+    }
+    table.iter().find(|v| v.isa == isa && v.element == element && law(&v.law)).copied().ok_or_else(
+        || {
+            let (isa, element) = (isa.name(), element.name());
+            Refusal(format!("{kernel} has no {isa} loop for {element} on this architecture"))
+        },
+    )
+}
+
+fn text<'a>(params: &'a Params, knob: &str) -> Result<&'a str, Refusal> {
+    params.text(knob).ok_or_else(|| Refusal(format!("{knob} is not set")))
+}
+
+/// The total of a mix kernel.
+pub(super) fn total(params: &Params) -> Result<Amount, Refusal> {
+    let iterations = params.int("iterations");
+    iterations.map(Amount::Total).ok_or_else(|| Refusal("iterations is not set".to_owned()))
+}
+
+/// What the threads of a point share: which loop they run.
+pub(super) struct Task {
+    pub(super) variant: Variant,
+    pub(super) amount: Amount,
+}
+
+impl Setup for Task {
+    fn amount(&self) -> Amount {
+        self.amount
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        self.variant.operations() as f64
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Work::new(self.variant)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_engine::Kernel;
+
+    use super::super::{Flops, Iops, MixFloat, MixInt};
+    use super::*;
+
+    /// Every combination of the choices of a kernel, with 2 threads.
+    fn points(kernel: &dyn Kernel) -> Vec<Params> {
+        let mut points = vec![Params::default().with("threads", 2).with("iterations", 1_000_001)];
+        for knob in kernel.spec().knobs.iter() {
+            if let KnobKind::Choice(words) = &knob.kind {
+                points = points
+                    .iter()
+                    .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, &**w)))
+                    .collect();
+            }
+        }
+        points
+    }
+
+    #[test]
+    fn every_supported_point_proves_its_work_on_every_thread() {
+        for kernel in [&Flops as &dyn Kernel, &Iops, &MixInt, &MixFloat] {
+            let mut ran = 0;
+            for params in points(kernel) {
+                let id = &kernel.spec().id;
+                if let Err(refusal) = kernel.supports(&params) {
+                    eprintln!("skipped {id} {params:?}: {refusal}");
+                    assert!(kernel.setup(&params).is_err());
+                    continue;
+                }
+                let setup = kernel.setup(&params).unwrap();
+                let each = match setup.amount() {
+                    Amount::Calibrated => 100_001,
+                    Amount::Total(n) => n / 2,
+                };
+                std::thread::scope(|scope| {
+                    for index in 0..2 {
+                        let setup = &setup;
+                        scope.spawn(move || {
+                            let mut load = setup.thread(index, 2).unwrap();
+                            for n in [each, 1, 7] {
+                                load.run(n);
+                                assert_eq!(load.verify(), Ok(n), "{id} {params:?}", params = n);
+                            }
+                        });
+                    }
+                });
+                ran += 1;
+            }
+            assert!(ran >= 2, "{} ran {ran} points", kernel.spec().id);
+        }
+    }
+
+    #[test]
+    fn what_cannot_run_is_refused_with_the_reason() {
+        let point = |isa: &str, of: &str| Params::default().with("isa", isa).with("type", of);
+        let refused = |kernel: &dyn Kernel, p: &Params| kernel.supports(p).unwrap_err().to_string();
+        assert_eq!(refused(&Flops, &point("mmx", "f64")), "cpu.flops knows no instruction set mmx");
+        assert_eq!(refused(&Flops, &point("scalar", "f16")), "cpu.flops knows no type f16");
+        assert!(refused(&Flops, &point("scalar", "i64")).contains("no scalar loop for i64"));
+        assert_eq!(refused(&Flops, &Params::default()), "isa is not set");
+        let division = point("avx2", "i64").with("mix", "arith17").with("iterations", 10);
+        assert!(refused(&MixInt, &division).contains("no vector division of integers"));
+        assert_eq!(
+            refused(&MixInt, &point("scalar", "i64").with("mix", "add16")),
+            "iterations is not set"
+        );
+    }
+
+    #[test]
+    fn an_isa_that_is_not_here_is_refused() {
+        for isa in Isa::ALL {
+            let params = Params::default().with("isa", isa.name()).with("type", "f64");
+            let refusal = Flops.supports(&params);
+            assert_eq!(refusal.is_ok(), isa.is_here(), "{isa:?}: {refusal:?}");
+            if !isa.is_here() {
+                let text = refusal.unwrap_err().to_string();
+                assert_eq!(text, format!("this CPU has no {}", isa.name()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_mixes_hold_the_operations_of_their_names() {
+        for (isa, mix, operations) in [
+            ("scalar", "add16", 16.0),
+            ("scalar", "arith17", 17.0),
+            ("avx2", "add16", 64.0),
+            ("avx2", "arith17", 68.0),
+        ] {
+            let params = Params::default()
+                .with("isa", isa)
+                .with("type", "f64")
+                .with("mix", mix)
+                .with("iterations", 1_000);
+            match MixFloat.setup(&params) {
+                Ok(setup) => {
+                    assert_eq!(setup.work_per_iteration(), operations);
+                    assert_eq!(setup.amount(), Amount::Total(1_000));
+                }
+                Err(refusal) => eprintln!("skipped {isa} {mix}: {refusal}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Kernels that go wrong on purpose, to test what a run makes of it. They are in
+//! debug builds only, in no profile, and run when they are named.
+
+#![allow(unsafe_code)] // A signal to oneself and an illegal instruction have no safe form.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
+use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Kill,
+    Illegal,
+    Torn,
+    Wrong,
+    Panic,
+    Refuse,
+}
+
+/// Every faulty kernel.
+pub const ALL: &[&dyn Kernel] = &[
+    &Faulty { spec: &KILL, fault: Fault::Kill },
+    &Faulty { spec: &ILLEGAL, fault: Fault::Illegal },
+    &Faulty { spec: &TORN, fault: Fault::Torn },
+    &Faulty { spec: &WRONG, fault: Fault::Wrong },
+    &Faulty { spec: &PANIC, fault: Fault::Panic },
+    &Faulty { spec: &REFUSE, fault: Fault::Refuse },
+];
+
+static KILL: KernelSpec = spec("test.kill");
+static ILLEGAL: KernelSpec = spec("test.illegal");
+static TORN: KernelSpec = spec("test.torn");
+static WRONG: KernelSpec = spec("test.wrong");
+static PANIC: KernelSpec = spec("test.panic");
+static REFUSE: KernelSpec = spec("test.refuse");
+
+const fn spec(id: &'static str) -> KernelSpec {
+    KernelSpec {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed("Fault"),
+        summary: Cow::Borrowed("Goes wrong on purpose."),
+        detail: Cow::Borrowed("Goes wrong on purpose, to test what a run makes of it."),
+        subsystem: Subsystem::Cpu,
+        unit: Unit::OpPerSecond,
+        better: Better::Higher,
+        knobs: Cow::Borrowed(&[]),
+        ceilings: Cow::Borrowed(&[]),
+        interleave: true,
+    }
+}
+
+#[derive(Debug)]
+struct Faulty {
+    spec: &'static KernelSpec,
+    fault: Fault,
+}
+
+impl Kernel for Faulty {
+    fn spec(&self) -> &'static KernelSpec {
+        self.spec
+    }
+
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        match self.fault {
+            Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
+            fault => Ok(Box::new(Doomed(fault))),
+        }
+    }
+}
+
+struct Doomed(Fault);
+
+impl Setup for Doomed {
+    fn amount(&self) -> Amount {
+        Amount::Total(1)
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Doom(self.0)))
+    }
+}
+
+struct Doom(Fault);
+
+impl Load for Doom {
+    fn run(&mut self, _: u64) {
+        match self.0 {
+            Fault::Kill => {
+                let own = rustix::process::getpid();
+                let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            }
+            Fault::Illegal => illegal(),
+            Fault::Torn => {
+                println!("{{\"sample\":{{\"started\":\"20");
+                std::process::exit(0);
+            }
+            Fault::Panic => panic!("it panics on purpose"),
+            // Long enough for calibration to end.
+            Fault::Wrong | Fault::Refuse => {
+                std::thread::sleep(std::time::Duration::from_millis(20))
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        Err("expected 2, found 3".to_owned())
+    }
+}
+
+fn illegal() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    unsafe {
+        std::arch::asm!("ud2", options(noreturn));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    unsafe {
+        std::arch::asm!("udf #0", options(noreturn));
+    }
+}
