@@ -19,7 +19,7 @@ mod steady;
 mod team;
 mod worker;
 
-pub use clock::{Clock, Monotonic, Precision, monotonic, precision};
+pub use clock::{Clock, Monotonic, Precision, interrupted_share, monotonic, precision};
 pub use kernel::{Amount, Kernel, Load, Refusal, Setup};
 pub use protocol::{Job, Reply, Request, Sample};
 pub use schedule::{Observer, Phase, Schedule};

@@ -16,5 +16,6 @@ pub(crate) fn look(root: &Root) -> Timer {
         },
         resolution_s: Probe::missing("measured when a run starts"),
         overhead_s: Probe::missing("measured when a run starts"),
+        interrupted_share: Probe::missing("measured when a run starts"),
     }
 }

@@ -13,6 +13,9 @@ use crate::ceilings::{CLOCK_INPUT, MIX_DIVIDER_INPUT};
 /// From this share of its ceiling on, the ceiling's resource is the limit.
 const NEAR: f64 = 0.9;
 
+/// Share of time lost to interrupts from which on it is worth telling.
+const TOLD: f64 = 0.001;
+
 /// Checks that say who took the CPU, and what the resource is then called.
 const TAKERS: &[(&str, &str)] = &[
     ("throttled", "CPU quota"),
@@ -43,7 +46,12 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
         return Err(format!("{share}, and no check found what holds it down"));
     }
     let capacity = Capacity::of(ctx.host, m)?;
-    Ok(at_the_ceiling(ceiling, &capacity, &share))
+    let mut limiter = at_the_ceiling(ceiling, &capacity, &share);
+    if let Some(lost) = ctx.host.timer.interrupted_share.get().filter(|l| **l >= TOLD) {
+        let lost = lost * 100.0;
+        limiter.evidence += &format!("; interrupts take {lost:.1} % of a busy thread's time here");
+    }
+    Ok(limiter)
 }
 
 /// The first of the findings that says who took the CPU.
@@ -88,6 +96,16 @@ mod tests {
 
     use super::*;
     use crate::testing::{around, each, flops, host, judged, mix, with_values};
+
+    #[test]
+    fn what_interrupts_take_is_told() {
+        let mut h = host();
+        let told = |h: &Host| judged(h, flops(1), &[]).limiter.unwrap().evidence;
+        h.timer.interrupted_share = Probe::known(0.009, "gaps");
+        assert!(told(&h).contains("interrupts take 0.9 %"), "{}", told(&h));
+        h.timer.interrupted_share = Probe::known(0.0, "gaps");
+        assert!(!told(&h).contains("interrupts"), "{}", told(&h));
+    }
 
     fn resource(h: &Host, m: Measurement) -> Option<String> {
         judged(h, m, &[]).limiter.map(|l| l.resource)

@@ -82,6 +82,7 @@ pub(crate) fn host() -> Host {
             clock_source: known("tsc".to_owned()),
             resolution_s: known(2e-8),
             overhead_s: known(2e-8),
+            interrupted_share: known(0.009),
         },
         load: Load { average: unknown(), steal_since_boot: unknown() },
         findings: Vec::new(),

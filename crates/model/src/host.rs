@@ -209,6 +209,9 @@ pub struct Timer {
     pub resolution_s: Probe<f64>,
     /// Time that one reading takes, in seconds.
     pub overhead_s: Probe<f64>,
+    /// Share of a busy thread's time that timer ticks, interrupts and the
+    /// hypervisor take, 0 to 1.
+    pub interrupted_share: Probe<f64>,
 }
 
 /// What else ran.

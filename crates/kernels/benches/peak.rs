@@ -1,12 +1,12 @@
 //! Operations a cycle of every CPU kernel on the core that this runs on (pin it with
 //! `taskset`), to be held against the number of ports.
 //!
-//! Taken in turn, since clocks drift: a chain of dependent adds (one a cycle), the
-//! kernel, the chain again; the rate of the kernel over the mean rate of the two
-//! chains is one ratio. Printed are the median ratio and the quartiles, and the
-//! median rate.
+//! Taken in turn, since clocks drift: the kernel's own clock chain (or a plain chain
+//! of dependent adds, where it has none), the kernel, the chain again; the rate of
+//! the kernel over the mean rate of the two chains is one ratio. Printed are the
+//! median ratio and the quartiles, and the median rate.
 //!
-//! `cargo run --release -p proofmark-kernels --example peak [PAIRS] [KERNEL]`
+//! `cargo bench -p proofmark-kernels --bench peak -- [PAIRS] [KERNEL]`
 
 use proofmark_engine::{Kernel, Load, chain, monotonic};
 use proofmark_model::{KnobKind, Params};
@@ -34,19 +34,27 @@ fn points(kernel: &dyn Kernel) -> Vec<Params> {
     points
 }
 
+/// Cycles a second, under this load.
+fn clock(load: &mut dyn Load) -> f64 {
+    const CYCLES: u64 = (SLICE * 4e9) as u64;
+    let mut cycles = 0;
+    let took = seconds(|| {
+        cycles = load.clock_chain(CYCLES).unwrap_or_else(|| chain::adds(CYCLES / chain::PER_STEP));
+    });
+    cycles as f64 / took
+}
+
 /// Operations a cycle and operations a second, `pairs` times, each sorted.
 fn ratios(load: &mut dyn Load, per_iteration: f64, pairs: usize) -> Result<[Vec<f64>; 2], String> {
     load.run(1_000);
     let once = seconds(|| load.run(20_000)) / 20_000.0;
     let iterations = ((SLICE / once) as u64).max(1_000);
-    let steps = (SLICE * 4e9 / 64.0) as u64;
-    let chain = || (steps * 64) as f64 / seconds(|| _ = std::hint::black_box(chain::adds(steps)));
     let [mut ratios, mut rates] = [Vec::new(), Vec::new()];
     for _ in 0..pairs {
-        let before = chain();
+        let before = clock(load);
         let rate = iterations as f64 * per_iteration / seconds(|| load.run(iterations));
         rates.push(rate);
-        ratios.push(rate / ((before + chain()) / 2.0));
+        ratios.push(rate / ((before + clock(load)) / 2.0));
         if load.verify()? != iterations {
             return Err("fewer iterations were proven than asked for".to_owned());
         }
@@ -57,7 +65,7 @@ fn ratios(load: &mut dyn Load, per_iteration: f64, pairs: usize) -> Result<[Vec<
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
     let pairs: usize = arguments.next().map_or(Ok(51), |n| n.parse())?;
     let only = arguments.next();
     println!(
