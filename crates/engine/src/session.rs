@@ -282,3 +282,75 @@ fn signal_name(signal: i32) -> String {
     };
     name.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use proofmark_model::Params;
+
+    use super::*;
+
+    /// A worker that is a line of shell.
+    fn launch(shell: &str, stop: &Stop) -> Result<Box<dyn Session>, Ending> {
+        let workers = Workers {
+            program: "sh".into(),
+            arguments: vec!["-c".to_owned(), shell.to_owned()],
+            cpus: vec![],
+            cpu_stat: vec![],
+            trial_s: 0.1,
+            patience: Duration::from_millis(300),
+            stop: stop.clone(),
+        };
+        workers.launch(&Point { kernel: "test.null".to_owned(), params: Params::default() })
+    }
+
+    fn ending(shell: &str) -> Ending {
+        launch(shell, &Stop::default()).map(|_| ()).unwrap_err()
+    }
+
+    fn crashed(shell: &str) -> (Option<String>, String) {
+        match ending(shell) {
+            Ending::Crashed { signal, detail } => (signal, detail),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_way_to_die_is_told_apart() {
+        let (signal, _) = crashed("read job; kill -SEGV $$");
+        assert_eq!(signal.as_deref(), Some("SIGSEGV"));
+        let (signal, detail) = crashed("read job; echo 'disk on fire' >&2; exit 7");
+        assert_eq!(signal, None);
+        assert!(detail.contains("status 7") && detail.contains("disk on fire"), "{detail}");
+        let (_, detail) = crashed("read job; echo '{\"sample\":{\"started\":\"20'; sleep 1");
+        assert!(detail.contains("no reply"), "{detail}");
+        let (_, detail) = crashed("read job; head -c 1000000 /dev/zero; sleep 1");
+        assert!(detail.contains("no reply") && detail.len() < 1000, "{detail}");
+        assert!(matches!(ending("read job; echo '{\"refused\":\"too small\"}'"),
+            Ending::Refused { reason } if reason == "too small"));
+    }
+
+    #[test]
+    fn a_silent_worker_is_given_up_and_killed() {
+        let start = Instant::now();
+        let (signal, detail) = crashed("read job; sleep 100");
+        assert_eq!(signal, None, "it was ended, it did not die");
+        assert!(detail.contains("silent"), "{detail}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_stop_kills_the_worker_that_is_waited_for() {
+        let stop = Stop::default();
+        let other = stop.clone();
+        let thread = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(50));
+            other.stop("SIGTERM");
+        });
+        let ended = launch("read job; exec sleep 100", &stop).map(|_| ()).unwrap_err();
+        assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
+        thread.join().unwrap();
+        assert!(stop.state().workers.len() <= 1);
+    }
+}

@@ -101,7 +101,8 @@ impl Load for Doom {
             }
             Fault::Illegal => illegal(),
             Fault::Torn => {
-                println!("{{\"sample\":{{\"started\":\"20");
+                // Past the worker's own lock on its standard output.
+                let _ = std::fs::write("/proc/self/fd/1", "{\"sample\":{\"started\":\"20\n");
                 std::process::exit(0);
             }
             Fault::Panic => panic!("it panics on purpose"),

@@ -92,3 +92,31 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Run)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_run_of_this_version_is_told() {
+        let told = |text: &str| read_run(text).unwrap_err().to_string();
+        assert_eq!(
+            told(r#"{"schema": "proofmark.run/0"}"#),
+            "schema is proofmark.run/0, this proofmark reads proofmark.run/1"
+        );
+        assert!(told("{}").contains("schema is missing"));
+        assert!(told(r#"{"schema": 1}"#).contains("schema is 1"));
+        assert!(told(r#"{"schema": "proofmark.run/1"}"#).contains("missing field"));
+        assert!(told("{\n\"schema\": ").contains("line 2"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in r#"[\[\]{}":,a-z0-9. /-]{0,80}"#) {
+            let _ = read_run(&text);
+            let _ = read_run(&format!(r#"{{"schema": "proofmark.run/1", {text}}}"#));
+        }
+    }
+}

@@ -1,1 +1,102 @@
-//! Placeholder.
+//! Formats a [`Run`] for people and for programs.
+//!
+//! One folder a format, one line a format in [`ALL`]. What is said is decided once,
+//! in [`view`]: it turns a run into neutral tables, series, findings and sentences,
+//! which the terminal, the Markdown and the HTML only lay out. So they cannot
+//! contradict each other. The JSON and the CSV are taken from the run itself.
+//!
+//! Everything in a run file may have been written by a stranger. The view drops
+//! control characters; each format escapes what is left in its own way.
+
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+pub mod view;
+
+use proofmark_model::Run;
+
+/// How a report is laid out. Formats ignore what does not concern them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal; less than 20 counts as 20.
+    pub width: usize,
+    /// Whether the terminal shows colours. They never carry meaning alone.
+    pub color: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { width: 80, color: false }
+    }
+}
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The page's template failed.
+    #[error("the HTML page cannot be made: {0}")]
+    Template(#[from] minijinja::Error),
+    /// A chart could not be drawn.
+    #[error("the chart '{title}' cannot be drawn: {reason}")]
+    Chart {
+        /// Its title.
+        title: String,
+        /// What the drawing library said.
+        reason: String,
+    },
+    /// A CSV record could not be written.
+    #[error("the CSV table cannot be made: {0}")]
+    Csv(String),
+    /// The run does not fit into JSON.
+    #[error("the run cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// What was written would not be read again: a number in the run is not finite.
+    #[error("the JSON of this run could not be read again: {0}")]
+    Unreadable(#[from] proofmark_model::ReadError),
+}
+
+/// One form of a report.
+pub trait Format: Sync {
+    /// The word after `--format`.
+    fn id(&self) -> &'static str;
+    /// Ending of a file of this form, without a dot.
+    fn extension(&self) -> &'static str;
+    /// One sentence: what it is good for.
+    fn about(&self) -> &'static str;
+    /// The report's text, which ends in a line break.
+    ///
+    /// # Errors
+    /// If the run cannot be expressed in this form.
+    fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError>;
+}
+
+/// Every format, in the order of `--help`.
+pub const ALL: &[&dyn Format] =
+    &[&terminal::Terminal, &html::Html, &markdown::Markdown, &csv::Csv, &json::Json];
+
+/// The format of that id.
+pub fn find(id: &str) -> Option<&'static dyn Format> {
+    ALL.iter().copied().find(|f| f.id() == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_all_formats_say_what_they_are() {
+        let ids: BTreeSet<_> = ALL.iter().map(|f| f.id()).collect();
+        assert_eq!(ids.len(), ALL.len());
+        for format in ALL {
+            assert!(!format.about().is_empty(), "{}", format.id());
+            assert!(!format.extension().is_empty(), "{}", format.id());
+            assert!(!format.extension().starts_with('.'), "{}", format.id());
+            assert!(find(format.id()).is_some());
+        }
+        assert!(find("no such format").is_none());
+    }
+}

@@ -1,0 +1,148 @@
+//! The command line: names, types and help of every argument.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use proofmark_model::{parse_duration, parse_size};
+
+/// Measures how fast this machine is, and proves every number.
+#[derive(Debug, Parser)]
+#[command(name = "proofmark", version, about, max_term_width = 100)]
+#[command(after_help = "\
+Exit status: 0 all valid; 1 the run failed; 2 usage; 3 done, but something is suspect or
+invalid; 128 + n stopped by signal n, what was measured until then is kept.
+
+Sizes as in fio: 8KB is 8192 bytes, and so are 8k and 8KiB. Durations: 250ms, 30s, 5m.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure, judge, and write a report
+    Run(RunArgs),
+    /// Show the machine as it was found, with its ceilings
+    Info(InfoArgs),
+    /// List what there is
+    List(ListArgs),
+    /// Explain a kernel, a check or a ceiling by its id
+    Explain(ExplainArgs),
+    /// Make a report from a run file
+    Report(ReportArgs),
+    /// Print the JSON schema of a run file
+    Schema,
+    /// Measure one point when told to on standard input (used by run)
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Subsystems (cpu) or kernels (cpu.flops) to measure; all, if none is named
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// A first look in under half a minute: short for --profile quick
+    #[arg(long, conflicts_with = "profile")]
+    pub quick: bool,
+    /// Points and policy: quick, default, thorough or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// Time that the run may take; every point still gets three trials
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// Numbers of threads, such as 1,2,4,8 or all
+    #[arg(long, value_name = "N,...")]
+    pub threads: Option<String>,
+    /// Block sizes, such as 8B,8KB,8MB, for the kernels that have them
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
+    pub block_size: Vec<u64>,
+    /// Set a knob: cpu.flops.isa=avx2,scalar
+    #[arg(long, value_name = "KERNEL.KNOB=VALUE,...")]
+    pub set: Vec<String>,
+    /// A fixed number of trials, or auto: until the interval is narrow enough
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_trials)]
+    pub trials: Trials,
+    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Print the points and the time they take, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// How many trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trials {
+    /// As many as the interval needs.
+    Auto,
+    /// This many.
+    Fixed(u32),
+}
+
+fn parse_trials(text: &str) -> Result<Trials, String> {
+    match text {
+        "auto" => Ok(Trials::Auto),
+        _ => match text.parse::<u32>() {
+            Ok(n @ 1..=1000) => Ok(Trials::Fixed(n)),
+            _ => Err("write a number from 1 to 1000, or auto".to_owned()),
+        },
+    }
+}
+
+/// Arguments of `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list
+    pub what: Listing,
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listing {
+    /// Workloads
+    Kernels,
+    /// What every number is checked for
+    Checks,
+    /// Theoretical limits
+    Ceilings,
+    /// Named plans
+    Profiles,
+    /// Formats of a report
+    Formats,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Id of a kernel, a check or a ceiling, as `proofmark list` prints them
+    pub id: String,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A run file (run.json), or the folder that holds one
+    pub run: PathBuf,
+    /// Format, as `proofmark list formats` prints them
+    #[arg(long, default_value = "terminal")]
+    pub format: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}

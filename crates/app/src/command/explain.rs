@@ -1,0 +1,55 @@
+//! `proofmark explain`: one kernel, check or ceiling in words.
+
+use anyhow::Result;
+use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
+
+use crate::cli::ExplainArgs;
+use crate::error::{Outcome, Usage};
+use crate::plan::unknown;
+use crate::text::print;
+
+/// Runs the command.
+pub fn run(args: &ExplainArgs) -> Result<Outcome> {
+    let id = args.id.as_str();
+    let text = if let Some(kernel) = proofmark_kernels::find(id) {
+        explain_kernel(kernel.spec())
+    } else if let Some(check) = proofmark_judge::checks::ALL.iter().find(|c| c.id() == id) {
+        format!("{id}: {}\n\n{}\n", check.title(), check.about())
+    } else if let Some(ceiling) = proofmark_judge::ceilings::ALL.iter().find(|c| c.id() == id) {
+        format!("{id}: {}\n\n{}\n", ceiling.title(), ceiling.about())
+    } else {
+        let names = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+        let names = names.chain(proofmark_judge::checks::ALL.iter().map(|c| c.id()));
+        let names = names.chain(proofmark_judge::ceilings::ALL.iter().map(|c| c.id()));
+        return Err(Usage::error(unknown("id", id, names, "proofmark list kernels")));
+    };
+    print(&text)?;
+    Ok(Outcome::Done)
+}
+
+fn explain_kernel(spec: &KernelSpec) -> String {
+    let mut text = format!("{}: {}\n\n{}\n\n{}\n", spec.id, spec.title, spec.summary, spec.detail);
+    text += &format!("\nUnit: {}\n", spec.unit);
+    if !spec.knobs.is_empty() {
+        text += "\nKnobs, set with --set KERNEL.KNOB=VALUE:\n";
+    }
+    for knob in spec.knobs.iter() {
+        text += &format!(
+            "  {}: {} ({}; default {})\n",
+            knob.name,
+            knob.about,
+            range(knob),
+            knob.default
+        );
+    }
+    text += &format!("\nCeilings: {}\n", spec.ceilings.join(", "));
+    text
+}
+
+fn range(knob: &Knob) -> String {
+    match &knob.kind {
+        KnobKind::Count { min, max } => format!("{min} to {max}"),
+        KnobKind::Size { min, max } => format!("{} to {}", format_size(*min), format_size(*max)),
+        KnobKind::Choice(choices) => choices.join(", "),
+    }
+}

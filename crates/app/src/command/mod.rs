@@ -1,0 +1,9 @@
+//! One file a command.
+
+pub mod explain;
+pub mod info;
+pub mod list;
+pub mod report;
+pub mod run;
+pub mod schema;
+pub mod worker;

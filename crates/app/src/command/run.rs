@@ -1,0 +1,170 @@
+//! `proofmark run`: measure, judge, report.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use proofmark_engine::{Monotonic, Schedule, Stop, Workers};
+use proofmark_kernels::find;
+use proofmark_model::{Host, Plan, Run, SCHEMA, Timestamp, Tool, Verdict, format_seconds};
+
+use proofmark_report::Format as _;
+use proofmark_report::terminal::Terminal;
+
+use crate::cli::RunArgs;
+use crate::error::Outcome;
+use crate::output::{Output, write_whole};
+use crate::plan::{estimate, plan};
+use crate::progress::Progress;
+use crate::recorder::Recorder;
+use crate::text::{print, terminal_options};
+use crate::{machine, signals};
+
+/// Longest silence of a worker beyond the time that a trial is expected to take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs the command.
+pub fn run(args: &RunArgs) -> Result<Outcome> {
+    let host = machine::look();
+    let plan = plan(args, &host.limits)?;
+    if args.dry_run {
+        print(&dry_run(&plan))?;
+        return Ok(Outcome::Done);
+    }
+    let stop = Stop::default();
+    signals::stop_on_signals(&stop).context("cannot handle signals")?;
+    let started = Timestamp::now();
+    let json_file = args.json.as_deref().filter(|p| *p != Path::new("-"));
+    if let Some(path) = json_file {
+        write_whole(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let output = Output::create(args.out.as_deref(), started)?;
+    let begun = begin(host, plan, started);
+    let (run, failure) = measure(begun, &output, &stop)?;
+    if let Some(e) = failure {
+        anstream::eprintln!("proofmark: the run could not be saved while it went on: {e}");
+    }
+    finish(args, &run, &output)
+}
+
+/// The run file before anything is measured.
+fn begin(host: Host, plan: Plan, started: Timestamp) -> Run {
+    let kernels: BTreeMap<_, _> = plan
+        .points
+        .iter()
+        .filter_map(|p| find(&p.kernel))
+        .map(|k| (k.spec().id.to_string(), k.spec().clone()))
+        .collect();
+    Run {
+        schema: SCHEMA.into(),
+        tool: tool(),
+        started,
+        ended: None,
+        interrupted: None,
+        host,
+        plan,
+        kernels,
+        measurements: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn tool() -> Tool {
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("PROOFMARK_COMMIT").map(str::to_owned),
+        build: format!("{build}, {}-{}", std::env::consts::ARCH, std::env::consts::OS),
+    }
+}
+
+fn measure(run: Run, output: &Output, stop: &Stop) -> Result<(Run, Option<std::io::Error>)> {
+    output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
+    let plan = run.plan.clone();
+    let longest = plan
+        .points
+        .iter()
+        .filter_map(|p| find(&p.kernel)?.nominal_seconds(&p.params))
+        .fold(plan.policy.trial_s, f64::max);
+    let workers = Workers {
+        program: std::env::current_exe().context("cannot find this program's own file")?,
+        arguments: vec!["worker".to_owned()],
+        cpus: run.host.limits.usable_cpus.clone(),
+        cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
+        trial_s: plan.policy.trial_s,
+        patience: PATIENCE + Duration::from_secs_f64(20.0 * longest),
+        stop: stop.clone(),
+    };
+    let progress = Progress::new(plan.points.len(), estimate(&plan).1);
+    let mut recorder = Recorder::new(run, output, progress);
+    let schedule =
+        Schedule { plan: &plan, find: &find, launcher: &workers, clock: &Monotonic, stop };
+    let measurements = schedule.run(&mut recorder);
+    let (mut run, failure) = recorder.finish(&measurements);
+    run.interrupted = stop.stopped_by();
+    run.ended = Some(Timestamp::now());
+    Ok((run, failure))
+}
+
+/// Writes everything and prints the table; what was measured reaches the terminal
+/// even if a file cannot be written.
+fn finish(args: &RunArgs, run: &Run, output: &Output) -> Result<Outcome> {
+    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    let saved = output
+        .save(run)
+        .with_context(|| format!("cannot write to {}", output.dir().display()))
+        .and_then(|()| output.save_reports(run))
+        .and_then(|()| match args.json.as_deref().filter(|_| !to_stdout) {
+            Some(path) => write_whole(path, &serde_json::to_vec_pretty(run)?)
+                .with_context(|| format!("cannot write {}", path.display())),
+            None => Ok(()),
+        });
+    if to_stdout {
+        print(&format!("{}\n", serde_json::to_string_pretty(run)?))?;
+    } else {
+        print(&Terminal.render(run, &terminal_options())?)?;
+    }
+    saved?;
+    anstream::eprintln!("Report: {}", output.page().display());
+    Ok(outcome(run))
+}
+
+fn outcome(run: &Run) -> Outcome {
+    if let Some(by) = &run.interrupted {
+        return Outcome::Stopped(signals::number(by));
+    }
+    match run.verdict() {
+        None => Outcome::Failed,
+        Some(Verdict::Valid) => Outcome::Done,
+        Some(Verdict::Suspect | Verdict::Invalid) => Outcome::Doubtful,
+    }
+}
+
+/// The points of a plan and the time that they take.
+fn dry_run(plan: &Plan) -> String {
+    let policy = &plan.policy;
+    let (least, most) = estimate(plan);
+    let mut text = String::new();
+    for point in &plan.points {
+        text += &format!("{point}\n");
+    }
+    let trials = if policy.min_trials == policy.max_trials {
+        format!("{} trials", policy.min_trials)
+    } else {
+        format!(
+            "{} to {} trials, until the interval is within {} %",
+            policy.min_trials,
+            policy.max_trials,
+            policy.target * 100.0
+        )
+    };
+    text += &format!(
+        "\n{} points of profile {}; {trials} each; about {} to {}\n",
+        plan.points.len(),
+        plan.profile,
+        format_seconds(least),
+        format_seconds(most)
+    );
+    text
+}

@@ -1,0 +1,21 @@
+//! `proofmark worker`: the child process that measures one point.
+
+use std::io;
+
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use crate::error::Outcome;
+
+/// Serves one job on standard input and output.
+pub fn run() -> anyhow::Result<Outcome> {
+    // A worker never outlives its run: it ends with its input, and is killed with its parent.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // A panic in any thread ends the process: the run sees a dead worker, not a silent one.
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        tell(info);
+        std::process::abort();
+    }));
+    proofmark_engine::serve(&proofmark_kernels::find, io::stdin().lock(), io::stdout().lock())?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,44 @@
+//! How the program ends, as an exit status.
+
+use std::process::ExitCode;
+
+/// A mistake in what was typed or in a file that was named: exit status 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+impl Usage {
+    /// An error for `anyhow`.
+    pub fn error(message: impl Into<String>) -> anyhow::Error {
+        anyhow::Error::new(Self(message.into()))
+    }
+}
+
+/// What a command that did its work ends with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well: 0.
+    Done,
+    /// The run failed: 1.
+    Failed,
+    /// Done, but something is suspect or invalid: 3.
+    Doubtful,
+    /// Stopped by a signal after keeping what was measured: 128 and its number.
+    Stopped(i32),
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Done => 0,
+            Outcome::Failed => 1,
+            Outcome::Doubtful => 3,
+            Outcome::Stopped(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
+        })
+    }
+}
+
+/// The exit status of an error: 2 for one of usage, else 1.
+pub fn status(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+}

@@ -1,0 +1,37 @@
+//! The host, with what only the engine can measure filled in.
+
+use proofmark_engine::chain::read_clock;
+use proofmark_engine::{interrupted_share, precision};
+use proofmark_model::{Host, Probe};
+
+/// Looks at the machine and measures its clocks; takes some tens of milliseconds.
+pub fn look() -> Host {
+    let mut host = proofmark_host::look(&proofmark_host::Root::live());
+    let p = precision();
+    host.timer.resolution_s = Probe::known(p.resolution_s, "least step of CLOCK_MONOTONIC seen");
+    host.timer.overhead_s = Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC");
+    host.timer.interrupted_share = Probe::known(
+        interrupted_share(),
+        "gaps of a microsecond and more between successive readings of CLOCK_MONOTONIC",
+    );
+    host.cpu.clock.measured_hz = measured_clock();
+    host
+}
+
+/// One core's clock with nothing else to do, or why it is not known.
+fn measured_clock() -> Probe<f64> {
+    const SLICE_S: f64 = 0.5e-3;
+    const ROUNDS: u32 = 40;
+    const TOLERANCE: f64 = 0.02;
+    match read_clock(SLICE_S, ROUNDS) {
+        None => Probe::missing("no chain of instructions of known latency for this architecture"),
+        Some(r) if r.disagreement() > TOLERANCE => Probe::missing(format!(
+            "two chains of instructions disagree: {:.3} and {:.3} GHz",
+            r.by_adds / 1e9,
+            r.by_second / 1e9
+        )),
+        Some(r) => {
+            Probe::known(r.by_adds, "chain of dependent register adds, checked by a second chain")
+        }
+    }
+}

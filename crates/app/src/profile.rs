@@ -1,0 +1,211 @@
+//! Profiles: named plans in TOML, built in or from a file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use proofmark_model::{Policy, nearest, parse_duration};
+use serde::{Deserialize, Deserializer};
+
+use crate::error::Usage;
+
+/// Built-in profiles by name, the texts of files that users can copy and change.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("quick", include_str!("../profiles/quick.toml")),
+    ("default", include_str!("../profiles/default.toml")),
+    ("thorough", include_str!("../profiles/thorough.toml")),
+];
+
+/// A profile as its file says it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Name, kept in the run.
+    pub name: String,
+    /// One line for `proofmark list profiles`.
+    #[serde(default)]
+    pub about: String,
+    /// How trials are taken.
+    pub policy: PolicyText,
+    /// The points.
+    pub points: Vec<PointText>,
+}
+
+/// `[policy]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyText {
+    target: f64,
+    min_trials: u32,
+    max_trials: u32,
+    #[serde(deserialize_with = "duration")]
+    trial: Duration,
+    #[serde(default, deserialize_with = "optional_duration")]
+    budget: Option<Duration>,
+}
+
+/// `[[points]]`: a kernel, and for each knob a value, a list of values, or "all".
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct PointText {
+    /// Kernel id.
+    pub kernel: String,
+    /// Knobs by name.
+    #[serde(flatten)]
+    pub knobs: BTreeMap<String, Values>,
+}
+
+/// One value or several.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    /// One.
+    One(Value),
+    /// Several.
+    Many(Vec<Value>),
+}
+
+/// A value as TOML has it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Int(u64),
+    /// A word, or a size such as "8KB".
+    Text(String),
+}
+
+impl Values {
+    /// Every value as it would be typed.
+    pub fn texts(&self) -> Vec<String> {
+        let text = |v: &Value| match v {
+            Value::Int(n) => n.to_string(),
+            Value::Text(t) => t.clone(),
+        };
+        match self {
+            Self::One(v) => vec![text(v)],
+            Self::Many(vs) => vs.iter().map(text).collect(),
+        }
+    }
+}
+
+fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    parse_duration(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+}
+
+fn optional_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    duration(from).map(Some)
+}
+
+impl Profile {
+    /// The profile of that name, or in the file of that name.
+    ///
+    /// # Errors
+    /// A [`Usage`] of one line if there is neither, or if the file is no profile.
+    pub fn load(name: &str) -> anyhow::Result<Self> {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
+            return Self::parse(text).map_err(|e| Usage::error(format!("profile {name}: {e}")));
+        }
+        let path = Path::new(name);
+        if !path.exists() {
+            let hint = nearest(name, BUILT_IN.iter().map(|(n, _)| *n)).map_or_else(
+                || "see 'proofmark list profiles'".to_owned(),
+                |n| format!("did you mean '{n}'?"),
+            );
+            return Err(Usage::error(format!("no profile and no file named '{name}'; {hint}")));
+        }
+        let text =
+            fs::read_to_string(path).map_err(|e| Usage::error(format!("profile {name}: {e}")))?;
+        Self::parse(&text).map_err(|e| Usage::error(format!("profile {name}: {e}")))
+    }
+
+    /// Reads a profile's text; the error is one line.
+    fn parse(text: &str) -> Result<Self, String> {
+        let profile: Self = toml::from_str(text).map_err(|e| one_line(&e, text))?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let p = &self.policy;
+        if !(p.target > 0.0 && p.target < 1.0) {
+            return Err(format!(
+                "target is {}; it must lie between 0 and 1, as 0.02 for 2 %",
+                p.target
+            ));
+        }
+        if p.min_trials == 0 || p.max_trials < p.min_trials || p.max_trials > 1000 {
+            return Err(format!(
+                "min_trials is {} and max_trials {}; they must be in order, from 1 to 1000",
+                p.min_trials, p.max_trials
+            ));
+        }
+        if self.points.is_empty() {
+            return Err("it has no [[points]]".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> Policy {
+        let p = &self.policy;
+        Policy {
+            target: p.target,
+            min_trials: p.min_trials,
+            max_trials: p.max_trials,
+            trial_s: p.trial.as_secs_f64(),
+            budget_s: p.budget.map(|b| b.as_secs_f64()),
+        }
+    }
+}
+
+/// The error of a TOML parser in one line: `line 3: unknown field ...`.
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message().replace('\n', " ");
+    match error.span().and_then(|s| text.get(..s.start)) {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_profiles_are_profiles() {
+        for (name, text) in BUILT_IN {
+            let p = Profile::parse(text).unwrap();
+            assert_eq!(p.name, name);
+            assert!(!p.about.is_empty());
+            assert!(p.policy().min_trials >= 6, "fewer trials give no interval");
+        }
+    }
+
+    #[test]
+    fn what_is_no_profile_is_told_in_one_line() {
+        let good = r#"name = "x"
+[policy]
+target = 0.02
+min_trials = 6
+max_trials = 12
+trial = "60ms"
+[[points]]
+kernel = "cpu.clock"
+threads = [1, "all"]
+"#;
+        assert!(Profile::parse(good).is_ok());
+        for (bad, word) in [
+            (good.replace("target = 0.02", "target = 2.0"), "target"),
+            (good.replace("target = 0.02", "tarjet = 0.02"), "line 3"),
+            (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
+            (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),
+            (good.replace("[1, \"all\"]", "[1, -1]"), "line"),
+            ("name = ".to_owned(), "line 1"),
+            (String::new(), "name"),
+        ] {
+            let error = Profile::parse(&bad).unwrap_err();
+            assert!(error.contains(word) && !error.contains('\n'), "{error}");
+        }
+    }
+}

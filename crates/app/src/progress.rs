@@ -1,0 +1,84 @@
+//! Progress on standard error: what runs, how much is left, the number so far. A
+//! bar on a terminal; elsewhere a line for each point that has ended.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use proofmark_engine::Phase;
+use proofmark_model::{Ending, Measurement, format_quantity, format_seconds};
+
+/// Shows how far a run is.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    estimate: Duration,
+    points: usize,
+    plain: bool,
+}
+
+impl Progress {
+    /// For a run of so many points that takes about so many seconds.
+    pub fn new(points: usize, estimate_s: f64) -> Self {
+        let bar = ProgressBar::with_draw_target(
+            Some(points as u64),
+            ProgressDrawTarget::stderr_with_hz(4),
+        );
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:20} {pos}/{len}  {prefix}  {wide_msg}")
+        {
+            bar.set_style(style);
+        }
+        let plain = bar.is_hidden();
+        Self {
+            bar,
+            started: Instant::now(),
+            estimate: Duration::from_secs_f64(estimate_s),
+            points,
+            plain,
+        }
+    }
+
+    /// A point has made a step.
+    pub fn step(&self, phase: Phase, m: &Measurement, done: usize) {
+        let line = describe(phase, m);
+        if self.plain {
+            if phase == Phase::Done {
+                eprintln!("[{done}/{}] {line}", self.points);
+            }
+            return;
+        }
+        self.bar.set_position(done as u64);
+        let left = self.estimate.saturating_sub(self.started.elapsed());
+        self.bar.set_prefix(format!("about {} left", format_seconds(left.as_secs_f64().max(1.0))));
+        self.bar.set_message(line);
+    }
+
+    /// A message that stays.
+    pub fn say(&self, text: &str) {
+        if self.plain {
+            eprintln!("proofmark: {text}");
+        } else {
+            self.bar.println(format!("proofmark: {text}"));
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// `cpu.flops isa=avx2 threads=1: 64.1 GFLOP/s after 6 trials`.
+fn describe(phase: Phase, m: &Measurement) -> String {
+    let state = match (&m.ending, phase) {
+        (Ending::Crashed { .. }, _) => "crashed".to_owned(),
+        (Ending::Refused { .. }, _) => "refused".to_owned(),
+        (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
+        (_, Phase::Warm) => "warming up".to_owned(),
+        _ => match &m.summary {
+            Some(s) => format!("{} after {} trials", format_quantity(s.median, m.unit), s.n),
+            None => "not measured".to_owned(),
+        },
+    };
+    format!("{}: {state}", m.point())
+}

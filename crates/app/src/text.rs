@@ -1,0 +1,33 @@
+//! Writing to standard output.
+
+use std::io::{self, IsTerminal, Write};
+
+use proofmark_report::Options;
+
+/// Prints text; a reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// How wide standard output is and whether it takes colours.
+pub fn terminal_options() -> Options {
+    let stdout = io::stdout();
+    let color = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
+    let width = if stdout.is_terminal() {
+        terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0))
+    } else {
+        std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100)
+    };
+    Options { width, color }
+}
+
+/// A list of two columns.
+pub fn columns<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let rows: Vec<_> = rows.into_iter().collect();
+    let wide = rows.iter().map(|(left, _)| left.len()).max().unwrap_or(0);
+    rows.iter().map(|(left, right)| format!("{left:wide$}  {right}\n")).collect()
+}

@@ -1,0 +1,294 @@
+//! Planted faults: each must be found, named, and cost no more than it must.
+//!
+//! What this machine does not allow to be planted is skipped by name. The tests
+//! take turns, since they watch what runs beside a measurement.
+
+mod lab;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lab::{Cgroup, on_cpu, proofmark, quiet, run_json, skip};
+use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
+
+/// A short run of one kernel.
+const SHORT: [&str; 6] =
+    ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];
+
+fn has(m: &Measurement, check: &str, severity: Severity) -> bool {
+    m.findings.iter().any(|f| f.check == check && f.severity == severity)
+}
+
+fn names(m: &Measurement) -> Vec<String> {
+    m.findings.iter().map(|f| format!("{} ({:?}): {}", f.check, f.severity, f.message)).collect()
+}
+
+#[test]
+fn a_cpu_quota_is_named() {
+    let _quiet = quiet();
+    let Some(group) = Cgroup::with_quota(0.5) else {
+        return skip("a_cpu_quota_is_named", "no cgroup CPU controller that this user may write");
+    };
+    let mut command = proofmark();
+    command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
+    let (run, code) = run_json(group.enter(&mut command));
+    let m = &run.measurements[0];
+    assert!(has(m, "throttled", Severity::Suspect), "{:?}", names(m));
+    assert_eq!(m.verdict, Verdict::Suspect, "{:?}", names(m));
+    assert_eq!(code, Some(3));
+    let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
+    assert_eq!(quota, Some(0.5));
+    // Half a core is the ceiling: one core's worth would call it half as efficient.
+    if let Some(e) = m.efficiency {
+        assert!(e > 0.7 && e < 1.3, "{e}");
+    }
+}
+
+#[test]
+fn a_competing_process_is_named() {
+    let _quiet = quiet();
+    let Some(cpu) = lab::usable_cpus().first().copied() else {
+        return skip("a_competing_process_is_named", "no affinity mask");
+    };
+    let _busy = lab::Busy::on(cpu);
+    let mut command = proofmark();
+    command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
+    let (run, code) = run_json(on_cpu(&mut command, cpu));
+    let m = &run.measurements[0];
+    assert!(has(m, "other_cpu", Severity::Suspect), "{:?}", names(m));
+    assert_eq!(code, Some(3));
+}
+
+#[test]
+fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
+    let _quiet = quiet();
+    let Some(cpu) = lab::usable_cpus().first().copied() else {
+        return skip("more_threads_than_cpus_are_labelled", "no affinity mask");
+    };
+    let mut command = proofmark();
+    command.args(["run", "cpu.flops", "--threads", "1,2"]).args(SHORT);
+    let (run, _) = run_json(on_cpu(&mut command, cpu));
+    let [one, two] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
+    assert!(!one.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(one));
+    assert!(two.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(two));
+    if let (Some(a), Some(b)) = (&one.ceiling, &two.ceiling) {
+        assert!((b.value / a.value - 1.0).abs() < 0.2, "{} and {}", a.value, b.value);
+    }
+}
+
+#[test]
+fn a_worker_that_dies_costs_its_own_measurement() {
+    let _quiet = quiet();
+    let mut command = proofmark();
+    command.args([
+        "run",
+        "test.kill",
+        "test.illegal",
+        "test.torn",
+        "test.wrong",
+        "test.panic",
+        "test.refuse",
+        "cpu.clock",
+        "--trials",
+        "3",
+        "--threads",
+        "1",
+    ]);
+    let (run, code) = run_json(&mut command);
+    assert_eq!(code, Some(3));
+    let of = |id: &str| run.measurements.iter().find(|m| m.kernel == id).unwrap();
+    for (id, signal) in
+        [("test.kill", "SIGKILL"), ("test.illegal", "SIGILL"), ("test.panic", "SIGABRT")]
+    {
+        let m = of(id);
+        assert_eq!(m.verdict, Verdict::Invalid, "{id}");
+        assert!(
+            matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == signal),
+            "{id}: {:?}",
+            m.ending
+        );
+        assert!(m.findings.iter().any(|f| f.message.contains(signal)), "{id}: {:?}", names(m));
+    }
+    assert!(
+        matches!(&of("test.panic").ending, Ending::Crashed { detail, .. } if detail.contains("on purpose"))
+    );
+    assert!(
+        matches!(&of("test.torn").ending, Ending::Crashed { signal: None, detail } if detail.contains("no reply"))
+    );
+    assert!(matches!(of("test.wrong").ending, Ending::Unverified { .. }));
+    assert!(matches!(of("test.refuse").ending, Ending::Refused { .. }));
+    for id in ["test.torn", "test.wrong", "test.refuse"] {
+        assert_eq!(of(id).verdict, Verdict::Invalid, "{id}");
+    }
+    let healthy = of("cpu.clock");
+    assert_eq!(healthy.trials.len(), 3);
+    assert_ne!(healthy.verdict, Verdict::Invalid, "{:?}", names(healthy));
+}
+
+#[test]
+fn a_worker_killed_from_outside_costs_its_own_measurement() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path());
+    wait_for_trials(dir.path(), &mut child);
+    let workers = lab::children(child.id());
+    assert_eq!(workers.len(), 2, "one worker a point");
+    lab::kill(workers[0], "KILL");
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(3));
+    let run = saved(dir.path());
+    let crashed: Vec<_> = run
+        .measurements
+        .iter()
+        .filter(|m| matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == "SIGKILL"))
+        .collect();
+    assert_eq!(crashed.len(), 1);
+    assert_eq!(crashed[0].verdict, Verdict::Invalid);
+    assert_eq!(run.measurements.iter().filter(|m| m.ending == Ending::Complete).count(), 1);
+}
+
+/// Two points of some seconds, as a child process.
+fn long_run(dir: &Path) -> Child {
+    proofmark()
+        .args(["run", "cpu.clock", "--threads", "1,2", "--trials", "40", "--out"])
+        .arg(dir.join("out"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn saved(dir: &Path) -> Run {
+    let text = fs::read_to_string(dir.join("out/run.json")).unwrap();
+    proofmark_model::read_run(&text).unwrap()
+}
+
+/// Waits until the run file holds a trial.
+fn wait_for_trials(dir: &Path, child: &mut Child) {
+    let start = Instant::now();
+    loop {
+        let has_trial = fs::read_to_string(dir.join("out/run.json"))
+            .ok()
+            .and_then(|t| proofmark_model::read_run(&t).ok())
+            .is_some_and(|r| r.measurements.iter().any(|m| !m.trials.is_empty()));
+        if has_trial {
+            return;
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        assert!(start.elapsed() < Duration::from_secs(60), "no trial in a minute");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn no_one_left(workers: &[u32]) {
+    let start = Instant::now();
+    while workers.iter().any(|pid| lab::is_alive(*pid)) {
+        assert!(start.elapsed() < Duration::from_secs(5), "a worker outlived its run");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_stopped_run_keeps_what_it_measured() {
+    let _quiet = quiet();
+    for (signal, name, code) in [("INT", "SIGINT", 130), ("TERM", "SIGTERM", 143)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = long_run(dir.path());
+        wait_for_trials(dir.path(), &mut child);
+        let workers = lab::children(child.id());
+        assert!(!workers.is_empty());
+        lab::kill(child.id(), signal);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        no_one_left(&workers);
+        let run = saved(dir.path());
+        assert_eq!(run.interrupted.as_deref(), Some(name));
+        assert!(run.ended.is_some());
+        assert!(run.measurements.iter().any(|m| !m.trials.is_empty()));
+        assert!(dir.path().join("out/report.html").exists());
+        proofmark()
+            .arg("report")
+            .arg(dir.path().join("out"))
+            .output()
+            .map(|o| assert!(o.status.success()))
+            .unwrap();
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_a_readable_file_and_no_worker() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path());
+    wait_for_trials(dir.path(), &mut child);
+    let workers = lab::children(child.id());
+    assert!(!workers.is_empty());
+    lab::kill(child.id(), "KILL");
+    child.wait().unwrap();
+    no_one_left(&workers);
+    let run = saved(dir.path());
+    assert_eq!(run.ended, None);
+    assert!(run.measurements.iter().any(|m| !m.trials.is_empty() && m.verdict == Verdict::Suspect));
+    let report = proofmark().arg("report").arg(dir.path().join("out")).output().unwrap();
+    assert!(report.status.success());
+}
+
+/// A run that must fail at once, before it measures.
+fn fails_early(command: &mut Command, word: &str) {
+    let start = Instant::now();
+    let out = command.stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(1), "{text}");
+    assert!(text.contains(word) && !text.contains("panicked"), "{text}");
+    assert!(out.stdout.is_empty());
+    assert!(start.elapsed() < Duration::from_secs(10), "it measured first");
+}
+
+#[test]
+fn a_full_disk_is_told_before_minutes_are_spent() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let Some(small) = lab::SmallDisk::mount(dir.path()) else {
+        return skip("a_full_disk_is_told_before_minutes_are_spent", "may not mount a tmpfs");
+    };
+    let mut command = proofmark();
+    command.args(["run", "cpu.clock", "--out"]).arg(small.path().join("out"));
+    fails_early(&mut command, "free some space");
+    assert!(!small.path().join("out/run.json").exists());
+    // What cannot be written at the end is told before the start, too.
+    fails_early(
+        proofmark().args(["run", "cpu.clock", "--json", "/dev/full/x"]).current_dir(dir.path()),
+        "cannot write",
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
+    let _quiet = quiet();
+    // Nobody, root included, makes folders in /proc.
+    fails_early(
+        proofmark().args(["run", "cpu.clock", "--out", "/proc/proofmark"]),
+        "cannot make the folder",
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let Some(disk) = lab::SmallDisk::mount(dir.path()) else {
+        return skip("a_read_only_file_system", "may not mount a tmpfs");
+    };
+    disk.make_read_only();
+    let mut command = proofmark();
+    command.args(["run", "cpu.clock"]).current_dir(disk.path());
+    fails_early(&mut command, "cannot make the folder");
+}
+
+#[test]
+fn a_folder_with_a_run_is_not_overwritten() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("run.json"), "precious").unwrap();
+    let out = proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(dir.path().join("run.json")).unwrap(), "precious");
+}

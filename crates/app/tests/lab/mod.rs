@@ -1,0 +1,182 @@
+//! What faults are planted with: cgroups, CPUs, busy processes, small disks.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use proofmark_model::Run;
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Waits until no other test of this file measures.
+pub fn quiet() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that a test could not plant its fault here. Written past the test
+/// harness's capture, so that a reader of the log can count it.
+pub fn skip(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
+}
+
+/// The program under test.
+pub fn proofmark() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin("proofmark"))
+}
+
+/// Runs it into a folder of its own; the run and the exit status.
+pub fn run_json(command: &mut Command) -> (Run, Option<i32>) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = command
+        .args(["--json", "-", "--out"])
+        .arg(dir.path().join("out"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let run = proofmark_model::read_run(&text)
+        .unwrap_or_else(|e| panic!("{e}\n{}", String::from_utf8_lossy(&out.stderr)));
+    (run, out.status.code())
+}
+
+/// CPUs that this process may use, from /proc/self/status.
+pub fn usable_cpus() -> Vec<u32> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list =
+        status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap_or("").trim();
+    list.split(',')
+        .filter_map(|part| {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            Some(from.parse::<u32>().ok()?..=to.parse().ok()?)
+        })
+        .flatten()
+        .collect()
+}
+
+/// The command confined to one CPU, as by `taskset -c`.
+pub fn on_cpu(command: &mut Command, cpu: u32) -> &mut Command {
+    wrap(command, &format!("exec taskset -c {cpu} \"$0\" \"$@\""))
+}
+
+/// Makes a command run through a line of shell, in which `"$0" "$@"` is the command.
+fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
+    let program = command.get_program().to_owned();
+    let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    *command = Command::new("sh");
+    command.arg("-c").arg(shell).arg(program).args(arguments)
+}
+
+/// A process that keeps one CPU busy until it is dropped.
+pub struct Busy(Child);
+
+impl Busy {
+    pub fn on(cpu: u32) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "while :; do :; done"]);
+        Self(on_cpu(&mut command, cpu).spawn().unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A cgroup of the test's own.
+pub struct Cgroup(PathBuf);
+
+impl Cgroup {
+    /// A cgroup with so many CPUs' worth of time; `None` where none can be made.
+    pub fn with_quota(cpus: f64) -> Option<Self> {
+        const PERIOD_US: f64 = 100_000.0;
+        let quota = (cpus * PERIOD_US) as u64;
+        let name = format!("proofmark-test-{}", std::process::id());
+        for (root, file, value) in [
+            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
+            ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
+        ] {
+            let group = Self(Path::new(root).join(&name));
+            if fs::create_dir(&group.0).is_ok() && fs::write(group.0.join(file), value).is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    /// The command inside this cgroup.
+    pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        wrap(
+            command,
+            &format!("echo $$ > '{}/cgroup.procs' && exec \"$0\" \"$@\"", self.0.display()),
+        )
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// A tmpfs of one MiB.
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// Mounts one below `dir`; `None` where that is not allowed.
+    pub fn mount(dir: &Path) -> Option<Self> {
+        let at = dir.join("small");
+        fs::create_dir(&at).ok()?;
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+            .arg(&at)
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|s| s.success()).then_some(Self(at))
+    }
+
+    pub fn make_read_only(&self) {
+        let status =
+            Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Process ids of the children of a process.
+pub fn children(parent: u32) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| stat(*pid).is_some_and(|(_, ppid)| ppid == parent)).collect()
+}
+
+/// Whether a process is there and no zombie.
+pub fn is_alive(pid: u32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
+}
+
+/// State and parent from /proc/PID/stat.
+fn stat(pid: u32) -> Option<(char, u32)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// Sends a signal by its short name.
+pub fn kill(pid: u32, signal: &str) {
+    let status =
+        Command::new("sh").args(["-c", &format!("kill -{signal} {pid}")]).status().unwrap();
+    assert!(status.success());
+}

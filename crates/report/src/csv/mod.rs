@@ -1,0 +1,175 @@
+//! Raw trials, one a row, for spreadsheets and statistics programs.
+//!
+//! The unit of `value` and `work` is in a column of its own, since one file holds
+//! several kernels; every other column names its unit at the end of its name. A
+//! measurement without trials has one row that says why. RFC 4180; text that a
+//! spreadsheet would take for a formula gets an apostrophe in front, as OWASP
+//! ("CSV Injection") advises.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Measurement, Run, Trial, Unit};
+
+use crate::view::{clean, why_no_trials};
+use crate::{Format, Options, RenderError};
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Csv;
+
+/// Columns between the knobs and the conditions.
+const TRIAL: [&str; 8] =
+    ["trial", "value", "unit", "seconds_s", "work", "work_unit", "started_utc", "verdict"];
+
+/// Columns of [`proofmark_model::Conditions`], in the order of [`conditions`].
+const CONDITIONS: [&str; 12] = [
+    "clock_hz",
+    "clock_spread",
+    "clock_disagreement",
+    "steal_s",
+    "throttled_s",
+    "other_cpu_s",
+    "own_cpu_s",
+    "involuntary_switches",
+    "migrations",
+    "minor_faults",
+    "major_faults",
+    "swapped_pages",
+];
+
+impl Format for Csv {
+    fn id(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extension(&self) -> &'static str {
+        "csv"
+    }
+
+    fn about(&self) -> &'static str {
+        "Every trial in one row, for spreadsheets and statistics programs."
+    }
+
+    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
+        let knobs: BTreeSet<&str> = run
+            .measurements
+            .iter()
+            .flat_map(|m| m.params.0.keys())
+            .map(String::as_str)
+            .collect();
+        let mut writer = ::csv::Writer::from_writer(Vec::new());
+        let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
+        header.extend(knobs.iter().map(|k| guarded(k)));
+        header.extend(TRIAL.iter().chain(&CONDITIONS).map(|s| (*s).to_owned()));
+        header.push("missing".to_owned());
+        writer.write_record(&header).map_err(failed)?;
+        for m in &run.measurements {
+            if m.trials.is_empty() {
+                writer.write_record(row(m, &knobs, None)).map_err(failed)?;
+            }
+            for numbered in m.trials.iter().enumerate() {
+                writer.write_record(row(m, &knobs, Some(numbered))).map_err(failed)?;
+            }
+        }
+        let bytes = writer.into_inner().map_err(|e| RenderError::Csv(e.to_string()))?;
+        String::from_utf8(bytes).map_err(|e| RenderError::Csv(e.to_string()))
+    }
+}
+
+fn failed(error: ::csv::Error) -> RenderError {
+    RenderError::Csv(error.to_string())
+}
+
+/// One record; without a trial, one that says why there is none.
+fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) -> Vec<String> {
+    let mut out = vec![guarded(&m.kernel), m.subsystem.to_string()];
+    out.extend(knobs.iter().map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))));
+    match trial {
+        Some((index, t)) => {
+            out.extend([
+                (index + 1).to_string(),
+                number(Some(t.value)),
+                m.unit.to_string(),
+                number(Some(t.seconds)),
+                number(Some(t.work)),
+                work_unit(m.unit).to_owned(),
+                t.started.to_string(),
+                m.verdict.to_string(),
+            ]);
+            out.extend(conditions(t));
+            out.push(String::new());
+        }
+        None => {
+            let mut empty = vec![String::new(); TRIAL.len()];
+            empty[2] = m.unit.to_string();
+            empty[5] = work_unit(m.unit).to_owned();
+            empty[7] = m.verdict.to_string();
+            out.extend(empty);
+            out.extend(std::iter::repeat_n(String::new(), CONDITIONS.len()));
+            out.push(guarded(&why_no_trials(m)));
+        }
+    }
+    out
+}
+
+fn conditions(t: &Trial) -> [String; 12] {
+    let c = &t.conditions;
+    let count = |v: Option<u64>| v.map_or_else(String::new, |v| v.to_string());
+    [
+        number(c.clock_hz),
+        number(c.clock_spread),
+        number(c.clock_disagreement),
+        number(c.steal_s),
+        number(c.throttled_s),
+        number(c.other_cpu_s),
+        number(c.own_cpu_s),
+        count(c.involuntary_switches),
+        count(c.migrations),
+        count(c.minor_faults),
+        count(c.major_faults),
+        count(c.swapped_pages),
+    ]
+}
+
+/// The shortest text that reads back as the same number; empty where there is none.
+fn number(value: Option<f64>) -> String {
+    match value {
+        Some(v) if v.is_finite() && v != 0.0 && !(1e-4..1e15).contains(&v.abs()) => format!("{v:e}"),
+        Some(v) if v.is_finite() => format!("{v}"),
+        _ => String::new(),
+    }
+}
+
+/// What is counted in a trial whose rate has this unit.
+fn work_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::FlopPerSecond => "FLOP",
+        Unit::OpPerSecond | Unit::Second => "op",
+        Unit::Hertz => "cycle",
+        Unit::BytePerSecond => "B",
+        Unit::BitPerSecond => "bit",
+    }
+}
+
+/// Text that no spreadsheet takes for a formula.
+fn guarded(text: &str) -> String {
+    let text = clean(text);
+    if text.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_defused_and_numbers_left_alone() {
+        for bad in ["=1+1", "+1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1"] {
+            assert!(guarded(bad).starts_with('\''), "{bad:?}");
+        }
+        assert_eq!(guarded("avx2+fma"), "avx2+fma");
+        assert_eq!(number(Some(-1.5)), "-1.5");
+        assert_eq!(number(Some(1e300)), "1e300");
+        assert_eq!(number(Some(0.0)), "0");
+        assert_eq!(number(Some(f64::NAN)), "");
+    }
+}

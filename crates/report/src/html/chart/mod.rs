@@ -1,0 +1,165 @@
+//! Charts as SVG that scales with the page and follows its colours.
+//!
+//! Every series has a colour and a shape of its own, and a verdict other than valid
+//! a sign, so that no meaning hangs on colour. The colours are those of Okabe and
+//! Ito ("Color Universal Design", 2008).
+
+mod axis;
+mod bars;
+mod canvas;
+mod lines;
+mod shape;
+
+use proofmark_model::Verdict;
+use serde::Serialize;
+
+use crate::RenderError;
+use crate::view::{BarChart, LineChart};
+
+/// A chart on the page.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chart {
+    /// The whole `svg` element.
+    pub svg: String,
+    /// Title, for the caption.
+    pub title: String,
+    /// Lines' signs and names; empty where the chart names its own parts.
+    pub legend: Vec<Key>,
+    /// What is left out and why; empty if nothing is.
+    pub left_out: String,
+}
+
+/// One line of a legend.
+#[derive(Debug, Clone, Serialize)]
+pub struct Key {
+    /// The sign as an `svg` element.
+    pub sign: String,
+    /// The line's name.
+    pub name: String,
+}
+
+/// Rate by threads.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn lines(chart: &LineChart, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
+    let inside = lines::draw(chart).map_err(failed)?;
+    let signs: Result<Vec<String>, _> = (0..chart.series.len()).map(shape::sign).collect();
+    let signs = signs.map_err(failed)?;
+    let names = chart.series.iter().map(|s| s.name.clone());
+    Ok(Chart {
+        svg: element(&inside, lines::SIZE, id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: signs.into_iter().zip(names).map(|(sign, name)| Key { sign, name }).collect(),
+        left_out: chart.left_out.clone(),
+    })
+}
+
+/// Bars against their ceilings.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
+    let inside = bars::draw(chart).map_err(failed)?;
+    Ok(Chart {
+        svg: element(&inside, bars::size(chart), id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: Vec::new(),
+        left_out: chart.left_out.clone(),
+    })
+}
+
+/// The `svg` element, named and described for those who do not see it.
+fn element(inside: &str, (width, height): (u32, u32), id: &str, title: &str, about: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
+         aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
+         <desc id=\"{id}-d\">{}</desc>{inside}</svg>",
+        escape(title),
+        escape(about)
+    )
+}
+
+/// Text inside an element.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The sign beside a value that does not stand.
+fn doubt(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "",
+        Verdict::Suspect => "!",
+        Verdict::Invalid => "✗",
+    }
+}
+
+/// A name that fits beside a bar.
+fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        text.to_owned()
+    } else {
+        text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Bar, Mark, Series};
+
+    fn mark(at: usize, value: f64) -> Mark {
+        Mark {
+            at,
+            value,
+            interval: Some([value * 0.9, value * 1.1]),
+            ceiling: Some(value * 1.2),
+            verdict: Verdict::Suspect,
+        }
+    }
+
+    fn chart(values: &[f64]) -> LineChart {
+        LineChart {
+            title: "<script>alert(1)</script>".into(),
+            description: "a & b".into(),
+            unit: "</svg>".into(),
+            categories: vec!["<1>".into(), "2".into()],
+            series: values
+                .iter()
+                .map(|v| Series { name: "<b>".into(), marks: vec![mark(0, *v), mark(1, v * 2.0)] })
+                .collect(),
+            left_out: String::new(),
+        }
+    }
+
+    #[test]
+    fn text_is_escaped_and_colours_are_variables() {
+        let svg = lines(&chart(&[1.0, 5.0]), "c").unwrap().svg;
+        assert_eq!(svg.matches('<').count(), svg.matches('>').count());
+        assert!(!svg.contains("<script"));
+        assert_eq!(svg.matches("</svg>").count(), 1);
+        assert!(!svg.contains("\"#"), "a fixed colour is left");
+        assert!(svg.contains("var(--s1)"));
+        assert!(svg.lines().any(|l| l.trim() == "!"), "a suspect value has its sign");
+    }
+
+    #[test]
+    fn any_value_on_the_axis_can_be_drawn() {
+        for value in [0.0, -5.0, 1e-300, 9e6, -9e6] {
+            assert!(lines(&chart(&[value]), "c").is_ok());
+            let bar = Bar { name: "x".repeat(500), mark: mark(0, value), efficiency: None };
+            let chart = BarChart {
+                title: String::new(),
+                description: String::new(),
+                unit: "op/s".into(),
+                bars: vec![bar],
+                left_out: String::new(),
+            };
+            let svg = bars(&chart, "c").unwrap().svg;
+            assert!(!svg.contains("NaN"));
+        }
+        assert!(lines(&chart(&[]), "c").is_ok());
+    }
+}

@@ -1,0 +1,219 @@
+//! For pasting into an issue or a document: GitHub-flavoured Markdown.
+//!
+//! Text from the run is escaped with backslashes and entities, so that it can
+//! neither open a tag nor break a table.
+
+use std::fmt::Write;
+
+use proofmark_model::Run;
+
+use crate::view::{Cell, FindingGroup, KernelView, Table, View, severity_mark, verdict_mark};
+use crate::{Format, Options, RenderError};
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Markdown;
+
+impl Format for Markdown {
+    fn id(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn about(&self) -> &'static str {
+        "Summary, tables and findings, for an issue or a document."
+    }
+
+    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
+        let view = View::of(run);
+        let mut out = String::new();
+        line(&mut out, &format!("# {}", escape(&view.title)));
+        let facts: Vec<String> =
+            view.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value))).collect();
+        line(&mut out, &facts.join("; "));
+        if let Some(stopped) = &view.trust.stopped {
+            line(&mut out, &format!("**{}**", escape(stopped)));
+        }
+        line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
+        for kernel in &view.kernels {
+            headline(&mut out, kernel);
+        }
+        out.push('\n');
+        line(&mut out, "## Findings");
+        if view.findings.is_empty() {
+            line(&mut out, "None.");
+        }
+        for group in &view.findings {
+            finding(&mut out, group);
+        }
+        out.push('\n');
+        for kernel in &view.kernels {
+            section(&mut out, kernel);
+        }
+        machine(&mut out, &view);
+        line(&mut out, "## Method");
+        for paragraph in &view.method {
+            line(&mut out, &escape(paragraph));
+        }
+        Ok(format!("{}\n", out.trim_end()))
+    }
+}
+
+/// A paragraph.
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push_str("\n\n");
+}
+
+/// Text that Markdown prints as it is. `<`, `>` and `&` become entities, since not
+/// every reader of Markdown honours a backslash before them.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn headline(out: &mut String, kernel: &KernelView) {
+    let h = &kernel.headline;
+    let text = match &h.value {
+        None => format!("{} ({})", h.at, h.count),
+        Some(value) => {
+            let at = if h.at.is_empty() { String::new() } else { format!(" with {}", h.at) };
+            let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
+            let near = h.near.as_ref().map_or_else(
+                || format!("ceiling: {}", h.near_missing),
+                |n| format!("{} % {}", n.percent, n.of),
+            );
+            let verdict = h.verdict.map_or("", verdict_mark);
+            format!(
+                "{value} {}{within}{at} ({verdict}); {near}; {}; held back by: {}; {}",
+                h.unit, h.sure, h.held, h.count
+            )
+        }
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "- **{}**: {}", escape(&kernel.id), escape(&text));
+}
+
+fn finding(out: &mut String, group: &FindingGroup) {
+    let like = if group.uniform { "" } else { " (and alike at the others)" };
+    let _ = writeln!(
+        out,
+        "- **{}** `{}`: {}{like} At {}. {}",
+        severity_mark(group.severity),
+        group.check.replace('`', "'"),
+        escape(&group.message),
+        escape(&group.where_),
+        escape(&group.advice)
+    );
+}
+
+fn section(out: &mut String, kernel: &KernelView) {
+    line(out, &format!("## {}: {}", escape(&kernel.id), escape(&kernel.title)));
+    line(out, &escape(&kernel.summary));
+    if !kernel.detail.is_empty() {
+        line(out, &escape(&kernel.detail));
+    }
+    line(out, &escape(&kernel.design));
+    for sentence in &kernel.sentences {
+        line(out, &escape(sentence));
+    }
+    for t in [&kernel.table, &kernel.references, &kernel.latency, &kernel.witnesses] {
+        table(out, t);
+    }
+    for t in &kernel.published {
+        table(out, t);
+    }
+    for d in &kernel.derivations {
+        line(
+            out,
+            &format!(
+                "Ceiling {}: {} (uncertainty {})",
+                escape(&d.id),
+                escape(&d.formula),
+                escape(&d.uncertainty)
+            ),
+        );
+        for input in &d.inputs {
+            let notes: Vec<String> = input.notes.iter().map(|n| escape(n)).collect();
+            let _ = writeln!(out, "- {} ({}): {}", escape(&input.name), input.source, notes.join("; "));
+        }
+        out.push('\n');
+        table(out, &d.table);
+    }
+}
+
+fn table(out: &mut String, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    line(out, &format!("*{}*", escape(&table.caption)));
+    let heads = table.columns.iter().map(|c| match &c.unit {
+        Some(unit) => escape(&format!("{}, {unit}", c.title)),
+        None => escape(&c.title),
+    });
+    row(out, heads);
+    row(out, table.columns.iter().map(|c| if c.numeric { "--:" } else { ":--" }.to_owned()));
+    for r in &table.rows {
+        row(out, r.cells.iter().map(cell));
+    }
+    out.push('\n');
+    for (i, note) in table.notes.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", i + 1, escape(note));
+    }
+    if !table.notes.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell.note {
+        Some(note) => format!("{} ({note})", escape(&cell.text)),
+        None => escape(&cell.text),
+    }
+}
+
+fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+    out.push('|');
+    for cell in cells {
+        let _ = write!(out, " {cell} |");
+    }
+    out.push('\n');
+}
+
+fn machine(out: &mut String, view: &View) {
+    line(out, "## The machine");
+    for part in &view.host {
+        line(out, &format!("### {}", part.title));
+        row(out, ["fact", "value", "source"].into_iter().map(str::to_owned));
+        row(out, std::iter::repeat_n(":--".to_owned(), 3));
+        for fact in &part.facts {
+            row(out, [&fact.name, &fact.value, &fact.source].into_iter().map(|s| escape(s)));
+        }
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_a_table_or_opens_a_tag() {
+        assert_eq!(escape("a|b <script> `x` [l](u) & \\"), "a\\|b &lt;script&gt; \\`x\\` \\[l\\](u) &amp; \\\\");
+    }
+}

@@ -1,0 +1,71 @@
+//! The machine for people: name, value, and dim beside it the place where it was read.
+//!
+//! A source that does not fit beside its value goes under it. A value that is not
+//! known is `-` with its reason.
+
+use proofmark_model::Host;
+
+use super::{Page, columns_of};
+use crate::Options;
+use crate::view::{Fact, findings_of_host, host_tables};
+
+/// Below this width names and values do not stand in columns.
+const COLUMNS: usize = 60;
+
+/// What `proofmark info` prints, ending in a line break.
+pub fn host(host: &Host, options: &Options) -> String {
+    let mut page = Page::new(options);
+    for (i, part) in host_tables(host).iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        page.title(part.title);
+        let widest = part.facts.iter().map(|f| columns_of(&f.name)).max().unwrap_or(0);
+        for fact in &part.facts {
+            page.fact(fact, widest);
+        }
+    }
+    page.findings(&findings_of_host(host));
+    page.out
+}
+
+impl Page {
+    fn fact(&mut self, fact: &Fact, widest: usize) {
+        let indent = if self.width >= COLUMNS { 2 + widest + 2 } else { 4 };
+        let indent = indent.min(self.width / 2);
+        if indent > widest + 2 {
+            let gap = indent - 2 - columns_of(&fact.name);
+            let before = self.out.len();
+            let first = format!("  {}{}", fact.name, " ".repeat(gap));
+            self.wrap(&first, indent, &fact.value);
+            let room = self.width.saturating_sub(self.last_line_width());
+            let lines = self.out[before..].lines().count();
+            if lines == 1 && !fact.source.is_empty() && columns_of(&fact.source) + 2 <= room {
+                self.out.pop();
+                self.out.push_str("  ");
+                self.out.push_str(&self.paint.dim(&fact.source));
+                self.out.push('\n');
+                return;
+            }
+        } else {
+            self.wrap("  ", indent, &format!("{}: {}", fact.name, fact.value));
+        }
+        self.dim(indent, &fact.source);
+    }
+
+    /// A dim text under the value.
+    fn dim(&mut self, indent: usize, text: &str) {
+        let room = self.width.saturating_sub(indent).max(10);
+        for line in textwrap::wrap(text, textwrap::Options::new(room).break_words(true)) {
+            if !line.trim().is_empty() {
+                self.out.push_str(&" ".repeat(indent));
+                self.out.push_str(&self.paint.dim(line.trim_end()));
+                self.out.push('\n');
+            }
+        }
+    }
+
+    fn last_line_width(&self) -> usize {
+        self.out.lines().last().map_or(0, columns_of)
+    }
+}

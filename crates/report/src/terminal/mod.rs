@@ -1,0 +1,225 @@
+//! For reading in a terminal: a summary first, then a table a kernel, then findings.
+//!
+//! A table that does not fit the width loses its spacing, then its ceiling (the
+//! efficiency still tells it), and at last becomes one paragraph a point.
+//! Colours only repeat what a word and a sign already say.
+
+mod machine;
+mod paint;
+mod tables;
+
+use proofmark_model::Run;
+
+pub use self::machine::host;
+use self::paint::Paint;
+use crate::view::{FindingGroup, Headline, KernelView, View};
+use crate::{Format, Options, RenderError};
+
+/// Findings' places that are listed by name before the rest is counted.
+const PLACES: usize = 4;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal;
+
+impl Format for Terminal {
+    fn id(&self) -> &'static str {
+        "terminal"
+    }
+
+    fn extension(&self) -> &'static str {
+        "txt"
+    }
+
+    fn about(&self) -> &'static str {
+        "Summary, tables and findings, for reading in a terminal."
+    }
+
+    fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
+        let view = View::of(run);
+        let mut page = Page::new(options);
+        page.head(&view);
+        for kernel in &view.kernels {
+            page.kernel(kernel);
+        }
+        page.findings(&view.findings);
+        Ok(page.out)
+    }
+}
+
+/// The text so far.
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn new(options: &Options) -> Self {
+        Self {
+            out: String::new(),
+            width: options.width.max(20),
+            paint: Paint { color: options.color },
+        }
+    }
+
+    /// Wraps a text; every line but the first begins with `hang` spaces. The text
+    /// is painted line by line, so that no colour runs over a line's end.
+    fn wrap(&mut self, first: &str, hang: usize, text: &str) {
+        let hang = " ".repeat(hang.min(self.width / 2));
+        let options = textwrap::Options::new(self.width)
+            .initial_indent(first)
+            .subsequent_indent(&hang)
+            .break_words(true);
+        for line in textwrap::wrap(text, options) {
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
+        }
+    }
+
+    fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn title(&mut self, text: &str) {
+        for line in textwrap::wrap(text, self.width) {
+            self.out.push_str(&self.paint.bold(&line));
+            self.out.push('\n');
+        }
+    }
+
+    fn head(&mut self, view: &View) {
+        self.title(&view.title);
+        let facts: Vec<String> =
+            view.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
+        self.wrap("", 0, &facts.join("; "));
+        self.blank();
+        if let Some(stopped) = &view.trust.stopped {
+            self.wrap("! ", 2, stopped);
+        }
+        self.wrap("", 0, &view.trust.sentence);
+        for group in view.worst_findings().take(3) {
+            self.wrap(
+                "  ",
+                4,
+                &format!("{} {}: {}", mark(group), group.check, group.message),
+            );
+        }
+        self.blank();
+        let ids = view.kernels.iter().map(|k| columns_of(&k.id));
+        let widest = ids.max().unwrap_or(0).min(self.width / 4);
+        for kernel in &view.kernels {
+            self.summary(kernel, widest);
+        }
+    }
+
+    /// How fast, how sure, how near; under it, where, and what held it back.
+    fn summary(&mut self, kernel: &KernelView, widest: usize) {
+        let indent = if self.width >= 60 { widest + 2 } else { 2 };
+        let [fast, rest] = headline(&kernel.headline);
+        let gap = if self.width >= 60 { indent.saturating_sub(columns_of(&kernel.id)) } else { 2 };
+        let before = self.out.len();
+        self.wrap(&format!("{}{}", kernel.id, " ".repeat(gap)), indent, &fast);
+        let painted = self.out.split_off(before);
+        self.out.push_str(&painted.replacen(&kernel.id, &self.paint.bold(&kernel.id), 1));
+        self.wrap(&" ".repeat(indent), indent, &rest);
+    }
+
+    fn kernel(&mut self, kernel: &KernelView) {
+        self.blank();
+        self.title(&format!("{}: {}", kernel.id, kernel.title));
+        self.wrap("", 0, &format!("{} ({})", kernel.summary, kernel.better));
+        if !kernel.table.rows.is_empty() {
+            self.blank();
+            self.wrap("", 0, &kernel.table.caption);
+            self.table(&kernel.table);
+        }
+        for table in [&kernel.references, &kernel.latency] {
+            if !table.rows.is_empty() {
+                self.blank();
+                self.wrap("", 0, &table.caption);
+                self.table(table);
+            }
+        }
+        for sentence in &kernel.sentences {
+            self.wrap("", 0, sentence);
+        }
+    }
+
+    fn table(&mut self, table: &crate::view::Table) {
+        self.out.push_str(&tables::lay_out(table, self.width, self.paint));
+        for (i, note) in table.notes.iter().enumerate() {
+            self.wrap(&format!("[{}] ", i + 1), 4, note);
+        }
+    }
+
+    fn findings(&mut self, findings: &[FindingGroup]) {
+        self.blank();
+        self.title("Findings");
+        if findings.is_empty() {
+            self.wrap("", 0, "None.");
+        }
+        for group in findings {
+            self.finding(group);
+        }
+    }
+
+    fn finding(&mut self, group: &FindingGroup) {
+        let word = mark(group);
+        let before = self.out.len();
+        let like = if group.uniform { "" } else { " (and alike at the others)" };
+        self.wrap(
+            "",
+            2,
+            &format!("{word} {}: {}{like} At {}.", group.check, stop(&group.message), group.where_),
+        );
+        let text = self.out.split_off(before);
+        self.out.push_str(&text.replacen(word, &self.paint.severity(group.severity, word), 1));
+        if group.places.len() > 2 {
+            let mut names: Vec<&str> =
+                group.places.iter().take(PLACES).map(|p| p.at.as_str()).collect();
+            let more = group.places.len().saturating_sub(PLACES);
+            let more_text = format!("{more} more");
+            if more > 0 {
+                names.push(&more_text);
+            }
+            self.wrap("  ", 4, &format!("where: {}", names.join("; ")));
+        }
+        if !group.advice.is_empty() {
+            self.wrap("  ", 4, &format!("advice: {}", group.advice));
+        }
+    }
+}
+
+fn mark(group: &FindingGroup) -> &'static str {
+    crate::view::severity_mark(group.severity)
+}
+
+/// A sentence with its full stop.
+fn stop(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// The two lines of a kernel's summary.
+fn headline(h: &Headline) -> [String; 2] {
+    let Some(value) = &h.value else {
+        return [h.at.clone(), h.count.clone()];
+    };
+    let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
+    let near = h.near.as_ref().map_or_else(
+        || "no ceiling".to_owned(),
+        |n| format!("{} % of its ceiling", n.percent),
+    );
+    let verdict = h.verdict.map_or("", crate::view::verdict_mark);
+    let at = if h.at.is_empty() { String::new() } else { format!("{}; ", h.at) };
+    let count = if h.all_stand { String::new() } else { format!("; {}", h.count) };
+    [
+        format!("{value} {}{within}, {near}, {verdict}", h.unit),
+        format!("{at}held back by: {}{count}", h.held),
+    ]
+}
+
+/// Columns that a text takes.
+fn columns_of(text: &str) -> usize {
+    textwrap::core::display_width(text)
+}

@@ -1,0 +1,46 @@
+//! Colours of the terminal: the 8 standard ones, which every theme maps to its own.
+
+use anstyle::{AnsiColor, Effects, Style};
+use proofmark_model::{Severity, Verdict};
+
+/// Paints, or leaves text as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    /// Whether to use escape sequences at all.
+    pub color: bool,
+}
+
+impl Paint {
+    fn with(self, style: Style, text: &str) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// A heading.
+    pub fn bold(self, text: &str) -> String {
+        self.with(Style::new().effects(Effects::BOLD), text)
+    }
+
+    /// Where a value was read.
+    pub fn dim(self, text: &str) -> String {
+        self.with(Style::new().effects(Effects::DIMMED), text)
+    }
+
+    /// A finding's mark.
+    pub fn severity(self, severity: Severity, text: &str) -> String {
+        let style = match severity {
+            Severity::Note => Style::new(),
+            Severity::Suspect => AnsiColor::Yellow.on_default(),
+            Severity::Invalid => AnsiColor::Red.on_default().effects(Effects::BOLD),
+        };
+        self.with(style, text)
+    }
+}
+
+/// A verdict's colour in a table.
+pub fn verdict_color(verdict: Verdict) -> comfy_table::Color {
+    match verdict {
+        Verdict::Valid => comfy_table::Color::Green,
+        Verdict::Suspect => comfy_table::Color::Yellow,
+        Verdict::Invalid => comfy_table::Color::Red,
+    }
+}

@@ -1,0 +1,232 @@
+//! The machine as tables of facts with their sources.
+
+use proofmark_model::{
+    Cache, CacheKind, CpuQuota, Host, Probe, Unit, format_quantity, format_size,
+};
+use serde::Serialize;
+
+use super::num::plain;
+use super::text::{clean, plural};
+
+/// One fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Name.
+    pub name: String,
+    /// Value with its unit; `-` if it is not known.
+    pub value: String,
+    /// Where it was read; why, if it is not known.
+    pub source: String,
+    /// Whether it is known.
+    pub known: bool,
+}
+
+/// Facts about one part of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FactTable {
+    /// Which part.
+    pub title: &'static str,
+    /// The facts.
+    pub facts: Vec<Fact>,
+}
+
+impl Fact {
+    /// A fact without a source.
+    pub fn plain(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: clean(value), source: String::new(), known: true }
+    }
+
+    fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: probe.get().map_or_else(|| "-".to_owned(), |v| clean(&show(v))),
+            source: clean(probe.origin()),
+            known: probe.get().is_some(),
+        }
+    }
+}
+
+/// The machine.
+pub fn tables(host: &Host) -> Vec<FactTable> {
+    vec![
+        FactTable { title: "Processor", facts: processor(host) },
+        FactTable { title: "Clock and timer", facts: clocks(host) },
+        FactTable { title: "Memory", facts: memory(host) },
+        FactTable { title: "System", facts: system(host) },
+        FactTable { title: "What this process may use", facts: limits(host) },
+    ]
+}
+
+fn processor(host: &Host) -> Vec<Fact> {
+    let cpu = &host.cpu;
+    let mut facts = vec![
+        Fact::probe("model name", &cpu.model_name, Clone::clone),
+        Fact::probe("vendor", &cpu.vendor, Clone::clone),
+        Fact::plain("architecture", &cpu.arch),
+        Fact::probe("family", &cpu.family, ToString::to_string),
+        Fact::probe("model", &cpu.model, ToString::to_string),
+        Fact::probe("stepping", &cpu.stepping, ToString::to_string),
+        Fact::probe("microarchitecture", &cpu.microarchitecture, |m| {
+            format!("{} ({})", m.name, m.evidence)
+        }),
+        Fact::probe("sockets", &cpu.sockets, ToString::to_string),
+        Fact::probe("physical cores", &cpu.cores, ToString::to_string),
+        Fact::probe("logical CPUs", &cpu.logical_cpus, ToString::to_string),
+        Fact::probe("threads a core", &cpu.threads_per_core, ToString::to_string),
+        Fact::probe("topology", &cpu.topology, |t| {
+            format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
+        }),
+        Fact::probe("NUMA nodes", &cpu.numa_nodes, |nodes| {
+            let parts: Vec<String> = nodes
+                .iter()
+                .map(|n| format!("node {}: CPUs {}", n.id, ranges(&n.cpus)))
+                .collect();
+            parts.join("; ")
+        }),
+    ];
+    facts.extend(caches(&cpu.caches));
+    facts.push(Fact::probe("ISA extensions", &cpu.isa, |isa| isa.join(" ")));
+    facts
+}
+
+/// One row a cache.
+fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
+    let Some(caches) = probe.get() else {
+        return vec![Fact::probe("caches", probe, |_| String::new())];
+    };
+    caches
+        .iter()
+        .map(|c| {
+            let kind = match c.kind {
+                CacheKind::Data => "data",
+                CacheKind::Instruction => "instruction",
+                CacheKind::Unified => "unified",
+            };
+            let ways = c.ways.map_or_else(String::new, |w| format!(", {w} ways"));
+            let line = c.line_bytes.map_or_else(String::new, |b| format!(", {b} B lines"));
+            Fact {
+                name: format!("L{} {kind} cache", c.level),
+                value: format!(
+                    "{}{line}{ways}; shared by CPUs {}; {} in all",
+                    format_size(c.size_bytes),
+                    ranges(&c.shared_by),
+                    c.instances
+                ),
+                source: clean(probe.origin()),
+                known: true,
+            }
+        })
+        .collect()
+}
+
+fn clocks(host: &Host) -> Vec<Fact> {
+    let hz = |v: &f64| quantity(*v, Unit::Hertz);
+    let s = |v: &f64| quantity(*v, Unit::Second);
+    let (clock, timer) = (&host.cpu.clock, &host.timer);
+    vec![
+        Fact::probe("measured clock", &clock.measured_hz, hz),
+        Fact::probe("nominal clock", &clock.nominal_hz, hz),
+        Fact::probe("boost clock", &clock.boost_hz, hz),
+        Fact::probe("time-stamp counter", &clock.tsc_hz, hz),
+        Fact::probe("governor", &host.os.governor, Clone::clone),
+        Fact::probe("clock source", &timer.clock_source, Clone::clone),
+        Fact::probe("timer resolution", &timer.resolution_s, s),
+        Fact::probe("timer overhead", &timer.overhead_s, s),
+        Fact::probe("interrupted", &timer.interrupted_share, |v| {
+            format!("{} % of the time", plain(v * 100.0))
+        }),
+    ]
+}
+
+fn memory(host: &Host) -> Vec<Fact> {
+    let size = |v: &u64| format_size(*v);
+    let m = &host.memory;
+    vec![
+        Fact::probe("total", &m.total_bytes, size),
+        Fact::probe("available", &m.available_bytes, size),
+        Fact::probe("swap", &m.swap_total_bytes, size),
+        Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
+    ]
+}
+
+fn system(host: &Host) -> Vec<Fact> {
+    let os = &host.os;
+    vec![
+        Fact::probe("kernel", &os.kernel, Clone::clone),
+        Fact::probe("distribution", &os.distribution, Clone::clone),
+        Fact::probe("virtualisation", &os.virtualisation, Clone::clone),
+        Fact::probe("container", &os.container, Clone::clone),
+        Fact::probe("load average", &host.load.average, |[a, b, c]| {
+            format!("{a:.2}, {b:.2}, {c:.2} over 1, 5, 15 min")
+        }),
+        Fact::probe("steal since boot", &host.load.steal_since_boot, |v| {
+            format!("{} %", plain(v * 100.0))
+        }),
+    ]
+}
+
+fn limits(host: &Host) -> Vec<Fact> {
+    let l = &host.limits;
+    vec![
+        Fact::plain("usable CPUs", &ranges(&l.usable_cpus)),
+        Fact::plain("usable physical cores", &l.usable_cores.to_string()),
+        Fact::probe("affinity mask", &l.affinity, |v| ranges(v)),
+        Fact::probe("cpuset", &l.cpuset, |v| ranges(v)),
+        Fact::probe("CPU quota", &l.cpu_quota, |CpuQuota { cpus }| {
+            cpus.map_or_else(|| "none".to_owned(), |c| format!("{} CPUs", plain(c)))
+        }),
+        Fact::probe("memory limit", &l.memory_bytes, |v| {
+            v.map_or_else(|| "none".to_owned(), format_size)
+        }),
+    ]
+}
+
+/// A quantity that stays short whatever the file says.
+fn quantity(value: f64, unit: Unit) -> String {
+    if value.is_finite() && value.abs() < 1e18 {
+        format_quantity(value, unit)
+    } else {
+        format!("{} {unit}", plain(value))
+    }
+}
+
+/// `0-3, 8`: runs of consecutive numbers, sorted.
+fn ranges(cpus: &[u32]) -> String {
+    if cpus.is_empty() {
+        return "none".to_owned();
+    }
+    let mut sorted = cpus.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for c in sorted {
+        match runs.last_mut() {
+            Some((_, end)) if end.checked_add(1) == Some(c) => *end = c,
+            _ => runs.push((c, c)),
+        }
+    }
+    let parts: Vec<String> = runs
+        .iter()
+        .map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") })
+        .collect();
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_are_short() {
+        assert_eq!(ranges(&[3, 0, 1, 2, 8, 8]), "0-3, 8");
+        assert_eq!(ranges(&[u32::MAX]), "4294967295");
+        assert_eq!(ranges(&[]), "none");
+    }
+
+    #[test]
+    fn absurd_quantities_stay_short() {
+        assert_eq!(quantity(1e300, Unit::Hertz), "1.0000e300 Hz");
+        assert_eq!(quantity(f64::NAN, Unit::Second), "not finite s");
+        assert_eq!(quantity(4e9, Unit::Hertz), "4.000 GHz");
+    }
+}

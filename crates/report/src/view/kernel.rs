@@ -1,0 +1,269 @@
+//! One kernel's part of a report.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Better, Measurement, Run, Summary};
+use serde::Serialize;
+
+use super::derivation::{self, Derivation};
+use super::findings::{self, FindingGroup};
+use super::headline::{self, Headline};
+use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trials};
+use super::num::{Scale, percent};
+use super::series::{self, BarChart, LineChart};
+use super::table::{Cell, Table};
+use super::text::{anchor, clean};
+use super::{published, trials};
+
+/// One kernel's part of a report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelView {
+    /// Id, such as `cpu.flops`.
+    pub id: String,
+    /// The id as an HTML anchor.
+    pub anchor: String,
+    /// Title, such as `Floating-point peak`.
+    pub title: String,
+    /// One sentence: what is measured.
+    pub summary: String,
+    /// A paragraph: what runs, what is counted, how it is verified.
+    pub detail: String,
+    /// `more is better` or `less is better`.
+    pub better: &'static str,
+    /// The number that answers the kernel's question.
+    pub headline: Headline,
+    /// Knobs, median, interval, ceiling, efficiency, verdict.
+    pub table: Table,
+    /// How many trials at which points.
+    pub design: String,
+    /// What the figures say that no table does.
+    pub sentences: Vec<String>,
+    /// `Exp 1, Exp 2, ..., Average, Std Dev` by threads, one a combination of the other knobs.
+    pub published: Vec<Table>,
+    /// Rate by threads.
+    pub lines: Vec<LineChart>,
+    /// Bars by instruction set against their ceiling.
+    pub bars: Vec<BarChart>,
+    /// Own number against trusted tools; empty without one.
+    pub references: Table,
+    /// Distribution of single operations; empty without one.
+    pub latency: Table,
+    /// What the checks found.
+    pub findings: Vec<FindingGroup>,
+    /// How its ceilings were derived.
+    pub derivations: Vec<Derivation>,
+    /// Who else counted the work; empty without a witness.
+    pub witnesses: Table,
+    /// Every trial.
+    pub trials: Table,
+}
+
+/// Measurements by kernel, in the order of the plan; a kernel whose points were
+/// never measured has an empty group.
+pub fn groups(run: &Run) -> Vec<Group<'_>> {
+    let mut seen = BTreeSet::new();
+    let planned = run.plan.points.iter().map(|p| p.kernel.as_str());
+    let measured = run.measurements.iter().map(|m| m.kernel.as_str());
+    planned
+        .chain(measured)
+        .filter(|id| seen.insert(*id))
+        .map(|id| {
+            let all = run.measurements.iter().filter(|m| m.kernel == id).collect();
+            Group::new(id, &run.kernels, all)
+        })
+        .collect()
+}
+
+/// Every kernel of a run.
+pub fn all(run: &Run) -> Vec<KernelView> {
+    groups(run).iter().map(|g| view(g, run)).collect()
+}
+
+fn view(group: &Group, run: &Run) -> KernelView {
+    let scale = scale(group);
+    let spec = group.spec;
+    let undeclared = || "The run file does not hold this kernel's declaration.".to_owned();
+    let id = clean(group.id);
+    KernelView {
+        anchor: anchor(&id),
+        title: spec.map_or_else(|| id.clone(), |s| clean(&s.title)),
+        summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
+        detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
+        better: better(group),
+        headline: headline::of(group, &scale),
+        table: table(group, &scale),
+        design: headline::design(group, run),
+        sentences: headline::sentences(group),
+        published: published::tables(group, &scale),
+        lines: series::lines(group, &scale),
+        bars: series::bars(group, &scale),
+        references: references(group, &scale),
+        latency: latency(group),
+        findings: findings::of_kernel(group),
+        derivations: derivation::of_kernel(group, &scale),
+        witnesses: witnesses(group),
+        trials: trials::table(group, &scale),
+        id,
+    }
+}
+
+/// The kernel's scale: that of its largest median or ceiling.
+fn scale(group: &Group) -> Scale {
+    let unit = group
+        .all
+        .first()
+        .map(|m| m.unit)
+        .or(group.spec.map(|s| s.unit))
+        .unwrap_or(proofmark_model::Unit::OpPerSecond);
+    let medians = group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median);
+    Scale::of(medians, unit)
+}
+
+/// Which direction is good, in words.
+fn better(group: &Group) -> &'static str {
+    match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
+        Some(Better::Lower) => "less is better",
+        _ => "more is better",
+    }
+}
+
+/// A table whose first columns are the knobs that vary.
+pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
+    let mut table = Table::new(caption);
+    for name in group.varying.iter().filter(|n| !without.contains(n)) {
+        let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
+        let title = clean(name);
+        table = if numeric { table.number(title) } else { table.column(title) };
+        table.keys += 1;
+    }
+    table
+}
+
+/// The cells of those columns for one measurement.
+pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str]) -> Vec<Cell> {
+    group
+        .varying
+        .iter()
+        .filter(|n| !without.contains(n))
+        .map(|name| {
+            let value = m.params.get(name).map(|v| knob_value(group.spec, name, v));
+            table.maybe(value, || "this point has no such knob".to_owned())
+        })
+        .collect()
+}
+
+/// `Floating-point peak; iterations 1 000 in all rows`.
+pub fn caption(group: &Group, what: &str) -> String {
+    let title = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
+    match group.fixed_phrase() {
+        fixed if fixed.is_empty() => format!("{title}: {what}"),
+        fixed => format!("{title}: {what} ({fixed} in every row)"),
+    }
+}
+
+fn table(group: &Group, scale: &Scale) -> Table {
+    let mut table = keyed(group, caption(group, "median of the trials against its ceiling"), &[])
+        .measured("median", scale.label())
+        .measured("95 % interval", scale.label())
+        .measured("ceiling", scale.label())
+        .measured("efficiency", "%")
+        .column("verdict");
+    for m in &group.all {
+        let mut cells = keys(group, m, &mut table, &[]);
+        let summary = m.summary.as_ref();
+        cells.push(table.maybe(median(summary, scale), || match summary {
+            None => why_no_trials(m),
+            Some(_) => "the median is not a finite number".to_owned(),
+        }));
+        let interval = summary.and_then(|s| s.ci95).and_then(|i| scale.tight_interval(i));
+        cells.push(table.maybe(interval, || why_no_interval(m)));
+        let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
+        cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
+        let efficiency = m.efficiency.and_then(percent);
+        cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
+        cells.push(Cell::verdict(m.verdict));
+        table.push(cells);
+    }
+    table
+}
+
+fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
+    summary.and_then(|s| scale.number(s.median))
+}
+
+/// Why there is no ceiling.
+pub fn why_no_ceiling(m: &Measurement) -> String {
+    why_missing(m, &["ceiling"], "no ceiling is known, and no reason recorded")
+}
+
+/// Why there is no efficiency.
+pub fn why_no_efficiency(m: &Measurement) -> String {
+    let otherwise = match (&m.summary, &m.ceiling) {
+        (None, _) => why_no_trials(m),
+        (_, None) => why_no_ceiling(m),
+        _ => "no efficiency, and no reason recorded".to_owned(),
+    };
+    why_missing(m, &["efficiency"], &otherwise)
+}
+
+fn references(group: &Group, scale: &Scale) -> Table {
+    let mut table = keyed(group, caption(group, "against tools that people already trust"), &[])
+        .column("tool")
+        .column("version")
+        .measured("its median", scale.label())
+        .number("ours / theirs")
+        .number("95 % interval");
+    for m in &group.all {
+        for r in &m.references {
+            let mut cells = keys(group, m, &mut table, &[]);
+            cells.push(Cell::text(clean(&r.tool)));
+            cells.push(Cell::text(clean(&r.version)));
+            let finite = || "not a finite number".to_owned();
+            cells.push(table.maybe(scale.number(r.value), finite));
+            let ratio = r.ratio.median;
+            cells.push(table.maybe(ratio.is_finite().then(|| format!("{ratio:.3}")), finite));
+            let interval = r.ratio.ci95.map(|[a, b]| format!("{a:.3}–{b:.3}"));
+            cells.push(table.maybe(interval, || "fewer than 6 pairs".to_owned()));
+            table.push(cells);
+        }
+    }
+    table
+}
+
+fn latency(group: &Group) -> Table {
+    let all = || group.all.iter().filter_map(|m| m.latency.as_ref().map(|l| (m, l)));
+    let scale = Scale::of(all().map(|(_, l)| l.p50), proofmark_model::Unit::Second);
+    let mut table = keyed(group, caption(group, "time of single operations"), &[]).number("count");
+    for name in ["min", "p50", "p90", "p99", "p99.9", "max"] {
+        table = table.measured(name, scale.label());
+    }
+    for (m, l) in all() {
+        let mut cells = keys(group, m, &mut table, &[]);
+        cells.push(Cell::text(proofmark_model::format_count(l.count)));
+        for value in [Some(l.min), Some(l.p50), l.p90, l.p99, l.p999, Some(l.max)] {
+            let text = value.and_then(|v| scale.number(v));
+            cells.push(table.maybe(text, || "too few operations for this percentile".to_owned()));
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn witnesses(group: &Group) -> Table {
+    let mut table = keyed(group, caption(group, "who else counted the work"), &[])
+        .column("witness")
+        .number("claimed")
+        .number("counted")
+        .column("what was compared");
+    for m in &group.all {
+        if let Some(w) = &m.witness {
+            let mut cells = keys(group, m, &mut table, &[]);
+            cells.push(Cell::text(clean(&w.kind)));
+            cells.push(Cell::text(super::num::plain(w.claimed)));
+            cells.push(Cell::text(super::num::plain(w.counted)));
+            cells.push(Cell::text(clean(&w.note)));
+            table.push(cells);
+        }
+    }
+    table
+}

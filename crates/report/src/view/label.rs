@@ -1,0 +1,177 @@
+//! Names of points and knobs, and the order of rows.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{
+    Ending, KernelSpec, KnobKind, Measurement, Param, Params, format_count, format_size,
+};
+
+use super::text::{clean, plural};
+
+/// Measurements of one kernel with what its knobs look like.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// Kernel id as in the run.
+    pub id: &'a str,
+    /// Its declaration, if the run file holds it.
+    pub spec: Option<&'a KernelSpec>,
+    /// Its measurements in the order of rows.
+    pub all: Vec<&'a Measurement>,
+    /// Knobs that differ between measurements, in the order of columns.
+    pub varying: Vec<&'a str>,
+    /// Knobs that are the same in all.
+    pub fixed: Vec<&'a str>,
+}
+
+impl<'a> Group<'a> {
+    /// Sorts the measurements by their knobs.
+    pub fn new(
+        id: &'a str,
+        specs: &'a BTreeMap<String, KernelSpec>,
+        mut all: Vec<&'a Measurement>,
+    ) -> Self {
+        let spec = specs.get(id);
+        let present: BTreeSet<&str> =
+            all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
+        let declared = spec.map_or(&[][..], |s| &s.knobs);
+        let mut order: Vec<&str> = declared
+            .iter()
+            .filter_map(|k| present.get(&*k.name).copied())
+            .collect();
+        order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
+        let (varying, fixed) = order.iter().partition(|name| {
+            let mut values = all.iter().map(|m| m.params.get(name));
+            let first = values.next();
+            // A table without a column that names its rows cannot be read.
+            **name == "threads" || values.any(|v| Some(v) != first)
+        });
+        all.sort_by(|a, b| {
+            order
+                .iter()
+                .map(|name| compare(spec, name, a.params.get(name), b.params.get(name)))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
+        Self { id, spec, all, varying, fixed }
+    }
+
+    /// `avx2+fma, f64, 2 threads`: the knobs that vary.
+    pub fn short(&self, params: &Params) -> String {
+        phrase(self.spec, params, self.varying.iter().copied())
+    }
+
+    /// The knobs that vary, without one of them.
+    pub fn short_without(&self, params: &Params, without: &[&str]) -> String {
+        let names = self.varying.iter().copied().filter(|n| !without.contains(n));
+        phrase(self.spec, params, names)
+    }
+
+    /// `type f64 throughout`: the knobs that do not vary; empty without any.
+    pub fn fixed_phrase(&self) -> String {
+        self.all
+            .first()
+            .map_or_else(String::new, |m| phrase(self.spec, &m.params, self.fixed.iter().copied()))
+    }
+}
+
+/// Order of two values of a knob: numbers by size, choices as declared.
+fn compare(
+    spec: Option<&KernelSpec>,
+    name: &str,
+    a: Option<&Param>,
+    b: Option<&Param>,
+) -> Ordering {
+    let rank = |v: Option<&Param>| -> Option<usize> {
+        let (Some(KnobKind::Choice(words)), Some(Param::Text(text))) =
+            (spec.and_then(|s| s.knob(name)).map(|k| &k.kind), v)
+        else {
+            return None;
+        };
+        words.iter().position(|w| w == text)
+    };
+    match (rank(a), rank(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(&b),
+    }
+}
+
+/// The value of a knob for a table's cell.
+pub fn knob_value(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+    let kind = spec.and_then(|s| s.knob(name)).map(|k| &k.kind);
+    match (kind, value) {
+        (Some(KnobKind::Size { .. }), Param::Int(v)) => format_size(*v),
+        (_, Param::Int(v)) => format_count(*v),
+        (_, other) => clean(&other.to_string()),
+    }
+}
+
+/// The value of a knob in a sentence: `2 threads`, `f64`, `iterations 1 000`.
+fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+    match (name, value) {
+        ("threads", Param::Int(n)) => plural(*n, "thread"),
+        (_, Param::Text(_)) => knob_value(spec, name, value),
+        _ => format!("{} {}", clean(name), knob_value(spec, name, value)),
+    }
+}
+
+/// Knobs in a sentence, threads last.
+fn phrase<'n>(
+    spec: Option<&KernelSpec>,
+    params: &Params,
+    names: impl Iterator<Item = &'n str>,
+) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_by_key(|n| *n == "threads");
+    let parts: Vec<String> = names
+        .iter()
+        .filter_map(|name| params.get(name).map(|v| knob_phrase(spec, name, v)))
+        .collect();
+    parts.join(", ")
+}
+
+/// Why a measurement has no trials, or no summary.
+pub fn why_no_trials(m: &Measurement) -> String {
+    if let Some(reason) = m.missing.get("summary").or_else(|| m.missing.get("trials")) {
+        return clean(reason);
+    }
+    match &m.ending {
+        Ending::Crashed { signal: Some(signal), detail } => {
+            clean(&format!("the worker was ended by {signal}: {detail}"))
+        }
+        Ending::Crashed { signal: None, detail } => clean(&format!("the worker died: {detail}")),
+        Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
+        Ending::Unverified { reason } => {
+            clean(&format!("the result did not verify: {reason}"))
+        }
+        Ending::Interrupted { by } => clean(&format!("the run was stopped by {by}")),
+        Ending::Unfinished => "still being measured when this was written".to_owned(),
+        Ending::Complete | Ending::Budget => "no trial was taken and no reason recorded".to_owned(),
+    }
+}
+
+/// Why a named part is missing, as recorded, or a sentence in its place.
+pub fn why_missing(m: &Measurement, names: &[&str], otherwise: &str) -> String {
+    names
+        .iter()
+        .find_map(|n| m.missing.get(*n))
+        .map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
+}
+
+/// Why a measurement has no 95 % interval.
+pub fn why_no_interval(m: &Measurement) -> String {
+    match &m.summary {
+        None => why_no_trials(m),
+        Some(s) => why_missing(
+            m,
+            &["summary.ci95", "ci95"],
+            &if s.n < 6 {
+                "fewer than 6 trials cannot give a 95 % interval by order statistics".to_owned()
+            } else {
+                "no interval, and no reason recorded".to_owned()
+            },
+        ),
+    }
+}

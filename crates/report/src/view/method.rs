@@ -1,0 +1,59 @@
+//! How the numbers were made, in brief, with this run's own figures.
+//!
+//! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
+//! Kalibera and Jones, ISMM'13 (how many repetitions).
+
+use proofmark_model::{Run, format_quantity, format_seconds};
+
+use super::num::percent;
+
+/// A paragraph each.
+pub fn paragraphs(run: &Run) -> Vec<String> {
+    let policy = &run.plan.policy;
+    let seconds = |v: f64| {
+        if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
+    };
+    let target = percent(policy.target).unwrap_or_else(|| "an unknown share, in".to_owned());
+    let trials = if policy.min_trials == policy.max_trials {
+        format!("Each point took {} trials, as was asked.", policy.min_trials)
+    } else {
+        format!(
+            "Trials were taken until the 95 % interval of the median was within {target} % of it, \
+             or the time was spent: at least {}, at most {}.",
+            policy.min_trials, policy.max_trials
+        )
+    };
+    let budget = policy
+        .budget_s
+        .map_or_else(String::new, |b| format!(" The whole run was given {}.", seconds(b)));
+    let timer = run.host.timer.resolution_s.get().filter(|v| v.is_finite()).map_or_else(
+        String::new,
+        |r| format!(" The smallest step of that clock is {}.", format_quantity(*r, proofmark_model::Unit::Second)),
+    );
+    vec![
+        format!(
+            "Time. A rate is the work of all threads divided by the wall time from the first \
+             thread's start to the last one's end, on the monotonic clock. CPU time is never used \
+             for it. A trial lasts at least {}.{timer}",
+            seconds(policy.trial_s)
+        ),
+        "Threads. Each is pinned to a CPU that this process may use, physical cores before the \
+         second threads of a core. More threads than usable CPUs share them, and are named \
+         oversubscribed."
+            .to_owned(),
+        format!("Trials. {trials}{budget} Warm-up is taken until the rate is steady, and is not counted."),
+        "Statistics. The number is the median of the trials. Its interval holds the true median \
+         with at least 95 % confidence and assumes no distribution: it is made from order \
+         statistics, which fewer than 6 trials cannot give; then there is none. The standard \
+         deviation is that of a sample (n - 1). Every trial is kept and shown."
+            .to_owned(),
+        "Ceiling and efficiency. A ceiling is the most that the hardware could show, as a formula \
+         whose inputs are measured, reported by the machine, assumed from a table that names its \
+         source, or declared by the user. Efficiency is the median of measured / ceiling, each \
+         trial against the ceiling at its own clock."
+            .to_owned(),
+        "Verdict. Checks look for what makes a number wrong. Suspect: something disturbed it. \
+         Invalid: it does not measure what its name says. The worst finding decides."
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,213 @@
+//! What a report says, before it is laid out.
+//!
+//! [`View::of`] turns a run into tables, series, findings and sentences. Terminal,
+//! Markdown and HTML print these and nothing else, so that a number, its label and
+//! its verdict are the same everywhere. All text in a view is free of control
+//! characters; it is not escaped for any format.
+//!
+//! A table has one scale, chosen by its largest value. A value that is missing is
+//! `-` with a footnote that says why.
+
+mod derivation;
+mod findings;
+mod headline;
+mod host;
+mod kernel;
+mod label;
+mod method;
+mod num;
+mod published;
+mod series;
+mod table;
+mod text;
+mod trials;
+
+use proofmark_model::{Run, Severity, Verdict, format_seconds};
+use serde::Serialize;
+
+pub use derivation::Derivation;
+pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_mark};
+pub use headline::{Headline, Near};
+pub use host::{Fact, FactTable, tables as host_tables};
+pub use kernel::KernelView;
+pub use num::{Scale, percent};
+pub use series::{Bar, BarChart, LineChart, Mark, Series};
+pub use table::{Cell, Column, Row, Table};
+pub use text::{clean, plural};
+
+pub(crate) use label::why_no_trials;
+
+/// A whole report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// What was measured, on what.
+    pub title: String,
+    /// Profile, time, program.
+    pub facts: Vec<Fact>,
+    /// Whether to believe it.
+    pub trust: Trust,
+    /// One a kernel, in the order of the plan.
+    pub kernels: Vec<KernelView>,
+    /// All findings, worst first; the same finding over many points is one.
+    pub findings: Vec<FindingGroup>,
+    /// The machine.
+    pub host: Vec<FactTable>,
+    /// How the numbers were made, a paragraph each.
+    pub method: Vec<String>,
+}
+
+/// Whether to believe the numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trust {
+    /// Numbers that stand.
+    pub valid: usize,
+    /// Numbers that something disturbed.
+    pub suspect: usize,
+    /// Numbers that do not measure what their name says.
+    pub invalid: usize,
+    /// Points of the plan without a measurement.
+    pub unmeasured: usize,
+    /// The worst verdict's word; `none` where nothing was measured.
+    pub worst: &'static str,
+    /// In a sentence or two.
+    pub sentence: String,
+    /// What stopped the run early, if anything did.
+    pub stopped: Option<String>,
+}
+
+impl View {
+    /// What a report of this run says.
+    pub fn of(run: &Run) -> Self {
+        let kernels = kernel::all(run);
+        Self {
+            title: title(run),
+            facts: facts(run),
+            trust: trust(run),
+            kernels,
+            findings: findings::all(run),
+            host: host::tables(&run.host),
+            method: method::paragraphs(run),
+        }
+    }
+
+    /// Findings that a reader must know first: those above a note.
+    pub fn worst_findings(&self) -> impl Iterator<Item = &FindingGroup> {
+        self.findings.iter().filter(|f| f.severity > Severity::Note)
+    }
+}
+
+/// The word and the sign of a verdict: `✓ valid`.
+pub fn verdict_mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "✓ valid",
+        Verdict::Suspect => "! suspect",
+        Verdict::Invalid => "✗ invalid",
+    }
+}
+
+fn title(run: &Run) -> String {
+    let parts: std::collections::BTreeSet<_> =
+        run.measurements.iter().map(|m| m.subsystem).collect();
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(|s| match s {
+            proofmark_model::Subsystem::Cpu => "CPU",
+            other => other.as_str(),
+        })
+        .collect();
+    let what = if parts.is_empty() { "Machine".to_owned() } else { parts.join(", ") };
+    let on = run
+        .host
+        .cpu
+        .model_name
+        .get()
+        .map_or_else(|| "a CPU that does not tell its name".to_owned(), |n| clean(n));
+    format!("{what} benchmark of {on}")
+}
+
+fn facts(run: &Run) -> Vec<Fact> {
+    let usable = run.host.limits.usable_cpus.len();
+    let took = match run.ended {
+        Some(end) => {
+            let seconds = end.0.duration_since(run.started.0).as_secs_f64();
+            format!("{}, took {}", run.started.display(), format_seconds(seconds.max(0.0)))
+        }
+        None => format!("{}, end not recorded", run.started.display()),
+    };
+    let commit = run.tool.commit.as_deref().map_or_else(String::new, |c| {
+        format!(", commit {}", clean(c).chars().take(12).collect::<String>())
+    });
+    vec![
+        Fact::plain("profile", &run.plan.profile),
+        Fact::plain("started", &took),
+        Fact::plain(
+            "machine",
+            &format!(
+                "{} usable on {}",
+                plural(usable as u64, "CPU"),
+                plural(u64::from(run.host.limits.usable_cores), "physical core")
+            ),
+        ),
+        Fact::plain("program", &format!("proofmark {}{commit}", run.tool.version)),
+    ]
+}
+
+fn trust(run: &Run) -> Trust {
+    let count = |v| run.measurements.iter().filter(|m| m.verdict == v).count();
+    let (valid, suspect, invalid) =
+        (count(Verdict::Valid), count(Verdict::Suspect), count(Verdict::Invalid));
+    let total = run.measurements.len();
+    let unmeasured = run.plan.points.len().saturating_sub(total);
+    let mut sentence = match (total, suspect + invalid) {
+        (0, _) => "Nothing was measured.".to_owned(),
+        (1, 0) => "The one number stands.".to_owned(),
+        (n, 0) => format!("All {n} numbers stand."),
+        (n, _) => {
+            let mut parts = vec![format!("{valid} of {n} numbers stand")];
+            if suspect > 0 {
+                parts.push(format!("{suspect} {} disturbed (suspect)", was(suspect)));
+            }
+            if invalid > 0 {
+                parts.push(format!(
+                    "{invalid} {} not measure what the name says (invalid)",
+                    if invalid == 1 { "does" } else { "do" }
+                ));
+            }
+            format!("{}.", parts.join("; "))
+        }
+    };
+    if unmeasured > 0 {
+        sentence.push_str(&format!(
+            " {} of the plan {} not measured.",
+            plural(unmeasured as u64, "point"),
+            was(unmeasured)
+        ));
+    }
+    Trust {
+        valid,
+        suspect,
+        invalid,
+        unmeasured,
+        worst: run.verdict().map_or("none", Verdict::as_str),
+        sentence,
+        stopped: stopped(run),
+    }
+}
+
+fn was(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+fn stopped(run: &Run) -> Option<String> {
+    match (&run.interrupted, run.ended) {
+        (Some(signal), _) => Some(format!(
+            "This run was stopped by {} before its plan was done; what was measured until then is here.",
+            clean(signal)
+        )),
+        (None, None) => Some(
+            "This run has no end: it is still going on, or it was killed; what was measured until then is here."
+                .to_owned(),
+        ),
+        (None, Some(_)) => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Numbers as text: one scale a table, four significant digits, no NaN.
+
+use proofmark_model::{Quantity, Unit};
+
+/// One scale for a table or an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    quantity: Quantity,
+}
+
+impl Scale {
+    /// The scale that suits the largest finite value.
+    pub fn of(values: impl IntoIterator<Item = f64>, unit: Unit) -> Self {
+        let largest = values
+            .into_iter()
+            .map(f64::abs)
+            .filter(|v| v.is_finite())
+            .fold(0.0, f64::max);
+        Self { quantity: Quantity::suited(largest, unit) }
+    }
+
+    /// Label with its prefix, such as `GFLOP/s`.
+    pub fn label(&self) -> &str {
+        &self.quantity.label
+    }
+
+    /// A base value on this scale.
+    pub fn scaled(&self, value: f64) -> f64 {
+        value * self.quantity.factor
+    }
+
+    /// The number alone; `None` if it is not finite.
+    pub fn number(&self, value: f64) -> Option<String> {
+        let scaled = self.scaled(value);
+        if !scaled.is_finite() {
+            return None;
+        }
+        let magnitude = scaled.abs();
+        let plain = scaled == 0.0 || (1e-3..1e7).contains(&magnitude);
+        Some(if plain { self.quantity.number(value) } else { format!("{scaled:.3e}") })
+    }
+
+    /// The number with its label.
+    pub fn with_label(&self, value: f64) -> Option<String> {
+        self.number(value).map(|n| format!("{n} {}", self.label()))
+    }
+
+    /// `127.1 to 128.9`, for a sentence.
+    pub fn interval(&self, [low, high]: [f64; 2]) -> Option<String> {
+        Some(format!("{} to {}", self.number(low)?, self.number(high)?))
+    }
+
+    /// `127.1–128.9`, for a narrow column; with `to` where a sign would confuse.
+    pub fn tight_interval(&self, [low, high]: [f64; 2]) -> Option<String> {
+        if low < 0.0 || high < 0.0 {
+            return self.interval([low, high]);
+        }
+        Some(format!("{}–{}", self.number(low)?, self.number(high)?))
+    }
+}
+
+/// A share as a percentage with one decimal and no sign: `99.2`.
+pub fn percent(share: f64) -> Option<String> {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        None
+    } else if value.abs() >= 1e6 {
+        Some(format!("{value:.2e}"))
+    } else {
+        Some(format!("{value:.1}"))
+    }
+}
+
+/// The farther end of an interval from the median, as a share of the median.
+pub fn half_width(median: f64, [low, high]: [f64; 2]) -> Option<f64> {
+    let share = (high - median).abs().max((median - low).abs()) / median.abs();
+    share.is_finite().then_some(share)
+}
+
+/// A value whose unit is a text: scaled where the unit is one of ours.
+pub fn with_unit(value: f64, unit: &str) -> String {
+    const OURS: [Unit; 6] = [
+        Unit::FlopPerSecond,
+        Unit::OpPerSecond,
+        Unit::Hertz,
+        Unit::BytePerSecond,
+        Unit::BitPerSecond,
+        Unit::Second,
+    ];
+    let ours = OURS.into_iter().find(|u| u.as_str() == unit);
+    match ours.and_then(|u| Scale::of([value], u).with_label(value)) {
+        Some(text) => text,
+        None if unit.is_empty() => plain(value),
+        None => format!("{} {unit}", plain(value)),
+    }
+}
+
+/// A plain number of any unit, for inputs of ceilings: up to six significant digits.
+pub fn plain(value: f64) -> String {
+    if !value.is_finite() {
+        return "not finite".to_owned();
+    }
+    let magnitude = value.abs();
+    if value == value.trunc() && magnitude < 1e7 {
+        format!("{value:.0}")
+    } else if (1e-3..1e7).contains(&magnitude) {
+        let text = format!("{value:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extreme_numbers_stay_short_and_honest() {
+        let scale = Scale::of([1e300, f64::INFINITY, 0.0], Unit::FlopPerSecond);
+        assert_eq!(scale.number(1e300).as_deref(), Some("1.000e288"));
+        assert_eq!(scale.number(0.0).as_deref(), Some("0.000"));
+        assert_eq!(scale.number(f64::NAN), None);
+        assert_eq!(scale.number(f64::INFINITY), None);
+        let scale = Scale::of([], Unit::Hertz);
+        assert_eq!(scale.with_label(-2.5).as_deref(), Some("-2.500 Hz"));
+        assert_eq!(percent(f64::NAN), None);
+        assert_eq!(percent(1e300).as_deref(), Some("1.00e302"));
+        assert_eq!(half_width(0.0, [0.0, 0.0]), None);
+        assert_eq!(with_unit(3.65e9, "Hz"), "3.650 GHz");
+        assert_eq!(with_unit(16.0, "FLOP/cycle"), "16 FLOP/cycle");
+        assert_eq!(with_unit(f64::NAN, "Hz"), "not finite Hz");
+        assert_eq!(plain(2.0), "2");
+        assert_eq!(plain(3_999_123_456.0), "3.9991e9");
+        assert_eq!(plain(0.25), "0.25");
+    }
+
+    #[test]
+    fn one_scale_for_a_table() {
+        let scale = Scale::of([3e9, 128e9], Unit::FlopPerSecond);
+        assert_eq!(scale.label(), "GFLOP/s");
+        assert_eq!(scale.number(3e6).as_deref(), Some("0.003"));
+        assert_eq!(scale.interval([127e9, 129e9]).as_deref(), Some("127.0 to 129.0"));
+    }
+}

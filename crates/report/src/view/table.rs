@@ -1,0 +1,135 @@
+//! A neutral table with footnotes.
+
+use proofmark_model::Verdict;
+use serde::Serialize;
+
+use super::verdict_mark;
+
+/// A column's head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Title.
+    pub title: String,
+    /// Unit of every number in the column.
+    pub unit: Option<String>,
+    /// Numbers stand on the right.
+    pub numeric: bool,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// What is printed; `-` for a missing value.
+    pub text: String,
+    /// Footnote that says why the value is missing, from 1.
+    pub note: Option<usize>,
+    /// Set on a cell that shows a verdict.
+    pub verdict: Option<Verdict>,
+}
+
+impl Cell {
+    /// A cell of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), note: None, verdict: None }
+    }
+
+    /// A cell that shows a verdict by sign and word.
+    pub fn verdict(verdict: Verdict) -> Self {
+        Self { text: verdict_mark(verdict).to_owned(), note: None, verdict: Some(verdict) }
+    }
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// As many as there are columns.
+    pub cells: Vec<Cell>,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Table {
+    /// What it shows, in which unit.
+    pub caption: String,
+    /// Heads.
+    pub columns: Vec<Column>,
+    /// How many columns at the left name the point: the knobs.
+    pub keys: usize,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Footnotes; cell notes count from 1.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(caption: impl Into<String>) -> Self {
+        Self { caption: caption.into(), ..Self::default() }
+    }
+
+    /// Adds a column of text.
+    #[must_use]
+    pub fn column(mut self, title: impl Into<String>) -> Self {
+        self.columns.push(Column { title: title.into(), unit: None, numeric: false });
+        self
+    }
+
+    /// Adds a column of numbers without a unit.
+    #[must_use]
+    pub fn number(mut self, title: impl Into<String>) -> Self {
+        self.columns.push(Column { title: title.into(), unit: None, numeric: true });
+        self
+    }
+
+    /// Adds a column of numbers in a unit.
+    #[must_use]
+    pub fn measured(mut self, title: impl Into<String>, unit: impl Into<String>) -> Self {
+        self.columns.push(Column {
+            title: title.into(),
+            unit: Some(unit.into()),
+            numeric: true,
+        });
+        self
+    }
+
+    /// A cell for a value that is not there, with its reason as a footnote. Equal
+    /// reasons share one footnote.
+    pub fn missing(&mut self, reason: impl Into<String>) -> Cell {
+        let reason = reason.into();
+        let at = self.notes.iter().position(|n| *n == reason).unwrap_or_else(|| {
+            self.notes.push(reason);
+            self.notes.len() - 1
+        });
+        Cell { text: "-".to_owned(), note: Some(at + 1), verdict: None }
+    }
+
+    /// A cell for a value that may be missing.
+    pub fn maybe(&mut self, text: Option<String>, reason: impl FnOnce() -> String) -> Cell {
+        match text {
+            Some(text) => Cell::text(text),
+            None => self.missing(reason()),
+        }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(Row { cells });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_reasons_share_a_footnote() {
+        let mut t = Table::new("x").number("a");
+        assert_eq!(t.missing("why").note, Some(1));
+        assert_eq!(t.missing("another").note, Some(2));
+        assert_eq!(t.missing("why").note, Some(1));
+        assert_eq!(t.notes, ["why", "another"]);
+        assert_eq!(t.maybe(Some("5".into()), || "no".into()), Cell::text("5"));
+        assert_eq!(t.notes.len(), 2);
+    }
+}

@@ -1,0 +1,65 @@
+//! Text from strangers, and words for counts.
+
+/// Text without control characters, so that it cannot move a terminal's cursor,
+/// recolour it, or reorder what is read. Line breaks and tabs become spaces;
+/// other control, bidirectional and invisible formatting characters are dropped.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            c if c.is_control() => {}
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// `1 trial`, `3 trials`.
+pub fn plural(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", proofmark_model::format_count(count))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn and_list<S: AsRef<str>>(items: &[S]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [most @ .., last] => {
+            let most: Vec<&str> = most.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", most.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// An id that can be an HTML anchor: letters, digits and hyphens.
+pub fn anchor(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_moves_a_terminal_passes() {
+        assert_eq!(clean("a\u{1b}[31mb\u{7}\u{9b}c\nd\u{202e}e\0"), "a[31mbc de");
+        assert_eq!(clean("µ ≤ 5 ✓ 日本"), "µ ≤ 5 ✓ 日本");
+    }
+
+    #[test]
+    fn lists_read_as_english() {
+        assert_eq!(and_list::<&str>(&[]), "");
+        assert_eq!(and_list(&["a"]), "a");
+        assert_eq!(and_list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(plural(1, "trial"), "1 trial");
+        assert_eq!(plural(0, "trial"), "0 trials");
+    }
+}

@@ -1,0 +1,50 @@
+//! Whatever a run file says, no format panics.
+
+mod fixture;
+
+use proofmark_model::{Param, Unit, Verdict};
+use proofmark_report::{ALL, Options, terminal};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_format_panics(
+        text in any::<String>(),
+        values in prop::collection::vec(any::<f64>(), 1..8),
+        threads in any::<u64>(),
+        width in 0_usize..200,
+        color in any::<bool>(),
+        unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
+    ) {
+        let mut run = fixture::hostile(&text);
+        let mut next = values.iter().copied().cycle();
+        for (i, m) in run.measurements.iter_mut().enumerate() {
+            let mut value = || next.next().unwrap_or(0.0);
+            m.unit = unit;
+            m.params.0.insert("threads".into(), Param::Int(threads.wrapping_add(i as u64)));
+            m.verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid][i % 3];
+            m.efficiency = Some(value());
+            for t in &mut m.trials {
+                (t.value, t.seconds, t.work) = (value(), value(), value());
+                t.conditions.clock_hz = Some(value());
+            }
+            if let Some(s) = &mut m.summary {
+                (s.median, s.mean, s.sd, s.ci95) = (value(), value(), Some(value()), Some([value(), value()]));
+            }
+            if let Some(c) = &mut m.ceiling {
+                (c.value, c.uncertainty) = (value(), value());
+            }
+        }
+        run.plan.policy.trial_s = values[0];
+        run.plan.policy.target = values[0];
+        let options = Options { width, color };
+        for format in ALL {
+            let out = format.render(&run, &options);
+            // JSON refuses what it could not read back; the others always tell.
+            prop_assert!(out.is_ok() || format.id() == "json", "{}: {:?}", format.id(), out);
+        }
+        terminal::host(&run.host, &options);
+    }
+}

@@ -1,0 +1,93 @@
+//! The structure of the page.
+
+mod fixture;
+
+use proofmark_model::Run;
+use proofmark_report::{Options, find};
+
+fn page(run: &Run) -> String {
+    find("html").unwrap().render(run, &Options::default()).unwrap()
+}
+
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {
+    text.split(from).skip(1).filter_map(|part| part.split(to).next()).collect()
+}
+
+#[test]
+fn it_needs_nothing_from_elsewhere() {
+    let page = page(&fixture::run());
+    for reference in ["src=", "url(", "@import", "<link", "<iframe", "fetch(", "https:", "//cdn"] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+    let http = page.matches("http:").count();
+    assert_eq!(http, page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count());
+    assert!(page.contains("prefers-color-scheme: dark"));
+    assert!(page.contains("@media print"));
+    assert!(page.contains("name=\"viewport\""));
+}
+
+#[test]
+fn the_figures_come_first_and_with_their_worth() {
+    let page = page(&fixture::run());
+    let order = ["<h1>", "class=\"trust", "class=\"cards\"", "<nav", "<figure>", "id=\"findings\"",
+        "id=\"machine\"", "id=\"ceilings\"", "id=\"method\"", "id=\"trials\""];
+    let places: Vec<usize> = order.iter().map(|o| page.find(o).unwrap_or_else(|| panic!("{o}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let cards = between(&page, "<article", "</article>");
+    assert_eq!(cards.len(), 5);
+    let flops = cards[1];
+    for said in ["393.6", "GFLOP/s", "96.2 %", "± 0.5 %", "execution ports", "✓ valid", "6 of 8 numbers stand"] {
+        assert!(flops.contains(said), "{said} in {flops}");
+    }
+    assert!(cards[0].contains("no boost clock is known"));
+    let top = page.split("<nav").next().unwrap();
+    assert!(top.contains("the worker was ended by SIGKILL"));
+    assert!(top.contains("the quota held back 12 %"));
+}
+
+#[test]
+fn tags_are_closed_and_ids_are_unique() {
+    for run in [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")] {
+        let page = page(&run);
+        for tag in ["section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure", "svg", "details", "div", "span"] {
+            let open = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        }
+        let mut ids = between(&page, " id=\"", "\"");
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+        for target in between(&page, "href=\"#", "\"") {
+            assert!(ids.contains(&target), "{target}");
+        }
+    }
+}
+
+#[test]
+fn charts_and_tables_are_named() {
+    let page = page(&fixture::run());
+    assert_eq!(page.matches("<table").count(), page.matches("<caption>").count());
+    let charts = between(&page, "<svg viewBox=", "</svg>");
+    assert!(charts.len() >= 6, "{}", charts.len());
+    for chart in charts {
+        assert!(chart.contains("<title id=") && chart.contains("<desc id="));
+        assert!(!chart.contains("\"#"), "a fixed colour");
+    }
+    for table in between(&page, "<table", "</table>") {
+        assert!(table.contains("scope=\"col\""));
+    }
+}
+
+#[test]
+fn every_trial_is_there_and_the_published_table() {
+    let run = fixture::run();
+    let page = page(&run);
+    let part = page.split("id=\"trials\"").nth(1).unwrap();
+    let trials: usize = run.measurements.iter().map(|m| m.trials.len().max(1)).sum();
+    let tables = part.matches("<table").count();
+    assert_eq!(part.matches("<tr").count(), trials + tables);
+    for head in ["Exp 1", "Exp 6", "Average", "Std Dev"] {
+        assert!(page.contains(&format!(">{head}</th>")), "{head}");
+    }
+}

@@ -1,0 +1,42 @@
+//! Every format of the shared fixture, word for word.
+
+mod fixture;
+
+use proofmark_report::{Options, find, terminal};
+
+fn text(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::run(), &options).unwrap()
+}
+
+#[test]
+fn terminal_80() {
+    insta::assert_snapshot!(text("terminal", 80));
+}
+
+#[test]
+fn terminal_40() {
+    insta::assert_snapshot!(text("terminal", 40));
+}
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(text("markdown", 80));
+}
+
+#[test]
+fn csv() {
+    insta::assert_snapshot!(text("csv", 80));
+}
+
+#[test]
+fn host_80() {
+    let options = Options { width: 80, color: false };
+    insta::assert_snapshot!(terminal::host(&fixture::host(), &options));
+}
+
+#[test]
+fn host_40() {
+    let options = Options { width: 40, color: false };
+    insta::assert_snapshot!(terminal::host(&fixture::host(), &options));
+}
