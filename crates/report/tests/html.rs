@@ -1,12 +1,15 @@
 //! The structure of the page.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
+
 mod fixture;
 
 use proofmark_model::Run;
 use proofmark_report::{Options, find};
 
 fn page(run: &Run) -> String {
-    find("html").unwrap().render(run, &Options::default()).unwrap()
+    // The template escapes a slash too, which no reader sees.
+    find("html").unwrap().render(run, &Options::default()).unwrap().replace("&#x2f;", "/")
 }
 
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {
@@ -29,14 +32,33 @@ fn it_needs_nothing_from_elsewhere() {
 #[test]
 fn the_figures_come_first_and_with_their_worth() {
     let page = page(&fixture::run());
-    let order = ["<h1>", "class=\"trust", "class=\"cards\"", "<nav", "<figure>", "id=\"findings\"",
-        "id=\"machine\"", "id=\"ceilings\"", "id=\"method\"", "id=\"trials\""];
-    let places: Vec<usize> = order.iter().map(|o| page.find(o).unwrap_or_else(|| panic!("{o}"))).collect();
+    let order = [
+        "<h1>",
+        "class=\"trust",
+        "class=\"cards\"",
+        "<nav",
+        "<figure>",
+        "id=\"findings\"",
+        "id=\"machine\"",
+        "id=\"ceilings\"",
+        "id=\"method\"",
+        "id=\"trials\"",
+    ];
+    let places: Vec<usize> =
+        order.iter().map(|o| page.find(o).unwrap_or_else(|| panic!("{o}"))).collect();
     assert!(places.is_sorted(), "{places:?}");
     let cards = between(&page, "<article", "</article>");
     assert_eq!(cards.len(), 5);
     let flops = cards[1];
-    for said in ["393.6", "GFLOP/s", "96.2 %", "± 0.5 %", "execution ports", "✓ valid", "6 of 8 numbers stand"] {
+    for said in [
+        "393.6",
+        "GFLOP/s",
+        "96.2 %",
+        "± 0.5 %",
+        "execution ports",
+        "✓ valid",
+        "6 of 8 numbers stand",
+    ] {
         assert!(flops.contains(said), "{said} in {flops}");
     }
     assert!(cards[0].contains("no boost clock is known"));
@@ -49,8 +71,12 @@ fn the_figures_come_first_and_with_their_worth() {
 fn tags_are_closed_and_ids_are_unique() {
     for run in [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")] {
         let page = page(&run);
-        for tag in ["section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure", "svg", "details", "div", "span"] {
-            let open = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        for tag in [
+            "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
+            "svg", "details", "div", "span",
+        ] {
+            let open = page.matches(&format!("<{tag}>")).count()
+                + page.matches(&format!("<{tag} ")).count();
             assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
         let mut ids = between(&page, " id=\"", "\"");

@@ -1,5 +1,7 @@
 //! Every format of the shared fixture, word for word.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
+
 mod fixture;
 
 use proofmark_report::{Options, find, terminal};

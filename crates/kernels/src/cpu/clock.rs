@@ -9,10 +9,11 @@ use proofmark_model::{Better, KernelSpec, Knob, KnobKind, Params, Subsystem, Uni
 static SPEC: KernelSpec = KernelSpec {
     id: Cow::Borrowed("cpu.clock"),
     title: Cow::Borrowed("Core clock"),
-    summary: Cow::Borrowed("Core cycles a second, summed over the threads."),
+    summary: Cow::Borrowed("Core cycles a second, the mean over the threads."),
     detail: Cow::Borrowed(
         "Each thread runs a chain of dependent register adds, of which a core can retire one a cycle, \
-         so that adds a second are cycles a second. The sum of the chain proves how many ran. Around \
+         so that adds a second are cycles a second. With more threads than cores, it is the cycles that \
+         each thread gets. The sum of the chain proves how many ran. Around \
          each trial a second chain of other instructions (multiplies of three cycles on x86-64) must \
          show the same clock.",
     ),
@@ -47,12 +48,14 @@ impl Kernel for Clock {
         }
     }
 
-    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Chains))
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Chains { threads: params.threads() }))
     }
 }
 
-struct Chains;
+struct Chains {
+    threads: u64,
+}
 
 impl Setup for Chains {
     fn amount(&self) -> Amount {
@@ -60,7 +63,8 @@ impl Setup for Chains {
     }
 
     fn work_per_iteration(&self) -> f64 {
-        PER_STEP as f64
+        // Divided by the threads: a clock is not summed over cores.
+        PER_STEP as f64 / self.threads.max(1) as f64
     }
 
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {

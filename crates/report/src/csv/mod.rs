@@ -51,12 +51,8 @@ impl Format for Csv {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let knobs: BTreeSet<&str> = run
-            .measurements
-            .iter()
-            .flat_map(|m| m.params.0.keys())
-            .map(String::as_str)
-            .collect();
+        let knobs: BTreeSet<&str> =
+            run.measurements.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
         header.extend(knobs.iter().map(|k| guarded(k)));
@@ -83,7 +79,9 @@ fn failed(error: ::csv::Error) -> RenderError {
 /// One record; without a trial, one that says why there is none.
 fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) -> Vec<String> {
     let mut out = vec![guarded(&m.kernel), m.subsystem.to_string()];
-    out.extend(knobs.iter().map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))));
+    out.extend(
+        knobs.iter().map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))),
+    );
     match trial {
         Some((index, t)) => {
             out.extend([
@@ -134,7 +132,9 @@ fn conditions(t: &Trial) -> [String; 12] {
 /// The shortest text that reads back as the same number; empty where there is none.
 fn number(value: Option<f64>) -> String {
     match value {
-        Some(v) if v.is_finite() && v != 0.0 && !(1e-4..1e15).contains(&v.abs()) => format!("{v:e}"),
+        Some(v) if v.is_finite() && v != 0.0 && !(1e-4..1e15).contains(&v.abs()) => {
+            format!("{v:e}")
+        }
         Some(v) if v.is_finite() => format!("{v}"),
         _ => String::new(),
     }

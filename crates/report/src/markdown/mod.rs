@@ -87,6 +87,15 @@ fn escape(text: &str) -> String {
     out
 }
 
+/// An id as code; one that is none of ours as escaped text.
+fn code(id: &str) -> String {
+    if id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
+        format!("`{id}`")
+    } else {
+        escape(id)
+    }
+}
+
 fn headline(out: &mut String, kernel: &KernelView) {
     let h = &kernel.headline;
     let text = match &h.value {
@@ -113,9 +122,9 @@ fn finding(out: &mut String, group: &FindingGroup) {
     let like = if group.uniform { "" } else { " (and alike at the others)" };
     let _ = writeln!(
         out,
-        "- **{}** `{}`: {}{like} At {}. {}",
+        "- **{}** {}: {}{like} At {}. {}",
         severity_mark(group.severity),
-        group.check.replace('`', "'"),
+        code(&group.check),
         escape(&group.message),
         escape(&group.where_),
         escape(&group.advice)
@@ -150,7 +159,8 @@ fn section(out: &mut String, kernel: &KernelView) {
         );
         for input in &d.inputs {
             let notes: Vec<String> = input.notes.iter().map(|n| escape(n)).collect();
-            let _ = writeln!(out, "- {} ({}): {}", escape(&input.name), input.source, notes.join("; "));
+            let _ =
+                writeln!(out, "- {} ({}): {}", escape(&input.name), input.source, notes.join("; "));
         }
         out.push('\n');
         table(out, &d.table);
@@ -214,6 +224,9 @@ mod tests {
 
     #[test]
     fn nothing_breaks_a_table_or_opens_a_tag() {
-        assert_eq!(escape("a|b <script> `x` [l](u) & \\"), "a\\|b &lt;script&gt; \\`x\\` \\[l\\](u) &amp; \\\\");
+        assert_eq!(
+            escape("a|b <script> `x` [l](u) & \\"),
+            "a\\|b &lt;script&gt; \\`x\\` \\[l\\](u) &amp; \\\\"
+        );
     }
 }

@@ -99,11 +99,7 @@ impl Page {
         }
         self.wrap("", 0, &view.trust.sentence);
         for group in view.worst_findings().take(3) {
-            self.wrap(
-                "  ",
-                4,
-                &format!("{} {}: {}", mark(group), group.check, group.message),
-            );
+            self.wrap("  ", 4, &format!("{} {}: {}", mark(group), group.check, group.message));
         }
         self.blank();
         let ids = view.kernels.iter().map(|k| columns_of(&k.id));
@@ -115,13 +111,19 @@ impl Page {
 
     /// How fast, how sure, how near; under it, where, and what held it back.
     fn summary(&mut self, kernel: &KernelView, widest: usize) {
-        let indent = if self.width >= 60 { widest + 2 } else { 2 };
+        let beside = self.width >= 60 && columns_of(&kernel.id) <= widest;
+        let indent = if beside { widest + 2 } else { 2 };
         let [fast, rest] = headline(&kernel.headline);
-        let gap = if self.width >= 60 { indent.saturating_sub(columns_of(&kernel.id)) } else { 2 };
-        let before = self.out.len();
-        self.wrap(&format!("{}{}", kernel.id, " ".repeat(gap)), indent, &fast);
-        let painted = self.out.split_off(before);
-        self.out.push_str(&painted.replacen(&kernel.id, &self.paint.bold(&kernel.id), 1));
+        if beside {
+            let gap = " ".repeat(indent - columns_of(&kernel.id));
+            let before = self.out.len();
+            self.wrap(&format!("{}{gap}", kernel.id), indent, &fast);
+            let text = self.out.split_off(before);
+            self.out.push_str(&text.replacen(&kernel.id, &self.paint.bold(&kernel.id), 1));
+        } else {
+            self.title(&kernel.id);
+            self.wrap("  ", 2, &fast);
+        }
         self.wrap(&" ".repeat(indent), indent, &rest);
     }
 
@@ -206,10 +208,10 @@ fn headline(h: &Headline) -> [String; 2] {
         return [h.at.clone(), h.count.clone()];
     };
     let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
-    let near = h.near.as_ref().map_or_else(
-        || "no ceiling".to_owned(),
-        |n| format!("{} % of its ceiling", n.percent),
-    );
+    let near = h
+        .near
+        .as_ref()
+        .map_or_else(|| "no ceiling".to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
     let at = if h.at.is_empty() { String::new() } else { format!("{}; ", h.at) };
     let count = if h.all_stand { String::new() } else { format!("; {}", h.count) };

@@ -91,7 +91,10 @@ fn gather(found: &[(String, String, &Finding)]) -> Vec<FindingGroup> {
     }
     let mut out: Vec<FindingGroup> = groups.into_values().filter_map(|i| group(&i)).collect();
     out.sort_by(|a, b| {
-        b.severity.cmp(&a.severity).then(b.places.len().cmp(&a.places.len())).then(a.check.cmp(&b.check))
+        b.severity
+            .cmp(&a.severity)
+            .then(b.places.len().cmp(&a.places.len()))
+            .then(a.check.cmp(&b.check))
     });
     out
 }

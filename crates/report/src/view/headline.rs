@@ -231,22 +231,13 @@ fn scaling(group: &Group, hero: &Measurement, best: &Summary) -> Option<String> 
         text if text.is_empty() => String::new(),
         text => format!(" ({text})"),
     };
-    Some(format!(
-        "Against {}{kind}, it is {}.",
-        plural(least, "thread"),
-        and_list(&steps)
-    ))
+    Some(format!("Against {}{kind}, it is {}.", plural(least, "thread"), and_list(&steps)))
 }
 
 /// Verdicts other than valid.
 fn verdicts(group: &Group) -> Option<String> {
     let at = |verdict| -> Vec<String> {
-        group
-            .all
-            .iter()
-            .filter(|m| m.verdict == verdict)
-            .map(|m| group.short(&m.params))
-            .collect()
+        group.all.iter().filter(|m| m.verdict == verdict).map(|m| group.short(&m.params)).collect()
     };
     let parts: Vec<String> = [(Verdict::Suspect, "Suspect"), (Verdict::Invalid, "Invalid")]
         .into_iter()

@@ -77,10 +77,8 @@ fn processor(host: &Host) -> Vec<Fact> {
             format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
         }),
         Fact::probe("NUMA nodes", &cpu.numa_nodes, |nodes| {
-            let parts: Vec<String> = nodes
-                .iter()
-                .map(|n| format!("node {}: CPUs {}", n.id, ranges(&n.cpus)))
-                .collect();
+            let parts: Vec<String> =
+                nodes.iter().map(|n| format!("node {}: CPUs {}", n.id, ranges(&n.cpus))).collect();
             parts.join("; ")
         }),
     ];
@@ -205,10 +203,8 @@ fn ranges(cpus: &[u32]) -> String {
             _ => runs.push((c, c)),
         }
     }
-    let parts: Vec<String> = runs
-        .iter()
-        .map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") })
-        .collect();
+    let parts: Vec<String> =
+        runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
     parts.join(", ")
 }
 

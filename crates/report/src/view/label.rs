@@ -35,10 +35,8 @@ impl<'a> Group<'a> {
         let present: BTreeSet<&str> =
             all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let declared = spec.map_or(&[][..], |s| &s.knobs);
-        let mut order: Vec<&str> = declared
-            .iter()
-            .filter_map(|k| present.get(&*k.name).copied())
-            .collect();
+        let mut order: Vec<&str> =
+            declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
         let (varying, fixed) = order.iter().partition(|name| {
             let mut values = all.iter().map(|m| m.params.get(name));
@@ -143,9 +141,7 @@ pub fn why_no_trials(m: &Measurement) -> String {
         }
         Ending::Crashed { signal: None, detail } => clean(&format!("the worker died: {detail}")),
         Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
-        Ending::Unverified { reason } => {
-            clean(&format!("the result did not verify: {reason}"))
-        }
+        Ending::Unverified { reason } => clean(&format!("the result did not verify: {reason}")),
         Ending::Interrupted { by } => clean(&format!("the run was stopped by {by}")),
         Ending::Unfinished => "still being measured when this was written".to_owned(),
         Ending::Complete | Ending::Budget => "no trial was taken and no reason recorded".to_owned(),

@@ -26,10 +26,13 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     let budget = policy
         .budget_s
         .map_or_else(String::new, |b| format!(" The whole run was given {}.", seconds(b)));
-    let timer = run.host.timer.resolution_s.get().filter(|v| v.is_finite()).map_or_else(
-        String::new,
-        |r| format!(" The smallest step of that clock is {}.", format_quantity(*r, proofmark_model::Unit::Second)),
-    );
+    let timer =
+        run.host.timer.resolution_s.get().filter(|v| v.is_finite()).map_or_else(String::new, |r| {
+            format!(
+                " The smallest step of that clock is {}.",
+                format_quantity(*r, proofmark_model::Unit::Second)
+            )
+        });
     vec![
         format!(
             "Time. A rate is the work of all threads divided by the wall time from the first \
@@ -41,7 +44,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
          second threads of a core. More threads than usable CPUs share them, and are named \
          oversubscribed."
             .to_owned(),
-        format!("Trials. {trials}{budget} Warm-up is taken until the rate is steady, and is not counted."),
+        format!(
+            "Trials. {trials}{budget} Warm-up is taken until the rate is steady, and is not counted."
+        ),
         "Statistics. The number is the median of the trials. Its interval holds the true median \
          with at least 95 % confidence and assumes no distribution: it is made from order \
          statistics, which fewer than 6 trials cannot give; then there is none. The standard \

@@ -11,11 +11,8 @@ pub struct Scale {
 impl Scale {
     /// The scale that suits the largest finite value.
     pub fn of(values: impl IntoIterator<Item = f64>, unit: Unit) -> Self {
-        let largest = values
-            .into_iter()
-            .map(f64::abs)
-            .filter(|v| v.is_finite())
-            .fold(0.0, f64::max);
+        let largest =
+            values.into_iter().map(f64::abs).filter(|v| v.is_finite()).fold(0.0, f64::max);
         Self { quantity: Quantity::suited(largest, unit) }
     }
 

@@ -295,11 +295,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
 
 fn title(group: &Group, what: &str, name: &str) -> String {
     let kernel = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
-    if name.is_empty() {
-        format!("{kernel}: {what}")
-    } else {
-        format!("{kernel}: {what} ({name})")
-    }
+    if name.is_empty() { format!("{kernel}: {what}") } else { format!("{kernel}: {what} ({name})") }
 }
 
 fn describe_lines(series: &[Series], categories: &[String], unit: &str) -> String {

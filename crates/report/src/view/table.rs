@@ -84,11 +84,7 @@ impl Table {
     /// Adds a column of numbers in a unit.
     #[must_use]
     pub fn measured(mut self, title: impl Into<String>, unit: impl Into<String>) -> Self {
-        self.columns.push(Column {
-            title: title.into(),
-            unit: Some(unit.into()),
-            numeric: true,
-        });
+        self.columns.push(Column { title: title.into(), unit: Some(unit.into()), numeric: true });
         self
     }
 

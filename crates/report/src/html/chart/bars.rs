@@ -11,7 +11,7 @@ const LEFT: f64 = 8.0;
 const RIGHT: f64 = 466.0;
 const TOP: f64 = 8.0;
 /// Height of one bar with its name above it.
-const ROW: f64 = 46.0;
+const ROW: f64 = 52.0;
 const FOOT: f64 = 46.0;
 
 /// Of the view box.
@@ -58,11 +58,11 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) -> Result<(), Failed> 
         sign => format!("  {sign} {}", m.verdict),
     };
     let name = if bar.name.is_empty() { "median" } else { &bar.name };
-    canvas.text(&short(name, 24), (LEFT, top + 10.0), At::Start, 15, Ink::Text)?;
+    canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 15, Ink::Text)?;
     let value = format!("{}{near}{sign}", four_digits(m.value));
-    canvas.text(&value, (RIGHT, top + 10.0), At::End, 15, Ink::Text)?;
+    canvas.text(&value, (RIGHT, top + 11.0), At::End, 15, Ink::Text)?;
     let (zero, end) = (place(axis, 0.0), place(axis, m.value));
-    let (high, low) = (top + 20.0, top + 38.0);
+    let (high, low) = (top + 25.0, top + 43.0);
     let block = |from: f64, to: f64| [(from, high), (to, high), (to, low), (from, low)];
     if let Some(ceiling) = m.ceiling {
         let at = place(axis, ceiling);

@@ -105,7 +105,10 @@ impl Canvas<'_> {
         let mut inside = svg.get(start..end).unwrap_or_default().to_owned();
         for ink in Ink::all() {
             let RGBColor(r, g, b) = ink.sentinel();
-            inside = inside.replace(&format!("\"#{r:02X}{g:02X}{b:02X}\""), &format!("\"{}\"", ink.variable()));
+            inside = inside.replace(
+                &format!("\"#{r:02X}{g:02X}{b:02X}\""),
+                &format!("\"{}\"", ink.variable()),
+            );
         }
         Ok(inside)
     }
@@ -118,7 +121,12 @@ impl Canvas<'_> {
     }
 
     /// A broken line between two points.
-    pub fn dashed(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) -> Result<(), Failed> {
+    pub fn dashed(
+        &self,
+        (x0, y0): (f64, f64),
+        (x1, y1): (f64, f64),
+        ink: Ink,
+    ) -> Result<(), Failed> {
         let length = (x1 - x0).hypot(y1 - y0);
         let steps = ((length / 7.0).ceil() as usize).clamp(1, 500);
         for i in 0..steps {
@@ -137,7 +145,14 @@ impl Canvas<'_> {
     }
 
     /// A text whose middle is at that height.
-    pub fn text(&self, text: &str, at: (f64, f64), anchor: At, size: u32, ink: Ink) -> Result<(), Failed> {
+    pub fn text(
+        &self,
+        text: &str,
+        at: (f64, f64),
+        anchor: At,
+        size: u32,
+        ink: Ink,
+    ) -> Result<(), Failed> {
         let h = match anchor {
             At::Start => HPos::Left,
             At::Middle => HPos::Center,

@@ -11,7 +11,7 @@ pub const SIZE: (u32, u32) = (480, 300);
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 462.0;
-const TOP: f64 = 30.0;
+const TOP: f64 = 40.0;
 const BOTTOM: f64 = 250.0;
 /// Thread counts that are labelled.
 const LABELS: usize = 12;
@@ -65,9 +65,15 @@ impl Plot<'_, '_> {
         }
         let every = chart.categories.len().div_ceil(LABELS).max(1);
         for (i, name) in chart.categories.iter().enumerate().step_by(every) {
-            self.canvas.text(&short(name, 8), (self.x(i), BOTTOM + 16.0), At::Middle, 15, Ink::Text)?;
+            self.canvas.text(
+                &short(name, 8),
+                (self.x(i), BOTTOM + 16.0),
+                At::Middle,
+                15,
+                Ink::Text,
+            )?;
         }
-        self.canvas.text(&short(&chart.unit, 20), (4.0, 12.0), At::Start, 15, Ink::Muted)?;
+        self.canvas.text(&short(&chart.unit, 20), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
         let middle = (LEFT + RIGHT) / 2.0;
         self.canvas.text("threads", (middle, BOTTOM + 38.0), At::Middle, 15, Ink::Muted)
     }

@@ -72,7 +72,13 @@ pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
 }
 
 /// The `svg` element, named and described for those who do not see it.
-fn element(inside: &str, (width, height): (u32, u32), id: &str, title: &str, about: &str) -> String {
+fn element(
+    inside: &str,
+    (width, height): (u32, u32),
+    id: &str,
+    title: &str,
+    about: &str,
+) -> String {
     format!(
         "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
          aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
