@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Ceiling, Finding, Params, Point, Subsystem, Timestamp, Unit, Verdict};
+use crate::{
+    Better, Ceiling, Finding, KernelSpec, Params, Point, Subsystem, Timestamp, Unit, Verdict,
+};
 
 /// One timed repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +73,16 @@ pub struct Summary {
     pub min: f64,
     /// Greatest value.
     pub max: f64,
+}
+
+impl Summary {
+    /// Half the width of the median's interval as a share of the median: what a
+    /// policy's target is held against. `None` where there is no interval.
+    pub fn half_width(&self) -> Option<f64> {
+        let [low, high] = self.ci95?;
+        let share = (high - low) / 2.0 / self.median.abs();
+        share.is_finite().then_some(share)
+    }
 }
 
 /// Distribution of single operations.
@@ -221,6 +233,30 @@ pub enum Ending {
 }
 
 impl Measurement {
+    /// A measurement of which nothing is known yet.
+    pub fn new(spec: &KernelSpec, params: Params) -> Self {
+        Self {
+            kernel: spec.id.to_string(),
+            subsystem: spec.subsystem,
+            params,
+            unit: spec.unit,
+            better: spec.better,
+            trials: Vec::new(),
+            warmup: Vec::new(),
+            summary: None,
+            latency: None,
+            witness: None,
+            ceiling: None,
+            efficiency: None,
+            limiter: None,
+            references: Vec::new(),
+            findings: Vec::new(),
+            verdict: Verdict::Valid,
+            missing: BTreeMap::new(),
+            ending: Ending::Unfinished,
+        }
+    }
+
     /// The point that was measured.
     pub fn point(&self) -> Point {
         Point { kernel: self.kernel.clone(), params: self.params.clone() }
