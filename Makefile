@@ -3,7 +3,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY  = target/$(shell rustc -vV | sed -n 's/^host: //p')/release/proofmark
 
-.PHONY: run build test lint bench setup install
+.PHONY: run build test lint bench setup
 
 ## run: build, measure the whole machine, say where the report lies (ARGS="--quick" for less)
 run: build
@@ -27,7 +27,8 @@ lint: setup
 
 ## bench: our kernels beside the machine's limits and, where installed, likwid-bench, in pairs
 bench: build
-	cargo bench --locked --package proofmark-kernels
+	cargo bench --locked --package proofmark-kernels --bench peak
+	cargo bench --locked --package proofmark --bench likwid
 
 setup:
 	@scripts/setup

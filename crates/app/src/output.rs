@@ -50,13 +50,7 @@ impl Output {
     }
 
     fn try_out(&self) -> Result<()> {
-        let probe = self.dir.join(".proofmark-probe");
-        let written = File::create(&probe).and_then(|mut f| {
-            f.write_all(&vec![0x5a; ROOM])?;
-            f.sync_all()
-        });
-        let _ = fs::remove_file(&probe);
-        written.with_context(|| {
+        try_out(&self.dir.join(RUN_FILE), &vec![0x5a; ROOM]).with_context(|| {
             format!(
                 "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
                 ROOM >> 20,
@@ -104,14 +98,33 @@ impl Output {
     }
 }
 
+/// Writes a file beside the place of another and removes it: whether the other can be written.
+///
+/// # Errors
+/// If it could not.
+pub fn try_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = beside(path);
+    let written = File::create(&beside).and_then(|mut f| {
+        f.write_all(bytes)?;
+        f.sync_all()
+    });
+    let _ = fs::remove_file(&beside);
+    written
+}
+
+/// The name under which a file is written before it is moved to its place.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
 /// Writes a file beside its place and moves it there.
 ///
 /// # Errors
 /// If the folder cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
+    let beside = beside(path);
     let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);

@@ -25,11 +25,11 @@ struct Overrides {
     by_kernel: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Makes the plan of a run.
+/// Makes the plan of a run, and says what this machine cannot run of it and why.
 ///
 /// # Errors
 /// A [`Usage`] of one line that says what was wrong, with the nearest name.
-pub fn plan(args: &RunArgs, limits: &Limits) -> Result<Plan> {
+pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
     let usable_cpus = limits.usable_cpus.len().max(1);
     let chosen = chosen(&args.names)?;
     let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
@@ -45,7 +45,7 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<Plan> {
     if limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
         policy.trial_s = policy.trial_s.max(QUOTA_TRIAL_S);
     }
-    let mut points = Vec::new();
+    let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for text in &profile.points {
         let kernel = named(&text.kernel)
             .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
@@ -55,21 +55,23 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<Plan> {
         }
         if chosen.iter().any(|c| c == &text.kernel) {
             let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
-            expand(kernel, &knobs, &overrides, usable_cpus, &mut points)?;
+            let combinations = combinations(kernel.spec(), &knobs, &overrides, usable_cpus)?;
+            keep(kernel, combinations, &mut points, &mut left_out);
         }
     }
     // A kernel that was named but is not in the profile runs with its defaults.
     for id in &chosen {
         if args.names.contains(id) && !profile.points.iter().any(|p| &p.kernel == id) {
-            expand(named(id)?, &BTreeMap::new(), &overrides, usable_cpus, &mut points)?;
+            let kernel = named(id)?;
+            let none = BTreeMap::new();
+            let combinations = combinations(kernel.spec(), &none, &overrides, usable_cpus)?;
+            keep(kernel, combinations, &mut points, &mut left_out);
         }
     }
     if points.is_empty() {
-        return Err(Usage::error(
-            "nothing to measure: no point of the profile can run here as asked",
-        ));
+        return Err(Usage::error(format!("nothing to measure: {}", left_out.join("; "))));
     }
-    Ok(Plan { profile: profile.name, policy, points })
+    Ok((Plan { profile: profile.name, policy, points }, left_out))
 }
 
 /// Ids of the kernels that the names mean; of all, if there are none.
@@ -152,15 +154,13 @@ fn overrides(args: &RunArgs) -> Result<Overrides> {
     Ok(overrides)
 }
 
-/// Adds every combination of the kernel's knobs that this machine can run.
-fn expand(
-    kernel: &'static dyn Kernel,
+/// Every combination of the kernel's knobs that was asked for.
+fn combinations(
+    spec: &KernelSpec,
     profile: &BTreeMap<String, Vec<String>>,
     overrides: &Overrides,
     usable_cpus: usize,
-    points: &mut Vec<Point>,
-) -> Result<()> {
-    let spec = kernel.spec();
+) -> Result<Vec<Params>> {
     let mut combinations = vec![Params::default()];
     for knob in spec.knobs.iter() {
         let name = knob.name.as_ref();
@@ -177,25 +177,29 @@ fn expand(
             .flat_map(|c| values.iter().map(|v| c.clone().with(name, v.clone())))
             .collect();
     }
-    let mut refused = None;
-    let before = points.len();
+    Ok(combinations)
+}
+
+/// Adds the points that this machine can run, once each, and the reasons why it
+/// cannot run the others.
+fn keep(
+    kernel: &'static dyn Kernel,
+    combinations: Vec<Params>,
+    points: &mut Vec<Point>,
+    left_out: &mut Vec<String>,
+) {
     for params in combinations {
-        match kernel.supports(&params) {
-            Ok(()) => {
-                let point = Point { kernel: spec.id.to_string(), params };
-                if !points.contains(&point) {
-                    points.push(point);
+        let point = Point { kernel: kernel.spec().id.to_string(), params };
+        match kernel.supports(&point.params) {
+            Ok(()) if !points.contains(&point) => points.push(point),
+            Ok(()) => {}
+            Err(Refusal(reason)) => {
+                let reason = format!("{}: {reason}", point.kernel);
+                if !left_out.contains(&reason) {
+                    left_out.push(reason);
                 }
             }
-            Err(Refusal(reason)) => refused = Some(reason),
         }
-    }
-    let asked_for = overrides.by_kernel.keys().any(|(k, _)| *k == spec.id);
-    match refused {
-        Some(reason) if asked_for && points.len() == before => {
-            Err(Usage::error(format!("{}: {reason}", spec.id)))
-        }
-        _ => Ok(()),
     }
 }
 

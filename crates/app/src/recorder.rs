@@ -18,14 +18,14 @@ pub struct Recorder<'a> {
     output: &'a Output,
     progress: Progress,
     saved: Instant,
-    /// First failure to save; the run goes on without.
-    failure: Option<std::io::Error>,
+    /// Whether a failure to save was told; the run goes on without.
+    told: bool,
 }
 
 impl<'a> Recorder<'a> {
     /// A recorder of a run that begins now.
     pub fn new(run: Run, output: &'a Output, progress: Progress) -> Self {
-        Self { run, output, progress, saved: Instant::now(), failure: None }
+        Self { run, output, progress, saved: Instant::now(), told: false }
     }
 
     /// Takes over what has a trial or has ended, judged.
@@ -41,18 +41,18 @@ impl<'a> Recorder<'a> {
     fn save(&mut self) {
         self.saved = Instant::now();
         if let Err(e) = self.output.save(&self.run) {
-            if self.failure.is_none() {
+            if !self.told {
                 self.progress.say(&format!("cannot save the run ({e}); measuring goes on"));
             }
-            self.failure.get_or_insert(e);
+            self.told = true;
         }
     }
 
-    /// The run with all that was measured, and the first failure to save it.
-    pub fn finish(mut self, measurements: &[Measurement]) -> (Run, Option<std::io::Error>) {
+    /// The run with all that was measured.
+    pub fn finish(mut self, measurements: &[Measurement]) -> Run {
         self.progress.finish();
         self.update(measurements);
-        (self.run, self.failure)
+        self.run
     }
 }
 

@@ -19,10 +19,9 @@ mod steady;
 mod team;
 mod worker;
 
-pub use clock::{Clock, Monotonic, Precision, interrupted_share, monotonic, precision};
+pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use kernel::{Amount, Kernel, Load, Refusal, Setup};
-pub use protocol::{Job, Reply, Request, Sample};
 pub use schedule::{Observer, Phase, Schedule};
-pub use session::{Launcher, Session, Stop, Workers};
-pub use statistics::{median, relative_half_width, summarise};
+pub use session::{Stop, Workers};
+pub use statistics::summarise;
 pub use worker::serve;

@@ -7,15 +7,13 @@
 //! the order of every second round is reversed here). Other points are measured
 //! one by one.
 
-use std::collections::BTreeMap;
-
-use proofmark_model::{Ending, KernelSpec, Measurement, Plan, Point, Policy, Verdict, Witness};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Witness};
 
 use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::protocol::{Request, Sample};
 use crate::session::{Launcher, Session, Stop};
-use crate::statistics::{relative_half_width, summarise};
+use crate::statistics::summarise;
 use crate::steady::is_steady;
 
 /// Most points that are measured together; each is a process with its threads.
@@ -44,7 +42,7 @@ pub trait Observer {
 
 /// What a run needs.
 pub struct Schedule<'a> {
-    /// The points and the policy.
+    /// The points, all of known kernels, and the policy.
     pub plan: &'a Plan,
     /// Finds a kernel.
     pub find: &'a dyn Fn(&str) -> Option<&'static dyn Kernel>,
@@ -73,7 +71,10 @@ impl Schedule<'_> {
     /// Measures every point of the plan. Points that end badly, or that the run
     /// was stopped before, say so in their ending; the others are not touched.
     pub fn run(&self, observer: &mut dyn Observer) -> Vec<Measurement> {
-        let measurements = self.plan.points.iter().map(|p| self.blank(p)).collect();
+        let known =
+            |p: &Point| Some(Measurement::new((self.find)(&p.kernel)?.spec(), p.params.clone()));
+        let measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
+        debug_assert_eq!(measurements.len(), self.plan.points.len());
         let mut state = State { schedule: self, observer, measurements, done: 0 };
         let start = self.clock.now();
         let groups = self.groups();
@@ -104,36 +105,6 @@ impl Schedule<'_> {
             }
         }
         groups
-    }
-
-    fn blank(&self, point: &Point) -> Measurement {
-        let spec = (self.find)(&point.kernel).map(Kernel::spec);
-        blank(point, spec)
-    }
-}
-
-/// A measurement of which nothing is known yet.
-fn blank(point: &Point, spec: Option<&KernelSpec>) -> Measurement {
-    use proofmark_model::{Better, Subsystem, Unit};
-    Measurement {
-        kernel: point.kernel.clone(),
-        subsystem: spec.map_or(Subsystem::Cpu, |s| s.subsystem),
-        params: point.params.clone(),
-        unit: spec.map_or(Unit::OpPerSecond, |s| s.unit),
-        better: spec.map_or(Better::Higher, |s| s.better),
-        trials: Vec::new(),
-        warmup: Vec::new(),
-        summary: None,
-        latency: None,
-        witness: None,
-        ceiling: None,
-        efficiency: None,
-        limiter: None,
-        references: Vec::new(),
-        findings: Vec::new(),
-        verdict: Verdict::Valid,
-        missing: BTreeMap::new(),
-        ending: Ending::Unfinished,
     }
 }
 
@@ -233,7 +204,7 @@ impl State<'_, '_> {
 fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     let taken = m.trials.len();
     let fixed = policy.min_trials == policy.max_trials;
-    let width = m.summary.as_ref().and_then(relative_half_width);
+    let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);
     if taken >= policy.min_trials as usize && (fixed || width.is_some_and(|w| w <= policy.target)) {
         return Some(Ending::Complete);
     }

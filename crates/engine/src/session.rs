@@ -114,6 +114,15 @@ impl Launcher for Workers {
 const LINE_LIMIT: u64 = 64 * 1024;
 const WORDS_LIMIT: u64 = 4 * 1024;
 
+/// By whose hand a worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hand {
+    /// By itself, or by a signal from outside.
+    Own,
+    /// This run gave it up and killed it.
+    Ours,
+}
+
 struct Worker {
     child: Child,
     requests: Option<ChildStdin>,
@@ -180,18 +189,17 @@ impl Worker {
                 pipe.flush()
             });
         if said.is_err() {
-            return Err(self.autopsy("it closed its input"));
+            return Err(self.autopsy("it closed its input", Hand::Own));
         }
         match self.replies.recv_timeout(self.patience) {
             Ok(Some(line)) => serde_json::from_str(&line).map_err(|_| {
-                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)))
+                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)), Hand::Own)
             }),
             Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                Err(self.autopsy("it ended without a reply"))
+                Err(self.autopsy("it ended without a reply", Hand::Own))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                Err(self.autopsy(&format!("it was silent for {} s", self.patience.as_secs())))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(self
+                .autopsy(&format!("it was silent for {} s", self.patience.as_secs()), Hand::Ours)),
         }
     }
 
@@ -199,18 +207,18 @@ impl Worker {
         match reply {
             Reply::Refused(reason) => Ending::Refused { reason },
             Reply::Unverified(reason) => Ending::Unverified { reason },
-            Reply::Ready | Reply::Sample(_) => self.autopsy("it answered out of turn"),
+            Reply::Ready | Reply::Sample(_) => self.autopsy("it answered out of turn", Hand::Own),
         }
     }
 
     /// How the worker ended, or why it was ended.
-    fn autopsy(&mut self, seen: &str) -> Ending {
+    fn autopsy(&mut self, seen: &str, by: Hand) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
         }
         let status = self.end(Duration::from_millis(500));
         let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let own_end = status.filter(|_| !seen.contains("silent"));
+        let own_end = status.filter(|_| by == Hand::Own);
         let signal = own_end.and_then(|s| s.signal()).map(signal_name);
         let mut detail = match own_end.and_then(|s| s.code()) {
             Some(code) if code != 0 => format!("{seen}; exit status {code}"),
@@ -246,7 +254,9 @@ impl Session for Worker {
     fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
         match self.ask(&request)? {
             Reply::Sample(s) if s.seconds > 0.0 && s.claimed.is_finite() => Ok(*s),
-            Reply::Sample(_) => Err(self.autopsy("it told of a trial without a duration")),
+            Reply::Sample(_) => {
+                Err(self.autopsy("it told of a trial without a duration", Hand::Own))
+            }
             other => Err(self.out_of_turn(other)),
         }
     }

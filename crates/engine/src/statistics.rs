@@ -32,22 +32,6 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
     })
 }
 
-/// Half-width of the median's interval as a share of the median, if there is an interval.
-pub fn relative_half_width(summary: &Summary) -> Option<f64> {
-    let [low, high] = summary.ci95?;
-    Some((high - low) / 2.0 / summary.median.abs())
-}
-
-/// Median of values in any order; `None` without one.
-pub fn median(values: &[f64]) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    Some(median_of_sorted(&sorted))
-}
-
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n % 2 == 1 { sorted[n / 2] } else { f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]) }

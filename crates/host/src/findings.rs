@@ -5,6 +5,76 @@ use proofmark_model::{CacheKind, Finding, Host, Probe, Severity, format_size};
 
 use crate::cpuid::Dump;
 
+/// Id, title, and what it means with what to do about it.
+pub(crate) type Entry = (&'static str, &'static str, &'static str);
+
+pub(crate) const MASKED_MODEL: Entry = (
+    "host.masked_model",
+    "Masked CPU model number",
+    "The CPU shows features or caches that the design of its model number cannot have, or the \
+     number is one that hypervisors give to several designs. A hypervisor can write any number but \
+     cannot add features, so the design is concluded from what was seen; where several designs \
+     are left that differ in their execution ports, it stays unknown and CPU ceilings are missing. \
+     Ask the provider for the real model if it matters.",
+);
+
+pub(crate) const USABLE_CPUS: Entry = (
+    "host.usable_cpus",
+    "Usable CPUs in doubt",
+    "The CPUs that threads may be pinned to are those in the affinity mask, the cpuset and the \
+     list of online CPUs together. None of the three could be read, or they have no CPU in common, \
+     so the list is a guess. Check it with `taskset -p`.",
+);
+
+const HYBRID_CORES: Entry = (
+    "host.hybrid_cores",
+    "Cores of more than one design",
+    "The machine mixes large and small cores. Ceilings are those of the larger design, which the \
+     small cores cannot reach. Choose cores of one design with taskset.",
+);
+
+const SMT_HIDDEN: Entry = (
+    "host.smt_hidden",
+    "Hardware threads hidden",
+    "A virtual machine that shows one hardware thread a core may still run two of its CPUs on one \
+     physical core, or share a core with another guest. If rates do not scale from one thread to \
+     all, the CPUs may be siblings of one core.",
+);
+
+const CLOCK_HIDDEN: Entry = (
+    "host.clock_hidden",
+    "Base and boost clock hidden",
+    "The virtual machine reports neither a base nor a boost clock. Ceilings rest on the clock that \
+     is measured under each load, which may differ on another day.",
+);
+
+const CACHE_SHARE: Entry = (
+    "host.cache_share",
+    "Last-level cache shared with other guests",
+    "The virtual machine reports the whole last-level cache of a processor of which it has only \
+     some cores. Other guests use it too: results within that cache depend on them, and a working \
+     set for memory must be several times the whole cache.",
+);
+
+const PROBE_FAILED: Entry = (
+    "host.probe_failed",
+    "Facts that could not be read",
+    "Something that ceilings or pinning need could not be read on this machine; the reason of each \
+     stands with it. Ceilings and checks that need it say so; the other facts stand.",
+);
+
+/// Every finding about the host: id, title, and what it means with what to do
+/// about it. All are notes.
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    MASKED_MODEL,
+    USABLE_CPUS,
+    HYBRID_CORES,
+    SMT_HIDDEN,
+    CLOCK_HIDDEN,
+    CACHE_SHARE,
+    PROBE_FAILED,
+];
+
 /// No core design has a last-level cache with more than this for each core
 /// (EPYC 9184X: 768 MiB for 16 cores).
 const MOST_L3_A_CORE: u64 = 48 << 20;
@@ -21,8 +91,9 @@ pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     host.findings.extend(notes.into_iter().flatten());
 }
 
-fn note(check: &'static str, message: impl Into<String>, advice: &str) -> Finding {
-    Finding::new(check, Severity::Note, message, advice)
+/// A finding of [`FINDINGS`].
+pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> Finding {
+    Finding::new(entry.0, Severity::Note, message, advice)
 }
 
 /// The hypervisor's name, if this is a virtual machine.
@@ -32,7 +103,7 @@ fn hypervisor(host: &Host) -> Option<&str> {
 
 fn hybrid_cores() -> Finding {
     note(
-        "host.hybrid_cores",
+        &HYBRID_CORES,
         "The machine has cores of more than one design; ceilings are those of the larger.",
         "Choose cores of one design with taskset.",
     )
@@ -44,7 +115,7 @@ fn hidden_siblings(host: &Host) -> Option<Finding> {
     let several = host.cpu.logical_cpus.get().is_some_and(|&n| n > 1);
     (one && several).then(|| {
         note(
-            "host.smt_hidden",
+            &SMT_HIDDEN,
             "The virtual machine shows one hardware thread a core; whether two of its CPUs share \
              a physical core is hidden.",
             "If rates do not scale from one thread to all, CPUs may be siblings of one core.",
@@ -58,7 +129,7 @@ fn hidden_clock(host: &Host) -> Option<Finding> {
     let clock = &host.cpu.clock;
     (clock.nominal_hz.get().is_none() && clock.boost_hz.get().is_none()).then(|| {
         note(
-            "host.clock_hidden",
+            &CLOCK_HIDDEN,
             "The virtual machine reports neither a base nor a boost clock; only the measured \
              clock is known.",
             "Read ceilings with the measured clock; it may differ on another day.",
@@ -86,11 +157,12 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
         None => return None,
     };
     let finding = note(
-        "host.cache_share",
+        &CACHE_SHARE,
         format!(
-            "The L{} cache is reported as {} for {cpus} CPUs, but {why}: other guests share it.",
+            "The L{} cache is reported as {} for {cpus} {}, but {why}: other guests share it.",
             cache.level,
-            format_size(cache.size_bytes)
+            format_size(cache.size_bytes),
+            if cpus == 1 { "CPU" } else { "CPUs" },
         ),
         "Take a working set of several times the whole cache for memory, and expect cache \
          results to depend on the neighbours.",
@@ -123,6 +195,57 @@ fn failed_probes(host: &Host) -> Option<Finding> {
         several => format!("{} are not known.", several.join(", ")),
     };
     let advice = "Ceilings and checks that need them say so; the other facts stand.";
-    let finding = note("host.probe_failed", message, advice);
+    let finding = note(&PROBE_FAILED, message, advice);
     Some(failed.iter().fold(finding, |f, (name, reason)| f.with(name, reason.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The ids in quotes in a text.
+    fn quoted(text: &str) -> BTreeSet<&str> {
+        text.split('"').filter(|part| part.starts_with("host.")).collect()
+    }
+
+    /// The crate's code, file by file, without its tests.
+    fn sources(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                found.push((path.display().to_string(), code));
+            }
+        }
+    }
+
+    #[test]
+    fn every_finding_is_listed_once_and_explained() {
+        let ids: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
+        assert_eq!(ids.len(), FINDINGS.len());
+        for (id, title, about) in FINDINGS {
+            assert!(id.starts_with("host.") && !title.ends_with('.'), "{id}: {title}");
+            assert!(about.len() > 80 && about.ends_with('.') && !about.contains("  "), "{about}");
+        }
+    }
+
+    #[test]
+    fn no_code_names_or_makes_another() {
+        let mut files = Vec::new();
+        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+        let listed: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
+        let mut named = BTreeSet::new();
+        for (path, code) in &files {
+            named.extend(quoted(code));
+            // All findings are made by `note`, from an entry of the list.
+            let made = code.matches("Finding::new(").count();
+            assert_eq!(made, usize::from(path.ends_with("src/findings.rs")), "{path}");
+        }
+        assert_eq!(named, listed);
+    }
 }

@@ -32,7 +32,14 @@ mod virtualisation;
 
 use proofmark_model::{Cpu, Host, Os};
 
+pub use findings::FINDINGS;
 pub use root::Root;
+
+/// Ids of every core design that [`look`] can name in
+/// [`proofmark_model::Cpu::microarchitecture`], each once.
+pub fn designs() -> impl Iterator<Item = &'static str> {
+    microarchitecture::ids()
+}
 
 /// Looks at the machine. Takes milliseconds, and never fails as a whole.
 ///

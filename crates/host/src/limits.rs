@@ -198,9 +198,8 @@ fn usable(
 
 fn doubt(message: &str, sets: &[&[u32]]) -> Finding {
     let lists: Vec<String> = sets.iter().map(|s| format_cpus(s)).collect();
-    Finding::new(
-        "host.usable_cpus",
-        Severity::Note,
+    note(
+        &USABLE_CPUS,
         message,
         "The CPUs that threads are pinned to are a guess; check them with `taskset -p`.",
     )

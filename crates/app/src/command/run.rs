@@ -14,7 +14,7 @@ use proofmark_report::terminal::Terminal;
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
-use crate::output::{Output, write_whole};
+use crate::output::{Output, try_out, write_whole};
 use crate::plan::{estimate, plan};
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -27,7 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let host = machine::look();
-    let plan = plan(args, &host.limits)?;
+    let (plan, left_out) = plan(args, &host.limits)?;
+    // What "all" leaves out on this machine is no news; what was asked for by name is.
+    for reason in left_out.iter().filter(|_| args.dry_run || !args.set.is_empty()) {
+        anstream::eprintln!("proofmark: left out: {reason}");
+    }
     if args.dry_run {
         print(&dry_run(&plan))?;
         return Ok(Outcome::Done);
@@ -35,16 +39,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let stop = Stop::default();
     signals::stop_on_signals(&stop).context("cannot handle signals")?;
     let started = Timestamp::now();
-    let json_file = args.json.as_deref().filter(|p| *p != Path::new("-"));
-    if let Some(path) = json_file {
-        write_whole(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
-    }
     let output = Output::create(args.out.as_deref(), started)?;
-    let begun = begin(host, plan, started);
-    let (run, failure) = measure(begun, &output, &stop)?;
-    if let Some(e) = failure {
-        anstream::eprintln!("proofmark: the run could not be saved while it went on: {e}");
+    if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
+        try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
     }
+    let run = measure(begin(host, plan, started), &output, &stop)?;
     finish(args, &run, &output)
 }
 
@@ -79,7 +78,7 @@ fn tool() -> Tool {
     }
 }
 
-fn measure(run: Run, output: &Output, stop: &Stop) -> Result<(Run, Option<std::io::Error>)> {
+fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let plan = run.plan.clone();
     let longest = plan
@@ -101,10 +100,10 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<(Run, Option<std::i
     let schedule =
         Schedule { plan: &plan, find: &find, launcher: &workers, clock: &Monotonic, stop };
     let measurements = schedule.run(&mut recorder);
-    let (mut run, failure) = recorder.finish(&measurements);
+    let mut run = recorder.finish(&measurements);
     run.interrupted = stop.stopped_by();
     run.ended = Some(Timestamp::now());
-    Ok((run, failure))
+    Ok(run)
 }
 
 /// Writes everything and prints the table; what was measured reaches the terminal

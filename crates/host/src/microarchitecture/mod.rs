@@ -11,8 +11,9 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Finding, Microarchitecture, Probe, Severity};
+use proofmark_model::{Finding, Microarchitecture, Probe};
 
+use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
 use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row};
 
@@ -25,6 +26,11 @@ pub(crate) struct CacheSizes {
     pub(crate) l1i: Option<u64>,
     /// L2.
     pub(crate) l2: Option<u64>,
+}
+
+/// Ids of every design that [`conclude`] can name, each once.
+pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
+    DESIGNS.iter().map(|design| design.id).chain(PARTS.iter().map(|part| part.2))
 }
 
 /// The conclusion, and a finding if the model number was not believed.
@@ -162,9 +168,8 @@ fn resolve(
     let names: Vec<_> = left.iter().map(|d| title(d)).collect();
     let classes: BTreeSet<_> = left.iter().map(|d| d.class).collect();
     let finding = |message: String| {
-        Finding::new(
-            "host.masked_model",
-            Severity::Note,
+        note(
+            &MASKED_MODEL,
             message,
             "The hypervisor masks the CPU's model number; ask the provider for the real model if \
              it matters.",
@@ -172,26 +177,33 @@ fn resolve(
         .with("number", number)
         .with("contradicted_by", against)
     };
+    let see = MASKED_MODEL.0;
     let (Some(first), 1) = (left.first(), classes.len()) else {
-        let reason = match names.as_slice() {
-            [] => format!("{claim}; no known design has all that was seen"),
-            _ => format!("{claim}; several designs have all that was seen: {}", names.join(", ")),
+        let (reason, detail) = match names.as_slice() {
+            [] => ("no design is left", "no known design has all that was seen".to_owned()),
+            _ => (
+                "several designs are left",
+                format!("several designs have all that was seen: {}", names.join(", ")),
+            ),
         };
-        return (Probe::missing(reason.clone()), Some(finding(reason)));
+        let finding = finding(format!("{claim}; {detail}"));
+        return (Probe::missing(format!("{reason}; see {see}")), Some(finding));
     };
     let conclusion = if names.len() == 1 {
         format!("only {} has all that was seen", title(first))
     } else {
         format!("{} have all that was seen, and issue alike", names.join(" and "))
     };
-    let evidence = format!("{claim}; {conclusion}{}", describe(caches));
+    let sizes = describe(caches);
+    let source = if sizes.is_empty() { "CPUID features" } else { "CPUID features and cache sizes" };
+    let number_is = if named.is_some() { "is masked" } else { "stands for several designs" };
     let found = Microarchitecture {
         id: first.id.to_owned(),
         name: title(first),
-        evidence: evidence.clone(),
+        evidence: format!("{source}; the model number {number_is} (see {see})"),
     };
-    let finding = finding(evidence).with("concluded", first.id);
-    (Probe::known(found, "CPUID features and cache sizes"), Some(finding))
+    let finding = finding(format!("{claim}; {conclusion}{sizes}")).with("concluded", first.id);
+    (Probe::known(found, source), Some(finding))
 }
 
 /// Name of a design with its product lines.

@@ -49,6 +49,7 @@ fn true_numbers_are_believed_without_a_finding() {
         (0x6a, "avx512f avx512_vbmi2 vaes", "ice_lake_server"),
         (0x8f, "amx_tile avx512_fp16 avx_vnni", "golden_cove_server"),
         (0x97, "avx_vnni vaes", "golden_cove"),
+        (0xaa, "avx_vnni vaes", "redwood_cove"),
         (0xad, "amx_fp16 amx_tile avx512_fp16", "redwood_cove_server"),
         (0xaf, "avx_vnni_int8 avx_ifma vaes", "crestmont"),
         (0xc6, "avx_vnni_int8 avx_ifma vaes", "lion_cove"),
@@ -85,8 +86,12 @@ fn features_that_the_named_model_cannot_have_override_it() {
     let (probe, finding) = conclude(&intel(0xa7, granite), sizes(48, 64, 2048));
     let found = probe.get().unwrap();
     assert_eq!(found.id, "redwood_cove_server");
-    assert!(found.evidence.contains("Rocket Lake") && found.evidence.contains("it has amx_fp16"));
+    assert_eq!(
+        found.evidence,
+        "CPUID features and cache sizes; the model number is masked (see host.masked_model)"
+    );
     let finding = finding.unwrap();
+    assert!(finding.message.contains("Rocket Lake") && finding.message.contains("it has amx_fp16"));
     assert_eq!((finding.check.as_ref(), finding.severity), ("host.masked_model", Severity::Note));
     assert_eq!(finding.evidence["concluded"], "redwood_cove_server");
 
@@ -120,21 +125,31 @@ fn a_cache_larger_than_the_named_designs_overrides_it() {
 
 #[test]
 fn without_a_resolution_the_design_is_unknown_with_the_reason() {
-    let reason = id(&intel(0x9e, "avx512f avx512_vbmi2"), NONE).unwrap_err();
+    let unknown = |who: &Identity, caches| match conclude(who, caches) {
+        (Probe::Missing { reason, .. }, Some(finding)) => (reason, finding.message),
+        other => panic!("{other:?}"),
+    };
+    let (reason, told) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
+    assert_eq!(reason, "several designs are left; see host.masked_model");
     assert!(
-        reason.contains("avx512f") && reason.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
-        "{reason}"
+        told.contains("avx512f") && told.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
+        "{told}"
     );
-    let reason = id(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE).unwrap_err();
-    assert!(reason.contains("no known design"), "{reason}");
-    assert!(conclude(&intel(0x9e, "avx512f avx512_vbmi2"), NONE).1.is_some());
+    let (reason, told) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
+    assert_eq!(reason, "no design is left; see host.masked_model");
+    assert!(told.contains("no known design"), "{told}");
+    let qemu = intel(0x86, "avx512f avx512_vbmi2 vaes");
+    let (_, told) = unknown(&qemu, sizes(48, 32, 1280));
+    assert_eq!(told.matches("Cove").count(), 3, "{told}");
 }
 
 #[test]
 fn a_virtual_cpus_number_is_resolved_by_what_it_shows() {
-    let qemu = intel(0x86, "avx512f avx512_vbmi2 vaes");
-    assert_eq!(id(&qemu, sizes(48, 32, 1280)).unwrap_err().matches("Cove").count(), 3);
-    assert_eq!(id(&intel(0x86, "amx_fp16"), NONE), Ok(("redwood_cove_server".to_owned(), true)));
+    let (probe, finding) = conclude(&intel(0x86, "amx_fp16"), sizes(48, 64, 2048));
+    let found = probe.get().unwrap();
+    assert_eq!(found.id, "redwood_cove_server");
+    assert!(found.evidence.contains("stands for several designs"), "{}", found.evidence);
+    assert!(finding.is_some());
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use proofmark_engine::chain::{self, PER_STEP};
 use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
-use proofmark_model::{Better, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
+use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
+
+use super::task;
 
 static SPEC: KernelSpec = KernelSpec {
     id: Cow::Borrowed("cpu.clock"),
@@ -20,12 +22,7 @@ static SPEC: KernelSpec = KernelSpec {
     subsystem: Subsystem::Cpu,
     unit: Unit::Hertz,
     better: Better::Higher,
-    knobs: Cow::Borrowed(&[Knob {
-        name: Cow::Borrowed("threads"),
-        about: Cow::Borrowed("Threads, each pinned to a usable CPU."),
-        kind: KnobKind::Count { min: 1, max: 4096 },
-        default: Cow::Borrowed("1"),
-    }]),
+    knobs: Cow::Borrowed(&[task::THREADS]),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.clock")]),
     interleave: true,
 };

@@ -65,4 +65,8 @@ impl Kernel for MixFloat {
         let variant = task::mix(&SPEC.id, native::MIX_FLOAT, params)?;
         Ok(Box::new(Task { variant, amount: task::total(params)? }))
     }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        task::nominal_seconds(params)
+    }
 }

@@ -69,4 +69,8 @@ impl Kernel for MixInt {
         let variant = task::mix(&SPEC.id, native::MIX_INT, params)?;
         Ok(Box::new(Task { variant, amount: task::total(params)? }))
     }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        task::nominal_seconds(params)
+    }
 }

@@ -106,6 +106,15 @@ pub(super) fn total(params: &Params) -> Result<Amount, Refusal> {
     iterations.map(Amount::Total).ok_or_else(|| Refusal("iterations is not set".to_owned()))
 }
 
+/// About how long a trial of a mix kernel takes, at 4 GHz, for estimates: 4
+/// operations a cycle of plain additions, 1 of a mix with divisions.
+pub(super) fn nominal_seconds(params: &Params) -> Option<f64> {
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let together = params.threads().clamp(1, cpus) as f64;
+    let cycles = if params.text("mix")? == "arith17" { 17.0 } else { 4.0 };
+    Some(params.int("iterations")? as f64 * cycles / 4e9 / together)
+}
+
 /// What the threads of a point share: which loop they run.
 pub(super) struct Task {
     pub(super) variant: Variant,
@@ -208,6 +217,17 @@ mod tests {
                 assert_eq!(text, format!("this CPU has no {}", isa.name()));
             }
         }
+    }
+
+    #[test]
+    fn a_trial_of_a_mix_takes_as_long_as_its_iterations() {
+        let seconds = |n: u64| {
+            let mix = Params::default().with("mix", "add16").with("iterations", n);
+            MixInt.nominal_seconds(&mix.with("threads", 1))
+        };
+        assert_eq!(seconds(1_000_000_000), Some(1.0));
+        assert_eq!(seconds(2_000_000_000), Some(2.0));
+        assert_eq!(Flops.nominal_seconds(&Params::default()), None);
     }
 
     #[test]
