@@ -8,11 +8,14 @@ use proofmark_model::{Host, Probe};
 pub fn look() -> Host {
     let mut host = proofmark_host::look(&proofmark_host::Root::live());
     let p = precision();
-    host.timer.resolution_s = Probe::known(p.resolution_s, "least step of CLOCK_MONOTONIC seen");
+    host.timer.resolution_s = p.resolution_s.map_or_else(
+        || Probe::missing("CLOCK_MONOTONIC did not move in 16000 readings"),
+        |r| Probe::known(r, "least step of CLOCK_MONOTONIC seen"),
+    );
     host.timer.overhead_s = Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC");
     host.timer.interrupted_share = Probe::known(
         interrupted_share(),
-        "gaps of a microsecond and more between successive readings of CLOCK_MONOTONIC",
+        "gaps between successive readings of CLOCK_MONOTONIC, median of ten windows of 10 ms",
     );
     host.cpu.clock.measured_hz = measured_clock();
     host

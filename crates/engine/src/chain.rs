@@ -2,15 +2,16 @@
 //!
 //! Two chains of different instructions are run. One counts register adds of one
 //! cycle; the other, multiplies of three cycles (x86-64: Intel since Nehalem, AMD
-//! since Zen; uops.info, Agner Fog's instruction tables) or exclusive ORs of one
-//! cycle (AArch64). No shortcut of a core serves both, so a clock that both agree
+//! since Zen, with 32-bit operands, which Zen 1 multiplies in 3 cycles and 64-bit ones
+//! in 4; uops.info, Agner Fog's instruction tables) or exclusive ORs of one cycle
+//! (AArch64). No shortcut of a core serves both, so a clock that both agree
 //! on is a clock. Adds of an immediate will not do: cores since Golden Cove fold
 //! several of them into one while renaming, and the "clock" reads five times too
 //! fast.
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 
-use crate::clock::monotonic;
+use crate::clock::{monotonic, overhead_s};
 
 /// Whether this architecture has chains.
 pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
@@ -65,11 +66,13 @@ fn second_cycles() -> f64 {
     return 1.0;
 }
 
-/// Cycles a second of a chain that tells how many cycles it took.
+/// Cycles a second of a chain that tells how many cycles it took. The clock's own
+/// cost is taken off: on a slow clock source it would make a core look slower.
 pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let start = monotonic();
     let cycles = chain()?;
-    Some(cycles / (monotonic() - start))
+    let seconds = monotonic() - start;
+    Some(cycles / (seconds - overhead_s()).max(seconds / 2.0))
 }
 
 /// Clock by one chain, which takes `cycles` an instruction.
@@ -108,7 +111,7 @@ pub fn adds(steps: u64) -> u64 {
     sum
 }
 
-/// Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^64.
+/// Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^32.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub fn second(steps: u64) -> u64 {
@@ -122,7 +125,7 @@ pub fn second(steps: u64) -> u64 {
             ".p2align 6",
             "2:",
             ".rept 64",
-            "imul {x}, {three}",
+            "imul {x:e}, {three:e}",
             ".endr",
             "dec {n}",
             "jnz 2b",
@@ -212,7 +215,7 @@ mod tests {
         assert_eq!(adds(1000), 64_000);
         #[cfg(target_arch = "x86_64")]
         for steps in [0_u64, 1, 7] {
-            assert_eq!(second(steps), 3_u64.wrapping_pow(steps as u32 * 64));
+            assert_eq!(second(steps), u64::from(3_u32.wrapping_pow(steps as u32 * 64)));
         }
     }
 

@@ -91,8 +91,8 @@ pub struct SystemCounters {
     pub steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     pub busy_s: Option<f64>,
-    /// Time that the cgroup was held back by its quota, in seconds.
-    pub throttled_s: Option<f64>,
+    /// Time that each cgroup on the way up was held back by its quota, in seconds.
+    pub throttled_s: Vec<Option<f64>>,
     /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
 }
@@ -115,9 +115,14 @@ impl SystemCounters {
         Self {
             steal_s,
             busy_s,
-            throttled_s: throttled(&sources.cpu_stat),
+            throttled_s: sources.cpu_stat.iter().map(|f| throttled(f)).collect(),
             swapped_pages: parse_swapped(&vmstat),
         }
+    }
+
+    /// The longest that any cgroup on the way up was held back, in seconds.
+    pub fn most_throttled_s(&self) -> Option<f64> {
+        self.throttled_s.iter().flatten().copied().max_by(f64::total_cmp)
     }
 
     /// What was counted since `earlier`.
@@ -126,7 +131,12 @@ impl SystemCounters {
         Self {
             steal_s: difference(self.steal_s, earlier.steal_s),
             busy_s: difference(self.busy_s, earlier.busy_s),
-            throttled_s: difference(self.throttled_s, earlier.throttled_s),
+            throttled_s: self
+                .throttled_s
+                .iter()
+                .zip(&earlier.throttled_s)
+                .map(|(later, earlier)| difference(*later, *earlier))
+                .collect(),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
         }
     }
@@ -157,13 +167,9 @@ fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
     Some((busy as f64 / ticks, steal as f64 / ticks))
 }
 
-/// The longest throttled time of any of these cpu.stat files, in seconds.
-fn throttled(files: &[PathBuf]) -> Option<f64> {
-    files
-        .iter()
-        .filter_map(|f: &PathBuf| fs::read_to_string::<&Path>(f).ok())
-        .filter_map(|text| parse_throttled(&text))
-        .max_by(f64::total_cmp)
+/// Throttled time by one cpu.stat file, in seconds.
+fn throttled(file: &Path) -> Option<f64> {
+    parse_throttled(&fs::read_to_string(file).ok()?)
 }
 
 /// Seconds from `throttled_usec` (cgroup v2) or `throttled_time` in nanoseconds (v1).
@@ -201,13 +207,18 @@ mod tests {
     }
 
     #[test]
-    fn the_tightest_cgroup_counts() {
+    fn the_cgroup_that_was_held_back_longest_meanwhile_counts() {
         let dir = tempfile::tempdir().unwrap();
-        let files = [dir.path().join("own"), dir.path().join("parent"), dir.path().join("gone")];
-        fs::write(&files[0], "throttled_usec 1000000\n").unwrap();
-        fs::write(&files[1], "throttled_usec 3000000\n").unwrap();
-        assert_eq!(throttled(&files), Some(3.0));
-        assert_eq!(throttled(&[]), None);
+        let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
+        let sources = Sources { cpu_stat: vec![own.clone(), parent.clone(), gone], cpus: vec![] };
+        // The parent has a long history, but it is the own group that is held back now.
+        fs::write(&own, "throttled_usec 500000\n").unwrap();
+        fs::write(&parent, "throttled_usec 100000000\n").unwrap();
+        let before = SystemCounters::read(&sources);
+        fs::write(&own, "throttled_usec 1000000\n").unwrap();
+        let meanwhile = SystemCounters::read(&sources).since(&before);
+        assert_eq!(meanwhile.most_throttled_s(), Some(0.5));
+        assert_eq!(SystemCounters::default().most_throttled_s(), None);
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! point and takes a trial when told (`protocol`). So a crash costs one point,
 //! and trials of many points can be taken in turn.
 
+mod barrier;
 pub mod chain;
 mod clock;
 mod conditions;
 mod kernel;
+mod load_clock;
 #[cfg(test)]
 mod null;
 mod protocol;

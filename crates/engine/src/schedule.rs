@@ -19,6 +19,9 @@ use crate::steady::is_steady;
 /// Most points that are measured together; each is a process with its threads.
 const GROUP: usize = 64;
 
+/// Most threads of all points that are measured together.
+const GROUP_THREADS: u64 = 256;
+
 /// Trials that every point gets, whatever the budget.
 const LEAST_TRIALS: usize = 3;
 
@@ -94,14 +97,22 @@ impl Schedule<'_> {
     fn groups(&self) -> Vec<(usize, usize)> {
         let cheap = |p: &Point| (self.find)(&p.kernel).is_some_and(|k| k.spec().interleave);
         let mut groups: Vec<(usize, usize)> = Vec::new();
+        let mut threads = 0;
         for (i, point) in self.plan.points.iter().enumerate() {
+            threads += point.params.threads();
             match groups.last_mut() {
                 Some((from, to))
-                    if i - *from < GROUP && cheap(point) && cheap(&self.plan.points[i - 1]) =>
+                    if i - *from < GROUP
+                        && threads <= GROUP_THREADS
+                        && cheap(point)
+                        && cheap(&self.plan.points[i - 1]) =>
                 {
                     *to = i + 1;
                 }
-                _ => groups.push((i, i + 1)),
+                _ => {
+                    threads = point.params.threads();
+                    groups.push((i, i + 1));
+                }
             }
         }
         groups
@@ -337,6 +348,18 @@ mod tests {
         let trials: Vec<u64> =
             log.iter().filter(|(_, r)| *r == Request::Trial).map(|(p, _)| *p).collect();
         assert_eq!(trials, [1, 2, 3, 3, 2, 1, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_group_is_bounded_in_points_and_in_threads() {
+        // Threads 1, 2, 3, ...: 22 points make 253 threads.
+        let (_, log) = run(policy(3, 3, None), 30, |_, _| Ok(1.0), &mut Watch::default());
+        let first_23rd = log.iter().position(|(p, _)| *p == 23).unwrap();
+        let last_22nd = log.iter().rposition(|(p, _)| *p == 22).unwrap();
+        assert!(last_22nd < first_23rd, "the 23rd belongs to the next group");
+        let last_1st = log.iter().rposition(|(p, _)| *p == 1).unwrap();
+        let first_22nd = log.iter().position(|(p, _)| *p == 22).unwrap();
+        assert!(first_22nd < last_1st, "the 22nd belongs to the first");
     }
 
     #[test]

@@ -32,6 +32,13 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
     })
 }
 
+/// Median of values in any order; `None` without one.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n % 2 == 1 { sorted[n / 2] } else { f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]) }

@@ -2,22 +2,17 @@
 //! to the last end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use proofmark_model::{Conditions, Timestamp};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::chain::{Reading, rate, read_clock};
+use crate::barrier::Barrier;
 use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::kernel::{Load, Refusal, Setup};
-
-/// Time that each clock reading's slices take, in seconds, and how many there are
-/// of each chain: about 0.2 ms before and after a trial.
-const CLOCK_SLICE_S: f64 = 30e-6;
-const CLOCK_ROUNDS: u32 = 3;
+use crate::load_clock::{ClockSummary, LoadClock};
 
 /// Why a trial gave no sample.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,27 +45,6 @@ struct Part {
     clock: [Option<LoadClock>; 2],
     counters: ThreadCounters,
     migrated: bool,
-}
-
-/// The clock of one core under the load.
-#[derive(Debug, Clone, Copy)]
-struct LoadClock {
-    /// By a chain within the load where it has one, else by the plain chain.
-    hz: f64,
-    /// The plain chains, which check each other.
-    plain: Reading,
-}
-
-impl LoadClock {
-    fn read(load: &mut dyn Load) -> Option<Self> {
-        // 4 GHz is near enough to size a slice.
-        const CYCLES: u64 = (CLOCK_SLICE_S * 4e9) as u64;
-        let within = (0..CLOCK_ROUNDS)
-            .filter_map(|_| rate(|| load.clock_chain(CYCLES).map(|c| c as f64)))
-            .max_by(f64::total_cmp);
-        let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS)?;
-        Some(Self { hz: within.unwrap_or(plain.by_adds), plain })
-    }
 }
 
 /// One trial of the whole team.
@@ -111,18 +85,21 @@ impl Team {
         cpus: &[u32],
         cpu_stat: Vec<std::path::PathBuf>,
     ) -> Result<Self, TeamError> {
-        let barrier = Arc::new(Barrier::new(threads));
+        let together = Arc::new(Together {
+            start: Barrier::new(threads),
+            finish: std::sync::Barrier::new(threads),
+        });
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
             let (orders, inbox) = channel();
             let (outbox, parts) = channel();
             let cpu = cpus.get(index % cpus.len().max(1)).copied();
-            let (setup, barrier) = (Arc::clone(setup), Arc::clone(&barrier));
+            let (setup, together) = (Arc::clone(setup), Arc::clone(&together));
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
                     pin(cpu);
-                    member(setup.as_ref(), (index, threads), &barrier, &inbox, &outbox);
+                    member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
                 })
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, parts, thread: Some(thread) });
@@ -163,22 +140,24 @@ impl Team {
     }
 
     fn conditions(&self, parts: &[Part], system: &SystemCounters) -> Conditions {
-        let clock = ClockSummary::of(parts);
+        let clocks: Vec<_> = parts.iter().map(|p| p.clock).collect();
+        let clock = ClockSummary::of(&clocks);
         let own_cpu_s = total(parts, |p| p.counters.cpu_s);
-        let throttled = system.throttled_s.unwrap_or(0.0);
+        let throttled_s = system.most_throttled_s();
         let other_cpu_s = if self.oversubscribed {
             // The team's threads wait for each other: only the CPUs' own account
             // tells what others took, in ticks of 10 ms.
             system.busy_s.zip(own_cpu_s).map(|(busy, own)| (busy - own).max(0.0))
         } else {
-            total(parts, |p| p.counters.waiting_s).map(|w| (w - throttled).max(0.0))
+            total(parts, |p| p.counters.waiting_s)
+                .map(|w| (w - throttled_s.unwrap_or(0.0)).max(0.0))
         };
         Conditions {
             clock_hz: clock.as_ref().map(|c| c.mean),
             clock_spread: clock.as_ref().map(|c| c.spread),
             clock_disagreement: clock.as_ref().map(|c| c.disagreement),
             steal_s: system.steal_s,
-            throttled_s: system.throttled_s,
+            throttled_s,
             other_cpu_s,
             own_cpu_s,
             involuntary_switches: parts.iter().map(|p| p.counters.involuntary).sum(),
@@ -208,39 +187,11 @@ fn total(parts: &[Part], of: impl Fn(&Part) -> Option<f64>) -> Option<f64> {
     parts.iter().map(of).sum()
 }
 
-/// The clock over all threads, before and after.
-struct ClockSummary {
-    mean: f64,
-    spread: f64,
-    disagreement: f64,
-}
-
-impl ClockSummary {
-    fn of(parts: &[Part]) -> Option<Self> {
-        let readings: Vec<LoadClock> = parts.iter().flat_map(|p| p.clock).flatten().collect();
-        if readings.is_empty() {
-            return None;
-        }
-        let mean_of =
-            |f: fn(&LoadClock) -> f64| readings.iter().map(f).sum::<f64>() / readings.len() as f64;
-        let mean = mean_of(|r| r.hz);
-        let plain = Reading {
-            by_adds: mean_of(|r| r.plain.by_adds),
-            by_second: mean_of(|r| r.plain.by_second),
-        };
-        let (low, high) = readings
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(r.hz), high.max(r.hz)));
-        let disagreement = plain.disagreement();
-        Some(Self { mean, spread: (high - low) / mean, disagreement })
-    }
-}
-
 /// The life of one thread: set up, then trials until there are no more orders.
 fn member(
     setup: &dyn Setup,
     (index, of): (usize, usize),
-    barrier: &Barrier,
+    together: &Together,
     inbox: &Receiver<Order>,
     outbox: &Sender<Result<Part, TeamError>>,
 ) {
@@ -263,22 +214,24 @@ fn member(
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let part = one_trial(load.as_mut(), order, barrier);
+        let part = one_trial(load.as_mut(), order, together);
         if outbox.send(part).is_err() {
             return;
         }
     }
 }
 
-fn one_trial(load: &mut dyn Load, order: Order, barrier: &Barrier) -> Result<Part, TeamError> {
-    barrier.wait();
+fn one_trial(load: &mut dyn Load, order: Order, together: &Together) -> Result<Part, TeamError> {
+    together.start.wait();
     load.run(order.ahead);
     let before = LoadClock::read(load);
     let counters = ThreadCounters::before();
-    barrier.wait();
+    together.start.wait();
     let start = monotonic();
     load.run(order.iterations);
     let end = monotonic();
+    // Where threads share a CPU, those that are done sleep until all are.
+    together.finish.wait();
     let after = LoadClock::read(load);
     let later = ThreadCounters::after();
     let counted = load.verify().map_err(TeamError::Unverified)?;
@@ -302,36 +255,89 @@ fn pin(cpu: Option<u32>) {
     }
 }
 
-/// A barrier that spins, so that all threads leave it within a cache miss of each
-/// other; where there are more threads than CPUs it yields.
-struct Barrier {
-    size: u32,
-    arrived: AtomicU32,
-    round: AtomicU32,
+/// Where the threads of a team meet.
+struct Together {
+    /// Before a trial: all leave within a cache miss of each other.
+    start: Barrier,
+    /// After it: who waits takes no CPU from who still works.
+    finish: std::sync::Barrier,
 }
 
-impl Barrier {
-    fn new(size: usize) -> Self {
-        let size = u32::try_from(size).unwrap_or(u32::MAX);
-        Self { size, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::kernel::Amount;
+
+    /// Sleeps as many milliseconds as it has iterations; thread 1 sets off late.
+    struct Sleepers;
+
+    struct Sleeper {
+        slept: u64,
+        late: bool,
     }
 
-    fn wait(&self) {
-        const SPINS: u32 = 20_000;
-        let round = self.round.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
-            self.arrived.store(0, Ordering::Release);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
+    impl Setup for Sleepers {
+        fn amount(&self) -> Amount {
+            Amount::Calibrated
         }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                thread::yield_now();
+        fn work_per_iteration(&self) -> f64 {
+            1.0
+        }
+        fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+            match index {
+                7 => Err(Refusal("no place for an eighth".to_owned())),
+                _ => Ok(Box::new(Sleeper { slept: 0, late: index == 1 })),
             }
         }
+    }
+
+    impl Load for Sleeper {
+        fn run(&mut self, iterations: u64) {
+            if self.late {
+                thread::sleep(Duration::from_millis(30));
+            }
+            thread::sleep(Duration::from_millis(iterations));
+            self.slept = iterations;
+        }
+        fn verify(&mut self) -> Result<u64, String> {
+            Ok(self.slept)
+        }
+    }
+
+    fn team(threads: usize) -> Result<Team, TeamError> {
+        let setup: Arc<dyn Setup> = Arc::new(Sleepers);
+        Team::start(&setup, threads, &[], Vec::new())
+    }
+
+    #[test]
+    fn time_runs_from_the_first_start_to_the_last_end() {
+        let trial = team(2).unwrap().trial(&[20, 40], 0).unwrap();
+        // Thread 1 takes 30 ms more than its 40.
+        assert!(trial.seconds >= 0.070 && trial.seconds < 2.0, "{}", trial.seconds);
+        assert_eq!(trial.counted, 60);
+    }
+
+    #[test]
+    fn what_is_done_ahead_is_not_timed() {
+        let trial = team(1).unwrap().trial(&[5], 300).unwrap();
+        assert!(trial.seconds >= 0.005 && trial.seconds < 0.25, "{}", trial.seconds);
+        assert_eq!(trial.counted, 5);
+    }
+
+    #[test]
+    fn sleeping_is_not_cpu_time_and_nobody_competes() {
+        let trial = team(1).unwrap().trial(&[200], 0).unwrap();
+        if let Some(own) = trial.conditions.own_cpu_s {
+            assert!(own < 0.1, "{own}");
+        }
+        assert_eq!(trial.conditions.major_faults, Some(0));
+    }
+
+    #[test]
+    fn a_thread_that_refuses_refuses_the_team() {
+        let refused = team(8).err();
+        assert_eq!(refused, Some(TeamError::Refused("no place for an eighth".to_owned())));
     }
 }

@@ -1,0 +1,66 @@
+//! The lists that crates keep apart, held against each other: no crate but this
+//! one sees them all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_host::{FINDINGS, designs};
+use proofmark_judge::{ceilings, checks, microarchitecture};
+use proofmark_kernels::ALL as KERNELS;
+
+/// Designs that the host names and for which nobody has documented well enough
+/// what a core can start in a cycle. They have no CPU ceiling.
+const WITHOUT_A_ROW: &[&str] = &[
+    "a64fx",
+    "ampere1",
+    "apple_avalanche",
+    "apple_blizzard",
+    "apple_firestorm",
+    "apple_icestorm",
+    "cortex_a53",
+    "cortex_a57",
+    "neoverse_n3",
+    "tsv110",
+];
+
+/// A kernel and the ceiling of the same id, which `explain` cannot tell apart.
+const SHARED: &[&str] = &["cpu.clock"];
+
+#[test]
+fn every_ceiling_that_a_kernel_declares_exists_and_is_declared() {
+    let known: BTreeSet<_> = ceilings::ALL.iter().map(|rule| rule.id()).collect();
+    let mut declared = BTreeSet::new();
+    for kernel in KERNELS {
+        let spec = kernel.spec();
+        for id in spec.ceilings.iter() {
+            assert!(known.contains(id.as_ref()), "{}: no ceiling {id}", spec.id);
+            declared.insert(id.as_ref());
+        }
+    }
+    assert_eq!(declared, known, "a ceiling that no kernel declares is never derived");
+}
+
+#[test]
+fn designs_of_the_host_and_rows_of_the_judge_are_the_same() {
+    let named: BTreeSet<_> = designs().collect();
+    assert_eq!(named.len(), designs().count(), "a design is listed twice");
+    let rows: BTreeSet<_> = microarchitecture::rows().map(|row| row.id).collect();
+    let unnamed: Vec<_> = rows.difference(&named).collect();
+    assert!(unnamed.is_empty(), "rows for designs that the host never names: {unnamed:?}");
+    let without: Vec<_> = named.difference(&rows).copied().collect();
+    assert_eq!(without, WITHOUT_A_ROW, "designs without a row");
+}
+
+#[test]
+fn an_id_explains_one_thing() {
+    let kernels = KERNELS.iter().map(|kernel| kernel.spec().id.as_ref());
+    let ids = kernels
+        .chain(checks::ALL.iter().map(|check| check.id()))
+        .chain(ceilings::ALL.iter().map(|rule| rule.id()))
+        .chain(FINDINGS.iter().map(|finding| finding.0));
+    let mut count: BTreeMap<&str, u32> = BTreeMap::new();
+    for id in ids {
+        *count.entry(id).or_default() += 1;
+    }
+    let shared: Vec<_> = count.iter().filter(|(_, n)| **n > 1).map(|(id, _)| *id).collect();
+    assert_eq!(shared, SHARED);
+}

@@ -1,0 +1,40 @@
+//! Where threads meet to start together.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+/// A barrier that spins, so that all threads leave it within a cache miss of each
+/// other; where there are more threads than CPUs it yields.
+pub(crate) struct Barrier {
+    size: u32,
+    arrived: AtomicU32,
+    round: AtomicU32,
+}
+
+impl Barrier {
+    /// For so many threads.
+    pub(crate) fn new(size: usize) -> Self {
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        Self { size, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
+    }
+
+    /// Waits until all have come.
+    pub(crate) fn wait(&self) {
+        const SPINS: u32 = 20_000;
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
+            self.arrived.store(0, Ordering::Release);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            if spins < SPINS {
+                std::hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
