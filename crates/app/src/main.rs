@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     };
     result.map_or_else(
         |error| {
-            anstream::eprintln!("proofmark: {error:#}");
+            text::say(&format!("proofmark: {error:#}"));
             error::status(&error)
         },
         |outcome: Outcome| outcome.into(),

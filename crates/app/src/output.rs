@@ -1,26 +1,24 @@
 //! Where a run leaves its files, tried out before anything is measured.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use proofmark_model::{Run, Timestamp};
+use proofmark_model::{Plan, Run, Timestamp, format_size};
 use proofmark_report::Options;
 
 use crate::error::Usage;
 
-/// Room that a run's files may need; less free space is an error at the start.
+/// Room that a run's files need, in bytes, at the least and for each trial.
 const ROOM: usize = 8 << 20;
+const ROOM_A_TRIAL: usize = 4 << 10;
 
 /// A run's folder.
 #[derive(Debug)]
 pub struct Output {
     dir: PathBuf,
 }
-
-/// Formats that make no file of their own: the run file is the JSON already.
-const ON_REQUEST: [&str; 2] = ["terminal", "json"];
 
 /// Name of the run file in its folder.
 pub const RUN_FILE: &str = "run.json";
@@ -30,7 +28,7 @@ impl Output {
     ///
     /// # Errors
     /// If it holds a run already (usage), cannot be made, is read-only or full.
-    pub fn create(asked: Option<&Path>, started: Timestamp) -> Result<Self> {
+    pub fn create(asked: Option<&Path>, plan: &Plan, started: Timestamp) -> Result<Self> {
         let dir = asked.map_or_else(
             || PathBuf::from(format!("proofmark-{}", started.compact())),
             Path::to_path_buf,
@@ -45,15 +43,17 @@ impl Output {
             format!("cannot make the folder {}; name another with --out", dir.display())
         })?;
         let output = Self { dir };
-        output.try_out()?;
+        output.try_out(plan)?;
         Ok(output)
     }
 
-    fn try_out(&self) -> Result<()> {
-        try_out(&self.dir.join(RUN_FILE), &vec![0x5a; ROOM]).with_context(|| {
+    fn try_out(&self, plan: &Plan) -> Result<()> {
+        let trials = plan.points.len() * plan.policy.max_trials as usize;
+        let room = ROOM.max(trials * ROOM_A_TRIAL);
+        try_out(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
             format!(
                 "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
-                ROOM >> 20,
+                room >> 20,
                 self.dir.display()
             )
         })
@@ -74,11 +74,8 @@ impl Output {
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
         for format in proofmark_report::ALL {
-            if ON_REQUEST.contains(&format.id()) {
-                continue;
-            }
-            let name = format!("report.{}", format.extension());
-            let path = self.dir.join(&name);
+            let Some(name) = format.file() else { continue };
+            let path = self.dir.join(name);
             let text =
                 format.render(run, &options).with_context(|| format!("cannot make {name}"))?;
             write_whole(&path, text.as_bytes())
@@ -103,6 +100,9 @@ impl Output {
 /// # Errors
 /// If it could not.
 pub fn try_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return fs::OpenOptions::new().write(true).open(path).map(drop);
+    }
     let beside = beside(path);
     let written = File::create(&beside).and_then(|mut f| {
         f.write_all(bytes)?;
@@ -110,6 +110,12 @@ pub fn try_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
     });
     let _ = fs::remove_file(&beside);
     written
+}
+
+/// Whether something is there that must be written to and not replaced: a device, a
+/// pipe, a link.
+fn is_special(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|m| !m.is_file())
 }
 
 /// The name under which a file is written before it is moved to its place.
@@ -124,6 +130,9 @@ fn beside(path: &Path) -> PathBuf {
 /// # Errors
 /// If the folder cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
     let beside = beside(path);
     let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
@@ -132,13 +141,29 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Largest run file that is read, in bytes.
+const LARGEST_RUN: u64 = 1 << 30;
+
+/// Reads a text file of at most so many bytes.
+///
+/// # Errors
+/// If it cannot be read, is larger, or is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("larger than {}", format_size(most))));
+    }
+    Ok(text)
+}
+
 /// Reads the run file that a person named, or the one in the folder that they named.
 ///
 /// # Errors
 /// A usage error of one line if it is no run file of this version.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
-    let text = match fs::read_to_string(&file) {
+    let text = match read_text(&file, LARGEST_RUN) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
             bail!("{}: {e}", file.display())
@@ -146,4 +171,31 @@ pub fn read(path: &Path) -> Result<Run> {
         Err(e) => return Err(Usage::error(format!("{}: {e}", file.display()))),
     };
     proofmark_model::read_run(&text).map_err(|e| Usage::error(format!("{}: {e}", file.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_written_to_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, file) = (dir.path().join("link"), dir.path().join("file"));
+        fs::write(&file, "old and longer").unwrap();
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        try_out(&link, b"x").unwrap();
+        write_whole(&link, b"x").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        try_out(&file, b"x").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old and longer");
+        write_whole(&file, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "something was left behind");
+    }
+
+    #[test]
+    fn no_file_is_read_without_a_bound() {
+        let error = read_text(Path::new("/dev/zero"), 1000).unwrap_err();
+        assert!(error.to_string().contains("larger than"), "{error}");
+    }
 }

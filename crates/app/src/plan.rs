@@ -11,7 +11,7 @@ use proofmark_model::{
 
 use crate::cli::{RunArgs, Trials};
 use crate::error::Usage;
-use crate::profile::Profile;
+use crate::profile::{LONGEST_RUN, Profile};
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
 /// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
@@ -40,7 +40,7 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
         (policy.min_trials, policy.max_trials) = (n, n);
     }
     if let Some(budget) = args.budget {
-        policy.budget_s = Some(budget.as_secs_f64());
+        policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
     if limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
         policy.trial_s = policy.trial_s.max(QUOTA_TRIAL_S);

@@ -1,7 +1,6 @@
 //! Profiles: named plans in TOML, built in or from a file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use proofmark_model::{Policy, nearest, parse_duration};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Usage;
+use crate::output::read_text;
 
 /// Built-in profiles by name, the texts of files that users can copy and change.
 pub const BUILT_IN: [(&str, &str); 3] = [
@@ -16,6 +16,13 @@ pub const BUILT_IN: [(&str, &str); 3] = [
     ("default", include_str!("../profiles/default.toml")),
     ("thorough", include_str!("../profiles/thorough.toml")),
 ];
+
+/// Largest profile that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Longest trial and longest run that a profile may ask for.
+const LONGEST_TRIAL: Duration = Duration::from_secs(3600);
+pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A profile as its file says it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -115,7 +122,7 @@ impl Profile {
             return Err(Usage::error(format!("no profile and no file named '{name}'; {hint}")));
         }
         let text =
-            fs::read_to_string(path).map_err(|e| Usage::error(format!("profile {name}: {e}")))?;
+            read_text(path, LARGEST).map_err(|e| Usage::error(format!("profile {name}: {e}")))?;
         Self::parse(&text).map_err(|e| Usage::error(format!("profile {name}: {e}")))
     }
 
@@ -139,6 +146,9 @@ impl Profile {
                 "min_trials is {} and max_trials {}; they must be in order, from 1 to 1000",
                 p.min_trials, p.max_trials
             ));
+        }
+        if p.trial > LONGEST_TRIAL || p.budget.is_some_and(|b| b > LONGEST_RUN) {
+            return Err("a trial takes at most an hour, and a run 30 days".to_owned());
         }
         if self.points.is_empty() {
             return Err("it has no [[points]]".to_owned());
@@ -200,6 +210,7 @@ threads = [1, "all"]
             (good.replace("target = 0.02", "tarjet = 0.02"), "line 3"),
             (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
             (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),
+            (good.replace("\"60ms\"", "\"2h\""), "an hour"),
             (good.replace("[1, \"all\"]", "[1, -1]"), "line"),
             ("name = ".to_owned(), "line 1"),
             (String::new(), "name"),

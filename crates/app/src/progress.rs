@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use proofmark_engine::Phase;
 use proofmark_model::{Ending, Measurement, format_quantity, format_seconds};
 
+use crate::text::say;
+
 /// Shows how far a run is.
 pub struct Progress {
     bar: ProgressBar,
@@ -43,7 +45,7 @@ impl Progress {
         let line = describe(phase, m);
         if self.plain {
             if phase == Phase::Done {
-                eprintln!("[{done}/{}] {line}", self.points);
+                say(&format!("[{done}/{}] {line}", self.points));
             }
             return;
         }
@@ -56,7 +58,7 @@ impl Progress {
     /// A message that stays.
     pub fn say(&self, text: &str) {
         if self.plain {
-            eprintln!("proofmark: {text}");
+            say(&format!("proofmark: {text}"));
         } else {
             self.bar.println(format!("proofmark: {text}"));
         }

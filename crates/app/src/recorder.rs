@@ -61,14 +61,22 @@ fn ended_by_itself(ending: &Ending) -> bool {
     matches!(ending, Ending::Crashed { .. } | Ending::Refused { .. } | Ending::Unverified { .. })
 }
 
-/// Every measurement judged in the light of the others.
+/// Every measurement judged in the light of the others. Twice, because checks that
+/// compare points must know how the other point was judged.
 fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
-    let one = |m: &Measurement| {
-        let Some(spec) = run.kernels.get(&m.kernel) else { return m.clone() };
-        let context = Context { host: &run.host, spec, policy: &run.plan.policy, others: known };
-        judge(&context, m.clone())
+    let once = |others: &[Measurement]| -> Vec<Measurement> {
+        others
+            .iter()
+            .map(|m| match run.kernels.get(&m.kernel) {
+                None => m.clone(),
+                Some(spec) => {
+                    let (host, policy) = (&run.host, &run.plan.policy);
+                    judge(&Context { host, spec, policy, others }, m.clone())
+                }
+            })
+            .collect()
     };
-    known.iter().map(one).collect()
+    once(&once(known))
 }
 
 impl Observer for Recorder<'_> {

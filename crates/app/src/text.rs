@@ -13,6 +13,11 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Says a line on standard error; if nobody listens there any more, never mind.
+pub fn say(line: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}
+
 /// How wide standard output is and whether it takes colours.
 pub fn terminal_options() -> Options {
     let stdout = io::stdout();

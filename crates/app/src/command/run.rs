@@ -16,13 +16,16 @@ use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::output::{Output, try_out, write_whole};
 use crate::plan::{estimate, plan};
+use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::text::{print, terminal_options};
+use crate::text::{print, say, terminal_options};
 use crate::{machine, signals};
 
-/// Longest silence of a worker beyond the time that a trial is expected to take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest silence of a worker: at least this, and at least so many times the
+/// expected duration of a trial, since a machine may be that much slower.
+const PATIENCE_S: f64 = 120.0;
+const PATIENCE_TIMES: f64 = 50.0;
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
@@ -30,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let (plan, left_out) = plan(args, &host.limits)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     for reason in left_out.iter().filter(|_| args.dry_run || !args.set.is_empty()) {
-        anstream::eprintln!("proofmark: left out: {reason}");
+        say(&format!("proofmark: left out: {reason}"));
     }
     if args.dry_run {
         print(&dry_run(&plan))?;
@@ -39,7 +42,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let stop = Stop::default();
     signals::stop_on_signals(&stop).context("cannot handle signals")?;
     let started = Timestamp::now();
-    let output = Output::create(args.out.as_deref(), started)?;
+    let output = Output::create(args.out.as_deref(), &plan, started)?;
     if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
         try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -85,14 +88,15 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
         .points
         .iter()
         .filter_map(|p| find(&p.kernel)?.nominal_seconds(&p.params))
-        .fold(plan.policy.trial_s, f64::max);
+        .fold(plan.policy.trial_s, f64::max)
+        .min(LONGEST_RUN.as_secs_f64());
     let workers = Workers {
         program: std::env::current_exe().context("cannot find this program's own file")?,
         arguments: vec!["worker".to_owned()],
         cpus: run.host.limits.usable_cpus.clone(),
         cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
         trial_s: plan.policy.trial_s,
-        patience: PATIENCE + Duration::from_secs_f64(20.0 * longest),
+        patience: Duration::from_secs_f64(PATIENCE_S.max(PATIENCE_TIMES * longest)),
         stop: stop.clone(),
     };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1);
@@ -125,7 +129,7 @@ fn finish(args: &RunArgs, run: &Run, output: &Output) -> Result<Outcome> {
         print(&Terminal.render(run, &terminal_options())?)?;
     }
     saved?;
-    anstream::eprintln!("Report: {}", output.page().display());
+    say(&format!("Report: {}", output.page().display()));
     Ok(outcome(run))
 }
 
