@@ -90,3 +90,62 @@ impl Observer for Recorder<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proofmark_model::{Conditions, Params, Plan, Policy, SCHEMA, Timestamp, Tool, Trial};
+
+    use super::*;
+
+    /// `cpu.iops` at that rate, on so many threads; `throttled_s` in each of 6 trials of a second.
+    fn measured(threads: u64, rate: f64, throttled_s: f64) -> Measurement {
+        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        let params =
+            Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
+        let trial = Trial {
+            value: rate,
+            seconds: 1.0,
+            work: rate,
+            started: Timestamp::from_millis(0).unwrap(),
+            conditions: Conditions { throttled_s: Some(throttled_s), ..Conditions::default() },
+        };
+        let mut m = Measurement::new(spec, params);
+        m.trials = vec![trial; 6];
+        m.summary = proofmark_engine::summarise(&[rate; 6]);
+        m.ending = Ending::Complete;
+        m
+    }
+
+    fn run() -> Run {
+        let policy =
+            Policy { target: 0.02, min_trials: 6, max_trials: 6, trial_s: 0.1, budget_s: None };
+        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        Run {
+            schema: SCHEMA.into(),
+            tool: Tool { version: String::new(), commit: None, build: String::new() },
+            started: Timestamp::from_millis(0).unwrap(),
+            ended: None,
+            interrupted: None,
+            host: crate::machine::look(),
+            plan: Plan { profile: "test".to_owned(), policy, points: Vec::new() },
+            kernels: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
+            measurements: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn scaling_found(one_is_throttled: bool) -> bool {
+        let throttled = if one_is_throttled { 0.9 } else { 0.0 };
+        let known = [measured(1, 1e9, throttled), measured(2, 9e9, 0.0)];
+        let judged = judged(&run(), &known);
+        judged[1].findings.iter().any(|f| f.check == "scaling")
+    }
+
+    #[test]
+    fn checks_that_compare_points_see_them_judged() {
+        assert!(scaling_found(false), "nine times the rate with two threads");
+        assert!(!scaling_found(true), "the one-thread point was itself throttled");
+    }
+}

@@ -65,15 +65,8 @@ const PROBE_FAILED: Entry = (
 
 /// Every finding about the host: id, title, and what it means with what to do
 /// about it. All are notes.
-pub const FINDINGS: &[(&str, &str, &str)] = &[
-    MASKED_MODEL,
-    USABLE_CPUS,
-    HYBRID_CORES,
-    SMT_HIDDEN,
-    CLOCK_HIDDEN,
-    CACHE_SHARE,
-    PROBE_FAILED,
-];
+pub const FINDINGS: &[(&str, &str, &str)] =
+    &[MASKED_MODEL, USABLE_CPUS, HYBRID_CORES, SMT_HIDDEN, CLOCK_HIDDEN, CACHE_SHARE, PROBE_FAILED];
 
 /// No core design has a last-level cache with more than this for each core
 /// (EPYC 9184X: 768 MiB for 16 cores).

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe, Severity};
+use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
 use crate::cgroup::{self, Place, Version};
+use crate::findings::{USABLE_CPUS, note};
 use crate::root::{Reason, Root, below};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;

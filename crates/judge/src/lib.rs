@@ -14,10 +14,15 @@ pub mod microarchitecture;
 mod statistics;
 #[cfg(test)]
 mod testing;
+mod words;
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Better, Ceiling, Host, KernelSpec, Measurement, Policy, Trial, Verdict};
+
+pub use capacity::{Bound, Capacity};
+
+use words::counted;
 
 /// What a measurement is judged against.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +35,14 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
     /// All measurements of the run so far; the one that is judged may be among them.
     pub others: &'a [Measurement],
+}
+
+impl<'a> Context<'a> {
+    /// The same kernel with the same knobs on one thread, where the run measured it.
+    pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
+        let one = m.params.clone().with("threads", 1);
+        self.others.iter().find(|other| other.kernel == m.kernel && other.params == one)
+    }
 }
 
 /// Judges a measurement that has its trials, summary, witness and ending: fills the
@@ -118,7 +131,10 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
         Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
     };
     let too_few = || match trials {
-        0..6 => format!("{trials} trials cannot give a 95 % interval by order statistics; 6 can"),
+        0..6 => format!(
+            "{} cannot give a 95 % interval by order statistics; 6 can",
+            counted(trials, "trial")
+        ),
         _ => "no interval was computed".to_owned(),
     };
     let unusable = || match trials {
@@ -177,6 +193,19 @@ mod tests {
         }
         let e = judged(&host(), m, &[]).efficiency.unwrap();
         assert!((e - 0.99).abs() < 0.005, "{e}");
+    }
+
+    #[test]
+    fn the_same_point_on_one_thread_is_found_among_others() {
+        let (h, spec, policy) = (host(), spec("cpu.flops"), policy());
+        let mut narrow = flops(1);
+        narrow.params = narrow.params.with("isa", "scalar");
+        let mut foreign = flops(1);
+        foreign.kernel = "cpu.iops".to_owned();
+        let others = [narrow, foreign, flops(2), flops(1)];
+        let found = context(&h, &spec, &policy, &others).on_one_thread(&flops(4));
+        assert!(found.is_some_and(|one| std::ptr::eq(one, &others[3])), "{found:?}");
+        assert!(context(&h, &spec, &policy, &others[..3]).on_one_thread(&flops(4)).is_none());
     }
 
     #[test]

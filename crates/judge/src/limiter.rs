@@ -1,14 +1,13 @@
 //! Names the resource that held a number down, with the figures that show it.
 //!
 //! What took the CPU away comes first: a quota, other processes, the hypervisor.
-//! Then, if the number is near its ceiling, what the ceiling is made of. If neither,
-//! nobody is named: a limiter that is guessed is worse than none.
+//! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
+//! made of. If neither, nobody is named: a limiter that is guessed is worse than none.
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Severity, Unit, format_quantity};
+use proofmark_model::{Limiter, Measurement, Severity};
 
-use crate::Context;
-use crate::capacity::{Bound, Capacity};
-use crate::ceilings::{CLOCK_INPUT, MIX_DIVIDER_INPUT};
+use crate::capacity::Capacity;
+use crate::{Context, ceilings};
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
 const NEAR: f64 = 0.9;
@@ -46,7 +45,9 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
         return Err(format!("{share}, and no check found what holds it down"));
     }
     let capacity = Capacity::of(ctx.host, m)?;
-    let mut limiter = at_the_ceiling(ceiling, &capacity, &share);
+    let rule = ceilings::find(&ceiling.id)
+        .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
+    let mut limiter = rule.limiter(ceiling, &capacity, &share);
     if let Some(lost) = ctx.host.timer.interrupted_share.get().filter(|l| **l >= TOLD) {
         let lost = lost * 100.0;
         limiter.evidence += &format!("; interrupts take {lost:.1} % of a busy thread's time here");
@@ -63,39 +64,12 @@ fn taken_away(m: &Measurement) -> Option<Limiter> {
     })
 }
 
-/// What a ceiling that was reached is made of.
-fn at_the_ceiling(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
-    let input = |name: &str| ceiling.inputs.iter().find(|i| i.name == name);
-    let clock = input(CLOCK_INPUT)
-        .map(|i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
-        .unwrap_or_default();
-    let (resource, evidence) = if ceiling.id == "cpu.clock" {
-        ("clock", format!("{share}, the reported boost"))
-    } else if let (Bound::Quota, Some(quota)) = (capacity.bound, capacity.quota) {
-        ("CPU quota", format!("{share} of {quota} CPUs{clock}"))
-    } else if let Some(divider) = input(MIX_DIVIDER_INPUT) {
-        let cycles = divider.value;
-        ("divider unit", format!("{share}{clock}: {cycles} cycles of division an iteration"))
-    } else if capacity.bound == Bound::Cores {
-        (
-            "physical cores",
-            format!(
-                "{share}{clock}: {} threads share the execution ports of {} core(s)",
-                capacity.threads, capacity.physical
-            ),
-        )
-    } else {
-        ("execution ports", format!("{share}{clock} on {} core(s)", capacity.cores))
-    };
-    Limiter { resource: resource.to_owned(), evidence }
-}
-
 #[cfg(test)]
 mod tests {
     use proofmark_model::{CpuQuota, Host, Probe};
 
     use super::*;
-    use crate::testing::{around, each, flops, host, judged, mix, with_values};
+    use crate::testing::{around, clock, each, flops, host, judged, mix, with_values};
 
     #[test]
     fn what_interrupts_take_is_told() {
@@ -105,6 +79,13 @@ mod tests {
         assert!(told(&h).contains("interrupts take 0.9 %"), "{}", told(&h));
         h.timer.interrupted_share = Probe::known(0.0, "gaps");
         assert!(!told(&h).contains("interrupts"), "{}", told(&h));
+    }
+
+    #[test]
+    fn those_who_take_are_checks() {
+        for (check, _) in TAKERS {
+            assert!(crate::checks::find(check).is_some(), "no check {check}");
+        }
     }
 
     fn resource(h: &Host, m: Measurement) -> Option<String> {
@@ -118,6 +99,38 @@ mod tests {
         assert_eq!(resource(&h, flops(8)).as_deref(), Some("physical cores"));
         let divisions = with_values(mix(true, "arith17", "scalar"), &around(0.95 * 8.5e9));
         assert_eq!(resource(&h, divisions).as_deref(), Some("divider unit"));
+        let mut bare = host();
+        bare.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let limiter = judged(&bare, clock(4.1e9), &[]).limiter.unwrap();
+        assert_eq!(limiter.resource, "clock");
+        assert!(limiter.evidence.contains("reported boost"), "{}", limiter.evidence);
+    }
+
+    #[test]
+    fn the_evidence_names_the_figures() {
+        let evidence = |h: &Host, m| {
+            let whole = judged(h, m, &[]).limiter.unwrap().evidence;
+            whole.split("; interrupts").next().unwrap_or_default().to_owned()
+        };
+        let mut h = host();
+        let near = |limit: f64| around(0.99 * limit);
+        assert_eq!(
+            evidence(&h, with_values(flops(1), &near(64e9))),
+            "99.0 % of the ceiling at 4.000 GHz on 1 core"
+        );
+        assert_eq!(
+            evidence(&h, with_values(flops(8), &near(128e9))),
+            "99.0 % of the ceiling at 4.000 GHz: 8 threads share the execution ports of 2 cores"
+        );
+        assert_eq!(
+            evidence(&h, with_values(mix(true, "arith17", "scalar"), &near(8.5e9))),
+            "99.0 % of the ceiling at 4.000 GHz: 8 cycles of division an iteration"
+        );
+        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        assert_eq!(
+            evidence(&h, with_values(flops(1), &near(32e9))),
+            "99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz"
+        );
     }
 
     #[test]

@@ -2,12 +2,10 @@
 //!
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{
     Better, Clock, Conditions, Cpu, CpuQuota, Ending, Finding, Host, KernelSpec, Limits, Load,
     Measurement, Memory, Microarchitecture, Os, Params, Policy, Probe, Severity, Subsystem,
-    Summary, Timer, Timestamp, Trial, Unit, Verdict, Witness,
+    Summary, Timer, Timestamp, Trial, Unit, Witness,
 };
 
 use crate::checks::Check;
@@ -180,29 +178,17 @@ pub(crate) fn measurement(kernel: &str, params: Params, unit: Unit, values: &[f6
     let trials: Vec<Trial> = values.iter().map(|v| trial(*v, 0.1)).collect();
     let work: f64 = trials.iter().map(|t| t.work).sum();
     Measurement {
-        kernel: kernel.to_owned(),
-        subsystem: Subsystem::Cpu,
-        params,
         unit,
-        better: Better::Higher,
         trials,
-        warmup: Vec::new(),
         summary: summary(values),
-        latency: None,
         witness: Some(Witness {
             kind: "checked arithmetic".to_owned(),
             claimed: work,
             counted: work,
             note: String::new(),
         }),
-        ceiling: None,
-        efficiency: None,
-        limiter: None,
-        references: Vec::new(),
-        findings: Vec::new(),
-        verdict: Verdict::Valid,
-        missing: BTreeMap::new(),
         ending: Ending::Complete,
+        ..Measurement::new(&spec(kernel), params)
     }
 }
 
@@ -279,4 +265,16 @@ pub(crate) fn found(check: &dyn Check, m: Measurement) -> Option<(Severity, Stri
 /// Only the severity.
 pub(crate) fn severity(check: &dyn Check, m: Measurement) -> Option<Severity> {
     found(check, m).map(|(s, _)| s)
+}
+
+/// Uniform numbers from 0 to 1, the same ones every time (Marsaglia, *Xorshift
+/// RNGs*, 2003).
+pub(crate) fn xorshift() -> impl FnMut() -> f64 {
+    let mut state = 88_172_645_463_325_252_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }

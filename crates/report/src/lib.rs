@@ -61,8 +61,9 @@ pub enum RenderError {
 pub trait Format: Sync {
     /// The word after `--format`.
     fn id(&self) -> &'static str;
-    /// Ending of a file of this form, without a dot.
-    fn extension(&self) -> &'static str;
+    /// Name of the file that a run's folder gets in this form; `None` for a form that
+    /// is made on request only.
+    fn file(&self) -> Option<&'static str>;
     /// One sentence: what it is good for.
     fn about(&self) -> &'static str;
     /// The report's text, which ends in a line break.
@@ -93,10 +94,14 @@ mod tests {
         assert_eq!(ids.len(), ALL.len());
         for format in ALL {
             assert!(!format.about().is_empty(), "{}", format.id());
-            assert!(!format.extension().is_empty(), "{}", format.id());
-            assert!(!format.extension().starts_with('.'), "{}", format.id());
             assert!(find(format.id()).is_some());
         }
         assert!(find("no such format").is_none());
+    }
+
+    #[test]
+    fn a_run_gets_one_file_a_format_and_none_of_them_is_the_run_itself() {
+        let files: Vec<_> = ALL.iter().filter_map(|f| f.file()).collect();
+        assert_eq!(files, ["report.html", "report.md", "report.csv"]);
     }
 }

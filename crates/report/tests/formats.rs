@@ -189,6 +189,49 @@ fn json_gives_the_run_back() {
 }
 
 #[test]
+fn threads_that_take_turns_are_named_and_never_put_first() {
+    let note = "oversubscribed: more threads than the 2 usable CPUs take turns";
+    let run = fixture::oversubscribed();
+    for format in ["terminal", "html", "markdown"] {
+        assert!(of(format, &run).contains(note), "{format}");
+        assert!(!of(format, &fixture::run()).contains("more threads than the"), "{format}");
+    }
+    let view = View::of(&run);
+    for kernel in &view.kernels {
+        assert!(kernel.headline.at.ends_with("2 threads"), "{}", kernel.headline.at);
+    }
+    let clock = &view.kernels[0];
+    assert_eq!(
+        clock.sentences,
+        [
+            "Against 1 thread, it is 2.00 times with 2; oversubscribed, 4.00 times with 4 and 4.00 times with 8."
+        ]
+    );
+    let notes: Vec<_> =
+        clock.table.rows.iter().filter_map(|r| r.cells.last()).map(|c| c.note).collect();
+    assert_eq!(notes, [None, None, Some(2), Some(2)]);
+}
+
+#[test]
+fn a_missing_ceiling_is_explained_once() {
+    let view = View::of(&fixture::run());
+    let clock = &view.kernels[0];
+    assert_eq!(clock.table.notes, ["no boost clock is known (fixture)"]);
+    assert_eq!(clock.headline.held, None);
+}
+
+#[test]
+fn the_spread_is_what_stops_trials() {
+    let mut run = fixture::run();
+    let m = run.measurements.iter_mut().find(|m| m.kernel == "cpu.clock").unwrap();
+    let s = m.summary.as_mut().unwrap();
+    (s.median, s.ci95) = (99e9, Some([98e9, 103e9]));
+    let half = s.half_width().unwrap();
+    let view = View::of(&run);
+    assert_eq!(view.kernels[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
+}
+
+#[test]
 fn no_invalid_number_is_put_first() {
     let mut run = fixture::run();
     for m in run.measurements.iter_mut().filter(|m| m.kernel == "cpu.flops") {

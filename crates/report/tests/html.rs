@@ -54,7 +54,7 @@ fn the_figures_come_first_and_with_their_worth() {
         "393.6",
         "GFLOP/s",
         "96.2 %",
-        "± 0.5 %",
+        "± 0.4 %",
         "execution ports",
         "✓ valid",
         "6 of 8 numbers stand",
@@ -103,6 +103,28 @@ fn charts_and_tables_are_named() {
     for table in between(&page, "<table", "</table>") {
         assert!(table.contains("scope=\"col\""));
     }
+}
+
+#[test]
+fn every_mark_tells_its_figures() {
+    let page = page(&fixture::run());
+    let told = between(&page, "<title>", "</title>");
+    let flops = "avx2, 4 threads: 393.6 GFLOP/s, 95 % interval 391.6 to 395.2, \
+                 96.2 % of its ceiling of 409.3 GFLOP/s, ✓ valid";
+    assert_eq!(told.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
+    assert!(told.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
+}
+
+#[test]
+fn the_usable_cpus_are_marked_where_threads_go_beyond_them() {
+    let mark = ["2 CPUs\n</text>", ", oversubscribed</title>"];
+    let page_of = |run: &Run| page(run);
+    let (within, beyond) = (page_of(&fixture::run()), page_of(&fixture::oversubscribed()));
+    for m in mark {
+        assert!(!within.contains(m) && beyond.contains(m), "{m}");
+    }
+    let labels: Vec<_> = beyond.matches(mark[0]).collect();
+    assert_eq!(labels.len(), between(&beyond, "rate by threads</figcaption>", "<svg").len());
 }
 
 #[test]

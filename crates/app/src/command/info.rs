@@ -1,19 +1,115 @@
-//! `proofmark info`: the machine.
+//! `proofmark info`: the machine, and the ceilings that follow from it.
 
 use anyhow::Result;
+use proofmark_engine::Kernel;
+use proofmark_judge::{Context, ceilings};
+use proofmark_model::{
+    Ceiling, Host, Input, KnobKind, Measurement, Params, Point, Policy, Unit, format_quantity,
+};
+use serde::Serialize;
 
 use crate::cli::InfoArgs;
 use crate::error::Outcome;
 use crate::machine;
-use crate::text::{print, terminal_options};
+use crate::text::{columns, print, terminal_options};
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct Info<'a> {
+    host: &'a Host,
+    ceilings: Vec<Limit>,
+}
+
+/// The ceiling of one point, or why it has none.
+#[derive(Serialize)]
+struct Limit {
+    point: Point,
+    ceiling: Option<Ceiling>,
+    missing: Option<String>,
+}
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<Outcome> {
     let host = machine::look();
+    let ceilings = limits(&host);
     if args.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&host)?))?;
+        let info = Info { host: &host, ceilings };
+        print(&format!("{}\n", serde_json::to_string_pretty(&info)?))?;
     } else {
         print(&proofmark_report::terminal::host(&host, &terminal_options()))?;
+        print(&format!("\n{}", describe(&ceilings)))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The ceilings of the peak kernels on all usable CPUs, at the clock just measured.
+fn limits(host: &Host) -> Vec<Limit> {
+    let threads = host.limits.usable_cpus.len().max(1) as u64;
+    let peaks = proofmark_kernels::ALL.iter().filter(|k| k.spec().ceilings.contains(&PEAK.into()));
+    peaks.flat_map(|kernel| of_kernel(*kernel, host, threads)).collect()
+}
+
+/// Id of the ceiling that a person asks for: what the cores could do at most.
+const PEAK: &str = "cpu.peak";
+
+fn of_kernel(kernel: &'static dyn Kernel, host: &Host, threads: u64) -> Vec<Limit> {
+    let spec = kernel.spec();
+    let mut points = vec![Params::default().with("threads", threads)];
+    for knob in spec.knobs.iter() {
+        if let KnobKind::Choice(words) = &knob.kind {
+            points = points
+                .iter()
+                .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, w.as_ref())))
+                .collect();
+        }
+    }
+    let policy =
+        Policy { target: 0.02, min_trials: 1, max_trials: 1, trial_s: 0.1, budget_s: None };
+    points
+        .into_iter()
+        .filter(|params| kernel.supports(params).is_ok())
+        .map(|params| {
+            let m = Measurement::new(spec, params);
+            let context = Context { host, spec, policy: &policy, others: &[] };
+            let (ceiling, missing) = match ceilings::derive(&context, &m) {
+                Ok(ceiling) => (Some(ceiling), None),
+                Err(reason) => (None, Some(reason)),
+            };
+            Limit { point: m.point(), ceiling, missing }
+        })
+        .collect()
+}
+
+fn describe(limits: &[Limit]) -> String {
+    let mut text = "Ceilings on all usable CPUs, at the measured clock\n".to_owned();
+    let rows: Vec<(String, String)> = limits.iter().map(row).collect();
+    text += &columns(rows.iter().map(|(a, b)| (a.as_str(), b.as_str())));
+    if let Some(ceiling) = limits.iter().find_map(|l| l.ceiling.as_ref()) {
+        text += &format!("  {}; 'proofmark explain {}' tells more\n", ceiling.formula, ceiling.id);
+    }
+    text
+}
+
+fn row(limit: &Limit) -> (String, String) {
+    let Params(params) = &limit.point.params;
+    let knobs: Vec<String> =
+        params.iter().filter(|(k, _)| *k != "threads").map(|(_, v)| v.to_string()).collect();
+    let unit = proofmark_kernels::find(&limit.point.kernel).map(|k| k.spec().unit);
+    let value = match (&limit.ceiling, unit) {
+        (Some(c), Some(unit)) => {
+            let factors: Vec<String> = c.inputs.iter().map(factor).collect();
+            format!("{} = {}", format_quantity(c.value, unit), factors.join(" x "))
+        }
+        _ => limit.missing.clone().unwrap_or_default(),
+    };
+    (format!("  {} {}", limit.point.kernel, knobs.join(" ")), value)
+}
+
+/// One factor of the ceiling, short.
+fn factor(input: &Input) -> String {
+    if input.unit == Unit::Hertz.as_str() {
+        format_quantity(input.value, Unit::Hertz)
+    } else {
+        format!("{}", input.value)
+    }
 }

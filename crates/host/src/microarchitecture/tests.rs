@@ -1,5 +1,7 @@
 //! Model numbers that are true, masked, and beyond resolution.
 
+use proofmark_model::Severity;
+
 use super::*;
 
 fn who(vendor: &str, family: u32, model: u32, stepping: u32, features: &str) -> Identity {

@@ -1,10 +1,10 @@
 //! `cpu.clock`: the boost clock that the machine reports.
 
-use proofmark_model::{Ceiling, Measurement, Provenance};
+use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::parts::input;
-use crate::Context;
+use crate::{Capacity, Context};
 
 /// A reported boost that is no higher than the base clock by this share is the base
 /// clock under another name, as older AMD frequency drivers give it.
@@ -63,6 +63,11 @@ impl CeilingRule for CpuClock {
             inputs: vec![input("boost", boost, "Hz", Provenance::Reported, origin)],
             uncertainty: UNCERTAINTY,
         })
+    }
+
+    fn limiter(&self, _: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+        let evidence = format!("{share}, the reported boost");
+        Limiter { resource: "clock".to_owned(), evidence }
     }
 }
 

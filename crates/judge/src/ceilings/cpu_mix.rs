@@ -1,15 +1,14 @@
 //! `cpu.mix`: what the ports and the divider leave of an instruction mix.
 
-use proofmark_model::{Ceiling, Input, Measurement, Provenance};
+use proofmark_model::{Ceiling, Input, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Bits, assumed, clock, cores, input, is_portable, row};
-use crate::Context;
-use crate::capacity::Capacity;
+use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
+use crate::{Capacity, Context};
 
 /// Name of the input that stands in a ceiling which the divider sets.
-pub const MIX_DIVIDER_INPUT: &str = "divider_cycles";
+const DIVIDER_INPUT: &str = "divider_cycles";
 
 /// Name of the input that stands in a ceiling which the ports set.
 const PORTS_INPUT: &str = "port_cycles";
@@ -49,7 +48,7 @@ impl Mix {
         let width = match m.params.text("isa") {
             Some("avx2") => Width::V256,
             Some("sse2") => Width::V128,
-            Some(isa) if is_portable(isa) => Width::Scalar,
+            Some("scalar") => Width::Scalar,
             Some(other) => return Err(format!("isa {other} is not known here")),
             None => return Err("the point has no isa".to_owned()),
         };
@@ -58,7 +57,7 @@ impl Mix {
                 "vectors have no integer division; how it is replaced is not modelled".to_owned()
             );
         }
-        Ok(Self { float, arith17, width, lanes: width.lanes(Bits::of(m)?) })
+        Ok(Self { float, arith17, width, lanes: width.lanes(bits(m)?) })
     }
 
     fn operations(&self) -> f64 {
@@ -103,7 +102,7 @@ impl Mix {
             .divider_cycles(row)
             .ok_or_else(|| format!("no documented division throughput of {}", row.id))?;
         if divider > ports {
-            Ok(assumed(MIX_DIVIDER_INPUT, divider, row))
+            Ok(assumed(DIVIDER_INPUT, divider, row))
         } else {
             Ok(assumed(PORTS_INPUT, ports, row))
         }
@@ -144,7 +143,7 @@ impl CeilingRule for CpuMix {
         let capacity = Capacity::of(ctx.host, m)?;
         let (clock, clock_uncertainty) = clock(ctx.host, m)?;
         let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
-        let by_divider = cycles.name == MIX_DIVIDER_INPUT;
+        let by_divider = cycles.name == DIVIDER_INPUT;
         let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
         Ok(Ceiling {
             id: self.id().to_owned(),
@@ -162,6 +161,20 @@ impl CeilingRule for CpuMix {
                 + capacity.quota_slack(&m.trials)
                 + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 },
         })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+        if let Some(limiter) = quota(ceiling, capacity, share) {
+            return limiter;
+        }
+        let Some(divider) = ceiling.inputs.iter().find(|i| i.name == DIVIDER_INPUT) else {
+            return ports(ceiling, capacity, share);
+        };
+        let (clock, cycles) = (at_clock(ceiling), divider.value);
+        Limiter {
+            resource: "divider unit".to_owned(),
+            evidence: format!("{share}{clock}: {cycles} cycles of division an iteration"),
+        }
     }
 }
 
@@ -199,7 +212,7 @@ mod tests {
         // Golden Cove: two divisions of 4 cycles outweigh 4.5 cycles of additions.
         let scalar = value("golden_cove_server", &mix(true, "arith17", "scalar")).unwrap();
         assert_eq!(scalar.value, 17.0 / 8.0 * 4e9);
-        assert!(scalar.formula.ends_with(MIX_DIVIDER_INPUT));
+        assert!(scalar.formula.ends_with(DIVIDER_INPUT));
         assert!(scalar.uncertainty > DIVIDER_UNCERTAINTY);
         let wide = value("golden_cove_server", &mix(true, "arith17", "avx2")).unwrap();
         assert_eq!(wide.value, 17.0 * 4.0 / 16.0 * 4e9);

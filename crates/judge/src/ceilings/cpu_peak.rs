@@ -4,13 +4,12 @@
 //! operations per cycle, with the clock measured under that very load and the
 //! operations per cycle of that instruction set and type.
 
-use proofmark_model::{Ceiling, Measurement, Provenance};
+use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Bits, assumed, clock, cores, input, is_portable, row};
-use crate::Context;
-use crate::capacity::Capacity;
+use super::parts::{assumed, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
+use crate::{Capacity, Context};
 
 /// The rule.
 pub(super) struct CpuPeak;
@@ -49,10 +48,10 @@ impl Peak {
     /// # Errors
     /// If this is no peak kernel, or a knob is absent or unknown.
     pub(crate) fn of(m: &Measurement) -> Result<Self, String> {
-        let bits = Bits::of(m)?;
+        let bits = bits(m)?;
         let isa = m.params.text("isa").ok_or("the point has no isa")?;
         let width = match isa {
-            isa if is_portable(isa) => Width::Scalar,
+            "scalar" => Width::Scalar,
             "sse2" => Width::V128,
             "avx2" | "avx2+fma" => Width::V256,
             "avx512" => Width::V512,
@@ -131,6 +130,10 @@ impl CeilingRule for CpuPeak {
             ],
             uncertainty: clock_uncertainty + capacity.quota_slack(&m.trials),
         })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+        quota(ceiling, capacity, share).unwrap_or_else(|| ports(ceiling, capacity, share))
     }
 }
 

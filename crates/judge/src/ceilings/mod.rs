@@ -7,14 +7,13 @@ mod cpu_mix;
 mod cpu_peak;
 mod parts;
 
-use proofmark_model::{Ceiling, Measurement};
+use proofmark_model::{Ceiling, Limiter, Measurement};
 
-use crate::Context;
+use crate::{Capacity, Context};
 
-pub use cpu_mix::MIX_DIVIDER_INPUT;
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
-pub use parts::CLOCK_INPUT;
+pub(crate) use parts::CLOCK_INPUT;
 
 /// A rule that derives a ceiling.
 pub trait CeilingRule: Sync {
@@ -33,6 +32,10 @@ pub trait CeilingRule: Sync {
     /// # Errors
     /// Why there is none, in words for a person.
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String>;
+
+    /// What holds a measurement down that came near a ceiling of this rule. `share`
+    /// says how near, in words that begin the evidence: `98.5 % of the ceiling`.
+    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter;
 }
 
 /// Every rule.

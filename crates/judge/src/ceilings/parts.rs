@@ -1,13 +1,17 @@
-//! What the CPU ceilings share: cores and clock as inputs, and the kernel's knobs.
+//! What the CPU ceilings share: cores and clock as inputs, the kernel's knobs, and
+//! the limiters that more than one of them names.
 
-use proofmark_model::{Host, Input, Measurement, Provenance};
+use proofmark_model::{
+    Ceiling, Host, Input, Limiter, Measurement, Provenance, Unit, format_quantity,
+};
 
 use crate::capacity::{Bound, Capacity};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
+use crate::words::counted;
 
 /// Name of the input that a ceiling grows with when the clock does.
-pub const CLOCK_INPUT: &str = "clock";
+pub(crate) const CLOCK_INPUT: &str = "clock";
 
 /// The least uncertainty of a measured clock: what the calibration chain itself,
 /// its loop branch and the timer calls leave.
@@ -44,9 +48,9 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         let spread = median(&known(m, |c| c.clock_spread));
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
         let note = format!(
-            "median over {} trials, by a chain of dependent instructions right before and after \
-             each trial, under its load",
-            readings.len()
+            "median over {}, by a chain of dependent instructions right before and after each \
+             trial, under its load",
+            counted(readings.len(), "trial")
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));
     }
@@ -66,23 +70,20 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
 /// The cores as an input.
 pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     let Capacity { threads, physical, cpus, .. } = capacity;
-    let (source, why) = match (capacity.bound, capacity.quota) {
-        (Bound::Quota, Some(quota)) => (
-            Provenance::Reported,
-            format!("the CPU quota allows {quota} CPUs ({})", host.limits.cpu_quota.origin()),
+    let threads = counted(*threads, "thread");
+    let physical = counted(*physical, "usable physical core");
+    let why = match (capacity.bound, capacity.quota) {
+        (Bound::Quota, Some(quota)) => format!(
+            "the CPU quota allows {} ({})",
+            counted(quota, "CPU"),
+            host.limits.cpu_quota.origin()
         ),
-        (Bound::Cores, _) => (
-            Provenance::Reported,
-            format!(
-                "{threads} threads share {physical} usable physical core(s), {cpus} logical CPU(s)"
-            ),
-        ),
-        _ => (
-            Provenance::Reported,
-            format!("{threads} thread(s) on {physical} usable physical core(s)"),
-        ),
+        (Bound::Cores, _) => {
+            format!("{threads} share {physical}, {}", counted(*cpus, "logical CPU"))
+        }
+        _ => format!("{threads} on {physical}"),
     };
-    input("cores", capacity.cores, "", source, why)
+    input("cores", capacity.cores, "", Provenance::Reported, why)
 }
 
 /// The row of the host's core design.
@@ -109,26 +110,47 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
     input(name, value, "", Provenance::Assumed, note)
 }
 
-/// Bits of the point's number type.
-pub(crate) struct Bits;
-
-impl Bits {
-    /// Of the `type` knob.
-    ///
-    /// # Errors
-    /// If it is absent or unknown.
-    pub(crate) fn of(m: &Measurement) -> Result<u32, String> {
-        match m.params.text("type") {
-            Some("f64" | "i64") => Ok(64),
-            Some("f32" | "i32") => Ok(32),
-            Some(other) => Err(format!("type {other} is not known here")),
-            None => Err("the point has no type".to_owned()),
-        }
+/// Bits of the point's number type, from its `type` knob.
+///
+/// # Errors
+/// If the knob is absent or unknown.
+pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
+    match m.params.text("type") {
+        Some("f64" | "i64") => Ok(64),
+        Some("f32" | "i32") => Ok(32),
+        Some(other) => Err(format!("type {other} is not known here")),
+        None => Err("the point has no type".to_owned()),
     }
 }
 
-/// Whether an `isa` value means the portable path: one number an instruction, as
-/// far as the language promises.
-pub(crate) fn is_portable(isa: &str) -> bool {
-    matches!(isa, "scalar" | "portable")
+/// The clock that a ceiling was derived with, as words that follow others.
+pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
+    let clock = ceiling.inputs.iter().find(|i| i.name == CLOCK_INPUT);
+    clock.map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
+}
+
+/// The CPU quota as the limiter, where it is what bounds the ceiling.
+pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Limiter> {
+    let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
+    let evidence = format!("{share} of {}{}", counted(quota, "CPU"), at_clock(ceiling));
+    Some(Limiter { resource: "CPU quota".to_owned(), evidence })
+}
+
+/// The execution ports as the limiter, or the cores that have too few of them for
+/// all threads.
+pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+    let clock = at_clock(ceiling);
+    let (resource, evidence) = if capacity.bound == Bound::Cores {
+        (
+            "physical cores",
+            format!(
+                "{share}{clock}: {} share the execution ports of {}",
+                counted(capacity.threads, "thread"),
+                counted(capacity.physical, "core")
+            ),
+        )
+    } else {
+        ("execution ports", format!("{share}{clock} on {}", counted(capacity.cores, "core")))
+    };
+    Limiter { resource: resource.to_owned(), evidence }
 }

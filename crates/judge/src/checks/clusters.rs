@@ -6,10 +6,11 @@ use super::{Check, percent};
 use crate::Context;
 use crate::statistics::median;
 
-/// With fewer trials two groups of two are chance.
+/// With fewer trials groups are chance.
 const LEAST_TRIALS: usize = 8;
-/// A group holds at least this many trials; one alone is an outlier, not a state.
-const LEAST_MEMBERS: usize = 2;
+/// A group holds at least this many trials: one or two are outliers, which the
+/// median does not follow, not a state.
+const LEAST_MEMBERS: usize = 3;
 /// Groups nearer to each other than this do not matter beside the target of 2 %.
 const LEAST_GAP: f64 = 0.01;
 /// Groups are apart if the gap between them is this many times the widest group.
@@ -55,7 +56,7 @@ impl Check for Clusters {
     }
 
     fn about(&self) -> &'static str {
-        "From 8 trials on: whether the values fall into two or three groups of at least two trials, \
+        "From 8 trials on: whether the values fall into two or three groups of at least three trials, \
          with gaps of at least 1 % of the median and at least twice the width of the widest group. \
          Suspect: the machine was in two states, such as two clock steps or a neighbour that came and \
          went, and a median over both describes neither. Look at the trials' clocks and times."
@@ -113,6 +114,11 @@ mod tests {
         let mut outlier = around(60e9);
         outlier[3] *= 0.5;
         assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None);
+        outlier[7] *= 0.5;
+        assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None, "two are no state");
+        outlier[5] *= 0.5;
+        let three = with_values(flops(1), &outlier);
+        assert_eq!(severity(&Clusters, three), Some(Severity::Suspect));
         let mut few = in_states(&[1.0, 0.9]);
         few.trials.truncate(7);
         assert_eq!(severity(&Clusters, few), None);
@@ -120,14 +126,8 @@ mod tests {
 
     #[test]
     fn one_noisy_state_is_seldom_taken_for_two() {
-        // A small generator (xorshift) and sums of 12 uniform values: nearly normal.
-        let mut state = 88_172_645_463_325_252_u64;
-        let mut uniform = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        // Sums of 12 uniform values are nearly normal.
+        let mut uniform = crate::testing::xorshift();
         for n in [8, 12, 30] {
             let wrong = (0..2000)
                 .filter(|_| {

@@ -23,12 +23,6 @@ const ONE_UNIT: std::ops::RangeInclusive<f64> = 0.45..=0.52;
 
 pub(super) struct CoreShared;
 
-/// The efficiency of the same point on one thread, where that was measured.
-fn alone(ctx: &Context, m: &Measurement) -> Option<f64> {
-    let one = m.params.clone().with("threads", 1);
-    ctx.others.iter().find(|o| o.kernel == m.kernel && o.params == one)?.efficiency
-}
-
 fn one_wide_unit(ctx: &Context, m: &Measurement, efficiency: f64) -> bool {
     let varies = ctx
         .host
@@ -73,8 +67,8 @@ impl Check for CoreShared {
         if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {
             return None;
         }
-        let cores_counted_twice =
-            capacity.threads > 1 && alone(ctx, m).is_some_and(|e| e >= THRESHOLD);
+        let alone = ctx.on_one_thread(m).and_then(|one| one.efficiency);
+        let cores_counted_twice = capacity.threads > 1 && alone.is_some_and(|e| e >= THRESHOLD);
         let (severity, why) = if one_wide_unit(ctx, m, efficiency) {
             (Severity::Note, "this product may have one 512-bit unit where its design has two")
         } else if cores_counted_twice {

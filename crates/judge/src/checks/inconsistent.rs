@@ -8,6 +8,7 @@ use proofmark_model::{Ending, Finding, Measurement, Severity, Trial, Unit};
 
 use super::Check;
 use crate::Context;
+use crate::words::counted;
 
 /// Relative difference between value and work / seconds that is rounding.
 const ROUNDING: f64 = 1e-6;
@@ -67,7 +68,7 @@ impl Check for Inconsistent {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                format!("{} of {} trials have {first}", faults.len(), m.trials.len()),
+                format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial")),
                 "do not use this number; if proofmark wrote it, report it as a defect",
             )
             .with("trials", faults.len()),

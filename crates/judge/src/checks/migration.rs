@@ -5,6 +5,7 @@ use proofmark_model::{Finding, Measurement};
 use super::Check;
 use super::share::Share;
 use crate::Context;
+use crate::words::counted;
 
 /// Threads are pinned, so that none should move.
 const THRESHOLD: f64 = 0.0;
@@ -35,8 +36,10 @@ impl Check for Migration {
                 self.id(),
                 severity,
                 format!(
-                    "threads moved to another CPU {} time(s), in {} of {} trials",
-                    share.amount, share.affected, share.trials
+                    "threads moved to another CPU {}, in {} of {}",
+                    counted(share.amount, "time"),
+                    share.affected,
+                    counted(share.trials, "trial")
                 ),
                 "look at what manages CPU masks here (a container runtime, irqbalance, numad), and \
                  whether pinning is allowed",

@@ -10,6 +10,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::words::counted;
 
 pub(super) struct Oversubscribed;
 
@@ -39,8 +40,9 @@ impl Check for Oversubscribed {
                 self.id(),
                 Severity::Note,
                 format!(
-                    "oversubscribed: {} threads take turns on {} usable CPU(s)",
-                    capacity.threads, capacity.cpus
+                    "oversubscribed: {} threads take turns on {}",
+                    capacity.threads,
+                    counted(capacity.cpus, "usable CPU")
                 ),
                 "use as many threads as CPUs for the machine's own rate",
             )
@@ -62,7 +64,7 @@ mod tests {
         h.limits.usable_cores = 1;
         let finding = found_on(&h, &Oversubscribed, flops(2), &[]).unwrap();
         assert_eq!(finding.severity, Severity::Note);
-        assert!(finding.message.contains("2 threads take turns on 1 usable CPU"));
+        assert!(finding.message.ends_with("2 threads take turns on 1 usable CPU"));
         let m = judged(&h, flops(2), &[]);
         assert_eq!(m.ceiling.unwrap().value, 64e9);
     }

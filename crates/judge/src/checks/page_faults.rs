@@ -6,6 +6,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 use super::Check;
 use super::share::Share;
 use crate::Context;
+use crate::words::counted;
 
 /// Minor faults a trial and thread that are the engine's own: its counters and its
 /// stack. Each costs about a microsecond.
@@ -41,8 +42,10 @@ impl Check for PageFaults {
             && let Some(severity) = major.severity(0.0)
         {
             let message = format!(
-                "{} page fault(s) waited for a disk, in {} of {} trials",
-                major.amount, major.affected, major.trials
+                "{} waited for a disk, in {} of {}",
+                counted(major.amount, "page fault"),
+                major.affected,
+                counted(major.trials, "trial")
             );
             return Some(
                 Finding::new(self.id(), severity, message, advice)

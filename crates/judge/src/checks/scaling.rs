@@ -1,11 +1,12 @@
 //! `scaling`: more threads gave more than their number, or than the CPUs there are.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, Summary};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::statistics::median;
+use crate::words::counted;
 
 /// The least uncertainty of one point: what a clock that moves between two points
 /// leaves after it was divided out.
@@ -13,14 +14,9 @@ const FLOOR: f64 = 0.02;
 
 pub(super) struct Scaling;
 
-/// The same kernel with the same knobs on one thread, soundly measured.
-fn single<'a>(ctx: &Context<'a>, m: &Measurement) -> Option<&'a Measurement> {
-    let one = m.params.clone().with("threads", 1);
-    ctx.others.iter().find(|o| {
-        o.kernel == m.kernel
-            && o.params == one
-            && o.findings.iter().all(|f| f.severity == Severity::Note)
-    })
+/// Whether nothing disturbed it.
+fn sound(m: &Measurement) -> bool {
+    m.findings.iter().all(|f| f.severity == Severity::Note)
 }
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
@@ -38,10 +34,8 @@ fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
 
 /// Half of the interval of the median, or of the range where there is no interval.
 fn uncertainty(m: &Measurement) -> f64 {
-    let half = m.summary.as_ref().map(|s| {
-        let [low, high] = s.ci95.unwrap_or([s.min, s.max]);
-        (high - low) / 2.0 / s.median
-    });
+    let range = |s: &Summary| (s.max - s.min) / 2.0 / s.median.abs();
+    let half = m.summary.as_ref().map(|s| s.half_width().unwrap_or_else(|| range(s)));
     half.filter(|u| u.is_finite() && *u >= 0.0).unwrap_or(0.0).max(FLOOR)
 }
 
@@ -67,7 +61,7 @@ impl Check for Scaling {
         if capacity.threads < 2 || m.params.int("threads").is_none() {
             return None;
         }
-        let one = single(ctx, m)?;
+        let one = ctx.on_one_thread(m).filter(|one| sound(one))?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
         let by_clock = has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
@@ -85,8 +79,9 @@ impl Check for Scaling {
                 Severity::Invalid,
                 format!(
                     "{} threads do {ratio:.2} times the work of one in the same time, where at most \
-                     {most:.1} times is possible on {} usable CPU(s)",
-                    capacity.threads, capacity.cpus
+                     {most:.1} times is possible on {}",
+                    capacity.threads,
+                    counted(capacity.cpus, "usable CPU")
                 ),
                 "look whether the work of all threads is counted once, and the time from the first \
                  start to the last finish",

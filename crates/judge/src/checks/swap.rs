@@ -5,6 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 use super::Check;
 use super::share::Share;
 use crate::Context;
+use crate::words::counted;
 
 /// Pages a second, 1 MiB/s of 4 KiB pages: the system is short of memory. Less is
 /// the odd page that somebody else comes back to.
@@ -39,8 +40,9 @@ impl Check for Swap {
                 self.id(),
                 severity,
                 format!(
-                    "the system swapped {} pages during the trials, {:.0} a second",
-                    share.amount, share.all
+                    "the system swapped {} during the trials, {:.0} a second",
+                    counted(share.amount, "page"),
+                    share.all
                 ),
                 "free memory, or use a smaller working set",
             )

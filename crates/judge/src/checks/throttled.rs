@@ -6,6 +6,7 @@ use super::share::Share;
 use super::{Check, percent};
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::words::counted;
 
 /// A cgroup that is throttled at all waits for the next period, mostly tens of
 /// milliseconds; below this share it was one short hold in many trials.
@@ -36,7 +37,7 @@ impl Check for Throttled {
             Share::of(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
         let severity = share.severity(THRESHOLD)?;
         let who = match capacity.quota {
-            Some(quota) => format!("a CPU quota of {quota} CPUs"),
+            Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
             None => "a CPU quota, not seen from here,".to_owned(),
         };
         let mut finding = Finding::new(

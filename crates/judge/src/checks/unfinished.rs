@@ -4,6 +4,7 @@ use proofmark_model::{Ending, Finding, Measurement, Severity};
 
 use super::Check;
 use crate::Context;
+use crate::words::counted;
 
 pub(super) struct Unfinished;
 
@@ -32,7 +33,7 @@ impl Check for Unfinished {
         let mut finding = Finding::new(
             self.id(),
             Severity::Suspect,
-            format!("{message}, after {n} trial(s)"),
+            format!("{message}, after {}", counted(n, "trial")),
             "run the point again to its end",
         )
         .with("trials_done", n);
@@ -54,7 +55,7 @@ mod tests {
         m.ending = Ending::Interrupted { by: "SIGINT".to_owned() };
         let (severity, message) = found(&Unfinished, m).unwrap();
         assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("SIGINT") && message.contains("10 trial"));
+        assert!(message.contains("SIGINT") && message.contains("10 trials"));
         let mut m = flops(1);
         m.ending = Ending::Unfinished;
         assert_eq!(found(&Unfinished, m).map(|f| f.0), Some(Severity::Suspect));

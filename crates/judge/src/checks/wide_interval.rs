@@ -4,6 +4,7 @@ use proofmark_model::{Ending, Finding, Measurement, Severity};
 
 use super::{Check, percent};
 use crate::Context;
+use crate::words::counted;
 
 pub(super) struct WideInterval;
 
@@ -32,24 +33,21 @@ impl Check for WideInterval {
         };
         let summary = m.summary.as_ref()?;
         let advice = "raise the budget or the number of trials, or quieten the machine";
-        let Some([low, high]) = summary.ci95 else {
+        if summary.ci95.is_none() {
             return cut_short.then(|| {
                 Finding::new(
                     self.id(),
                     Severity::Note,
                     format!(
-                        "the budget ended after {} trial(s), too few for a 95 % interval",
-                        m.trials.len()
+                        "the budget ended after {}, too few for a 95 % interval",
+                        counted(m.trials.len(), "trial")
                     ),
                     advice,
                 )
                 .with("trials", m.trials.len())
             });
-        };
-        let half = (high - low) / 2.0 / summary.median.abs();
-        if !half.is_finite() || half <= ctx.policy.target {
-            return None;
         }
+        let half = summary.half_width().filter(|half| *half > ctx.policy.target)?;
         let (severity, why) = if cut_short {
             (Severity::Suspect, "when the budget ran out")
         } else {

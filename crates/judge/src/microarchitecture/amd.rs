@@ -68,11 +68,4 @@ const ZEN5: Row = Row {
     ..ZEN4
 };
 
-pub(super) const ROWS: &[Row] = &[
-    ZEN,
-    Row { id: "zen_plus", source: "uops.info, Zen+; ports as Zen", ..ZEN },
-    ZEN2,
-    ZEN3,
-    ZEN4,
-    ZEN5,
-];
+pub(super) const ROWS: &[Row] = &[ZEN, ZEN2, ZEN3, ZEN4, ZEN5];

@@ -2,7 +2,7 @@
 //!
 //! The scheduler ports (p0, p1, ...) behind each figure stand in the comments.
 
-use super::{ByWidth, NONE, Row, split_256, to_128, to_256, to_512};
+use super::{ByWidth, NONE, Row, split_256, to_256, to_512};
 
 const SANDY_BRIDGE: Row = Row {
     id: "sandy_bridge",
@@ -149,57 +149,19 @@ const GRACEMONT: Row = Row {
     wide_varies: false,
 };
 
-const SKYMONT: Row = Row {
-    id: "skymont",
-    multiply_add: split_256(4.0, 2.0),
-    float_add: split_256(4.0, 2.0),
-    float_multiply: split_256(4.0, 2.0),
-    fma: split_256(4.0, 2.0),
-    int_add: ByWidth { scalar: Some(8.0), v128: Some(4.0), v256: Some(2.0), v512: None },
-    int_multiply: None,
-    source: "Intel, Lunar Lake architecture presentation (2024), execution ports of Skymont",
-    note: "from the vendor's block diagram, not from measured tables",
-    ..GRACEMONT
-};
-
-const NEHALEM: Row = Row {
-    id: "nehalem",
-    multiply_add: to_128(2.0),
-    float_add: to_128(1.0),
-    float_multiply: to_128(1.0),
-    float_divide_cycles: NONE,
-    int_divide_cycles: None,
-    source: "Agner Fog, Instruction tables, Nehalem; uops.info, Nehalem",
-    ..SANDY_BRIDGE
-};
-
 pub(super) const ROWS: &[Row] = &[
-    NEHALEM,
-    Row { id: "westmere", source: "uops.info, Westmere (as Nehalem)", ..NEHALEM },
     SANDY_BRIDGE,
     IVY_BRIDGE,
     HASWELL,
     BROADWELL,
     SKYLAKE,
-    Row { id: "kaby_lake", source: "uops.info, Kaby Lake (as Skylake)", ..SKYLAKE },
-    Row { id: "coffee_lake", source: "uops.info, Coffee Lake (as Skylake)", ..SKYLAKE },
-    Row { id: "comet_lake", source: "uops.info, Coffee Lake (as Skylake)", ..SKYLAKE },
     SKYLAKE_SERVER,
-    Row { id: "cascade_lake", source: "uops.info, Cascade Lake (as Skylake-X)", ..SKYLAKE_SERVER },
-    Row { id: "cooper_lake", source: "uops.info, Cascade Lake (as Skylake-X)", ..SKYLAKE_SERVER },
     ICE_LAKE,
-    Row { id: "tiger_lake", source: "uops.info, Tiger Lake (as Ice Lake)", ..ICE_LAKE },
     Row { id: "rocket_lake", source: "uops.info, Rocket Lake (as Ice Lake)", ..ICE_LAKE },
     ICE_LAKE_SERVER,
     GOLDEN_COVE,
-    Row { id: "raptor_cove", source: "uops.info, Alder Lake-P (same core)", ..GOLDEN_COVE },
     Row { id: "redwood_cove", source: "uops.info, Meteor Lake-P (as Golden Cove)", ..GOLDEN_COVE },
     GOLDEN_COVE_SERVER,
-    Row {
-        id: "raptor_cove_server",
-        source: "uops.info, Emerald Rapids (as Golden Cove)",
-        ..GOLDEN_COVE_SERVER
-    },
     Row {
         id: "redwood_cove_server",
         source: "Intel Optimization Reference Manual, Redwood Cove (ports as Golden Cove); \
@@ -209,5 +171,4 @@ pub(super) const ROWS: &[Row] = &[
     LION_COVE,
     GRACEMONT,
     Row { id: "crestmont", source: "uops.info, Meteor Lake-E (as Gracemont)", ..GRACEMONT },
-    SKYMONT,
 ];

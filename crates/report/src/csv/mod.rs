@@ -42,8 +42,8 @@ impl Format for Csv {
         "csv"
     }
 
-    fn extension(&self) -> &'static str {
-        "csv"
+    fn file(&self) -> Option<&'static str> {
+        Some("report.csv")
     }
 
     fn about(&self) -> &'static str {

@@ -35,8 +35,8 @@ impl Format for Html {
         "html"
     }
 
-    fn extension(&self) -> &'static str {
-        "html"
+    fn file(&self) -> Option<&'static str> {
+        Some("report.html")
     }
 
     fn about(&self) -> &'static str {

@@ -13,8 +13,9 @@ impl Format for Json {
         "json"
     }
 
-    fn extension(&self) -> &'static str {
-        "json"
+    fn file(&self) -> Option<&'static str> {
+        // The run file is the JSON already.
+        None
     }
 
     fn about(&self) -> &'static str {

@@ -19,8 +19,8 @@ impl Format for Markdown {
         "markdown"
     }
 
-    fn extension(&self) -> &'static str {
-        "md"
+    fn file(&self) -> Option<&'static str> {
+        Some("report.md")
     }
 
     fn about(&self) -> &'static str {
@@ -34,6 +34,7 @@ impl Format for Markdown {
         let facts: Vec<String> =
             view.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value))).collect();
         line(&mut out, &facts.join("; "));
+        line(&mut out, &escape(&view.machine));
         if let Some(stopped) = &view.trust.stopped {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
@@ -104,13 +105,15 @@ fn headline(out: &mut String, kernel: &KernelView) {
             let at = if h.at.is_empty() { String::new() } else { format!(" with {}", h.at) };
             let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
             let near = h.near.as_ref().map_or_else(
-                || format!("ceiling: {}", h.near_missing),
+                || format!("no ceiling: {}", h.near_missing),
                 |n| format!("{} % {}", n.percent, n.of),
             );
             let verdict = h.verdict.map_or("", verdict_mark);
+            let held =
+                h.held.as_ref().map_or_else(String::new, |held| format!("; held back by: {held}"));
             format!(
-                "{value} {}{within}{at} ({verdict}); {near}; {}; held back by: {}; {}",
-                h.unit, h.sure, h.held, h.count
+                "{value} {}{within}{at} ({verdict}); {near}; {}{held}; {}",
+                h.unit, h.sure, h.count
             )
         }
     };

@@ -8,7 +8,7 @@ mod machine;
 mod paint;
 mod tables;
 
-use proofmark_model::Run;
+use proofmark_model::{Run, Severity};
 
 pub use self::machine::host;
 use self::paint::Paint;
@@ -27,8 +27,8 @@ impl Format for Terminal {
         "terminal"
     }
 
-    fn extension(&self) -> &'static str {
-        "txt"
+    fn file(&self) -> Option<&'static str> {
+        None
     }
 
     fn about(&self) -> &'static str {
@@ -93,6 +93,7 @@ impl Page {
         let facts: Vec<String> =
             view.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
         self.wrap("", 0, &facts.join("; "));
+        self.wrap("", 0, &view.machine);
         self.blank();
         if let Some(stopped) = &view.trust.stopped {
             self.wrap("! ", 2, stopped);
@@ -177,7 +178,7 @@ impl Page {
         );
         let text = self.out.split_off(before);
         self.out.push_str(&text.replacen(word, &self.paint.severity(group.severity, word), 1));
-        if group.places.len() > 2 {
+        if group.places.len() > 2 && group.severity > Severity::Note {
             let mut names: Vec<&str> =
                 group.places.iter().take(PLACES).map(|p| p.at.as_str()).collect();
             let more = group.places.len().saturating_sub(PLACES);
@@ -213,12 +214,11 @@ fn headline(h: &Headline) -> [String; 2] {
         .as_ref()
         .map_or_else(|| "no ceiling".to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
-    let at = if h.at.is_empty() { String::new() } else { format!("{}; ", h.at) };
-    let count = if h.all_stand { String::new() } else { format!("; {}", h.count) };
-    [
-        format!("{value} {}{within}, {near}, {verdict}", h.unit),
-        format!("{at}held back by: {}{count}", h.held),
-    ]
+    let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
+    let count = (!h.all_stand).then(|| h.count.clone());
+    let at = (!h.at.is_empty()).then(|| h.at.clone());
+    let rest: Vec<String> = [at, held, count].into_iter().flatten().collect();
+    [format!("{value} {}{within}, {near}, {verdict}", h.unit), rest.join("; ")]
 }
 
 /// Columns that a text takes.

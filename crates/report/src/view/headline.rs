@@ -3,12 +3,12 @@
 //! Only numbers that stand are put first: the best valid one, or, where none is
 //! valid, the best suspect one under that name. An invalid number is never one.
 
-use proofmark_model::{Better, Measurement, Run, Summary, Verdict, format_seconds};
+use proofmark_model::{Better, Measurement, Run, Subsystem, Summary, Verdict, format_seconds};
 use serde::Serialize;
 
 use super::kernel::{why_no_ceiling, why_no_efficiency};
 use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trials};
-use super::num::{Scale, half_width, percent};
+use super::num::{Scale, percent};
 use super::text::{and_list, clean, plural};
 
 /// How near the ceiling.
@@ -31,7 +31,7 @@ pub struct Headline {
     pub unit: String,
     /// At which point; where there is no number, why.
     pub at: String,
-    /// `± 1.9 %`: the farther end of the interval from the median.
+    /// `± 1.9 %`: half the width of the interval, which the policy's target is held against.
     pub within: Option<String>,
     /// Interval and number of trials, or why there is none.
     pub sure: String,
@@ -39,10 +39,9 @@ pub struct Headline {
     pub near: Option<Near>,
     /// Why `near` is missing.
     pub near_missing: String,
-    /// What held it back; where none is named, why.
-    pub held: String,
-    /// Whether `held` names a resource.
-    pub held_named: bool,
+    /// What held it back, or why that is not named; `None` without a ceiling, when
+    /// nothing could show it.
+    pub held: Option<String>,
     /// Verdict of the number.
     pub verdict: Option<Verdict>,
     /// `12 of 14 numbers stand`.
@@ -51,12 +50,17 @@ pub struct Headline {
     pub all_stand: bool,
 }
 
-/// The best number that stands.
-pub fn best<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
+/// The best number that stands. Threads that take turns on a CPU cannot compute more
+/// than those that do not, so that an oversubscribed point of the CPU can win by
+/// chance only, and is left out where there is another.
+pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
     let of = |verdict| {
-        all.iter()
-            .copied()
-            .filter(|m| m.verdict == verdict)
+        let numbers =
+            || all.iter().copied().filter(|m| m.verdict == verdict && m.summary.is_some());
+        let turns = |m: &&Measurement| m.subsystem == Subsystem::Cpu && group.oversubscribed(m);
+        let rest = numbers().any(|m| !turns(&m));
+        numbers()
+            .filter(|m| !rest || !turns(m))
             .filter_map(|m| m.summary.as_ref().map(|s| (m, s)))
             .filter(|(_, s)| s.median.is_finite())
             .reduce(|a, b| {
@@ -78,7 +82,7 @@ pub fn of(group: &Group, scale: &Scale) -> Headline {
         1 => format!("{stand} of 1 number stands"),
         n => format!("{stand} of {n} numbers stand"),
     };
-    let Some((m, summary)) = best(&group.all) else {
+    let Some((m, summary)) = best(group, &group.all) else {
         let why = group.all.first().map_or_else(
             || "none of its points was measured".to_owned(),
             |m| match m.summary {
@@ -94,8 +98,7 @@ pub fn of(group: &Group, scale: &Scale) -> Headline {
             sure: String::new(),
             near: None,
             near_missing: String::new(),
-            held: String::new(),
-            held_named: false,
+            held: None,
             verdict: group.all.iter().map(|m| m.verdict).max(),
             count,
             all_stand: false,
@@ -109,20 +112,23 @@ pub fn of(group: &Group, scale: &Scale) -> Headline {
         sure: sure(m, summary, scale),
         near: near(m, scale),
         near_missing: if m.ceiling.is_none() { why_no_ceiling(m) } else { why_no_efficiency(m) },
-        held: m.limiter.as_ref().map_or_else(
-            || format!("not named: {}", why_missing(m, &["limiter"], "no reason recorded")),
-            |l| clean(&l.resource),
-        ),
-        held_named: m.limiter.is_some(),
+        held: held(m),
         verdict: Some(m.verdict),
         count,
         all_stand: stand == group.all.len(),
     }
 }
 
+fn held(m: &Measurement) -> Option<String> {
+    let unnamed = || format!("not named: {}", why_missing(m, "limiter", "no reason recorded"));
+    match &m.limiter {
+        Some(l) => Some(clean(&l.resource)),
+        None => m.ceiling.is_some().then(unnamed),
+    }
+}
+
 fn within(s: &Summary) -> Option<String> {
-    let half = half_width(s.median, s.ci95?).and_then(percent)?;
-    Some(format!("± {half} %"))
+    s.half_width().and_then(percent).map(|half| format!("± {half} %"))
 }
 
 fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
@@ -146,7 +152,7 @@ fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
 /// What the figures say that no table does.
 pub fn sentences(group: &Group) -> Vec<String> {
     let mut out = Vec::new();
-    if let Some((hero, summary)) = best(&group.all) {
+    if let Some((hero, summary)) = best(group, &group.all) {
         out.extend(scaling(group, hero, summary));
     }
     if let Some(sentence) = verdicts(group) {
@@ -215,23 +221,30 @@ fn scaling(group: &Group, hero: &Measurement, best: &Summary) -> Option<String> 
     if series.len() < 2 || first.median <= 0.0 || best.median <= 0.0 {
         return None;
     }
-    let steps: Vec<String> = series[1..]
-        .iter()
-        .map(|(threads, s)| {
-            let overlap = match (first.ci95, s.ci95) {
-                (Some([a, b]), Some([c, d])) => a <= d && c <= b,
-                _ => false,
-            };
-            let factor = s.median / first.median;
-            let same = if overlap { " (the intervals overlap)" } else { "" };
-            format!("{factor:.2} times with {threads}{same}")
-        })
-        .collect();
+    let step = |(threads, s): &(u64, &Summary)| {
+        let overlap = match (first.ci95, s.ci95) {
+            (Some([a, b]), Some([c, d])) => a <= d && c <= b,
+            _ => false,
+        };
+        let factor = s.median / first.median;
+        let same = if overlap { " (the intervals overlap)" } else { "" };
+        format!("{factor:.2} times with {threads}{same}")
+    };
+    let (over, within): (Vec<_>, Vec<_>) =
+        series[1..].iter().partition(|(threads, _)| group.beyond_cpus(*threads));
+    let mut parts = Vec::new();
+    if !within.is_empty() {
+        parts.push(and_list(&within.into_iter().map(step).collect::<Vec<_>>()));
+    }
+    if !over.is_empty() {
+        let steps: Vec<String> = over.into_iter().map(step).collect();
+        parts.push(format!("oversubscribed, {}", and_list(&steps)));
+    }
     let kind = match group.short_without(&hero.params, &["threads"]) {
         text if text.is_empty() => String::new(),
         text => format!(" ({text})"),
     };
-    Some(format!("Against {}{kind}, it is {}.", plural(least, "thread"), and_list(&steps)))
+    Some(format!("Against {}{kind}, it is {}.", plural(least, "thread"), parts.join("; ")))
 }
 
 /// Verdicts other than valid.

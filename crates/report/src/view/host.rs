@@ -5,7 +5,7 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
-use super::num::plain;
+use super::num::{percent, plain};
 use super::text::{clean, plural};
 
 /// One fact.
@@ -55,6 +55,32 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         FactTable { title: "System", facts: system(host) },
         FactTable { title: "What this process may use", facts: limits(host) },
     ]
+}
+
+/// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
+pub fn sentence(host: &Host) -> String {
+    let (cpu, limits) = (&host.cpu, &host.limits);
+    let kind = cpu.microarchitecture.get().map_or_else(
+        || "This machine's microarchitecture is not known".to_owned(),
+        |m| format!("This machine's microarchitecture is {}", clean(&m.name)),
+    );
+    let clock = cpu.clock.measured_hz.get().map_or_else(
+        || "its clock was not measured".to_owned(),
+        |hz| format!("its clock was measured at {}", quantity(*hz, Unit::Hertz)),
+    );
+    let inside = match host.os.virtualisation.get().map(String::as_str) {
+        Some("none") => "outside of any virtual machine".to_owned(),
+        Some(name) => format!("inside a virtual machine ({})", clean(name)),
+        None => "and whether inside a virtual machine is not known".to_owned(),
+    };
+    let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
+        format!(", of which a quota allows {} CPUs' worth of time", plain(c))
+    });
+    format!(
+        "{kind}, {clock}; the run could use {} on {}{quota}, {inside}.",
+        plural(limits.usable_cpus.len() as u64, "CPU"),
+        plural(u64::from(limits.usable_cores), "physical core")
+    )
 }
 
 fn processor(host: &Host) -> Vec<Fact> {
@@ -131,7 +157,7 @@ fn clocks(host: &Host) -> Vec<Fact> {
         Fact::probe("timer resolution", &timer.resolution_s, s),
         Fact::probe("timer overhead", &timer.overhead_s, s),
         Fact::probe("interrupted", &timer.interrupted_share, |v| {
-            format!("{} % of the time", plain(v * 100.0))
+            format!("{} of the time", share(*v))
         }),
     ]
 }
@@ -157,9 +183,7 @@ fn system(host: &Host) -> Vec<Fact> {
         Fact::probe("load average", &host.load.average, |[a, b, c]| {
             format!("{a:.2}, {b:.2}, {c:.2} over 1, 5, 15 min")
         }),
-        Fact::probe("steal since boot", &host.load.steal_since_boot, |v| {
-            format!("{} %", plain(v * 100.0))
-        }),
+        Fact::probe("steal since boot", &host.load.steal_since_boot, |v| share(*v)),
     ]
 }
 
@@ -177,6 +201,11 @@ fn limits(host: &Host) -> Vec<Fact> {
             v.map_or_else(|| "none".to_owned(), format_size)
         }),
     ]
+}
+
+/// A share in percent.
+fn share(value: f64) -> String {
+    percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
 }
 
 /// A quantity that stays short whatever the file says.

@@ -12,7 +12,7 @@ use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trial
 use super::num::{Scale, percent};
 use super::series::{self, BarChart, LineChart};
 use super::table::{Cell, Table};
-use super::text::{anchor, clean};
+use super::text::clean;
 use super::{published, trials};
 
 /// One kernel's part of a report.
@@ -20,8 +20,6 @@ use super::{published, trials};
 pub struct KernelView {
     /// Id, such as `cpu.flops`.
     pub id: String,
-    /// The id as an HTML anchor.
-    pub anchor: String,
     /// Title, such as `Floating-point peak`.
     pub title: String,
     /// One sentence: what is measured.
@@ -64,12 +62,13 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut seen = BTreeSet::new();
     let planned = run.plan.points.iter().map(|p| p.kernel.as_str());
     let measured = run.measurements.iter().map(|m| m.kernel.as_str());
+    let cpus = run.host.limits.usable_cpus.len() as u64;
     planned
         .chain(measured)
         .filter(|id| seen.insert(*id))
         .map(|id| {
             let all = run.measurements.iter().filter(|m| m.kernel == id).collect();
-            Group::new(id, &run.kernels, all)
+            Group::new(id, &run.kernels, all, cpus)
         })
         .collect()
 }
@@ -85,7 +84,6 @@ fn view(group: &Group, run: &Run) -> KernelView {
     let undeclared = || "The run file does not hold this kernel's declaration.".to_owned();
     let id = clean(group.id);
     KernelView {
-        anchor: anchor(&id),
         title: spec.map_or_else(|| id.clone(), |s| clean(&s.title)),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
@@ -181,10 +179,16 @@ fn table(group: &Group, scale: &Scale) -> Table {
         cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
         let efficiency = m.efficiency.and_then(percent);
         cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
-        cells.push(Cell::verdict(m.verdict));
+        cells.push(verdict(group, m, &mut table));
         table.push(cells);
     }
     table
+}
+
+/// The verdict, and beside it whether the threads took turns.
+pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
+    let note = (group.oversubscribed(m) && m.summary.is_some()).then(|| table.note(group.turns()));
+    Cell { note, ..Cell::verdict(m.verdict) }
 }
 
 fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
@@ -193,17 +197,21 @@ fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
 
 /// Why there is no ceiling.
 pub fn why_no_ceiling(m: &Measurement) -> String {
-    why_missing(m, &["ceiling"], "no ceiling is known, and no reason recorded")
+    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason recorded");
+    // A ceiling that bears the kernel's own name need not be named.
+    match why.strip_prefix(&format!("{}: ", clean(&m.kernel))) {
+        Some(rest) => rest.to_owned(),
+        None => why,
+    }
 }
 
 /// Why there is no efficiency.
 pub fn why_no_efficiency(m: &Measurement) -> String {
-    let otherwise = match (&m.summary, &m.ceiling) {
+    match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),
         (_, None) => why_no_ceiling(m),
-        _ => "no efficiency, and no reason recorded".to_owned(),
-    };
-    why_missing(m, &["efficiency"], &otherwise)
+        _ => why_missing(m, "efficiency", "no efficiency, and no reason recorded"),
+    }
 }
 
 fn references(group: &Group, scale: &Scale) -> Table {

@@ -22,6 +22,8 @@ pub struct Group<'a> {
     pub varying: Vec<&'a str>,
     /// Knobs that are the same in all.
     pub fixed: Vec<&'a str>,
+    /// CPUs that the run could use; 0 if the run file does not say.
+    pub cpus: u64,
 }
 
 impl<'a> Group<'a> {
@@ -30,6 +32,7 @@ impl<'a> Group<'a> {
         id: &'a str,
         specs: &'a BTreeMap<String, KernelSpec>,
         mut all: Vec<&'a Measurement>,
+        cpus: u64,
     ) -> Self {
         let spec = specs.get(id);
         let present: BTreeSet<&str> =
@@ -51,7 +54,25 @@ impl<'a> Group<'a> {
                 .find(|o| o.is_ne())
                 .unwrap_or(Ordering::Equal)
         });
-        Self { id, spec, all, varying, fixed }
+        Self { id, spec, all, varying, fixed, cpus }
+    }
+
+    /// Whether so many threads have to take turns on the usable CPUs.
+    pub fn beyond_cpus(&self, threads: u64) -> bool {
+        self.cpus > 0 && threads > self.cpus
+    }
+
+    /// Whether the threads of this measurement took turns.
+    pub fn oversubscribed(&self, m: &Measurement) -> bool {
+        self.beyond_cpus(m.params.threads())
+    }
+
+    /// What stands beside the verdict of such a measurement.
+    pub fn turns(&self) -> String {
+        format!(
+            "oversubscribed: more threads than the {} take turns",
+            plural(self.cpus, "usable CPU")
+        )
     }
 
     /// `avx2+fma, f64, 2 threads`: the knobs that vary.
@@ -106,23 +127,30 @@ pub fn knob_value(spec: Option<&KernelSpec>, name: &str, value: &Param) -> Strin
     }
 }
 
-/// The value of a knob in a sentence: `2 threads`, `f64`, `iterations 1 000`.
+/// The value of a knob in a sentence: `2 threads`, `f64`, `block_size 8 KiB`.
 fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
-    match (name, value) {
-        ("threads", Param::Int(n)) => plural(*n, "thread"),
+    let size =
+        matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }));
+    match (name.strip_suffix('s'), value) {
+        (Some(noun), Param::Int(n)) if !size => plural(*n, &clean(noun)),
         (_, Param::Text(_)) => knob_value(spec, name, value),
         _ => format!("{} {}", clean(name), knob_value(spec, name, value)),
     }
 }
 
-/// Knobs in a sentence, threads last.
+/// Knobs in a sentence, as one would say them: what runs, on how many threads, how
+/// much of it.
 fn phrase<'n>(
     spec: Option<&KernelSpec>,
     params: &Params,
     names: impl Iterator<Item = &'n str>,
 ) -> String {
     let mut names: Vec<&str> = names.collect();
-    names.sort_by_key(|n| *n == "threads");
+    names.sort_by_key(|n| match params.get(n) {
+        Some(Param::Text(_)) => 0,
+        _ if *n == "threads" => 1,
+        _ => 2,
+    });
     let parts: Vec<String> = names
         .iter()
         .filter_map(|name| params.get(name).map(|v| knob_phrase(spec, name, v)))
@@ -132,7 +160,7 @@ fn phrase<'n>(
 
 /// Why a measurement has no trials, or no summary.
 pub fn why_no_trials(m: &Measurement) -> String {
-    if let Some(reason) = m.missing.get("summary").or_else(|| m.missing.get("trials")) {
+    if let Some(reason) = m.missing.get("summary") {
         return clean(reason);
     }
     match &m.ending {
@@ -149,11 +177,8 @@ pub fn why_no_trials(m: &Measurement) -> String {
 }
 
 /// Why a named part is missing, as recorded, or a sentence in its place.
-pub fn why_missing(m: &Measurement, names: &[&str], otherwise: &str) -> String {
-    names
-        .iter()
-        .find_map(|n| m.missing.get(*n))
-        .map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
+pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
+    m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
 /// Why a measurement has no 95 % interval.
@@ -162,7 +187,7 @@ pub fn why_no_interval(m: &Measurement) -> String {
         None => why_no_trials(m),
         Some(s) => why_missing(
             m,
-            &["summary.ci95", "ci95"],
+            "summary.ci95",
             &if s.n < 6 {
                 "fewer than 6 trials cannot give a 95 % interval by order statistics".to_owned()
             } else {

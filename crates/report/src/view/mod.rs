@@ -31,7 +31,7 @@ pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
 pub use num::{Scale, percent};
-pub use series::{Bar, BarChart, LineChart, Mark, Series};
+pub use series::{Bar, BarChart, CpuLimit, LineChart, Mark, Series};
 pub use table::{Cell, Column, Row, Table};
 pub use text::{clean, plural};
 
@@ -44,6 +44,8 @@ pub struct View {
     pub title: String,
     /// Profile, time, program.
     pub facts: Vec<Fact>,
+    /// The machine in one sentence.
+    pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
     /// One a kernel, in the order of the plan.
@@ -65,8 +67,6 @@ pub struct Trust {
     pub suspect: usize,
     /// Numbers that do not measure what their name says.
     pub invalid: usize,
-    /// Points of the plan without a measurement.
-    pub unmeasured: usize,
     /// The worst verdict's word; `none` where nothing was measured.
     pub worst: &'static str,
     /// In a sentence or two.
@@ -82,6 +82,7 @@ impl View {
         Self {
             title: title(run),
             facts: facts(run),
+            machine: host::sentence(&run.host),
             trust: trust(run),
             kernels,
             findings: findings::all(run),
@@ -126,7 +127,6 @@ fn title(run: &Run) -> String {
 }
 
 fn facts(run: &Run) -> Vec<Fact> {
-    let usable = run.host.limits.usable_cpus.len();
     let took = match run.ended {
         Some(end) => {
             let seconds = end.0.duration_since(run.started.0).as_secs_f64();
@@ -140,14 +140,6 @@ fn facts(run: &Run) -> Vec<Fact> {
     vec![
         Fact::plain("profile", &run.plan.profile),
         Fact::plain("started", &took),
-        Fact::plain(
-            "machine",
-            &format!(
-                "{} usable on {}",
-                plural(usable as u64, "CPU"),
-                plural(u64::from(run.host.limits.usable_cores), "physical core")
-            ),
-        ),
         Fact::plain("program", &format!("proofmark {}{commit}", run.tool.version)),
     ]
 }
@@ -187,7 +179,6 @@ fn trust(run: &Run) -> Trust {
         valid,
         suspect,
         invalid,
-        unmeasured,
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
         stopped: stopped(run),

@@ -68,12 +68,6 @@ pub fn percent(share: f64) -> Option<String> {
     }
 }
 
-/// The farther end of an interval from the median, as a share of the median.
-pub fn half_width(median: f64, [low, high]: [f64; 2]) -> Option<f64> {
-    let share = (high - median).abs().max((median - low).abs()) / median.abs();
-    share.is_finite().then_some(share)
-}
-
 /// A value whose unit is a text: scaled where the unit is one of ours.
 pub fn with_unit(value: f64, unit: &str) -> String {
     const OURS: [Unit; 6] = [
@@ -123,7 +117,6 @@ mod tests {
         assert_eq!(scale.with_label(-2.5).as_deref(), Some("-2.500 Hz"));
         assert_eq!(percent(f64::NAN), None);
         assert_eq!(percent(1e300).as_deref(), Some("1.00e302"));
-        assert_eq!(half_width(0.0, [0.0, 0.0]), None);
         assert_eq!(with_unit(3.65e9, "Hz"), "3.650 GHz");
         assert_eq!(with_unit(16.0, "FLOP/cycle"), "16 FLOP/cycle");
         assert_eq!(with_unit(f64::NAN, "Hz"), "not finite Hz");

@@ -3,7 +3,7 @@
 
 use proofmark_model::Measurement;
 
-use super::kernel::caption;
+use super::kernel::{caption, verdict};
 use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
@@ -55,9 +55,9 @@ fn one(group: &Group, scale: &Scale, name: &str, members: &[&Measurement]) -> Ta
         let sd = m.summary.as_ref().and_then(|s| s.sd).and_then(|sd| scale.number(sd));
         cells.push(table.maybe(sd, || match &m.summary {
             None => why_no_trials(m),
-            Some(_) => why_missing(m, &["summary.sd", "sd"], "one trial has no deviation"),
+            Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),
         }));
-        cells.push(Cell::verdict(m.verdict));
+        cells.push(verdict(group, m, &mut table));
         table.push(cells);
     }
     table

@@ -7,13 +7,14 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Param, Verdict};
+use proofmark_model::{Measurement, Param, Summary, Verdict};
 use serde::Serialize;
 
 use super::headline::best;
 use super::label::Group;
 use super::num::{Scale, percent};
 use super::text::{clean, plural};
+use super::verdict_mark;
 
 /// Lines in one chart.
 pub const LINES: usize = 6;
@@ -31,6 +32,10 @@ pub struct Mark {
     pub at: usize,
     /// Median.
     pub value: f64,
+    /// The median as it is printed.
+    pub text: String,
+    /// Point, value, interval, ceiling and verdict in words.
+    pub about: String,
     /// 95 % interval.
     pub interval: Option<[f64; 2]>,
     /// Ceiling.
@@ -48,6 +53,15 @@ pub struct Series {
     pub marks: Vec<Mark>,
 }
 
+/// Where the usable CPUs end on an axis of thread counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CpuLimit {
+    /// Categories before it: those whose threads have a CPU each.
+    pub after: usize,
+    /// `2 CPUs`.
+    pub label: String,
+}
+
 /// Rate by threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineChart {
@@ -59,6 +73,8 @@ pub struct LineChart {
     pub unit: String,
     /// Thread counts, in order.
     pub categories: Vec<String>,
+    /// Where the usable CPUs end, if the thread counts go beyond them.
+    pub cpus: Option<CpuLimit>,
     /// Lines, best first.
     pub series: Vec<Series>,
     /// What is left out and why; empty if nothing is.
@@ -107,7 +123,7 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();
-    let Some((hero, _)) = best(&drawn) else { return Vec::new() };
+    let Some((hero, _)) = best(group, &drawn) else { return Vec::new() };
     if !group.varying.contains(&"isa") || isas.len() < 2 {
         return Vec::new();
     }
@@ -209,7 +225,7 @@ fn combinations(group: &Group, members: &[&Measurement], said: &[&str]) -> usize
     names.len()
 }
 
-fn mark(m: &Measurement, at: usize, scale: &Scale) -> Option<Mark> {
+fn mark(group: &Group, m: &Measurement, at: usize, scale: &Scale) -> Option<Mark> {
     let s = m.summary.as_ref()?;
     let on_axis = |v: f64| {
         let v = scale.scaled(v);
@@ -218,10 +234,35 @@ fn mark(m: &Measurement, at: usize, scale: &Scale) -> Option<Mark> {
     Some(Mark {
         at,
         value: on_axis(s.median)?,
+        text: scale.number(s.median)?,
+        about: about(group, scale, m, s),
         interval: s.ci95.and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(c.value)),
         verdict: m.verdict,
     })
+}
+
+/// What a pointer shows over a mark.
+fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
+    let interval = s.ci95.and_then(|i| scale.interval(i));
+    let near = m.efficiency.and_then(percent);
+    let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
+    let parts = [
+        scale.with_label(s.median),
+        Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
+        match (near, ceiling) {
+            (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),
+            (None, Some(ceiling)) => Some(format!("ceiling {ceiling}")),
+            _ => None,
+        },
+        Some(verdict_mark(m.verdict).to_owned()),
+        group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match group.short(&m.params) {
+        point if point.is_empty() => parts.join(", "),
+        point => format!("{point}: {}", parts.join(", ")),
+    }
 }
 
 fn line_chart(group: &Group, scale: &Scale, panel: &Panel, threads: &[u64]) -> LineChart {
@@ -229,7 +270,7 @@ fn line_chart(group: &Group, scale: &Scale, panel: &Panel, threads: &[u64]) -> L
     for m in &panel.members {
         let name = group.short_without(&m.params, &panel.said);
         let at = threads.iter().position(|t| *t == m.params.threads());
-        let Some(mark) = at.and_then(|at| mark(m, at, scale)) else { continue };
+        let Some(mark) = at.and_then(|at| mark(group, m, at, scale)) else { continue };
         match series.iter_mut().find(|s| s.name == name) {
             Some(s) => s.marks.push(mark),
             None => series.push(Series { name, marks: vec![mark] }),
@@ -245,11 +286,13 @@ fn line_chart(group: &Group, scale: &Scale, panel: &Panel, threads: &[u64]) -> L
     }
     let more = series.len().saturating_sub(LINES);
     series.truncate(LINES);
+    let after = threads.iter().filter(|t| !group.beyond_cpus(**t)).count();
     let categories: Vec<String> = threads.iter().map(u64::to_string).collect();
     LineChart {
         title: title(group, "rate by threads", &panel.name),
         description: describe_lines(&series, &categories, scale.label()),
         unit: scale.label().to_owned(),
+        cpus: (after < threads.len()).then(|| CpuLimit { after, label: plural(group.cpus, "CPU") }),
         categories,
         left_out: if more > 0 {
             format!("{} with lower rates: in the table.", plural(more as u64, "more line"))
@@ -268,7 +311,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
         .filter_map(|m| {
             Some(Bar {
                 name: group.short_without(&m.params, &said),
-                mark: mark(m, 0, scale)?,
+                mark: mark(group, m, 0, scale)?,
                 efficiency: m.efficiency.and_then(percent),
             })
         })
@@ -311,7 +354,7 @@ fn describe_lines(series: &[Series], categories: &[String], unit: &str) -> Strin
                         Verdict::Valid => String::new(),
                         other => format!(" ({other})"),
                     };
-                    format!("{:.4} with {threads}{doubt}", m.value)
+                    format!("{} with {threads}{doubt}", m.text)
                 })
                 .collect();
             format!("{}: {}", s.name, values.join(", "))
@@ -332,7 +375,7 @@ fn describe_bars(bars: &[Bar], unit: &str) -> String {
                 Verdict::Valid => String::new(),
                 other => format!(" ({other})"),
             };
-            format!("{}: {:.4}{of}{doubt}", b.name, b.mark.value)
+            format!("{}: {}{of}{doubt}", b.name, b.mark.text)
         })
         .collect();
     format!("Median in {unit} by instruction set. {}.", parts.join(". "))

@@ -21,7 +21,7 @@ pub struct Column {
 pub struct Cell {
     /// What is printed; `-` for a missing value.
     pub text: String,
-    /// Footnote that says why the value is missing, from 1.
+    /// Footnote, from 1: why the value is missing, or what to know of it.
     pub note: Option<usize>,
     /// Set on a cell that shows a verdict.
     pub verdict: Option<Verdict>,
@@ -88,15 +88,19 @@ impl Table {
         self
     }
 
-    /// A cell for a value that is not there, with its reason as a footnote. Equal
-    /// reasons share one footnote.
-    pub fn missing(&mut self, reason: impl Into<String>) -> Cell {
-        let reason = reason.into();
-        let at = self.notes.iter().position(|n| *n == reason).unwrap_or_else(|| {
-            self.notes.push(reason);
+    /// The number of a footnote. Equal texts share one.
+    pub fn note(&mut self, text: impl Into<String>) -> usize {
+        let text = text.into();
+        let at = self.notes.iter().position(|n| *n == text).unwrap_or_else(|| {
+            self.notes.push(text);
             self.notes.len() - 1
         });
-        Cell { text: "-".to_owned(), note: Some(at + 1), verdict: None }
+        at + 1
+    }
+
+    /// A cell for a value that is not there, with its reason as a footnote.
+    pub fn missing(&mut self, reason: impl Into<String>) -> Cell {
+        Cell { text: "-".to_owned(), note: Some(self.note(reason)), verdict: None }
     }
 
     /// A cell for a value that may be missing.

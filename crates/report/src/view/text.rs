@@ -39,11 +39,6 @@ pub fn and_list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
-/// An id that can be an HTML anchor: letters, digits and hyphens.
-pub fn anchor(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

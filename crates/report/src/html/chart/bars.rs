@@ -59,7 +59,7 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) -> Result<(), Failed> 
     };
     let name = if bar.name.is_empty() { "median" } else { &bar.name };
     canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 15, Ink::Text)?;
-    let value = format!("{}{near}{sign}", four_digits(m.value));
+    let value = format!("{}{near}{sign}", m.text);
     canvas.text(&value, (RIGHT, top + 11.0), At::End, 15, Ink::Text)?;
     let (zero, end) = (place(axis, 0.0), place(axis, m.value));
     let (high, low) = (top + 25.0, top + 43.0);
@@ -79,12 +79,6 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) -> Result<(), Failed> 
             canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1)?;
         }
     }
+    canvas.tell((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
     Ok(())
-}
-
-/// As in the tables, whose scale the value has already.
-fn four_digits(value: f64) -> String {
-    let magnitude = value.abs();
-    let digits = if magnitude < 1.0 { 3 } else { 3 - (magnitude.log10().floor() as usize).min(3) };
-    format!("{value:.digits$}")
 }

@@ -4,12 +4,16 @@
 //! one would choose, and the finished SVG has it replaced by the page's CSS
 //! variable: then the chart follows the reader's light or dark scheme.
 
+use std::cell::RefCell;
+
 use plotters::coord::Shift;
 use plotters::prelude::{
     DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
     SVGBackend, ShapeStyle, Text,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::escape;
 
 /// What a colour is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +83,8 @@ pub enum At {
 /// A surface in pixels of the view box.
 pub struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
+    /// Unseen areas with a title each; the drawing library knows no titles.
+    told: RefCell<String>,
 }
 
 impl Canvas<'_> {
@@ -91,12 +97,13 @@ impl Canvas<'_> {
         draw: impl FnOnce(&Canvas) -> Result<(), Failed>,
     ) -> Result<String, Failed> {
         let mut svg = String::new();
-        {
+        let told = {
             let area = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
-            let canvas = Canvas { area };
+            let canvas = Canvas { area, told: RefCell::default() };
             draw(&canvas)?;
             canvas.area.present().map_err(|e| e.to_string())?;
-        }
+            canvas.told.take()
+        };
         let start = svg.find("<svg").and_then(|at| svg[at..].find('>').map(|end| at + end + 1));
         let end = svg.rfind("</svg>");
         let (Some(start), Some(end)) = (start, end) else {
@@ -110,7 +117,20 @@ impl Canvas<'_> {
                 &format!("\"{}\"", ink.variable()),
             );
         }
+        inside.push_str(&told);
         Ok(inside)
+    }
+
+    /// A text that a pointer over that area shows, without a script.
+    pub fn tell(&self, from: (f64, f64), to: (f64, f64), text: &str) {
+        let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
+        self.told.borrow_mut().push_str(&format!(
+            "<rect x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\" fill=\"transparent\">\
+             <title>{}</title></rect>\n",
+            (x1 - x0).max(0),
+            (y1 - y0).max(0),
+            escape(text)
+        ));
     }
 
     /// A line through points.

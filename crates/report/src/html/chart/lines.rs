@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Failed, Ink};
 use super::{doubt, shape, short};
-use crate::view::{LineChart, Mark, Series};
+use crate::view::{CpuLimit, LineChart, Mark, Series};
 
 /// Of the view box.
 pub const SIZE: (u32, u32) = (480, 300);
@@ -13,6 +13,10 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 462.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 250.0;
+/// Half the width of a ceiling's dashes.
+const DASHES: f64 = 14.0;
+/// How far from a mark a pointer still finds it.
+const REACH: f64 = 10.0;
 /// Thread counts that are labelled.
 const LABELS: usize = 12;
 
@@ -37,6 +41,9 @@ pub fn draw(chart: &LineChart) -> Result<String, Failed> {
     Canvas::draw(SIZE, |canvas| {
         let plot = Plot { canvas, axis, count: chart.categories.len() };
         plot.frame(chart)?;
+        if let Some(limit) = &chart.cpus {
+            plot.cpus(limit)?;
+        }
         for (i, series) in chart.series.iter().enumerate() {
             plot.ceilings(series, i)?;
         }
@@ -78,11 +85,19 @@ impl Plot<'_, '_> {
         self.canvas.text("threads", (middle, BOTTOM + 38.0), At::Middle, 15, Ink::Muted)
     }
 
+    /// A thin rule between the thread counts that have a CPU each and those that share.
+    fn cpus(&self, limit: &CpuLimit) -> Result<(), Failed> {
+        let x = LEFT + (RIGHT - LEFT) * limit.after as f64 / self.count.max(1) as f64;
+        self.canvas.dashed((x, TOP - 8.0), (x, BOTTOM), Ink::Muted)?;
+        let text = x.clamp(LEFT + 46.0, RIGHT - 30.0);
+        self.canvas.text(&short(&limit.label, 12), (text, TOP - 18.0), At::Middle, 15, Ink::Muted)
+    }
+
     fn ceilings(&self, series: &Series, i: usize) -> Result<(), Failed> {
         for m in &series.marks {
             if let Some(ceiling) = m.ceiling {
                 let (x, y) = (self.x(m.at), self.y(ceiling));
-                self.canvas.dashed((x - 18.0, y), (x + 18.0, y), Ink::Series(i))?;
+                self.canvas.dashed((x - DASHES, y), (x + DASHES, y), Ink::Series(i))?;
             }
         }
         Ok(())
@@ -110,10 +125,11 @@ impl Plot<'_, '_> {
                 self.canvas.line(&[(x - 4.0, end), (x + 4.0, end)], Ink::Text, 1)?;
             }
         }
+        self.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &m.about);
         let sign = doubt(m.verdict);
         if sign.is_empty() {
             return Ok(());
         }
-        self.canvas.text(sign, (x + 13.0, y), At::Middle, 17, Ink::Text)
+        self.canvas.text(sign, (x + DASHES + 6.0, y), At::Middle, 17, Ink::Text)
     }
 }

@@ -45,7 +45,9 @@ pub struct Key {
 pub fn lines(chart: &LineChart, id: &str) -> Result<Chart, RenderError> {
     let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
     let inside = lines::draw(chart).map_err(failed)?;
-    let signs: Result<Vec<String>, _> = (0..chart.series.len()).map(shape::sign).collect();
+    // A single line needs no key to tell it from others.
+    let keys = if chart.series.len() > 1 { chart.series.len() } else { 0 };
+    let signs: Result<Vec<String>, _> = (0..keys).map(shape::sign).collect();
     let signs = signs.map_err(failed)?;
     let names = chart.series.iter().map(|s| s.name.clone());
     Ok(Chart {
@@ -114,12 +116,14 @@ fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Bar, Mark, Series};
+    use crate::view::{Bar, CpuLimit, Mark, Series};
 
     fn mark(at: usize, value: f64) -> Mark {
         Mark {
             at,
             value,
+            text: value.to_string(),
+            about: "1 thread: <b>".into(),
             interval: Some([value * 0.9, value * 1.1]),
             ceiling: Some(value * 1.2),
             verdict: Verdict::Suspect,
@@ -132,6 +136,7 @@ mod tests {
             description: "a & b".into(),
             unit: "</svg>".into(),
             categories: vec!["<1>".into(), "2".into()],
+            cpus: Some(CpuLimit { after: 1, label: "<i>".into() }),
             series: values
                 .iter()
                 .map(|v| Series { name: "<b>".into(), marks: vec![mark(0, *v), mark(1, v * 2.0)] })
@@ -149,6 +154,7 @@ mod tests {
         assert!(!svg.contains("\"#"), "a fixed colour is left");
         assert!(svg.contains("var(--s1)"));
         assert!(svg.lines().any(|l| l.trim() == "!"), "a suspect value has its sign");
+        assert_eq!(svg.matches("<title>1 thread: &lt;b&gt;</title>").count(), 4, "one a mark");
     }
 
     #[test]
