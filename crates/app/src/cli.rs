@@ -117,7 +117,7 @@ pub struct ListArgs {
 pub enum Listing {
     /// Workloads
     Kernels,
-    /// What every number is checked for
+    /// What every number, and the host, is checked for
     Checks,
     /// Theoretical limits
     Ceilings,

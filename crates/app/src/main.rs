@@ -20,7 +20,10 @@ use cli::{Cli, Command};
 use error::Outcome;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return mistyped(&error),
+    };
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),
         Command::Info(args) => command::info::run(args),
@@ -37,4 +40,22 @@ fn main() -> ExitCode {
         },
         |outcome: Outcome| outcome.into(),
     )
+}
+
+/// What clap has to say: help and version as they are, a mistake in one line.
+fn mistyped(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NoCommand;
+    if !error.use_stderr() || error.kind() == NoCommand {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"))
+        .filter(|l| !l.is_empty())
+        .collect();
+    let line = lines.join("; ");
+    text::say(&format!("proofmark: {}", line.strip_prefix("error: ").unwrap_or(&line)));
+    ExitCode::from(2)
 }

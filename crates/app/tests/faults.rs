@@ -155,7 +155,8 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
 /// Two points of some seconds, as a child process.
 fn long_run(dir: &Path) -> Child {
     proofmark()
-        .args(["run", "cpu.clock", "--threads", "1,2", "--trials", "40", "--out"])
+        .args(["run", "cpu.iops", "--threads", "1,2", "--trials", "40"])
+        .args(["--set", "cpu.iops.isa=scalar", "--set", "cpu.iops.type=i64", "--out"])
         .arg(dir.join("out"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

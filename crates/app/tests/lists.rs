@@ -22,9 +22,6 @@ const WITHOUT_A_ROW: &[&str] = &[
     "tsv110",
 ];
 
-/// A kernel and the ceiling of the same id, which `explain` cannot tell apart.
-const SHARED: &[&str] = &["cpu.clock"];
-
 #[test]
 fn every_ceiling_that_a_kernel_declares_exists_and_is_declared() {
     let known: BTreeSet<_> = ceilings::ALL.iter().map(|rule| rule.id()).collect();
@@ -62,5 +59,5 @@ fn an_id_explains_one_thing() {
         *count.entry(id).or_default() += 1;
     }
     let shared: Vec<_> = count.iter().filter(|(_, n)| **n > 1).map(|(id, _)| *id).collect();
-    assert_eq!(shared, SHARED);
+    assert!(shared.is_empty(), "{shared:?}");
 }

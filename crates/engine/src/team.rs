@@ -44,6 +44,8 @@ struct Part {
     counted: u64,
     clock: [Option<LoadClock>; 2],
     counters: ThreadCounters,
+    /// Told by the first thread for all.
+    system: Option<SystemCounters>,
     migrated: bool,
 }
 
@@ -69,7 +71,6 @@ struct Member {
 /// Threads that wait for orders.
 pub struct Team {
     members: Vec<Member>,
-    sources: Sources,
     oversubscribed: bool,
 }
 
@@ -85,9 +86,12 @@ impl Team {
         cpus: &[u32],
         cpu_stat: Vec<std::path::PathBuf>,
     ) -> Result<Self, TeamError> {
+        let used: Vec<u32> = cpus.iter().copied().take(threads).collect();
+        let oversubscribed = threads > used.len();
         let together = Arc::new(Together {
             start: Barrier::new(threads),
             finish: std::sync::Barrier::new(threads),
+            sources: Sources { cpu_stat, cpus: used },
         });
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
@@ -104,10 +108,7 @@ impl Team {
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, parts, thread: Some(thread) });
         }
-        let used: Vec<u32> = cpus.iter().copied().take(threads).collect();
-        let oversubscribed = threads > used.len();
-        let sources = Sources { cpu_stat, cpus: used };
-        let team = Self { members, sources, oversubscribed };
+        let team = Self { members, oversubscribed };
         for m in &team.members {
             m.parts.recv().map_err(|_| TeamError::Died)??;
         }
@@ -120,7 +121,6 @@ impl Team {
     /// If a result is wrong or a thread died.
     pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, TeamError> {
         let started = Timestamp::now();
-        let before = SystemCounters::read(&self.sources);
         for (m, iterations) in self.members.iter().zip(shares) {
             let order = Order { ahead, iterations: *iterations };
             m.orders.send(order).map_err(|_| TeamError::Died)?;
@@ -128,7 +128,7 @@ impl Team {
         let parts: Vec<_> =
             self.members.iter().map(|m| m.parts.recv().unwrap_or(Err(TeamError::Died))).collect();
         let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
-        let system = SystemCounters::read(&self.sources).since(&before);
+        let system = parts.iter().find_map(|p| p.system.clone()).unwrap_or_default();
         let first = parts.iter().map(|p| p.start).fold(f64::INFINITY, f64::min);
         let last = parts.iter().map(|p| p.end).fold(0.0, f64::max);
         Ok(TeamTrial {
@@ -208,23 +208,33 @@ fn member(
         counted: 0,
         clock: [None, None],
         counters: ThreadCounters::default(),
+        system: None,
         migrated: false,
     };
     if outbox.send(Ok(idle)).is_err() {
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let part = one_trial(load.as_mut(), order, together);
+        let part = one_trial(load.as_mut(), order, together, index == 0);
         if outbox.send(part).is_err() {
             return;
         }
     }
 }
 
-fn one_trial(load: &mut dyn Load, order: Order, together: &Together) -> Result<Part, TeamError> {
+/// One thread's trial. All counters are read right around the timed part, those of
+/// the system by the thread that `leads`.
+fn one_trial(
+    load: &mut dyn Load,
+    order: Order,
+    together: &Together,
+    leads: bool,
+) -> Result<Part, TeamError> {
+    let system = || leads.then(|| SystemCounters::read(&together.sources));
     together.start.wait();
     load.run(order.ahead);
     let before = LoadClock::read(load);
+    let system_before = system();
     let counters = ThreadCounters::before();
     together.start.wait();
     let start = monotonic();
@@ -234,6 +244,7 @@ fn one_trial(load: &mut dyn Load, order: Order, together: &Together) -> Result<P
     together.finish.wait();
     let after = LoadClock::read(load);
     let later = ThreadCounters::after();
+    let system_after = system();
     let counted = load.verify().map_err(TeamError::Unverified)?;
     Ok(Part {
         start,
@@ -241,6 +252,7 @@ fn one_trial(load: &mut dyn Load, order: Order, together: &Together) -> Result<P
         counted,
         clock: [before, after],
         counters: later.since(counters),
+        system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
     })
 }
@@ -261,6 +273,8 @@ struct Together {
     start: Barrier,
     /// After it: who waits takes no CPU from who still works.
     finish: std::sync::Barrier,
+    /// Where the counters of the system are.
+    sources: Sources,
 }
 
 #[cfg(test)]

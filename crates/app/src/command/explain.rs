@@ -1,6 +1,7 @@
 //! `proofmark explain`: one kernel, check or ceiling in words.
 
 use anyhow::Result;
+use proofmark_host::FINDINGS;
 use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 
 use crate::cli::ExplainArgs;
@@ -17,10 +18,13 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
         format!("{id}: {}\n\n{}\n", check.title(), check.about())
     } else if let Some(ceiling) = proofmark_judge::ceilings::ALL.iter().find(|c| c.id() == id) {
         format!("{id}: {}\n\n{}\n", ceiling.title(), ceiling.about())
+    } else if let Some((_, title, about)) = FINDINGS.iter().find(|(f, _, _)| *f == id) {
+        format!("{id}: {title}\n\n{about}\n")
     } else {
         let names = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
         let names = names.chain(proofmark_judge::checks::ALL.iter().map(|c| c.id()));
         let names = names.chain(proofmark_judge::ceilings::ALL.iter().map(|c| c.id()));
+        let names = names.chain(FINDINGS.iter().map(|(f, _, _)| *f));
         return Err(Usage::error(unknown("id", id, names, "proofmark list kernels")));
     };
     print(&text)?;

@@ -2,7 +2,7 @@
 //! whether it was measured, reported, assumed or declared. One file a rule; to add
 //! one, write the file and add a line to [`ALL`].
 
-mod cpu_clock;
+mod cpu_boost;
 mod cpu_mix;
 mod cpu_peak;
 mod parts;
@@ -39,7 +39,7 @@ pub trait CeilingRule: Sync {
 }
 
 /// Every rule.
-pub const ALL: &[&dyn CeilingRule] = &[&cpu_peak::CpuPeak, &cpu_mix::CpuMix, &cpu_clock::CpuClock];
+pub const ALL: &[&dyn CeilingRule] = &[&cpu_peak::CpuPeak, &cpu_mix::CpuMix, &cpu_boost::CpuBoost];
 
 /// The rule of that id.
 pub fn find(id: &str) -> Option<&'static dyn CeilingRule> {

@@ -27,6 +27,7 @@ mod throttled;
 mod trend;
 mod unfinished;
 mod unverified;
+mod unwatched;
 mod wide_interval;
 mod work_removed;
 
@@ -76,6 +77,7 @@ pub const ALL: &[&dyn Check] = &[
     &clock_disagreement::ClockDisagreement,
     &swap::Swap,
     &page_faults::PageFaults,
+    &unwatched::Unwatched,
     &core_shared::CoreShared,
 ];
 

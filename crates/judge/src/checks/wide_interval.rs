@@ -6,6 +6,9 @@ use super::{Check, percent};
 use crate::Context;
 use crate::words::counted;
 
+/// Times the target from which on a number is unsure even if nobody asked for more trials.
+const FAR: f64 = 5.0;
+
 pub(super) struct WideInterval;
 
 impl Check for WideInterval {
@@ -21,8 +24,8 @@ impl Check for WideInterval {
         "Half the 95 % interval of the median, as a share of the median, against the policy's target \
          (2 % unless asked otherwise). Wider when the budget ran out: suspect, the median is not as \
          sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
-         for more. Fewer than 6 trials cannot give an interval by order statistics: a note when the \
-         budget cut them short. Raise the budget or the number of trials, or quieten the machine."
+         for more; suspect beyond five times the target. Fewer than 6 trials cannot give an interval by \
+         order statistics: suspect when the budget cut them short. Raise the budget or the number of trials, or quieten the machine."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -37,7 +40,7 @@ impl Check for WideInterval {
             return cut_short.then(|| {
                 Finding::new(
                     self.id(),
-                    Severity::Note,
+                    Severity::Suspect,
                     format!(
                         "the budget ended after {}, too few for a 95 % interval",
                         counted(m.trials.len(), "trial")
@@ -50,6 +53,8 @@ impl Check for WideInterval {
         let half = summary.half_width().filter(|half| *half > ctx.policy.target)?;
         let (severity, why) = if cut_short {
             (Severity::Suspect, "when the budget ran out")
+        } else if half > FAR * ctx.policy.target {
+            (Severity::Suspect, "after the fixed number of trials")
         } else {
             (Severity::Note, "after the fixed number of trials")
         };
@@ -85,6 +90,14 @@ mod tests {
     }
 
     #[test]
+    fn far_too_wide_is_suspect_even_after_a_fixed_number() {
+        let near = with_interval(0.05, Ending::Complete);
+        assert_eq!(severity(&WideInterval, near), Some(Severity::Note));
+        let far = with_interval(0.15, Ending::Complete);
+        assert_eq!(severity(&WideInterval, far), Some(Severity::Suspect));
+    }
+
+    #[test]
     fn wide_at_the_end_of_the_budget_is_suspect() {
         let m = with_interval(0.05, Ending::Budget);
         assert_eq!(severity(&WideInterval, m), Some(Severity::Suspect));
@@ -98,7 +111,7 @@ mod tests {
         m.ending = Ending::Budget;
         m.trials.truncate(4);
         m.summary.as_mut().unwrap().ci95 = None;
-        assert_eq!(severity(&WideInterval, m.clone()), Some(Severity::Note));
+        assert_eq!(severity(&WideInterval, m.clone()), Some(Severity::Suspect));
         m.ending = Ending::Complete;
         assert_eq!(severity(&WideInterval, m), None);
     }

@@ -14,8 +14,7 @@ static SPEC: KernelSpec = KernelSpec {
     summary: Cow::Borrowed("Core cycles a second, the mean over the threads."),
     detail: Cow::Borrowed(
         "Each thread runs a chain of dependent register adds, of which a core can retire one a cycle, \
-         so that adds a second are cycles a second. With more threads than cores, it is the cycles that \
-         each thread gets. The sum of the chain proves how many ran. Around \
+         so that adds a second are cycles a second. The sum of the chain proves how many ran. Around \
          each trial a second chain of other instructions (multiplies of three cycles on x86-64) must \
          show the same clock.",
     ),
@@ -23,7 +22,7 @@ static SPEC: KernelSpec = KernelSpec {
     unit: Unit::Hertz,
     better: Better::Higher,
     knobs: Cow::Borrowed(&[task::THREADS]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.clock")]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.boost")]),
     interleave: true,
 };
 
@@ -35,14 +34,17 @@ impl Kernel for Clock {
         &SPEC
     }
 
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        if chain::AVAILABLE {
-            Ok(())
-        } else {
-            Err(Refusal(
-                "no chain of instructions of known latency for this architecture".to_owned(),
-            ))
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        if !chain::AVAILABLE {
+            let reason = "no chain of instructions of known latency for this architecture";
+            return Err(Refusal(reason.to_owned()));
         }
+        if params.threads() > cpus {
+            let reason = "threads that take turns on a CPU do not show its clock";
+            return Err(Refusal(reason.to_owned()));
+        }
+        Ok(())
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
@@ -90,6 +92,13 @@ impl Load for Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_take_turns_are_refused() {
+        let threads = |n| Clock.supports(&Params::default().with("threads", n));
+        assert_eq!(threads(1), Ok(()));
+        assert!(threads(4096).unwrap_err().to_string().contains("take turns"));
+    }
 
     #[test]
     fn the_sum_proves_the_steps() {

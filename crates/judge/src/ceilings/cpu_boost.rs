@@ -1,4 +1,4 @@
-//! `cpu.clock`: the boost clock that the machine reports.
+//! `cpu.boost`: the boost clock that the machine reports.
 
 use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
@@ -14,11 +14,11 @@ const REAL_BOOST: f64 = 1.01;
 const UNCERTAINTY: f64 = 0.05;
 
 /// The rule.
-pub(super) struct CpuClock;
+pub(super) struct CpuBoost;
 
-impl CeilingRule for CpuClock {
+impl CeilingRule for CpuBoost {
     fn id(&self) -> &'static str {
-        "cpu.clock"
+        "cpu.boost"
     }
 
     fn title(&self) -> &'static str {
@@ -80,7 +80,7 @@ mod tests {
 
     fn value(h: &Host) -> Result<Ceiling, String> {
         let (spec, policy) = (spec("cpu.clock"), policy());
-        CpuClock.derive(&context(h, &spec, &policy, &[]), &clock(4e9))
+        CpuBoost.derive(&context(h, &spec, &policy, &[]), &clock(4e9))
     }
 
     #[test]

@@ -1,0 +1,88 @@
+//! `unwatched`: a disturbance that this system does not tell of.
+
+use proofmark_model::{Conditions, Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+
+/// Whether a trial's conditions tell of something.
+type Told = fn(&Conditions) -> bool;
+
+/// What is watched.
+const WATCHED: &[(&str, Told)] = &[
+    ("the core clock", |c| c.clock_hz.is_some()),
+    ("steal time", |c| c.steal_s.is_some()),
+    ("other processes' CPU time", |c| c.other_cpu_s.is_some()),
+    ("context switches", |c| c.involuntary_switches.is_some()),
+    ("page faults", |c| c.minor_faults.is_some() && c.major_faults.is_some()),
+    ("swapping", |c| c.swapped_pages.is_some()),
+];
+
+pub(super) struct Unwatched;
+
+impl Check for Unwatched {
+    fn id(&self) -> &'static str {
+        "unwatched"
+    }
+
+    fn title(&self) -> &'static str {
+        "Disturbances that could not be watched"
+    }
+
+    fn about(&self) -> &'static str {
+        "What the checks look for is told by the kernel, and not every system tells all of it: the core \
+         clock, steal, other processes' CPU time, context switches, page faults, swapping, and \
+         throttling where there is a cgroup. What no trial tells of is named in a note, since a check \
+         without its figure stays silent."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if m.trials.is_empty() {
+            return None;
+        }
+        let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
+        let mut missing: Vec<&str> =
+            WATCHED.iter().filter(|(_, told)| nobody(*told)).map(|(name, _)| *name).collect();
+        if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {
+            missing.push("throttling");
+        }
+        if missing.is_empty() {
+            return None;
+        }
+        let what = missing.join(", ");
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Note,
+                format!("this system does not tell of: {what}"),
+                "a disturbance of this kind would not be seen; look at /proc and /sys as this process sees them",
+            )
+            .with("missing", what),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops, severity};
+
+    #[test]
+    fn what_no_trial_tells_of_is_named() {
+        let m = each(flops(1), |_, t| t.conditions.steal_s = None);
+        assert_eq!(severity(&Unwatched, m), Some(Severity::Note));
+        let m = each(flops(1), |_, t| t.conditions.clock_hz = None);
+        assert_eq!(severity(&Unwatched, m), Some(Severity::Note));
+    }
+
+    #[test]
+    fn what_one_trial_tells_of_is_watched() {
+        assert_eq!(severity(&Unwatched, flops(1)), None);
+        let m = each(flops(1), |i, t| {
+            if i > 0 {
+                t.conditions.steal_s = None;
+            }
+        });
+        assert_eq!(severity(&Unwatched, m), None);
+    }
+}
