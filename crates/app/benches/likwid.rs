@@ -3,7 +3,7 @@
 //! ratio ours / theirs pair by pair: its median, the interval of the median, and
 //! both medians.
 //!
-//! `cargo bench -p proofmark --bench likwid -- [PAIRS]`
+//! `cargo bench -p proofmark --bench likwid -- [PAIRS] [ISA]`
 
 use std::process::Command;
 
@@ -22,7 +22,9 @@ const LOOPS: [(&str, &str, &str); 6] = [
 ];
 
 fn main() -> Result<(), Failure> {
-    let pairs = std::env::args().find_map(|a| a.parse::<u32>().ok()).unwrap_or(15);
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let pairs = arguments.iter().find_map(|a| a.parse::<u32>().ok()).unwrap_or(15);
+    let only = arguments.iter().find(|a| a.parse::<u32>().is_err());
     if Command::new("likwid-bench").arg("-h").output().is_err() {
         println!("likwid-bench is not installed; it is in Debian's package likwid");
         return Ok(());
@@ -32,6 +34,9 @@ fn main() -> Result<(), Failure> {
         "loop", "threads", "ratio", "interval", "ours", "theirs"
     );
     for (isa, kind, theirs) in LOOPS {
+        if only.is_some_and(|o| o != isa) {
+            continue;
+        }
         for threads in [1, 2] {
             match compare(isa, kind, theirs, threads, pairs) {
                 Ok(line) => println!("{line}"),

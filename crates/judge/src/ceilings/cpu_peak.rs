@@ -125,7 +125,7 @@ impl CeilingRule for CpuPeak {
                 plain(
                     "operations_per_lane",
                     peak.operations,
-                    "by definition of the instruction: a fused multiply-add is two",
+                    "by definition of the instruction: two for a fused multiply-add, else one",
                 ),
             ],
             uncertainty: clock_uncertainty + capacity.quota_slack(&m.trials),
