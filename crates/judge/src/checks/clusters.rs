@@ -11,7 +11,7 @@ const LEAST_TRIALS: usize = 8;
 /// A group holds at least this many trials: one or two are outliers, which the
 /// median does not follow, not a state.
 const LEAST_MEMBERS: usize = 3;
-/// Groups nearer to each other than this do not matter beside the target of 2 %.
+/// Groups nearer to each other than this, or than the policy's target, do not matter.
 const LEAST_GAP: f64 = 0.01;
 /// Groups are apart if the gap between them is this many times the widest group.
 /// Eight or more values of one normal distribution do that in less than 1 of 50
@@ -23,7 +23,7 @@ const MOST_CUTS: usize = 2;
 pub(super) struct Clusters;
 
 /// Groups of the sorted values, if they are clearly apart.
-fn groups(sorted: &[f64], centre: f64) -> Option<Vec<&[f64]>> {
+fn groups(sorted: &[f64], apart_by: f64) -> Option<Vec<&[f64]>> {
     let mut gaps: Vec<(f64, usize)> =
         sorted.windows(2).enumerate().map(|(i, pair)| (pair[1] - pair[0], i + 1)).collect();
     gaps.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -41,7 +41,7 @@ fn groups(sorted: &[f64], centre: f64) -> Option<Vec<&[f64]>> {
         parts.push(rest);
         parts.reverse();
         let width = parts.iter().map(|g| g[g.len() - 1] - g[0]).fold(0.0, f64::max);
-        let apart = least_gap >= LEAST_GAP * centre && least_gap >= GAP_TO_WIDTH * width;
+        let apart = least_gap >= apart_by && least_gap >= GAP_TO_WIDTH * width;
         (apart && parts.iter().all(|g| g.len() >= LEAST_MEMBERS)).then_some(parts)
     })
 }
@@ -57,12 +57,12 @@ impl Check for Clusters {
 
     fn about(&self) -> &'static str {
         "From 8 trials on: whether the values fall into two or three groups of at least three trials, \
-         with gaps of at least 1 % of the median and at least twice the width of the widest group. \
+         with gaps of at least the policy's target (2 % unless asked otherwise) and at least twice the width of the widest group. \
          Suspect: the machine was in two states, such as two clock steps or a neighbour that came and \
          went, and a median over both describes neither. Look at the trials' clocks and times."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let mut sorted: Vec<f64> =
             m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
         if sorted.len() < LEAST_TRIALS {
@@ -70,7 +70,7 @@ impl Check for Clusters {
         }
         sorted.sort_by(f64::total_cmp);
         let centre = median(&sorted).filter(|c| *c > 0.0)?;
-        let groups = groups(&sorted, centre)?;
+        let groups = groups(&sorted, LEAST_GAP.max(ctx.policy.target) * centre)?;
         let shown: Vec<String> = groups
             .iter()
             .filter_map(|g| Some(format!("{} at {}", g.len(), percent(median(g)? / centre))))
@@ -111,6 +111,7 @@ mod tests {
     fn one_state_near_states_and_an_outlier_are_silent() {
         assert_eq!(severity(&Clusters, flops(1)), None);
         assert_eq!(severity(&Clusters, in_states(&[1.0, 0.995])), None);
+        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.985])), None, "within the target");
         let mut outlier = around(60e9);
         outlier[3] *= 0.5;
         assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None);
@@ -135,7 +136,7 @@ mod tests {
                         .map(|_| 100.0 + 5.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0))
                         .collect();
                     v.sort_by(f64::total_cmp);
-                    groups(&v, 100.0).is_some()
+                    groups(&v, 1.0).is_some()
                 })
                 .count();
             assert!(wrong < 40, "{wrong} of 2000 samples of {n}");

@@ -40,7 +40,7 @@ impl Check for Oversubscribed {
                 self.id(),
                 Severity::Note,
                 format!(
-                    "oversubscribed: {} threads take turns on {}",
+                    "{} threads take turns on {}",
                     capacity.threads,
                     counted(capacity.cpus, "usable CPU")
                 ),
