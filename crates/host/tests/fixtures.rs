@@ -31,7 +31,7 @@ fn every_fixture_has_its_snapshot() {
         .map(|e| e.file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert!(names.len() >= 6, "{names:?}");
+    assert!(names.len() >= 7, "{names:?}");
     for name in names {
         insta::assert_json_snapshot!(name.clone(), machine(&name));
     }
@@ -48,6 +48,16 @@ fn a_masked_granite_rapids_is_known_by_what_it_has() {
     );
     assert_eq!(host.cpu.clock.tsc_hz.get(), Some(&2.6e9));
     assert_eq!(host.os.container.get().unwrap(), "none", "/.dockerenv on a disk is a left-over");
+}
+
+#[test]
+fn a_quota_and_a_mask_as_a_real_kernel_tells_them() {
+    let host = machine("granite_rapids_quota");
+    assert_eq!(host.limits.cpu_quota.get().and_then(|q| q.cpus), Some(0.5));
+    assert_eq!(host.limits.affinity.get(), Some(&vec![1]));
+    assert_eq!((&host.limits.usable_cpus, host.limits.usable_cores), (&vec![1], 1));
+    assert!(host.limits.cpu_stat[0].ends_with("cpu/job/cpu.stat"), "{:?}", host.limits.cpu_stat);
+    assert_eq!(host.cpu.logical_cpus.get(), Some(&2));
 }
 
 #[test]
