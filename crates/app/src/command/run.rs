@@ -91,7 +91,7 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
         .fold(plan.policy.trial_s, f64::max)
         .min(LONGEST_RUN.as_secs_f64());
     let workers = Workers {
-        program: std::env::current_exe().context("cannot find this program's own file")?,
+        program: own_program()?,
         arguments: vec!["worker".to_owned()],
         cpus: run.host.limits.usable_cpus.clone(),
         cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
@@ -108,6 +108,16 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     run.interrupted = stop.stopped_by();
     run.ended = Some(Timestamp::now());
     Ok(run)
+}
+
+/// This program's own file, which the workers run; without /proc, as it was called.
+fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().or_else(|e| {
+        let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+        called.canonicalize().with_context(|| {
+            format!("cannot find this program's own file ({e}); call it by its path")
+        })
+    })
 }
 
 /// Writes everything and prints the table; what was measured reaches the terminal
