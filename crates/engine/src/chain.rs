@@ -84,113 +84,83 @@ fn clock_by(steps: u64, cycles: f64, chain: fn(u64) -> u64) -> f64 {
     rate(timed).unwrap_or(0.0)
 }
 
-/// Runs `steps * 64` dependent register adds of 1 and returns their sum.
 #[cfg(target_arch = "x86_64")]
-#[inline(never)]
-pub fn adds(steps: u64) -> u64 {
-    if steps == 0 {
-        return 0;
-    }
-    let mut sum = 0_u64;
-    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
-    unsafe {
-        std::arch::asm!(
-            ".p2align 6",
-            "2:",
-            ".rept 64",
-            "add {x}, {one}",
-            ".endr",
-            "dec {n}",
-            "jnz 2b",
-            x = inout(reg) sum,
-            one = in(reg) 1_u64,
-            n = inout(reg) steps => _,
-            options(nomem, nostack),
-        );
-    }
-    sum
+macro_rules! again {
+    () => {
+        "dec {n}\njnz 2b"
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! again {
+    () => {
+        "subs {n}, {n}, #1\nb.ne 2b"
+    };
 }
 
-/// Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^32.
+/// A function that runs `steps * 64` times one instruction on `x`, which begins as
+/// `$start`, and an operand, and returns `x`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! chain {
+    ($about:literal, $name:ident, $start:literal, $operand:literal, $instruction:literal) => {
+        #[doc = $about]
+        #[inline(never)]
+        pub fn $name(steps: u64) -> u64 {
+            let mut x: u64 = $start;
+            if steps == 0 {
+                return x;
+            }
+            // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+            unsafe {
+                std::arch::asm!(
+                    ".p2align 6",
+                    "2:",
+                    ".rept 64",
+                    $instruction,
+                    ".endr",
+                    again!(),
+                    x = inout(reg) x,
+                    y = in(reg) $operand as u64,
+                    n = inout(reg) steps => _,
+                    options(nomem, nostack),
+                );
+            }
+            x
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
-#[inline(never)]
-pub fn second(steps: u64) -> u64 {
-    if steps == 0 {
-        return 1;
-    }
-    let mut product = 1_u64;
-    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
-    unsafe {
-        std::arch::asm!(
-            ".p2align 6",
-            "2:",
-            ".rept 64",
-            "imul {x:e}, {three:e}",
-            ".endr",
-            "dec {n}",
-            "jnz 2b",
-            x = inout(reg) product,
-            three = in(reg) 3_u64,
-            n = inout(reg) steps => _,
-            options(nomem, nostack),
-        );
-    }
-    product
-}
-
-/// Runs `steps * 64` dependent register adds of 1 and returns their sum.
+chain!(
+    "Runs `steps * 64` dependent register adds of 1 and returns their sum.",
+    adds,
+    0,
+    1,
+    "add {x}, {y}"
+);
+#[cfg(target_arch = "x86_64")]
+chain!(
+    "Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^32.",
+    second,
+    1,
+    3,
+    "imul {x:e}, {y:e}"
+);
 #[cfg(target_arch = "aarch64")]
-#[inline(never)]
-pub fn adds(steps: u64) -> u64 {
-    if steps == 0 {
-        return 0;
-    }
-    let mut sum = 0_u64;
-    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
-    unsafe {
-        std::arch::asm!(
-            ".p2align 6",
-            "2:",
-            ".rept 64",
-            "add {x}, {x}, {one}",
-            ".endr",
-            "subs {n}, {n}, #1",
-            "b.ne 2b",
-            x = inout(reg) sum,
-            one = in(reg) 1_u64,
-            n = inout(reg) steps => _,
-            options(nomem, nostack),
-        );
-    }
-    sum
-}
-
-/// Runs `steps * 64` dependent exclusive ORs with 1 and returns what is left.
+chain!(
+    "Runs `steps * 64` dependent register adds of 1 and returns their sum.",
+    adds,
+    0,
+    1,
+    "add {x}, {x}, {y}"
+);
 #[cfg(target_arch = "aarch64")]
-#[inline(never)]
-pub fn second(steps: u64) -> u64 {
-    if steps == 0 {
-        return 1;
-    }
-    let mut bits = 1_u64;
-    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
-    unsafe {
-        std::arch::asm!(
-            ".p2align 6",
-            "2:",
-            ".rept 64",
-            "eor {x}, {x}, {one}",
-            ".endr",
-            "subs {n}, {n}, #1",
-            "b.ne 2b",
-            x = inout(reg) bits,
-            one = in(reg) 1_u64,
-            n = inout(reg) steps => _,
-            options(nomem, nostack),
-        );
-    }
-    bits
-}
+chain!(
+    "Runs `steps * 64` dependent exclusive ORs with 1 and returns what is left.",
+    second,
+    1,
+    1,
+    "eor {x}, {x}, {y}"
+);
 
 /// There is no chain for this architecture; [`read_clock`] never calls it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

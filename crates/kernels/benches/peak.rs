@@ -8,8 +8,8 @@
 //!
 //! `cargo bench -p proofmark-kernels --bench peak -- [PAIRS] [KERNEL]`
 
-use proofmark_engine::{Kernel, Load, chain, monotonic};
-use proofmark_model::{KnobKind, Params};
+use proofmark_engine::{Load, chain, monotonic};
+use proofmark_model::Params;
 
 /// Length of one slice in seconds: short enough to slip between interruptions.
 const SLICE: f64 = 3e-3;
@@ -18,20 +18,6 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let start = monotonic();
     work();
     monotonic() - start
-}
-
-/// Every combination of the choices of a kernel.
-fn points(kernel: &dyn Kernel) -> Vec<Params> {
-    let mut points = vec![Params::default().with("threads", 1).with("iterations", 1_000_000)];
-    for knob in kernel.spec().knobs.iter() {
-        if let KnobKind::Choice(words) = &knob.kind {
-            points = points
-                .iter()
-                .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, &**w)))
-                .collect();
-        }
-    }
-    points
 }
 
 /// Cycles a second, under this load.
@@ -77,7 +63,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if only.as_ref().is_some_and(|o| *o != **id) {
             continue;
         }
-        for params in points(*kernel) {
+        let fixed = Params::default().with("threads", 1).with("iterations", 1_000_000);
+        for params in kernel.spec().choices(fixed) {
             let name: Vec<&str> =
                 ["mix", "isa", "type"].iter().filter_map(|k| params.text(k)).collect();
             let setup = match kernel.setup(&params) {

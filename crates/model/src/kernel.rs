@@ -7,6 +7,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Params;
+
 /// Part of the machine.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -161,5 +163,17 @@ impl KernelSpec {
     /// The knob of that name.
     pub fn knob(&self, name: &str) -> Option<&Knob> {
         self.knobs.iter().find(|k| k.name == name)
+    }
+
+    /// These parameters with every combination of the knobs that are a choice.
+    pub fn choices(&self, from: Params) -> Vec<Params> {
+        let mut all = vec![from];
+        for knob in self.knobs.iter() {
+            if let KnobKind::Choice(words) = &knob.kind {
+                let with = |p: &Params, word: &str| p.clone().with(&knob.name, word);
+                all = all.iter().flat_map(|p| words.iter().map(|w| with(p, w))).collect();
+            }
+        }
+        all
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use proofmark_engine::Kernel;
 use proofmark_judge::{Context, ceilings};
 use proofmark_model::{
-    Ceiling, Host, Input, KnobKind, Measurement, Params, Point, Policy, Unit, format_quantity,
+    Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, format_quantity,
 };
 use serde::Serialize;
 
@@ -54,15 +54,7 @@ const PEAK: &str = "cpu.peak";
 
 fn of_kernel(kernel: &'static dyn Kernel, host: &Host, threads: u64) -> Vec<Limit> {
     let spec = kernel.spec();
-    let mut points = vec![Params::default().with("threads", threads)];
-    for knob in spec.knobs.iter() {
-        if let KnobKind::Choice(words) = &knob.kind {
-            points = points
-                .iter()
-                .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, w.as_ref())))
-                .collect();
-        }
-    }
+    let points = spec.choices(Params::default().with("threads", threads));
     let policy =
         Policy { target: 0.02, min_trials: 1, max_trials: 1, trial_s: 0.1, budget_s: None };
     points

@@ -142,25 +142,12 @@ mod tests {
     use super::super::{Flops, Iops, MixFloat, MixInt};
     use super::*;
 
-    /// Every combination of the choices of a kernel, with 2 threads.
-    fn points(kernel: &dyn Kernel) -> Vec<Params> {
-        let mut points = vec![Params::default().with("threads", 2).with("iterations", 1_000_001)];
-        for knob in kernel.spec().knobs.iter() {
-            if let KnobKind::Choice(words) = &knob.kind {
-                points = points
-                    .iter()
-                    .flat_map(|p| words.iter().map(|w| p.clone().with(&knob.name, &**w)))
-                    .collect();
-            }
-        }
-        points
-    }
-
     #[test]
     fn every_supported_point_proves_its_work_on_every_thread() {
         for kernel in [&Flops as &dyn Kernel, &Iops, &MixInt, &MixFloat] {
             let mut ran = 0;
-            for params in points(kernel) {
+            let fixed = Params::default().with("threads", 2).with("iterations", 1_000_001);
+            for params in kernel.spec().choices(fixed) {
                 let id = &kernel.spec().id;
                 if let Err(refusal) = kernel.supports(&params) {
                     eprintln!("skipped {id} {params:?}: {refusal}");
