@@ -22,7 +22,7 @@ pub const PER_STEP: u64 = 64;
 /// Cycles of one instruction of the second chain.
 #[cfg(target_arch = "x86_64")]
 const SECOND_CYCLES: f64 = 3.0;
-#[cfg(target_arch = "aarch64")]
+#[cfg(not(target_arch = "x86_64"))]
 const SECOND_CYCLES: f64 = 1.0;
 
 /// Clock of the calling thread's core, in Hz, by two chains.
@@ -50,20 +50,13 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Option<Reading> {
     }
     // 3 GHz is near enough to size a slice.
     let steps = ((slice_s * 3e9 / PER_STEP as f64) as u64).max(16);
-    let second_steps = ((steps as f64 / second_cycles()) as u64).max(16);
+    let second_steps = ((steps as f64 / SECOND_CYCLES) as u64).max(16);
     let mut reading = Reading { by_adds: 0.0, by_second: 0.0 };
     for _ in 0..rounds.max(1) {
         reading.by_adds = reading.by_adds.max(clock_by(steps, 1.0, adds));
-        reading.by_second = reading.by_second.max(clock_by(second_steps, second_cycles(), second));
+        reading.by_second = reading.by_second.max(clock_by(second_steps, SECOND_CYCLES, second));
     }
     Some(reading)
-}
-
-fn second_cycles() -> f64 {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    return SECOND_CYCLES;
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return 1.0;
 }
 
 /// Cycles a second of a chain that tells how many cycles it took. The clock's own

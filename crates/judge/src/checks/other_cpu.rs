@@ -46,19 +46,13 @@ impl Check for OtherCpu {
         let share =
             Share::of(&m.trials, |t| t.conditions.other_cpu_s, |t| capacity.cpu_seconds(t))?;
         let severity = share.severity(threshold)?;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!("a competing process took {} of the trials' CPU time", percent(share.all)),
-                "stop what else runs (top shows it), or give the run CPUs of its own",
-            )
-            .with("other_cpu_s", share.amount)
-            .with("share", share.all)
-            .with("share_without_worst_tenth", share.usual)
-            .with("trials_affected", share.affected)
-            .with("trials", share.trials),
-        )
+        let finding = Finding::new(
+            self.id(),
+            severity,
+            format!("a competing process took {} of the trials' CPU time", percent(share.all)),
+            "stop what else runs (top shows it), or give the run CPUs of its own",
+        );
+        Some(share.told(finding, "other_cpu_s"))
     }
 }
 

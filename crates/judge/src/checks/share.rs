@@ -7,7 +7,7 @@
 //! because the kernel counts some of them in ticks of 10 ms, which are coarse for
 //! one trial and exact for many.
 
-use proofmark_model::{Severity, Trial};
+use proofmark_model::{Finding, Severity, Trial};
 
 /// Fewer trials than this are all counted.
 const LEAST_TRIALS: usize = 5;
@@ -50,6 +50,16 @@ impl Share {
         let (all, amount) = ratio(&pairs)?;
         let (usual, _) = ratio(pairs.get(..n - drop)?)?;
         Some(Self { all, usual, amount, trials: n, affected })
+    }
+
+    /// The finding with the figures of this share; `amount` names the amount and its unit.
+    pub(super) fn told(&self, finding: Finding, amount: &str) -> Finding {
+        finding
+            .with(amount, self.amount)
+            .with("share", self.all)
+            .with("share_without_worst_tenth", self.usual)
+            .with("trials_affected", self.affected)
+            .with("trials", self.trials)
     }
 
     /// Suspect if the usual trials are above the threshold, a note if only the

@@ -32,19 +32,13 @@ impl Check for Steal {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
         let severity = share.severity(THRESHOLD)?;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
-                "use a host with dedicated CPUs, or measure at a quieter hour",
-            )
-            .with("steal_s", share.amount)
-            .with("share", share.all)
-            .with("share_without_worst_tenth", share.usual)
-            .with("trials_affected", share.affected)
-            .with("trials", share.trials),
-        )
+        let finding = Finding::new(
+            self.id(),
+            severity,
+            format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
+            "use a host with dedicated CPUs, or measure at a quieter hour",
+        );
+        Some(share.told(finding, "steal_s"))
     }
 }
 
