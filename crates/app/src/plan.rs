@@ -6,7 +6,8 @@ use anyhow::Result;
 use proofmark_engine::{Kernel, Refusal};
 use proofmark_kernels::{ALL, find};
 use proofmark_model::{
-    KernelSpec, Knob, KnobKind, Limits, Param, Params, Plan, Point, Subsystem, nearest, parse_size,
+    AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Plan, Point, Severity,
+    Subsystem, format_size, nearest, parse_size,
 };
 
 use crate::cli::{RunArgs, Trials};
@@ -25,17 +26,48 @@ struct Overrides {
     by_kernel: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Makes the plan of a run, and says what this machine cannot run of it and why.
+/// Id, title and meaning of what a plan itself can have to tell.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    "plan.shrunk",
+    "Less data than planned",
+    "The memory that is available, or that the cgroup's limit leaves, cannot hold what the plan \
+     asked for, so a point runs with less: memory of a benchmark must never push out other \
+     programs. Where that leaves too little to defeat the caches, the point's own checks say so. \
+     Raise the limit, stop other programs, or ask for sizes that fit.",
+)];
+
+/// What is to be measured, and what a user should know about it first.
+#[derive(Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// What this machine does not have and the plan therefore does without.
+    pub unsupported: Vec<String>,
+    /// What does not fit into its memory.
+    pub too_large: Vec<String>,
+    /// What runs with less data than planned.
+    pub findings: Vec<Finding>,
+}
+
+/// Points that are being gathered, with what is told about them.
+struct Gathering<'a> {
+    host: &'a Host,
+    planned: Planned,
+}
+
+/// Makes the plan of a run.
 ///
 /// # Errors
 /// A [`Usage`] of one line that says what was wrong, with the nearest name.
-pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
+pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
+    let limits = &host.limits;
     let usable_cpus = limits.usable_cpus.len().max(1);
     let chosen = chosen(&args.names)?;
     let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
     let profile = Profile::load(name)?;
     let overrides = overrides(args)?;
-    let mut policy = profile.policy();
+    let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
+    let mut policy = profile.policy(&subsystems);
     if let Trials::Fixed(n) = args.trials {
         (policy.min_trials, policy.max_trials) = (n, n);
     }
@@ -43,9 +75,14 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
     if limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
-        policy.trial_s = policy.trial_s.max(QUOTA_TRIAL_S);
+        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
+            *trial_s = trial_s.max(QUOTA_TRIAL_S);
+        }
     }
-    let (mut points, mut left_out) = (Vec::new(), Vec::new());
+    let plan = Plan { profile: profile.name.clone(), policy, points: Vec::new() };
+    let planned =
+        Planned { plan, unsupported: Vec::new(), too_large: Vec::new(), findings: Vec::new() };
+    let mut gathering = Gathering { host, planned };
     for text in &profile.points {
         let kernel = named(&text.kernel)
             .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
@@ -56,7 +93,7 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
         if chosen.iter().any(|c| c == &text.kernel) {
             let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
             let combinations = combinations(kernel.spec(), &knobs, &overrides, usable_cpus)?;
-            keep(kernel, combinations, &mut points, &mut left_out);
+            gathering.keep(kernel, combinations);
         }
     }
     // A kernel that was named but is not in the profile runs with its defaults.
@@ -65,13 +102,15 @@ pub fn plan(args: &RunArgs, limits: &Limits) -> Result<(Plan, Vec<String>)> {
             let kernel = named(id)?;
             let none = BTreeMap::new();
             let combinations = combinations(kernel.spec(), &none, &overrides, usable_cpus)?;
-            keep(kernel, combinations, &mut points, &mut left_out);
+            gathering.keep(kernel, combinations);
         }
     }
-    if points.is_empty() {
-        return Err(Usage::error(format!("nothing to measure: {}", left_out.join("; "))));
+    let planned = gathering.planned;
+    if planned.plan.points.is_empty() {
+        let reasons = [planned.unsupported, planned.too_large].concat();
+        return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
-    Ok((Plan { profile: profile.name, policy, points }, left_out))
+    Ok(planned)
 }
 
 /// Ids of the kernels that the names mean; of all, if there are none.
@@ -180,26 +219,66 @@ fn combinations(
     Ok(combinations)
 }
 
-/// Adds the points that this machine can run, once each, and the reasons why it
-/// cannot run the others.
-fn keep(
-    kernel: &'static dyn Kernel,
-    combinations: Vec<Params>,
-    points: &mut Vec<Point>,
-    left_out: &mut Vec<String>,
-) {
-    for params in combinations {
-        let point = Point { kernel: kernel.spec().id.to_string(), params };
-        match kernel.supports(&point.params) {
-            Ok(()) if !points.contains(&point) => points.push(point),
-            Ok(()) => {}
-            Err(Refusal(reason)) => {
-                let reason = format!("{}: {reason}", point.kernel);
-                if !left_out.contains(&reason) {
-                    left_out.push(reason);
+impl Gathering<'_> {
+    /// Adds the points that this machine can run, once each, and the reasons why it
+    /// cannot run the others.
+    fn keep(&mut self, kernel: &'static dyn Kernel, combinations: Vec<Params>) {
+        for params in combinations {
+            let params = kernel.settle(params, self.host);
+            let id = kernel.spec().id.to_string();
+            if let Err(Refusal(reason)) = kernel.supports(&params) {
+                tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
+            } else if let Some(params) = self.fitted(kernel, params) {
+                let point = Point { kernel: id, params };
+                if !self.planned.plan.points.contains(&point) {
+                    self.planned.plan.points.push(point);
                 }
             }
         }
+    }
+
+    /// The point with as much data as fits into memory.
+    fn fitted(&mut self, kernel: &'static dyn Kernel, params: Params) -> Option<Params> {
+        let (room, needed) = (self.host.usable_memory(), kernel.memory_bytes(&params));
+        if needed <= room {
+            return Some(params);
+        }
+        let id = &kernel.spec().id;
+        let cause =
+            format!("{} of memory needed, {} may be used", format_size(needed), format_size(room));
+        let smaller = kernel.shrunk(&params, room).filter(|p| kernel.memory_bytes(p) <= room);
+        let Some(smaller) = smaller else {
+            let point = Point { kernel: id.to_string(), params };
+            tell(&mut self.planned.too_large, format!("{point}: {cause}"));
+            return None;
+        };
+        let changed: Vec<String> = kernel
+            .spec()
+            .knobs
+            .iter()
+            .filter_map(|k| {
+                let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
+                (old != new).then(|| {
+                    format!("{} {} instead of {}", k.name, format_size(new), format_size(old))
+                })
+            })
+            .collect();
+        let message = format!("{id}: {}: {cause}", changed.join(", "));
+        if !self.planned.findings.iter().any(|f| f.message == message) {
+            let advice = "raise the memory limit, stop other programs, or ask for sizes that fit";
+            let finding = Finding::new(FINDINGS[0].0, Severity::Note, message, advice)
+                .with("needed_bytes", needed)
+                .with("usable_bytes", room);
+            self.planned.findings.push(finding);
+        }
+        Some(smaller)
+    }
+}
+
+/// Adds a line that is not there yet.
+fn tell(lines: &mut Vec<String>, line: String) {
+    if !lines.contains(&line) {
+        lines.push(line);
     }
 }
 
@@ -219,6 +298,7 @@ fn values(
             (KnobKind::Choice(choices), "all") => {
                 values.extend(choices.iter().map(|c| Param::from(c.as_ref())));
             }
+            (_, AUTO) if knob.default == AUTO => values.push(Param::from(AUTO)),
             _ => values.push(
                 value(knob, text)
                     .map_err(|e| Usage::error(format!("{}.{}: {e}", spec.id, knob.name)))?,
@@ -267,8 +347,9 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     let (mut least, mut most) = (0.0, 0.0);
     for point in &plan.points {
         let fixed = find(&point.kernel).and_then(|k| k.nominal_seconds(&point.params));
-        let trial = fixed.unwrap_or(policy.trial_s) + BETWEEN_S;
-        let warm = WARM_UP_S + policy.trial_s;
+        let usual = policy.trial_s_for(&point.kernel);
+        let trial = fixed.unwrap_or(usual) + BETWEEN_S;
+        let warm = WARM_UP_S + usual;
         least += warm + trial * f64::from(policy.min_trials);
         most += warm + trial * f64::from(policy.max_trials);
     }

@@ -1,10 +1,10 @@
 //! Profiles: named plans in TOML, built in or from a file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use proofmark_model::{Policy, nearest, parse_duration};
+use proofmark_model::{Policy, Subsystem, nearest, parse_duration};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Usage;
@@ -48,15 +48,24 @@ pub struct PolicyText {
     max_trials: u32,
     #[serde(deserialize_with = "duration")]
     trial: Duration,
-    #[serde(default, deserialize_with = "optional_duration")]
-    budget: Option<Duration>,
+    /// Time for each subsystem; one that is not named takes as long as its trials need.
+    #[serde(default)]
+    budget: BTreeMap<Subsystem, Time>,
 }
+
+/// A duration as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(transparent)]
+struct Time(#[serde(deserialize_with = "duration")] Duration);
 
 /// `[[points]]`: a kernel, and for each knob a value, a list of values, or "all".
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct PointText {
     /// Kernel id.
     pub kernel: String,
+    /// Least duration of a trial of this kernel, where it is not the policy's.
+    #[serde(default, deserialize_with = "optional_duration")]
+    pub trial: Option<Duration>,
     /// Knobs by name.
     #[serde(flatten)]
     pub knobs: BTreeMap<String, Values>,
@@ -147,7 +156,10 @@ impl Profile {
                 p.min_trials, p.max_trials
             ));
         }
-        if p.trial > LONGEST_TRIAL || p.budget.is_some_and(|b| b > LONGEST_RUN) {
+        let trials = self.points.iter().filter_map(|p| p.trial);
+        if trials.chain([p.trial]).any(|t| t > LONGEST_TRIAL)
+            || p.budget.values().any(|b| b.0 > LONGEST_RUN)
+        {
             return Err("a trial takes at most an hour, and a run 30 days".to_owned());
         }
         if self.points.is_empty() {
@@ -156,15 +168,23 @@ impl Profile {
         Ok(())
     }
 
-    /// The policy.
-    pub fn policy(&self) -> Policy {
+    /// The policy for kernels of these subsystems. There is a budget where each of
+    /// them has one: their sum.
+    pub fn policy(&self, subsystems: &BTreeSet<Subsystem>) -> Policy {
         let p = &self.policy;
+        let budgets: Option<Vec<_>> = subsystems.iter().map(|s| p.budget.get(s)).collect();
+        let trial_s_of = self
+            .points
+            .iter()
+            .filter_map(|p| Some((p.kernel.clone(), p.trial?.as_secs_f64())))
+            .collect();
         Policy {
             target: p.target,
             min_trials: p.min_trials,
             max_trials: p.max_trials,
             trial_s: p.trial.as_secs_f64(),
-            budget_s: p.budget.map(|b| b.as_secs_f64()),
+            trial_s_of,
+            budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }
 }
@@ -188,7 +208,7 @@ mod tests {
             let p = Profile::parse(text).unwrap();
             assert_eq!(p.name, name);
             assert!(!p.about.is_empty());
-            assert!(p.policy().min_trials >= 6, "fewer trials give no interval");
+            assert!(p.policy(&BTreeSet::new()).min_trials >= 6, "fewer trials give no interval");
         }
     }
 

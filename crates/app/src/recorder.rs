@@ -108,6 +108,8 @@ mod tests {
             value: rate,
             seconds: 1.0,
             work: rate,
+            moved: None,
+            background: None,
             started: Timestamp::from_millis(0).unwrap(),
             conditions: Conditions { throttled_s: Some(throttled_s), ..Conditions::default() },
         };
@@ -119,8 +121,14 @@ mod tests {
     }
 
     fn run() -> Run {
-        let policy =
-            Policy { target: 0.02, min_trials: 6, max_trials: 6, trial_s: 0.1, budget_s: None };
+        let policy = Policy {
+            target: 0.02,
+            min_trials: 6,
+            max_trials: 6,
+            trial_s: 0.1,
+            trial_s_of: std::collections::BTreeMap::new(),
+            budget_s: None,
+        };
         let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
         Run {
             schema: SCHEMA.into(),

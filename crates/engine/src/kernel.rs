@@ -2,10 +2,12 @@
 //!
 //! The engine calls, in this order: [`Kernel::supports`] while planning;
 //! [`Kernel::setup`] once in the worker process; [`Setup::thread`] on each pinned
-//! thread; then for each trial [`Load::run`] (timed) and [`Load::verify`] (not
-//! timed). Dropping a value is its tear-down.
+//! thread; then for each trial [`Load::prepare`], [`Load::run`] (timed) and
+//! [`Load::verify`]. Dropping a value is its tear-down.
 
-use proofmark_model::{KernelSpec, Params};
+use std::sync::atomic::AtomicBool;
+
+use proofmark_model::{Host, KernelSpec, Params};
 
 /// Why a kernel cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +18,22 @@ pub struct Refusal(pub String);
 pub trait Kernel: Sync {
     /// What it declares about itself.
     fn spec(&self) -> &'static KernelSpec;
+
+    /// Sets the knobs that were left to the machine ([`proofmark_model::AUTO`]).
+    fn settle(&self, params: Params, _host: &Host) -> Params {
+        params
+    }
+
+    /// Bytes of memory that the point's data takes, over all threads.
+    fn memory_bytes(&self, _params: &Params) -> u64 {
+        0
+    }
+
+    /// The same point with as much less data as fits into so many bytes. `None`: it
+    /// cannot be had with less.
+    fn shrunk(&self, _params: &Params, _bytes: u64) -> Option<Params> {
+        None
+    }
 
     /// Whether this machine can run the point. Cheap; allocates nothing large.
     ///
@@ -58,6 +76,22 @@ pub trait Setup: Send + Sync {
     /// Units of work (operations, bytes, bits) in one iteration of one thread.
     fn work_per_iteration(&self) -> f64;
 
+    /// Bytes that the hardware must carry for one iteration, where the kernel moves any.
+    fn moved_per_iteration(&self) -> Option<f64> {
+        None
+    }
+
+    /// Of so many threads, how many share the work. The others, those with the
+    /// highest numbers, load the machine meanwhile: see [`Load::disturb`].
+    fn workers(&self, threads: u64) -> u64 {
+        threads
+    }
+
+    /// Where the point's memory lies, asked once all threads are made.
+    fn placement(&self) -> Placement {
+        Placement::default()
+    }
+
     /// Makes one thread's part. Runs on that thread, already pinned, so that
     /// memory is first touched where it is used.
     ///
@@ -66,8 +100,21 @@ pub trait Setup: Send + Sync {
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
 }
 
+/// Where memory lies. `None`: the system does not tell, or the kernel has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Placement {
+    /// Share of it that huge pages back, 0 to 1.
+    pub huge: Option<f64>,
+    /// Share of it that lies on another NUMA node than it should, 0 to 1.
+    pub misplaced: Option<f64>,
+}
+
 /// One thread's part of the work.
 pub trait Load {
+    /// Makes ready what this many iterations need, such as the order of their
+    /// accesses. Not timed; [`Load::run`] then does them, in one call or in two.
+    fn prepare(&mut self, _iterations: u64) {}
+
     /// Does exactly this many iterations. This is what is timed: no allocation,
     /// no system call, no printing.
     fn run(&mut self, iterations: u64);
@@ -78,6 +125,12 @@ pub trait Load {
     /// lower a core's clock, and a plain chain tells it.
     fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
         None
+    }
+
+    /// Loads the machine until told to stop, in a thread that has no share of the
+    /// work; returns the bytes that it moved.
+    fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
+        0.0
     }
 
     /// Checks the results of the last [`Load::run`] and counts the iterations

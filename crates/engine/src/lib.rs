@@ -2,8 +2,8 @@
 //!
 //! Two processes share the work. The run (`schedule`, `session`) decides what
 //! happens next and keeps what is known; a worker (`worker`, `team`) sets up one
-//! point and takes a trial when told (`protocol`). So a crash costs one point,
-//! and trials of many points can be taken in turn.
+//! point at a time and takes a trial when told (`protocol`). So a crash costs one
+//! point, and trials of many points can be taken in turn.
 
 mod barrier;
 pub mod chain;
@@ -22,8 +22,8 @@ mod team;
 mod worker;
 
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
-pub use kernel::{Amount, Kernel, Load, Refusal, Setup};
+pub use kernel::{Amount, Kernel, Load, Placement, Refusal, Setup};
 pub use schedule::{Observer, Phase, Schedule};
-pub use session::{Stop, Workers};
+pub use session::{Idle, Stop, Workers};
 pub use statistics::summarise;
 pub use worker::serve;

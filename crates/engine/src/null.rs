@@ -17,6 +17,7 @@ const fn spec(id: &'static str) -> KernelSpec {
         better: Better::Higher,
         knobs: Cow::Borrowed(&[]),
         ceilings: Cow::Borrowed(&[]),
+        axis: None,
         interleave: true,
     }
 }

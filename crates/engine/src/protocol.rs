@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proofmark_model::{Conditions, Point, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The first line to a worker.
+/// What a worker is to measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// What to measure.
@@ -19,7 +19,17 @@ pub struct Job {
     pub trial_s: f64,
 }
 
-/// Every later line to a worker.
+/// A line to a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Set this up, in place of what was set up before.
+    Begin(Job),
+    /// Take a sample of it.
+    Sample(Request),
+}
+
+/// Which sample to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
@@ -29,7 +39,7 @@ pub enum Request {
     Trial,
 }
 
-/// A line from a worker; one for the job and one for each request.
+/// A line from a worker, one for each order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reply {
@@ -54,6 +64,10 @@ pub struct Sample {
     pub claimed: f64,
     /// Units of work that the verified results prove.
     pub counted: f64,
+    /// Bytes that the hardware must carry for the work.
+    pub moved: Option<f64>,
+    /// Bytes a second that threads without a share of the work moved meanwhile.
+    pub background: Option<f64>,
     /// What the system did meanwhile.
     pub conditions: Conditions,
 }

@@ -86,11 +86,20 @@ impl Schedule<'_> {
             // The rest of the budget, divided among the points that are left.
             let deadline = self.plan.policy.budget_s.map(|b| {
                 let left = (start + b - now).max(0.0);
-                now + left * (to - from) as f64 / (self.plan.points.len() - from) as f64
+                now + left * self.trial_s(from..to) / self.trial_s(from..self.plan.points.len())
             });
             state.measure(from..to, deadline);
         }
         state.measurements
+    }
+
+    /// Seconds that one trial of each of these points takes, about.
+    fn trial_s(&self, range: std::ops::Range<usize>) -> f64 {
+        let of = |p: &Point| {
+            let nominal = (self.find)(&p.kernel).and_then(|k| k.nominal_seconds(&p.params));
+            nominal.unwrap_or(self.plan.policy.trial_s_for(&p.kernel)).max(1e-3)
+        };
+        self.plan.points[range].iter().map(of).sum()
     }
 
     /// Ranges of points that are measured together.
@@ -150,7 +159,8 @@ impl State<'_, '_> {
     fn warm(&mut self, index: usize, session: &mut dyn Session) -> Result<(), Ending> {
         while !is_steady(&self.measurements[index].warmup, self.policy().target) {
             let sample = session.sample(Request::Warm)?;
-            self.measurements[index].warmup.push(sample.claimed / sample.seconds);
+            let m = &mut self.measurements[index];
+            m.warmup.push(m.unit.value(sample.claimed, sample.seconds));
             self.observer.step(Phase::Warm, &self.measurements, index, self.done);
         }
         Ok(())
@@ -190,9 +200,11 @@ impl State<'_, '_> {
         w.claimed += sample.claimed;
         w.counted += sample.counted;
         m.trials.push(proofmark_model::Trial {
-            value: sample.claimed / sample.seconds,
+            value: m.unit.value(sample.claimed, sample.seconds),
             seconds: sample.seconds,
             work: sample.claimed,
+            moved: sample.moved,
+            background: sample.background,
             started: sample.started,
             conditions: sample.conditions,
         });
@@ -279,6 +291,8 @@ mod tests {
                 seconds: 1.0,
                 claimed: value,
                 counted: value,
+                moved: None,
+                background: None,
                 conditions: Conditions::default(),
             })
         }
@@ -328,7 +342,14 @@ mod tests {
     }
 
     fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
-        Policy { target: 0.02, min_trials: min, max_trials: max, trial_s: 0.1, budget_s }
+        Policy {
+            target: 0.02,
+            min_trials: min,
+            max_trials: max,
+            trial_s: 0.1,
+            trial_s_of: std::collections::BTreeMap::new(),
+            budget_s,
+        }
     }
 
     #[test]

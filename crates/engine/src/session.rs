@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use proofmark_model::{Ending, Point};
+use proofmark_model::{Ending, Point, Policy};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::protocol::{Job, Reply, Request, Sample};
+use crate::protocol::{Job, Order, Reply, Request, Sample};
 
 /// Starts the measuring of points.
 pub trait Launcher {
@@ -86,26 +86,86 @@ pub struct Workers {
     pub cpus: Vec<u32>,
     /// cpu.stat files that tell of throttling.
     pub cpu_stat: Vec<PathBuf>,
-    /// Least duration of a trial in seconds.
-    pub trial_s: f64,
+    /// How trials are taken: how long they last.
+    pub policy: Policy,
     /// Longest silence of a worker before it counts as hung.
     pub patience: Duration,
     /// How the run is stopped.
     pub stop: Stop,
+    /// The worker of the point before, if it ended well.
+    pub idle: Idle,
+}
+
+/// A worker that waits for the next point of its subsystem, so that memory that was
+/// made for one point serves the next.
+#[derive(Clone, Default)]
+pub struct Idle(Arc<Mutex<Option<(String, Worker)>>>);
+
+impl std::fmt::Debug for Idle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Idle")
+    }
+}
+
+impl Idle {
+    /// The worker, if it is of that subsystem; one of another subsystem is ended.
+    fn take(&self, subsystem: &str) -> Option<Worker> {
+        let (of, worker) = self.lock().take()?;
+        (of == subsystem).then_some(worker)
+    }
+
+    fn put(&self, subsystem: String, worker: Worker) {
+        self.lock().get_or_insert((subsystem, worker));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(String, Worker)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A worker at work on a point; it goes back to wait if nothing went wrong.
+struct Seat {
+    worker: Option<Worker>,
+    subsystem: String,
+    idle: Idle,
 }
 
 impl Launcher for Workers {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        let mut worker = Worker::spawn(self)?;
         let job = Job {
             point: point.clone(),
             cpus: self.cpus.clone(),
             cpu_stat: self.cpu_stat.clone(),
-            trial_s: self.trial_s,
+            trial_s: self.policy.trial_s_for(&point.kernel),
         };
-        match worker.ask(&job)? {
-            Reply::Ready => Ok(Box::new(worker)),
-            other => Err(worker.out_of_turn(other)),
+        let subsystem = point.kernel.split('.').next().unwrap_or_default().to_owned();
+        let order = Order::Begin(job);
+        let waiting = self.idle.take(&subsystem);
+        // One that died while it waited is no fault of this point.
+        let served = waiting.and_then(|w| w.begin(&order).ok());
+        let worker = match served {
+            Some(worker) => worker,
+            None => Worker::spawn(self)?.begin(&order)?,
+        };
+        Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
+    }
+}
+
+impl Session for Seat {
+    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+        let Some(mut worker) = self.worker.take() else {
+            return Err(Ending::Crashed { signal: None, detail: "it has ended".to_owned() });
+        };
+        let sample = worker.sample(request)?;
+        self.worker = Some(worker);
+        Ok(sample)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            self.idle.put(std::mem::take(&mut self.subsystem), worker);
         }
     }
 }
@@ -203,6 +263,14 @@ impl Worker {
         }
     }
 
+    /// Sets a point up.
+    fn begin(mut self, order: &Order) -> Result<Self, Ending> {
+        match self.ask(order)? {
+            Reply::Ready => Ok(self),
+            other => Err(self.out_of_turn(other)),
+        }
+    }
+
     fn out_of_turn(&mut self, reply: Reply) -> Ending {
         match reply {
             Reply::Refused(reason) => Ending::Refused { reason },
@@ -250,9 +318,9 @@ impl Worker {
     }
 }
 
-impl Session for Worker {
+impl Worker {
     fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
-        match self.ask(&request)? {
+        match self.ask(&Order::Sample(request))? {
             Reply::Sample(s) if s.seconds > 0.0 && s.claimed.is_finite() => Ok(*s),
             Reply::Sample(_) => {
                 Err(self.autopsy("it told of a trial without a duration", Hand::Own))
@@ -295,6 +363,7 @@ fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::time::Instant;
 
     use proofmark_model::Params;
@@ -308,9 +377,17 @@ mod tests {
             arguments: vec!["-c".to_owned(), shell.to_owned()],
             cpus: vec![],
             cpu_stat: vec![],
-            trial_s: 0.1,
+            policy: Policy {
+                target: 0.02,
+                min_trials: 3,
+                max_trials: 3,
+                trial_s: 0.1,
+                trial_s_of: BTreeMap::new(),
+                budget_s: None,
+            },
             patience: Duration::from_millis(300),
             stop: stop.clone(),
+            idle: Idle::default(),
         };
         workers.launch(&Point { kernel: "test.null".to_owned(), params: Params::default() })
     }

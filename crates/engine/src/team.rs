@@ -2,6 +2,7 @@
 //! to the last end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -33,15 +34,18 @@ pub enum TeamError {
 struct Order {
     /// Iterations run first, to bring the core to the load's own clock; not timed.
     ahead: u64,
-    /// Iterations that are timed.
-    iterations: u64,
+    /// Iterations that are timed; `None`: only load the machine until the others are done.
+    iterations: Option<u64>,
 }
 
 /// What one thread tells of its trial.
+#[derive(Default)]
 struct Part {
     start: f64,
     end: f64,
     counted: u64,
+    /// Bytes moved by a thread without a share of the work.
+    disturbed: Option<f64>,
     clock: [Option<LoadClock>; 2],
     counters: ThreadCounters,
     /// Told by the first thread for all.
@@ -58,6 +62,9 @@ pub struct TeamTrial {
     pub seconds: f64,
     /// Iterations that the verified results prove, over all threads.
     pub counted: u64,
+    /// Bytes a second that threads without a share of the work moved meanwhile;
+    /// `None` where there are none.
+    pub background: Option<f64>,
     /// What the system did meanwhile.
     pub conditions: Conditions,
 }
@@ -71,6 +78,7 @@ struct Member {
 /// Threads that wait for orders.
 pub struct Team {
     members: Vec<Member>,
+    together: Arc<Together>,
     oversubscribed: bool,
 }
 
@@ -91,6 +99,8 @@ impl Team {
         let together = Arc::new(Together {
             start: Barrier::new(threads),
             finish: std::sync::Barrier::new(threads),
+            working: AtomicUsize::new(0),
+            done: AtomicBool::new(false),
             sources: Sources { cpu_stat, cpus: used },
         });
         let mut members = Vec::with_capacity(threads);
@@ -108,33 +118,39 @@ impl Team {
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, parts, thread: Some(thread) });
         }
-        let team = Self { members, oversubscribed };
+        let team = Self { members, together, oversubscribed };
         for m in &team.members {
             m.parts.recv().map_err(|_| TeamError::Died)??;
         }
         Ok(team)
     }
 
-    /// Runs one trial: thread i does `shares[i]` iterations, after `ahead` untimed ones.
+    /// Runs one trial: thread i does `shares[i]` iterations, after `ahead` untimed
+    /// ones. Threads beyond the shares load the machine meanwhile.
     ///
     /// # Errors
     /// If a result is wrong or a thread died.
     pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, TeamError> {
         let started = Timestamp::now();
-        for (m, iterations) in self.members.iter().zip(shares) {
-            let order = Order { ahead, iterations: *iterations };
+        self.together.working.store(shares.len().min(self.members.len()), Ordering::Relaxed);
+        self.together.done.store(false, Ordering::Relaxed);
+        for (i, m) in self.members.iter().enumerate() {
+            let order = Order { ahead, iterations: shares.get(i).copied() };
             m.orders.send(order).map_err(|_| TeamError::Died)?;
         }
         let parts: Vec<_> =
             self.members.iter().map(|m| m.parts.recv().unwrap_or(Err(TeamError::Died))).collect();
         let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
         let system = parts.iter().find_map(|p| p.system.clone()).unwrap_or_default();
-        let first = parts.iter().map(|p| p.start).fold(f64::INFINITY, f64::min);
-        let last = parts.iter().map(|p| p.end).fold(0.0, f64::max);
+        let workers = || parts.iter().take(shares.len());
+        let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
+        let last = workers().map(|p| p.end).fold(0.0, f64::max);
+        let rate = |p: &Part| Some(p.disturbed? / (p.end - p.start));
         Ok(TeamTrial {
             started,
             seconds: last - first,
             counted: parts.iter().map(|p| p.counted).sum(),
+            background: parts.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(&parts, &system),
         })
     }
@@ -165,6 +181,8 @@ impl Team {
             minor_faults: parts.iter().map(|p| p.counters.minor_faults).sum(),
             major_faults: parts.iter().map(|p| p.counters.major_faults).sum(),
             swapped_pages: system.swapped_pages,
+            huge_pages: None,
+            misplaced_pages: None,
         }
     }
 }
@@ -202,16 +220,7 @@ fn member(
             return;
         }
     };
-    let idle = Part {
-        start: 0.0,
-        end: 0.0,
-        counted: 0,
-        clock: [None, None],
-        counters: ThreadCounters::default(),
-        system: None,
-        migrated: false,
-    };
-    if outbox.send(Ok(idle)).is_err() {
+    if outbox.send(Ok(Part::default())).is_err() {
         return;
     }
     while let Ok(order) = inbox.recv() {
@@ -231,25 +240,41 @@ fn one_trial(
     leads: bool,
 ) -> Result<Part, TeamError> {
     let system = || leads.then(|| SystemCounters::read(&together.sources));
+    if let Some(iterations) = order.iterations {
+        load.prepare(order.ahead + iterations);
+    }
     together.start.wait();
-    load.run(order.ahead);
+    if order.iterations.is_some() {
+        load.run(order.ahead);
+    }
     let before = LoadClock::read(load);
     let system_before = system();
     let counters = ThreadCounters::before();
     together.start.wait();
     let start = monotonic();
-    load.run(order.iterations);
+    let disturbed = match order.iterations {
+        Some(iterations) => {
+            load.run(iterations);
+            None
+        }
+        None => Some(load.disturb(&together.done)),
+    };
     let end = monotonic();
+    together.one_is_done(order.iterations.is_some());
     // Where threads share a CPU, those that are done sleep until all are.
     together.finish.wait();
     let after = LoadClock::read(load);
     let later = ThreadCounters::after();
     let system_after = system();
-    let counted = load.verify().map_err(TeamError::Unverified)?;
+    let counted = match order.iterations {
+        Some(_) => load.verify().map_err(TeamError::Unverified)?,
+        None => 0,
+    };
     Ok(Part {
         start,
         end,
         counted,
+        disturbed,
         clock: [before, after],
         counters: later.since(counters),
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
@@ -273,8 +298,21 @@ struct Together {
     start: Barrier,
     /// After it: who waits takes no CPU from who still works.
     finish: std::sync::Barrier,
+    /// Threads that share the work and have not ended their trial.
+    working: AtomicUsize,
+    /// Whether all of them have.
+    done: AtomicBool,
     /// Where the counters of the system are.
     sources: Sources,
+}
+
+impl Together {
+    /// A thread has ended; the last one that shared the work ends the others too.
+    fn one_is_done(&self, worked: bool) {
+        if worked && self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.done.store(true, Ordering::Release);
+        }
+    }
 }
 
 #[cfg(test)]

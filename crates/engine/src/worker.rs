@@ -1,39 +1,48 @@
-//! The worker's side: one process, one point.
+//! The worker's side: one process, one point after the other.
 //!
-//! It reads a [`Job`], sets the kernel up, then answers each [`Request`] with a
-//! trial. It ends when its input ends, so a worker never outlives its run.
+//! It sets up the kernel of a [`Job`], then answers each [`Request`] with a trial,
+//! until it gets the next job. It ends when its input ends, so a worker never
+//! outlives its run.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::Point;
+use proofmark_model::{Conditions, Point};
 
-use crate::kernel::{Amount, Kernel, Setup};
-use crate::protocol::{Job, Reply, Request, Sample};
+use crate::kernel::{Amount, Kernel, Placement, Setup};
+use crate::protocol::{Job, Order, Reply, Request, Sample};
 use crate::team::{Team, TeamError};
 
 /// Finds a kernel by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Kernel>;
 
-/// Serves one job: reads it and its requests from `input`, writes replies to `output`.
+/// Serves jobs: reads orders from `input`, writes a reply to each to `output`.
 ///
 /// # Errors
 /// If either end of the pipe fails, or says what is not of the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut lines = input.lines();
-    let Some(first) = lines.next() else { return Ok(()) };
-    let job: Job = serde_json::from_str(&first?)?;
-    let mut work = match Work::set_up(find, &job) {
-        Ok(work) => work,
-        Err(reply) => return send(&mut output, &reply),
-    };
-    send(&mut output, &Reply::Ready)?;
-    for line in lines {
-        let reply = match serde_json::from_str(&line?)? {
-            Request::Warm => work.warm(),
-            Request::Trial => work.trial(),
+    let mut work = None;
+    for line in input.lines() {
+        let reply = match (serde_json::from_str(&line?)?, &mut work) {
+            (Order::Begin(job), work) => {
+                // The threads of the point before end first.
+                *work = None;
+                Work::set_up(find, &job).map_or_else(
+                    |refused| refused,
+                    |made| {
+                        *work = Some(made);
+                        Reply::Ready
+                    },
+                )
+            }
+            (Order::Sample(request), Some(work)) => match request {
+                Request::Warm => work.warm(),
+                Request::Trial => work.trial(),
+            }
+            .unwrap_or_else(Reply::from),
+            (Order::Sample(_), None) => Reply::Refused("nothing is set up".to_owned()),
         };
-        send(&mut output, &reply.unwrap_or_else(Reply::from))?;
+        send(&mut output, &reply)?;
     }
     Ok(())
 }
@@ -58,7 +67,9 @@ impl From<TeamError> for Reply {
 struct Work {
     setup: Arc<dyn Setup>,
     team: Team,
-    threads: u64,
+    placement: Placement,
+    /// Threads that share the work.
+    workers: u64,
     trial_s: f64,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
@@ -85,7 +96,8 @@ impl Work {
         let threads = params.threads();
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let team = Team::start(&setup, count, &job.cpus, job.cpu_stat.clone())?;
-        Ok(Self { setup, team, threads, trial_s: job.trial_s, filling: 0 })
+        let (placement, workers) = (setup.placement(), setup.workers(threads).min(threads));
+        Ok(Self { setup, team, placement, workers, trial_s: job.trial_s, filling: 0 })
     }
 
     fn warm(&mut self) -> Result<Reply, TeamError> {
@@ -119,7 +131,7 @@ impl Work {
         }
         match self.setup.amount() {
             Amount::Calibrated => self.sample(&self.each(self.filling)),
-            Amount::Total(total) => self.sample(&shares(total, self.threads)),
+            Amount::Total(total) => self.sample(&shares(total, self.workers)),
         }
     }
 
@@ -127,17 +139,24 @@ impl Work {
         let ahead = scaled(self.filling, self.trial_s * MARGIN, AHEAD_S.min(self.trial_s / 8.0));
         let trial = self.team.trial(shares, ahead)?;
         let unit = self.setup.work_per_iteration();
+        let iterations = shares.iter().sum::<u64>() as f64;
         Ok(Reply::Sample(Box::new(Sample {
             started: trial.started,
             seconds: trial.seconds,
-            claimed: shares.iter().sum::<u64>() as f64 * unit,
+            claimed: iterations * unit,
             counted: trial.counted as f64 * unit,
-            conditions: trial.conditions,
+            moved: self.setup.moved_per_iteration().map(|m| m * iterations),
+            background: trial.background,
+            conditions: Conditions {
+                huge_pages: self.placement.huge,
+                misplaced_pages: self.placement.misplaced,
+                ..trial.conditions
+            },
         })))
     }
 
     fn each(&self, iterations: u64) -> Vec<u64> {
-        vec![iterations; usize::try_from(self.threads).unwrap_or(0)]
+        vec![iterations; usize::try_from(self.workers).unwrap_or(0)]
     }
 }
 
@@ -172,9 +191,9 @@ mod tests {
             params: Params::default().with("threads", threads).with("iterations", 1001),
         };
         let job = Job { point, cpus: vec![], cpu_stat: vec![], trial_s: 1e-3 };
-        let mut input = serde_json::to_string(&job).unwrap();
+        let mut input = serde_json::to_string(&Order::Begin(job)).unwrap();
         for r in requests {
-            input += &format!("\n{}", serde_json::to_string(r).unwrap());
+            input += &format!("\n{}", serde_json::to_string(&Order::Sample(*r)).unwrap());
         }
         let mut output = Vec::new();
         serve(&find, input.as_bytes(), &mut output).unwrap();

@@ -25,6 +25,7 @@ mod mounts;
 mod numa;
 mod os;
 mod root;
+mod smbios;
 mod text;
 mod timer;
 mod topology;

@@ -25,6 +25,7 @@ pub(crate) fn look(root: &Root) -> Memory {
             Ok(word) => Probe::known(word, HUGE),
             Err(reason) => Probe::missing(reason.0),
         },
+        modules: crate::smbios::look(root),
     }
 }
 

@@ -94,8 +94,11 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
-    let ratios: Vec<f64> =
-        m.trials.iter().filter_map(|t| share(m.better, t.value, ceiling_at(ceiling, t))).collect();
+    let ratios: Vec<f64> = m
+        .trials
+        .iter()
+        .filter_map(|t| share(m.better, t.value, ceiling_at(m.better, ceiling, t)))
+        .collect();
     statistics::median(&ratios)
         .or_else(|| share(m.better, m.summary.as_ref()?.median, ceiling.value))
         .filter(|e| e.is_finite())
@@ -104,11 +107,15 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
 
 /// The ceiling at a trial's own clock, if the ceiling depends on the clock and the
 /// trial knows its own.
-fn ceiling_at(ceiling: &Ceiling, trial: &Trial) -> f64 {
+fn ceiling_at(better: Better, ceiling: &Ceiling, trial: &Trial) -> f64 {
     let usual = ceiling.inputs.iter().find(|i| i.name == ceilings::CLOCK_INPUT).map(|i| i.value);
     match (usual, trial.conditions.clock_hz) {
         (Some(usual), Some(own)) if own.is_finite() && own > 0.0 && usual > 0.0 => {
-            ceiling.value * (own / usual)
+            match better {
+                Better::Higher => ceiling.value * (own / usual),
+                // A time of so many cycles grows as the clock falls.
+                Better::Lower => ceiling.value * (usual / own),
+            }
         }
         _ => ceiling.value,
     }

@@ -59,6 +59,7 @@ pub(crate) fn host() -> Host {
             available_bytes: unknown(),
             swap_total_bytes: unknown(),
             transparent_huge_pages: unknown(),
+            modules: unknown(),
         },
         os: Os {
             kernel: unknown(),
@@ -72,6 +73,7 @@ pub(crate) fn host() -> Host {
             cpuset: known(vec![0, 1]),
             cpu_quota: known(CpuQuota { cpus: None }),
             memory_bytes: unknown(),
+            memory_used_bytes: unknown(),
             usable_cpus: vec![0, 1],
             usable_cores: 2,
             cpu_stat: Vec::new(),
@@ -91,7 +93,14 @@ pub(crate) fn host() -> Host {
 
 /// The policy that trials were taken under.
 pub(crate) fn policy() -> Policy {
-    Policy { target: 0.02, min_trials: 3, max_trials: 30, trial_s: 0.1, budget_s: None }
+    Policy {
+        target: 0.02,
+        min_trials: 3,
+        max_trials: 30,
+        trial_s: 0.1,
+        trial_s_of: std::collections::BTreeMap::new(),
+        budget_s: None,
+    }
 }
 
 /// A kernel's declaration, as far as the judge looks at it.
@@ -111,6 +120,7 @@ pub(crate) fn spec(kernel: &str) -> KernelSpec {
         better: Better::Higher,
         knobs: Vec::new().into(),
         ceilings: vec![ceiling.into()].into(),
+        axis: None,
         interleave: true,
     }
 }
@@ -131,6 +141,8 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
         value,
         seconds,
         work: value * seconds,
+        moved: None,
+        background: None,
         started: Timestamp(Default::default()),
         conditions: Conditions {
             clock_hz: Some(4e9),
@@ -145,6 +157,8 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
             minor_faults: Some(0),
             major_faults: Some(0),
             swapped_pages: Some(0),
+            huge_pages: None,
+            misplaced_pages: None,
         },
     }
 }

@@ -155,6 +155,29 @@ pub struct Memory {
     pub swap_total_bytes: Probe<u64>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Probe<String>,
+    /// Memory modules as the firmware describes them (SMBIOS type 17), populated ones only.
+    #[serde(default = "not_looked_for::<Vec<MemoryModule>>")]
+    pub modules: Probe<Vec<MemoryModule>>,
+}
+
+fn not_looked_for<T>() -> Probe<T> {
+    Probe::missing("not looked for by the version that wrote this file")
+}
+
+/// One memory module.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryModule {
+    /// Where it sits, such as `DIMM_A1`.
+    pub locator: String,
+    /// Kind, such as `DDR5`.
+    pub kind: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Transfers a second that it is run at. A module sold as DDR4-2133 makes 2133
+    /// million transfers a second; that is not doubled again.
+    pub transfers_per_s: Option<f64>,
+    /// Bits of data in a transfer, without those of error correction.
+    pub data_bits: Option<u32>,
 }
 
 /// Operating system and what lies under it.
@@ -186,12 +209,43 @@ pub struct Limits {
     pub cpu_stat: Vec<String>,
     /// Memory limit of the tightest cgroup on the way up; a known `None` means no limit.
     pub memory_bytes: Probe<Option<u64>>,
+    /// Memory that the processes of that cgroup hold already.
+    #[serde(default = "not_looked_for::<u64>")]
+    pub memory_used_bytes: Probe<u64>,
     /// CPUs that threads are pinned to, in the order of use: affinity and
     /// cpuset together, one a physical core before the siblings.
     pub usable_cpus: Vec<u32>,
     /// Physical cores among `usable_cpus`.
     pub usable_cores: u32,
 }
+
+impl Host {
+    /// Bytes that a run may fill with data: what is available and what the cgroup's
+    /// limit leaves, less a part for the run itself and for page tables.
+    pub fn usable_memory(&self) -> u64 {
+        let limit = self.limits.memory_bytes.get().copied().flatten();
+        let used = self.limits.memory_used_bytes.get().copied().unwrap_or(0);
+        let left = limit.map_or(u64::MAX, |l| l.saturating_sub(used));
+        let available = self.memory.available_bytes.get().or(self.memory.total_bytes.get());
+        let bytes = available.copied().unwrap_or(u64::MAX).min(left);
+        (bytes - bytes / 8).saturating_sub(OWN_MEMORY)
+    }
+
+    /// Bytes of last-level cache that the usable CPUs reach together, by the instances
+    /// that they can sit on; `None` where no cache is reported.
+    pub fn usable_cache(&self) -> Option<u64> {
+        let caches = self.cpu.caches.get()?.iter();
+        let last = caches.filter(|c| c.kind != CacheKind::Instruction).max_by_key(|c| c.level)?;
+        let elsewhere = self.limits.usable_cpus.iter().filter(|c| !last.shared_by.contains(c));
+        let elsewhere = elsewhere.count() as u64;
+        let here = u64::from(elsewhere < self.limits.usable_cpus.len().max(1) as u64);
+        let instances = (here + elsewhere).min(u64::from(last.instances.max(1)));
+        Some(last.size_bytes * instances)
+    }
+}
+
+/// Memory that a run itself needs beside the data that it measures with, in bytes.
+const OWN_MEMORY: u64 = 48 << 20;
 
 /// CPU bandwidth control.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

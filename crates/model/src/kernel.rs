@@ -70,6 +70,15 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The value of so much work in so many seconds: a rate, or for a time the mean
+    /// duration of one operation that waited for the one before it.
+    pub fn value(self, work: f64, seconds: f64) -> f64 {
+        match self {
+            Self::Second => seconds / work,
+            _ => work / seconds,
+        }
+    }
+
     /// The symbol, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,9 +139,12 @@ pub struct Knob {
     pub about: Cow<'static, str>,
     /// Type and range.
     pub kind: KnobKind,
-    /// Default, as it would be typed.
+    /// Default, as it would be typed; [`AUTO`] where the machine decides.
     pub default: Cow<'static, str>,
 }
+
+/// What is typed for a knob that the kernel sets by the machine that it runs on.
+pub const AUTO: &str = "auto";
 
 /// A kernel's declaration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -153,6 +165,9 @@ pub struct KernelSpec {
     pub better: Better,
     /// Parameters, in the order of a table's columns.
     pub knobs: Cow<'static, [Knob]>,
+    /// Knob that a chart shows from left to right; null: the threads.
+    #[serde(default)]
+    pub axis: Option<Cow<'static, str>>,
     /// Ids of the ceilings that apply, tightest first.
     pub ceilings: Cow<'static, [Cow<'static, str>]>,
     /// True where set-up is so cheap that trials of many points are taken in turn.

@@ -23,10 +23,10 @@ mod units;
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use finding::{Finding, Severity, Verdict};
 pub use host::{
-    Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory,
+    Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
-pub use kernel::{Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+pub use kernel::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
 pub use measurement::{
     Conditions, Ending, Latency, Limiter, Measurement, Ratio, Reference, Summary, Trial, Witness,
 };

@@ -12,12 +12,21 @@ use crate::{
 /// One timed repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// `work / seconds`, in the measurement's unit.
+    /// In the measurement's unit: `work / seconds`, or `seconds / work` where the
+    /// unit is a time; see [`Unit::value`].
     pub value: f64,
     /// Wall time from the first thread's start to the last one's end, in seconds.
     pub seconds: f64,
     /// Units of work done by all threads together (operations, bytes, bits).
     pub work: f64,
+    /// Bytes that the hardware must carry for that work, lines that are read only
+    /// to be overwritten (write-allocate) included; null where the kernel moves none.
+    #[serde(default)]
+    pub moved: Option<f64>,
+    /// Bytes a second that the point's other threads moved meanwhile, where they do
+    /// no work of their own but load the machine.
+    #[serde(default)]
+    pub background: Option<f64>,
     /// When it began, UTC.
     pub started: Timestamp,
     /// What the system did meanwhile.
@@ -53,6 +62,10 @@ pub struct Conditions {
     pub major_faults: Option<u64>,
     /// Pages that the whole system swapped in or out.
     pub swapped_pages: Option<u64>,
+    /// Share of the kernel's memory that huge pages back, 0 to 1.
+    pub huge_pages: Option<f64>,
+    /// Share of the kernel's memory that lies on another NUMA node than it should, 0 to 1.
+    pub misplaced_pages: Option<f64>,
 }
 
 /// Statistics over the trials.

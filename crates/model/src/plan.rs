@@ -1,5 +1,7 @@
 //! What is to be measured, and how hard.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +19,18 @@ pub struct Policy {
     pub max_trials: u32,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
+    /// The same for kernels that have one of their own, by id.
+    #[serde(default)]
+    pub trial_s_of: BTreeMap<String, f64>,
     /// Time that the whole run may take, in seconds; null: as long as the trials need.
     pub budget_s: Option<f64>,
+}
+
+impl Policy {
+    /// Least duration of a trial of this kernel, in seconds.
+    pub fn trial_s_for(&self, kernel: &str) -> f64 {
+        self.trial_s_of.get(kernel).copied().unwrap_or(self.trial_s)
+    }
 }
 
 /// The points of a run, in order, and the policy.

@@ -1,12 +1,12 @@
 //! `proofmark explain`: one kernel, check or ceiling in words.
 
 use anyhow::Result;
-use proofmark_host::FINDINGS;
+use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 
 use crate::cli::ExplainArgs;
 use crate::error::{Outcome, Usage};
-use crate::plan::unknown;
+use crate::plan::{FINDINGS as PLAN_FINDINGS, unknown};
 use crate::text::print;
 
 /// Runs the command.
@@ -18,17 +18,22 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
         format!("{id}: {}\n\n{}\n", check.title(), check.about())
     } else if let Some(ceiling) = proofmark_judge::ceilings::ALL.iter().find(|c| c.id() == id) {
         format!("{id}: {}\n\n{}\n", ceiling.title(), ceiling.about())
-    } else if let Some((_, title, about)) = FINDINGS.iter().find(|(f, _, _)| *f == id) {
+    } else if let Some((_, title, about)) = findings().find(|(f, _, _)| *f == id) {
         format!("{id}: {title}\n\n{about}\n")
     } else {
         let names = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
         let names = names.chain(proofmark_judge::checks::ALL.iter().map(|c| c.id()));
         let names = names.chain(proofmark_judge::ceilings::ALL.iter().map(|c| c.id()));
-        let names = names.chain(FINDINGS.iter().map(|(f, _, _)| *f));
+        let names = names.chain(findings().map(|(f, _, _)| *f));
         return Err(Usage::error(unknown("id", id, names, "proofmark list kernels")));
     };
     print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// What can be found about the host and the plan: id, title and meaning.
+fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    HOST_FINDINGS.iter().chain(PLAN_FINDINGS)
 }
 
 fn explain_kernel(spec: &KernelSpec) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use proofmark_engine::{Monotonic, Schedule, Stop, Workers};
+use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
 use proofmark_kernels::find;
 use proofmark_model::{Host, Plan, Run, SCHEMA, Timestamp, Tool, Verdict, format_seconds};
 
@@ -15,7 +15,7 @@ use proofmark_report::terminal::Terminal;
 use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::output::{Output, try_out, write_whole};
-use crate::plan::{estimate, plan};
+use crate::plan::{Planned, estimate, plan};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -30,28 +30,33 @@ const PATIENCE_TIMES: f64 = 50.0;
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let host = machine::look();
-    let (plan, left_out) = plan(args, &host.limits)?;
+    let planned = plan(args, &host)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
-    for reason in left_out.iter().filter(|_| args.dry_run || !args.set.is_empty()) {
+    let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
+    for reason in unsupported.chain(&planned.too_large) {
         say(&format!("proofmark: left out: {reason}"));
     }
+    for finding in &planned.findings {
+        say(&format!("proofmark: {}", finding.message));
+    }
     if args.dry_run {
-        print(&dry_run(&plan))?;
+        print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
     let stop = Stop::default();
     signals::stop_on_signals(&stop).context("cannot handle signals")?;
     let started = Timestamp::now();
-    let output = Output::create(args.out.as_deref(), &plan, started)?;
+    let output = Output::create(args.out.as_deref(), &planned.plan, started)?;
     if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
         try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let run = measure(begin(host, plan, started), &output, &stop)?;
+    let run = measure(begin(host, planned, started), &output, &stop)?;
     finish(args, &run, &output)
 }
 
 /// The run file before anything is measured.
-fn begin(host: Host, plan: Plan, started: Timestamp) -> Run {
+fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
+    let Planned { plan, findings, .. } = planned;
     let kernels: BTreeMap<_, _> = plan
         .points
         .iter()
@@ -68,7 +73,7 @@ fn begin(host: Host, plan: Plan, started: Timestamp) -> Run {
         plan,
         kernels,
         measurements: Vec::new(),
-        findings: Vec::new(),
+        findings,
     }
 }
 
@@ -87,7 +92,10 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     let longest = plan
         .points
         .iter()
-        .filter_map(|p| find(&p.kernel)?.nominal_seconds(&p.params))
+        .map(|p| {
+            let nominal = find(&p.kernel).and_then(|k| k.nominal_seconds(&p.params));
+            nominal.unwrap_or(plan.policy.trial_s_for(&p.kernel))
+        })
         .fold(plan.policy.trial_s, f64::max)
         .min(LONGEST_RUN.as_secs_f64());
     let workers = Workers {
@@ -95,9 +103,10 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
         arguments: vec!["worker".to_owned()],
         cpus: run.host.limits.usable_cpus.clone(),
         cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
-        trial_s: plan.policy.trial_s,
+        policy: plan.policy.clone(),
         patience: Duration::from_secs_f64(PATIENCE_S.max(PATIENCE_TIMES * longest)),
         stop: stop.clone(),
+        idle: Idle::default(),
     };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1);
     let mut recorder = Recorder::new(run, output, progress);

@@ -27,10 +27,12 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
     if !positive(t.work) {
         return Some("an amount of work that is not a positive number");
     }
-    let rate = t.work / t.seconds;
-    let apart = (t.value - rate).abs() > ROUNDING * t.value.max(rate);
-    // A time is not a rate: its value is no quotient of these two.
-    (unit != Unit::Second && apart).then_some("a value that is not its work / its wall time")
+    let quotient = unit.value(t.work, t.seconds);
+    let apart = (t.value - quotient).abs() > ROUNDING * t.value.max(quotient);
+    apart.then_some(match unit {
+        Unit::Second => "a value that is not its wall time / its work",
+        _ => "a value that is not its work / its wall time",
+    })
 }
 
 impl Check for Inconsistent {
@@ -43,7 +45,8 @@ impl Check for Inconsistent {
     }
 
     fn about(&self) -> &'static str {
-        "A rate is total work / wall time, over all threads together. A trial whose value, work or \
+        "A rate is total work / wall time, over all threads together; a time is the wall time of \
+         operations that waited for each other / their number. A trial whose value, work or \
          duration is not a positive number, or whose value is not the quotient of the other two, \
          makes the measurement invalid; so does one that calls itself complete without a trial. This \
          catches threads multiplied in twice, CPU time used as a clock, and files that were edited. No \

@@ -44,13 +44,13 @@ impl Check for ShortTrial {
                     format_seconds(resolution)
                 ),
             )
-        } else if typical < ALLOWANCE * ctx.policy.trial_s {
+        } else if typical < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel) {
             (
                 Severity::Note,
                 format!(
                     "a trial lasts {}, less than the {} that the policy asks for",
                     format_seconds(typical),
-                    format_seconds(ctx.policy.trial_s)
+                    format_seconds(ctx.policy.trial_s_for(&m.kernel))
                 ),
             )
         } else {

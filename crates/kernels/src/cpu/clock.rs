@@ -23,6 +23,7 @@ static SPEC: KernelSpec = KernelSpec {
     better: Better::Higher,
     knobs: Cow::Borrowed(&[task::THREADS]),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.boost")]),
+    axis: None,
     interleave: true,
 };
 

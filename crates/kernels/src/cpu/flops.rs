@@ -47,6 +47,7 @@ static SPEC: KernelSpec = KernelSpec {
     better: Better::Higher,
     knobs: Cow::Borrowed(KNOBS),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.peak")]),
+    axis: None,
     interleave: true,
 };
 

@@ -44,6 +44,7 @@ static SPEC: KernelSpec = KernelSpec {
     better: Better::Higher,
     knobs: Cow::Borrowed(KNOBS),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.peak")]),
+    axis: None,
     interleave: true,
 };
 

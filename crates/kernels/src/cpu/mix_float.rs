@@ -49,6 +49,7 @@ static SPEC: KernelSpec = KernelSpec {
     better: Better::Higher,
     knobs: Cow::Borrowed(KNOBS),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.mix")]),
+    axis: None,
     interleave: true,
 };
 

@@ -1,0 +1,3 @@
+//! Memory kernels.
+
+mod arena;
