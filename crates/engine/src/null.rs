@@ -6,29 +6,32 @@ use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
 
 use crate::kernel::{Amount, Kernel, Load, Refusal, Setup};
 
-const fn spec(id: &'static str) -> KernelSpec {
+const fn spec(id: &'static str, unit: Unit, interleave: bool) -> KernelSpec {
     KernelSpec {
         id: Cow::Borrowed(id),
         title: Cow::Borrowed("Nothing"),
         summary: Cow::Borrowed("Does nothing."),
         detail: Cow::Borrowed("Counts its iterations and does nothing else."),
         subsystem: Subsystem::Cpu,
-        unit: Unit::OpPerSecond,
+        unit,
         better: Better::Higher,
         knobs: Cow::Borrowed(&[]),
         ceilings: Cow::Borrowed(&[]),
         axis: None,
-        interleave: true,
+        interleave,
     }
 }
 
-static NULL_SPEC: KernelSpec = spec("test.null");
-static WRONG_SPEC: KernelSpec = spec("test.wrong");
+static NULL_SPEC: KernelSpec = spec("test.null", Unit::OpPerSecond, true);
+static WRONG_SPEC: KernelSpec = spec("test.wrong", Unit::OpPerSecond, true);
+static TIME_SPEC: KernelSpec = spec("test.time", Unit::Second, false);
 
 /// Counts its iterations.
 pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false };
 /// Finds its own result wrong.
 pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true };
+/// Tells the time of an operation; measured by itself.
+pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false };
 
 pub(crate) struct Null {
     spec: &'static KernelSpec,

@@ -1,7 +1,8 @@
 //! Captures what the probes read on this machine into a folder, so that it can
 //! become a fixture: `cargo run -p proofmark-host --example capture -- DIR`.
-//! Of /proc/self/mountinfo only the root and the cgroup mounts are kept, and of
-//! environments nothing. Look through the folder before you share it.
+//! Of /proc/self/mountinfo only the root and the cgroup mounts are kept, of
+//! environments nothing, and of the firmware's tables, which hold serial numbers,
+//! nothing. Look through the folder before you share it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,8 +45,10 @@ const CGROUP_FILES: &[&str] = &[
     "cpu.stat",
     "cpuset.cpus.effective",
     "cpuset.effective_cpus",
+    "memory.kmem.usage_in_bytes",
     "memory.limit_in_bytes",
     "memory.max",
+    "memory.stat",
 ];
 
 fn main() -> io::Result<()> {

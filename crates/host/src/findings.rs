@@ -4,6 +4,7 @@
 use proofmark_model::{CacheKind, Finding, Host, Probe, Severity, format_size};
 
 use crate::cpuid::Dump;
+use crate::virtualisation;
 
 /// Id, title, and what it means with what to do about it.
 pub(crate) type Entry = (&'static str, &'static str, &'static str);
@@ -56,6 +57,24 @@ const CACHE_SHARE: Entry = (
      set for memory must be several times the whole cache.",
 );
 
+const HUGE_PAGES_OFF: Entry = (
+    "host.huge_pages_off",
+    "Transparent huge pages off",
+    "The kernel gives no transparent huge pages, or does not tell whether it does. The memory \
+     kernels then run on small pages, as programs here do too: random access and latency include \
+     the misses of the TLB. To measure without them, write `madvise` to \
+     /sys/kernel/mm/transparent_hugepage/enabled.",
+);
+
+const MODULES_HIDDEN: Entry = (
+    "host.modules_hidden",
+    "Memory modules hidden",
+    "Channels and transfer rate of the memory are not known: a virtual machine hides its host's \
+     modules, and elsewhere the firmware's tables can be read by root only. The ceiling of DRAM is \
+     then the most that the core's design can have, marked as assumed, and a result far below it \
+     may be all that these modules give. On a machine without a hypervisor run it as root once.",
+);
+
 const PROBE_FAILED: Entry = (
     "host.probe_failed",
     "Facts that could not be read",
@@ -65,8 +84,17 @@ const PROBE_FAILED: Entry = (
 
 /// Every finding about the host: id, title, and what it means with what to do
 /// about it. All are notes.
-pub const FINDINGS: &[(&str, &str, &str)] =
-    &[MASKED_MODEL, USABLE_CPUS, HYBRID_CORES, SMT_HIDDEN, CLOCK_HIDDEN, CACHE_SHARE, PROBE_FAILED];
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    MASKED_MODEL,
+    USABLE_CPUS,
+    HYBRID_CORES,
+    SMT_HIDDEN,
+    CLOCK_HIDDEN,
+    CACHE_SHARE,
+    HUGE_PAGES_OFF,
+    MODULES_HIDDEN,
+    PROBE_FAILED,
+];
 
 /// No core design has a last-level cache with more than this for each core
 /// (EPYC 9184X: 768 MiB for 16 cores).
@@ -79,6 +107,8 @@ pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
         hidden_siblings(host),
         hidden_clock(host),
         cache_share(host, dump),
+        huge_pages_off(host),
+        hidden_modules(host),
         failed_probes(host),
     ];
     host.findings.extend(notes.into_iter().flatten());
@@ -91,7 +121,7 @@ pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> F
 
 /// The hypervisor's name, if this is a virtual machine.
 fn hypervisor(host: &Host) -> Option<&str> {
-    host.os.virtualisation.get().map(String::as_str).filter(|name| *name != "none")
+    virtualisation::hypervisor(&host.os.virtualisation)
 }
 
 fn hybrid_cores() -> Finding {
@@ -163,6 +193,42 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     Some(finding.with("hypervisor", name).with("size_bytes", cache.size_bytes).with("cpus", cpus))
 }
 
+/// Memory kernels ask for huge pages with madvise(2), which `never` refuses.
+fn huge_pages_off(host: &Host) -> Option<Finding> {
+    let setting = &host.memory.transparent_huge_pages;
+    let message = match setting.get().map(String::as_str) {
+        Some("always" | "madvise") => return None,
+        Some(word) => format!(
+            "Transparent huge pages are set to `{word}`; memory kernels run on small pages."
+        ),
+        None => "Whether there are transparent huge pages is not known; memory kernels may run on \
+                 small pages."
+            .to_owned(),
+    };
+    let advice = "Write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled to measure \
+                  without the misses of the TLB.";
+    Some(note(&HUGE_PAGES_OFF, message, advice).with("found", setting.origin()))
+}
+
+/// No module's transfer rate is known, so that the ceiling of DRAM is assumed.
+fn hidden_modules(host: &Host) -> Option<Finding> {
+    let modules = &host.memory.modules;
+    if modules.get().is_some_and(|all| all.iter().any(|m| m.transfers_per_s.is_some())) {
+        return None;
+    }
+    let (message, advice) = match hypervisor(host) {
+        Some(_) => (
+            "The virtual machine hides the memory modules; the ceiling of DRAM is assumed.",
+            "Ask the provider for the modules, or measure on the bare machine, if it matters.",
+        ),
+        None => (
+            "The memory modules' transfer rate is not known; the ceiling of DRAM is assumed.",
+            "If the firmware's tables could not be read, run it as root once: they are for root.",
+        ),
+    };
+    Some(note(&MODULES_HIDDEN, message, advice).with("found", modules.origin()))
+}
+
 /// Facts that ceilings or pinning need and that are not known.
 fn failed_probes(host: &Host) -> Option<Finding> {
     fn gone<T>(name: &str, probe: &Probe<T>) -> Option<(String, String)> {
@@ -215,6 +281,47 @@ mod tests {
                 found.push((path.display().to_string(), code));
             }
         }
+    }
+
+    fn two_sockets() -> Host {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
+        crate::look(&crate::Root::fixture(folder))
+    }
+
+    #[test]
+    fn huge_pages_that_are_off_or_unknown() {
+        let mut host = two_sockets();
+        let mut told = |setting: Probe<String>| {
+            host.memory.transparent_huge_pages = setting;
+            huge_pages_off(&host).map(|f| f.message)
+        };
+        for on in ["always", "madvise"] {
+            assert_eq!(told(Probe::known(on.to_owned(), "test")), None);
+        }
+        let off = told(Probe::known("never".to_owned(), "test")).unwrap();
+        assert!(off.contains("set to `never`"), "{off}");
+        assert!(told(Probe::missing("test")).unwrap().contains("is not known"));
+    }
+
+    #[test]
+    fn modules_whose_speed_nobody_tells() {
+        let mut host = two_sockets();
+        let mut modules = vec![proofmark_model::MemoryModule {
+            locator: "A1".to_owned(),
+            kind: "DDR4".to_owned(),
+            size_bytes: 1 << 30,
+            transfers_per_s: Some(2666e6),
+            data_bits: Some(64),
+        }];
+        host.memory.modules = Probe::known(modules.clone(), "test");
+        assert_eq!(hidden_modules(&host), None);
+        modules[0].transfers_per_s = None;
+        host.memory.modules = Probe::known(modules, "test");
+        assert!(hidden_modules(&host).unwrap().message.contains("is not known"));
+        host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+        assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
+        host.memory.modules = Probe::missing("test");
+        assert!(hidden_modules(&host).is_some());
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub fn look(root: &Root) -> Host {
     let mut findings: Vec<_> = masked.into_iter().collect();
     let limits = limits::look(root, &topology, &mut findings);
     let hybrid = who.hybrid;
+    let virtualisation = virtualisation::look(root, cpuid.as_ref());
     let mut host = Host {
         cpu: Cpu {
             arch: root.arch(),
@@ -77,11 +78,11 @@ pub fn look(root: &Root) -> Host {
             caches,
             clock: clock::look(root, cpuid.as_ref(), first),
         },
-        memory: memory::look(root),
+        memory: memory::look(root, virtualisation::hypervisor(&virtualisation)),
         os: Os {
             kernel: os::kernel(root),
             distribution: os::distribution(root),
-            virtualisation: virtualisation::look(root, cpuid.as_ref()),
+            virtualisation,
             container: container::look(root),
             governor: os::governor(root, first),
         },

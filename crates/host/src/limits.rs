@@ -4,6 +4,8 @@
 //! Sources: sched_setaffinity(2), cpuset(7), Linux
 //! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v2.rst`.
 
+mod memory;
+
 use std::collections::BTreeSet;
 
 use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
@@ -14,10 +16,6 @@ use crate::root::{Reason, Root, below};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
-/// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
-/// bits, which depends on the page size; no machine has this much.
-const UNLIMITED: u64 = 1 << 62;
-
 /// Finds out the limits; findings say where the usable CPUs are in doubt.
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = match root.affinity() {
@@ -25,6 +23,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         Err(reason) => Probe::missing(reason.0),
     };
     let cpuset = known(cpuset(root));
+    let memory = memory::look(root);
     let usable = usable(root, &affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
         Some(places) => cores_among(&usable, places),
@@ -35,8 +34,8 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         cpuset,
         cpu_quota: known(cpu_quota(root)),
         cpu_stat: cpu_stat(root),
-        memory_bytes: known(memory_limit(root)),
-        memory_used_bytes: known(memory_used(root)),
+        memory_bytes: known(memory.limit),
+        memory_used_bytes: known(memory.used),
         usable_cpus: usable,
         usable_cores,
     }
@@ -145,35 +144,6 @@ fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
     match (quota.parse(), period.parse()) {
         (Ok(quota @ 1..), Ok(period)) => share(path, quota, period),
         _ => Err(bad()),
-    }
-}
-
-/// Bytes; `None` for no limit.
-fn memory_limit(root: &Root) -> Result<(Option<u64>, String), Reason> {
-    let place = cgroup::place(root, "memory")?;
-    let file = match place.version {
-        Version::V1 => "memory.limit_in_bytes",
-        Version::V2 => "memory.max",
-    };
-    tightest(&place, file, |folder| {
-        let path = below(folder, file);
-        if !root.exists(&path) {
-            return Ok(None);
-        }
-        bytes(&path, &root.line(&path)?).map(Some)
-    })
-}
-
-/// Bytes that the cgroup of the tightest limit holds already.
-fn memory_used(_root: &Root) -> Result<(u64, String), Reason> {
-    Err(Reason::new("not looked for yet"))
-}
-
-fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
-    match line.parse::<u64>() {
-        _ if line == "max" => Ok(None),
-        Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
-        Err(_) => Err(Reason::at(path, format!("'{line}' is no limit"))),
     }
 }
 

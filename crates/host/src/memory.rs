@@ -10,8 +10,8 @@ use crate::text::{field, kilobytes};
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Finds out the memory.
-pub(crate) fn look(root: &Root) -> Memory {
+/// Finds out the memory; `hypervisor` names the one underneath, if there is one.
+pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
     let bytes = |key: &str| match meminfo(&text, key) {
         Ok(bytes) => Probe::known(bytes, MEMINFO),
@@ -25,7 +25,7 @@ pub(crate) fn look(root: &Root) -> Memory {
             Ok(word) => Probe::known(word, HUGE),
             Err(reason) => Probe::missing(reason.0),
         },
-        modules: crate::smbios::look(root),
+        modules: crate::smbios::look(root, hypervisor),
     }
 }
 

@@ -64,11 +64,15 @@ impl Root {
 
     /// The first `limit` bytes of a file. Bytes that are not UTF-8 are replaced.
     pub(crate) fn head(&self, path: &str, limit: u64) -> Result<String, Reason> {
-        let mut bytes = Vec::new();
-        File::open(self.locate(path))
-            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
-            .map_err(|e| Reason::at(path, words(&e)))?;
+        let bytes = self.bytes(path, limit).map_err(|e| Reason::at(path, words(&e)))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The first `limit` bytes of a file as they are.
+    pub(crate) fn bytes(&self, path: &str, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(self.locate(path))?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// A file of one line, without its end; empty is a failure.
@@ -174,7 +178,7 @@ fn system_affinity() -> Result<Vec<u32>, Reason> {
 }
 
 /// The cause of a failed read in plain words.
-fn words(error: &io::Error) -> String {
+pub(crate) fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -211,7 +215,11 @@ mod tests {
     fn bytes_that_are_no_text_do_not_stop_a_probe() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("odd"), b"a\xffb").unwrap();
-        assert_eq!(Root::fixture(folder.path()).line("/odd").unwrap(), "a\u{fffd}b");
+        let root = Root::fixture(folder.path());
+        assert_eq!(root.line("/odd").unwrap(), "a\u{fffd}b");
+        assert_eq!(root.bytes("/odd", 100).unwrap(), b"a\xffb");
+        assert_eq!(root.bytes("/odd", 2).unwrap(), b"a\xff", "no more than asked for");
+        assert_eq!(root.bytes("/none", 2).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -1,10 +1,208 @@
-//! Memory modules from the firmware's SMBIOS tables.
+//! Memory modules from the firmware's SMBIOS tables, which the kernel hands to root
+//! (they hold serial numbers; none is read here).
+//!
+//! Sources: DMTF DSP0134, System Management BIOS Reference Specification 3.7.0:
+//! entry points (5.2), structures (6.1), physical memory array (7.17), memory device
+//! (7.18); Linux `Documentation/ABI/testing/sysfs-firmware-dmi-tables`.
+
+mod structure;
+
+use std::collections::BTreeMap;
+use std::io;
 
 use proofmark_model::{MemoryModule, Probe};
 
-use crate::root::Root;
+use crate::root::{Reason, Root, words};
+use structure::{Structure, structures, version};
 
-/// Finds out the memory modules.
-pub(crate) fn look(_root: &Root) -> Probe<Vec<MemoryModule>> {
-    Probe::missing("not looked for yet")
+const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
+const ENTRY_POINT: &str = "/sys/firmware/dmi/tables/smbios_entry_point";
+
+/// Larger tables are not read; real ones take some ten KiB.
+const LARGEST_TABLE: u64 = 4 << 20;
+/// Both kinds of entry point are shorter.
+const LARGEST_ENTRY_POINT: u64 = 64;
+
+/// Structure types.
+const PHYSICAL_MEMORY_ARRAY: u8 = 16;
+const MEMORY_DEVICE: u8 = 17;
+/// What a physical memory array is used for: main memory, rather than video or flash.
+const SYSTEM_MEMORY: u8 = 3;
+
+/// Finds out the memory modules. The table of a virtual machine is made up by its
+/// hypervisor: what it says of speed is not the machine's, and is left out.
+pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
+    match modules(root, hypervisor) {
+        Ok((modules, origin)) => Probe::known(modules, origin),
+        Err(reason) => Probe::missing(reason.0),
+    }
 }
+
+fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, String), Reason> {
+    let table = root.bytes(TABLE, LARGEST_TABLE).map_err(|e| unreadable(&e))?;
+    let devices = devices(&structures(&table).map_err(|e| Reason::at(TABLE, e))?);
+    let populated = devices.iter().filter(|d| d.size_bytes != Some(0)).count();
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    devices.iter().for_each(|d| *names.entry(&d.device).or_default() += 1);
+    let alone = |d: &Device| names.get(d.device.as_str()) == Some(&1);
+    let mut modules: Vec<_> = devices.iter().filter_map(|d| d.module(alone(d))).collect();
+    if modules.is_empty() {
+        return Err(Reason::at(TABLE, "describes no memory module with a size"));
+    }
+
+    let mut origin = TABLE.to_owned();
+    let entry_point = root.bytes(ENTRY_POINT, LARGEST_ENTRY_POINT).ok();
+    if let Some((major, minor)) = entry_point.as_deref().and_then(version) {
+        origin += &format!(" (SMBIOS {major}.{minor})");
+    }
+    if populated > modules.len() {
+        origin += &format!("; {} of unknown size left out", populated - modules.len());
+    }
+    if let Some(name) = hypervisor {
+        modules.iter_mut().for_each(|m| m.transfers_per_s = None);
+        origin += &format!("; made up by the hypervisor ({name}), so no speed is taken from it");
+    } else if modules.iter().all(|m| m.transfers_per_s.is_none()) {
+        origin += "; it tells no speed, as tables that a hypervisor made up do";
+    }
+    Ok((modules, origin))
+}
+
+/// The devices of main memory: those whose array is for nothing else.
+fn devices(structures: &[Structure]) -> Vec<Device> {
+    let arrays = structures.iter().filter(|s| s.kind == PHYSICAL_MEMORY_ARRAY);
+    let uses: BTreeMap<_, _> = arrays.map(|a| (a.word(0x02), a.byte(0x05))).collect();
+    let main = |s: &&Structure| {
+        let used_for = uses.get(&s.word(0x04)).copied().flatten();
+        s.kind == MEMORY_DEVICE && used_for.is_none_or(|u| u == SYSTEM_MEMORY)
+    };
+    structures.iter().filter(main).map(Device::new).collect()
+}
+
+/// Why the table could not be read.
+fn unreadable(error: &io::Error) -> Reason {
+    let what = words(error);
+    Reason::at(
+        TABLE,
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => format!("{what}; needs root"),
+            io::ErrorKind::NotFound => {
+                format!("{what}; the firmware has no such table, or a container hides it")
+            }
+            _ => what,
+        },
+    )
+}
+
+/// A memory device: a slot, with or without a module.
+#[derive(Debug)]
+struct Device {
+    device: String,
+    bank: String,
+    kind: String,
+    /// 0 for an empty slot.
+    size_bytes: Option<u64>,
+    transfers_per_s: Option<f64>,
+    data_bits: Option<u32>,
+}
+
+impl Device {
+    fn new(s: &Structure) -> Self {
+        let known = |width: &u16| *width != 0 && *width != u16::MAX;
+        Self {
+            device: s.string(0x10),
+            bank: s.string(0x11),
+            kind: kind(s.byte(0x12)),
+            size_bytes: size(s),
+            // As configured, else what the module can do.
+            transfers_per_s: speed(s, 0x20, 0x58).or(speed(s, 0x15, 0x54)),
+            data_bits: s.word(0x0a).filter(known).map(u32::from),
+        }
+    }
+
+    /// The module in it, if there is one of known size; `alone`: no other device has
+    /// this one's name.
+    fn module(&self, alone: bool) -> Option<MemoryModule> {
+        let size_bytes = self.size_bytes.filter(|bytes| *bytes > 0)?;
+        Some(MemoryModule {
+            locator: self.locator(alone),
+            kind: self.kind.clone(),
+            size_bytes,
+            transfers_per_s: self.transfers_per_s,
+            data_bits: self.data_bits,
+        })
+    }
+
+    /// The device's own name; before it the bank's, where that tells the channel or
+    /// the socket, or which of several devices of one name this is.
+    fn locator(&self, alone: bool) -> String {
+        let bank = self.bank.to_lowercase();
+        let names = ["channel", "node", "cpu", "proc", "socket"].iter().any(|w| bank.contains(w));
+        match (self.device.as_str(), self.bank.as_str()) {
+            ("", "") => "unnamed".to_owned(),
+            (device, "") => device.to_owned(),
+            ("", bank) => bank.to_owned(),
+            (device, bank) if (names || !alone) && !device.contains(bank) => {
+                format!("{bank} {device}")
+            }
+            (device, _) => device.to_owned(),
+        }
+    }
+}
+
+/// Bytes; 0 for an empty slot, `None` for an unknown size.
+fn size(s: &Structure) -> Option<u64> {
+    const MIB: u64 = 1 << 20;
+    match s.word(0x0c)? {
+        0xffff => None,
+        0x7fff => Some(u64::from(s.dword(0x1c)? & 0x7fff_ffff) * MIB),
+        kib if kib & 0x8000 != 0 => Some(u64::from(kib & 0x7fff) << 10),
+        mib => Some(u64::from(mib) * MIB),
+    }
+}
+
+/// Transfers a second from a field in MT/s, or from its extended one where it is
+/// full. Already the double data rate: DDR4-2133 has 2133 here.
+fn speed(s: &Structure, field: usize, extended: usize) -> Option<f64> {
+    let mega = match s.word(field)? {
+        0xffff => s.dword(extended)? & 0x7fff_ffff,
+        short => u32::from(short),
+    };
+    (mega != 0).then_some(f64::from(mega) * 1e6)
+}
+
+/// Name of a memory type (7.18.2).
+fn kind(code: Option<u8>) -> String {
+    let name = match code {
+        Some(0x03) => "DRAM",
+        Some(0x04) => "EDRAM",
+        Some(0x05) => "VRAM",
+        Some(0x06) => "SRAM",
+        Some(0x07) => "RAM",
+        Some(0x08) => "ROM",
+        Some(0x09) => "Flash",
+        Some(0x0f) => "SDRAM",
+        Some(0x11) => "RDRAM",
+        Some(0x12) => "DDR",
+        Some(0x13) => "DDR2",
+        Some(0x14) => "DDR2 FB-DIMM",
+        Some(0x18) => "DDR3",
+        Some(0x19) => "FBD2",
+        Some(0x1a) => "DDR4",
+        Some(0x1b) => "LPDDR",
+        Some(0x1c) => "LPDDR2",
+        Some(0x1d) => "LPDDR3",
+        Some(0x1e) => "LPDDR4",
+        Some(0x1f) => "logical non-volatile device",
+        Some(0x20) => "HBM",
+        Some(0x21) => "HBM2",
+        Some(0x22) => "DDR5",
+        Some(0x23) => "LPDDR5",
+        Some(0x24) => "HBM3",
+        Some(0x00..=0x02) | None => "unknown",
+        Some(other) => return format!("type {other:#04x}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,11 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
     }
 }
 
+/// The hypervisor's name, if this is known to be a virtual machine.
+pub(crate) fn hypervisor(found: &Probe<String>) -> Option<&str> {
+    found.get().map(String::as_str).filter(|name| *name != "none")
+}
+
 /// Name by the letters of CPUID leaf 0x40000000.
 fn by_signature(signature: &str) -> String {
     let name = match signature {

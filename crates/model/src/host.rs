@@ -207,9 +207,11 @@ pub struct Limits {
     /// `cpu.stat` files of this process's cgroup and those above it, nearest
     /// first, in which the kernel counts throttling; empty where there are none.
     pub cpu_stat: Vec<String>,
-    /// Memory limit of the tightest cgroup on the way up; a known `None` means no limit.
+    /// Memory limit of the cgroup on the way up whose limit leaves the least room; a
+    /// known `None` means no limit.
     pub memory_bytes: Probe<Option<u64>>,
-    /// Memory that the processes of that cgroup hold already.
+    /// Bytes that count against that limit already and that the kernel cannot drop:
+    /// no page cache.
     #[serde(default = "not_looked_for::<u64>")]
     pub memory_used_bytes: Probe<u64>,
     /// CPUs that threads are pinned to, in the order of use: affinity and
@@ -221,26 +223,33 @@ pub struct Limits {
 
 impl Host {
     /// Bytes that a run may fill with data: what is available and what the cgroup's
-    /// limit leaves, less a part for the run itself and for page tables.
+    /// limit leaves, less a part for the run itself and for page tables. `u64::MAX`
+    /// where neither is known: then nothing can be refused for its size.
     pub fn usable_memory(&self) -> u64 {
-        let limit = self.limits.memory_bytes.get().copied().flatten();
         let used = self.limits.memory_used_bytes.get().copied().unwrap_or(0);
-        let left = limit.map_or(u64::MAX, |l| l.saturating_sub(used));
+        let limit = self.limits.memory_bytes.get().copied().flatten();
+        let left = limit.map(|l| l.saturating_sub(used));
         let available = self.memory.available_bytes.get().or(self.memory.total_bytes.get());
-        let bytes = available.copied().unwrap_or(u64::MAX).min(left);
-        (bytes - bytes / 8).saturating_sub(OWN_MEMORY)
+        match available.copied().into_iter().chain(left).min() {
+            Some(bytes) => (bytes - bytes / 8).saturating_sub(OWN_MEMORY),
+            None => u64::MAX,
+        }
     }
 
-    /// Bytes of last-level cache that the usable CPUs reach together, by the instances
-    /// that they can sit on; `None` where no cache is reported.
+    /// Bytes of last-level cache that the usable CPUs reach together, at most; `None`
+    /// where no cache is reported. Which CPUs share an instance is told of the first
+    /// only: each CPU that does not share it is taken to reach one of its own, as far
+    /// as there are so many.
     pub fn usable_cache(&self) -> Option<u64> {
         let caches = self.cpu.caches.get()?.iter();
         let last = caches.filter(|c| c.kind != CacheKind::Instruction).max_by_key(|c| c.level)?;
-        let elsewhere = self.limits.usable_cpus.iter().filter(|c| !last.shared_by.contains(c));
-        let elsewhere = elsewhere.count() as u64;
-        let here = u64::from(elsewhere < self.limits.usable_cpus.len().max(1) as u64);
-        let instances = (here + elsewhere).min(u64::from(last.instances.max(1)));
-        Some(last.size_bytes * instances)
+        let cpus = &self.limits.usable_cpus;
+        let elsewhere = cpus.iter().filter(|c| !last.shared_by.contains(c)).count();
+        let here = u64::from(elsewhere < cpus.len());
+        let first = u64::from(!last.shared_by.is_empty());
+        let others = u64::from(last.instances).saturating_sub(first);
+        let reached = here + others.min(elsewhere as u64);
+        Some(last.size_bytes.saturating_mul(reached.max(1)))
     }
 }
 
@@ -276,3 +285,6 @@ pub struct Load {
     /// Share of CPU time stolen by the hypervisor since boot, 0 to 1.
     pub steal_since_boot: Probe<f64>,
 }
+
+#[cfg(test)]
+mod tests;

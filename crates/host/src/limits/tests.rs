@@ -6,23 +6,23 @@ use proptest::prelude::*;
 
 use super::*;
 
-struct Machine(tempfile::TempDir);
+pub(super) struct Machine(tempfile::TempDir);
 
 impl Machine {
-    fn new(cgroup: &str, mountinfo: &str) -> Self {
+    pub(super) fn new(cgroup: &str, mountinfo: &str) -> Self {
         let machine = Self(tempfile::tempdir().unwrap());
         machine.put("/proc/self/cgroup", cgroup).put("/proc/self/mountinfo", mountinfo);
         machine
     }
 
-    fn put(&self, path: &str, text: &str) -> &Self {
+    pub(super) fn put(&self, path: &str, text: &str) -> &Self {
         let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
         self
     }
 
-    fn root(&self) -> Root {
+    pub(super) fn root(&self) -> Root {
         Root::fixture(self.0.path())
     }
 
@@ -31,7 +31,7 @@ impl Machine {
     }
 }
 
-const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+pub(super) const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
 
 #[test]
 fn v2_the_tightest_on_the_way_up_counts() {
@@ -41,7 +41,7 @@ fn v2_the_tightest_on_the_way_up_counts() {
         .put("/sys/fs/cgroup/a/b/memory.max", "4096\n")
         .put("/sys/fs/cgroup/a/memory.max", "max\n");
     assert_eq!(m.quota(), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
-    assert_eq!(memory_limit(&m.root()).unwrap().0, Some(4096));
+    assert_eq!(memory::look(&m.root()).limit.unwrap().0, Some(4096));
     m.put("/sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
     assert_eq!(m.quota().unwrap().0, Some(0.2));
     m.put("/sys/fs/cgroup/a/b/cpu.stat", "").put("/sys/fs/cgroup/cpu.stat", "");
@@ -66,7 +66,7 @@ fn a_broken_file_is_missing_with_the_file() {
     }
 }
 
-const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+pub(super) const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                   35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                   41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
@@ -80,7 +80,7 @@ fn v1_and_hybrid_read_the_controllers_own_mount() {
         .put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n")
         .put("/sys/fs/cgroup/unified/cpu.max", "1000 100000\n");
     assert_eq!(m.quota().unwrap().0, Some(1.5));
-    assert_eq!(memory_limit(&m.root()).unwrap().0, None, "the v1 word for no limit");
+    assert_eq!(memory::look(&m.root()).limit.unwrap().0, None, "the v1 word for no limit");
 }
 
 #[test]
@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "\\PC{0,40}", numbers in "(max|-?[0-9]{0,20}) ?[0-9]{0,20}") {
         for line in [&text, &numbers] {
-            let _ = (cpu_max("p", line), bytes("p", line));
+            let _ = (cpu_max("p", line), memory::bytes("p", line));
         }
     }
 

@@ -1,0 +1,243 @@
+//! Whole runs on a clock that moves only when a session says so.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use proofmark_model::{Conditions, Params, Timestamp};
+
+use super::*;
+use crate::null::{NULL, TIME};
+
+/// Time that moves only when a session says so.
+#[derive(Clone, Default)]
+struct FakeClock(Rc<Cell<f64>>);
+
+impl Clock for FakeClock {
+    fn now(&self) -> f64 {
+        self.0.get()
+    }
+}
+
+/// Every point takes a second a trial, those of `test.time` three, and tells its next
+/// value; `log` keeps the order.
+struct Script {
+    clock: FakeClock,
+    log: Rc<RefCell<Vec<(u64, Request)>>>,
+    values: fn(point: u64, trial: usize) -> Result<f64, Ending>,
+}
+
+struct Actor {
+    script: Script,
+    point: u64,
+    seconds: f64,
+    trial: usize,
+}
+
+impl Launcher for Script {
+    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        let script =
+            Script { clock: self.clock.clone(), log: self.log.clone(), values: self.values };
+        let seconds = if point.kernel == "test.time" { 3.0 } else { 1.0 };
+        Ok(Box::new(Actor { script, point: point.params.threads(), seconds, trial: 0 }))
+    }
+}
+
+impl Session for Actor {
+    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+        self.script.log.borrow_mut().push((self.point, request));
+        self.script.clock.0.set(self.script.clock.now() + self.seconds);
+        let value = match request {
+            Request::Warm => 100.0,
+            Request::Trial => {
+                self.trial += 1;
+                (self.script.values)(self.point, self.trial)?
+            }
+        };
+        Ok(Sample {
+            started: Timestamp::from_millis(0).unwrap(),
+            seconds: self.seconds,
+            claimed: value,
+            counted: value,
+            moved: None,
+            background: None,
+            conditions: Conditions::default(),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Watch {
+    stop_after: Option<usize>,
+    stop: Stop,
+    steps: usize,
+    done: usize,
+}
+
+impl Observer for Watch {
+    fn step(&mut self, phase: Phase, _: &[Measurement], _: usize, _: usize) {
+        self.steps += usize::from(phase == Phase::Trial);
+        self.done += usize::from(phase == Phase::Done);
+        if self.stop_after == Some(self.steps) {
+            self.stop.stop("SIGINT");
+        }
+    }
+}
+
+type Log = Vec<(u64, Request)>;
+
+fn run(
+    policy: Policy,
+    points: u64,
+    values: fn(u64, usize) -> Result<f64, Ending>,
+    watch: &mut Watch,
+) -> (Vec<Measurement>, Log) {
+    run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values, watch)
+}
+
+fn point(kernel: &str, threads: u64) -> Point {
+    Point { kernel: kernel.to_owned(), params: Params::default().with("threads", threads) }
+}
+
+fn run_points(
+    policy: Policy,
+    points: Vec<Point>,
+    values: fn(u64, usize) -> Result<f64, Ending>,
+    watch: &mut Watch,
+) -> (Vec<Measurement>, Log) {
+    let clock = FakeClock::default();
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let launcher = Script { clock: clock.clone(), log: log.clone(), values };
+    let plan = Plan { profile: "test".to_owned(), policy, points };
+    let stop = watch.stop.clone();
+    let find = |id: &str| -> Option<&'static dyn Kernel> {
+        Some(if id == "test.time" { &TIME } else { &NULL })
+    };
+    let schedule =
+        Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop: &stop };
+    let measurements = schedule.run(watch);
+    (measurements, log.take())
+}
+
+fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
+    Policy {
+        target: 0.02,
+        min_trials: min,
+        max_trials: max,
+        trial_s: 0.1,
+        trial_s_of: std::collections::BTreeMap::new(),
+        budget_s,
+    }
+}
+
+#[test]
+fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
+    let values =
+        |point, trial| Ok(if point == 1 { 100.0 } else { 100.0 + (trial % 2 * 50) as f64 });
+    let (m, _) = run(policy(6, 12, None), 2, values, &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (6, &Ending::Complete));
+    assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
+    assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
+    assert_eq!(m[1].warmup.len(), 3);
+}
+
+#[test]
+fn trials_are_taken_in_turn_and_every_second_round_backwards() {
+    let (_, log) = run(policy(3, 3, None), 3, |_, _| Ok(1.0), &mut Watch::default());
+    let trials: Vec<u64> =
+        log.iter().filter(|(_, r)| *r == Request::Trial).map(|(p, _)| *p).collect();
+    assert_eq!(trials, [1, 2, 3, 3, 2, 1, 1, 2, 3]);
+}
+
+#[test]
+fn a_group_is_bounded_in_points_and_in_threads() {
+    // Threads 1, 2, 3, ...: 22 points make 253 threads.
+    let (_, log) = run(policy(3, 3, None), 30, |_, _| Ok(1.0), &mut Watch::default());
+    let first_23rd = log.iter().position(|(p, _)| *p == 23).unwrap();
+    let last_22nd = log.iter().rposition(|(p, _)| *p == 22).unwrap();
+    assert!(last_22nd < first_23rd, "the 23rd belongs to the next group");
+    let last_1st = log.iter().rposition(|(p, _)| *p == 1).unwrap();
+    let first_22nd = log.iter().position(|(p, _)| *p == 22).unwrap();
+    assert!(first_22nd < last_1st, "the 22nd belongs to the first");
+}
+
+#[test]
+fn a_fixed_number_is_complete_however_they_scatter() {
+    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64), &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
+}
+
+#[test]
+fn the_budget_ends_a_run_but_leaves_three_trials() {
+    // Two points, 3 s of warm-up and a second a trial each: 10 s are gone after 4 trials.
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild, &mut Watch::default());
+    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+    let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild, &mut Watch::default());
+    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+}
+
+#[test]
+fn a_crash_costs_one_point() {
+    fn crash() -> Ending {
+        Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() }
+    }
+    let values = |p, t| if p == 2 && t == 2 { Err(crash()) } else { Ok(1.0) };
+    let (m, _) = run(policy(6, 6, None), 3, values, &mut Watch::default());
+    assert_eq!(m[1].trials.len(), 1);
+    assert_eq!(m[1].ending, crash());
+    for i in [0, 2] {
+        assert_eq!((m[i].trials.len(), &m[i].ending), (6, &Ending::Complete));
+    }
+}
+
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let mut watch = Watch { stop_after: Some(4), ..Watch::default() };
+    let (m, _) = run(policy(6, 6, None), 3, |_, _| Ok(1.0), &mut watch);
+    assert_eq!(m.iter().map(|m| m.trials.len()).sum::<usize>(), 4);
+    assert!(m.iter().all(|m| m.ending == Ending::Interrupted { by: "SIGINT".to_owned() }));
+    assert_eq!(watch.done, 3);
+}
+
+#[test]
+fn the_witness_adds_up() {
+    let (m, _) = run(policy(6, 6, None), 1, |_, _| Ok(5.0), &mut Watch::default());
+    let w = m[0].witness.as_ref().unwrap();
+    assert_eq!((w.claimed, w.counted), (30.0, 30.0));
+}
+
+#[test]
+fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let policy = |time_s: f64| Policy {
+        trial_s: 1.0,
+        trial_s_of: [("test.time".to_owned(), time_s)].into(),
+        ..policy(6, 100, Some(40.0))
+    };
+    let trials = |time_s, points: [&str; 2]| {
+        let points = points.map(|kernel| point(kernel, 1)).into();
+        let (m, _) = run_points(policy(time_s), points, wild, &mut Watch::default());
+        assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
+        [m[0].trials.len(), m[1].trials.len()]
+    };
+    // Three quarters of 40 s: 3 warm-ups and 7 trials of 3 s; then as many of 1 s.
+    assert_eq!(trials(3.0, ["test.time", "test.null"]), [7, 7]);
+    // A quarter first, then what is left: 3 warm-ups and 7 trials of each, again.
+    assert_eq!(trials(3.0, ["test.null", "test.time"]), [7, 7]);
+    // Where both should take as long, half of it: 9 s and 4 trials, the last of which
+    // ends a second late; then 3 s and 16 trials in the 19 s left.
+    assert_eq!(trials(1.0, ["test.time", "test.null"]), [4, 16]);
+}
+
+#[test]
+fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
+    let points = vec![point("test.time", 1), point("test.null", 1)];
+    let (m, _) = run_points(policy(6, 6, None), points, |_, _| Ok(4.0), &mut Watch::default());
+    assert_eq!(
+        (m[0].trials[0].value, m[0].trials[0].work, m[0].trials[0].seconds),
+        (0.75, 4.0, 3.0)
+    );
+    assert_eq!(m[0].summary.as_ref().unwrap().median, 0.75);
+    assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
+    assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
+}

@@ -1,0 +1,185 @@
+//! Workers that are a few lines of shell.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use proofmark_model::{Conditions, Params, Timestamp};
+use rustix::process::test_kill_process;
+
+use super::*;
+
+/// Workers that are a line of shell.
+fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
+    Workers {
+        program: "sh".into(),
+        arguments: vec!["-c".to_owned(), shell.to_owned()],
+        cpus: vec![],
+        cpu_stat: vec![],
+        policy: Policy {
+            target: 0.02,
+            min_trials: 3,
+            max_trials: 3,
+            trial_s: 0.1,
+            trial_s_of: BTreeMap::new(),
+            budget_s: None,
+        },
+        patience,
+        stop: stop.clone(),
+        idle: Idle::default(),
+    }
+}
+
+fn point(kernel: &str) -> Point {
+    Point { kernel: kernel.to_owned(), params: Params::default() }
+}
+
+fn launch(shell: &str, stop: &Stop) -> Result<Box<dyn Session>, Ending> {
+    workers(shell, Duration::from_millis(300), stop).launch(&point("test.null"))
+}
+
+fn ending(shell: &str) -> Ending {
+    launch(shell, &Stop::default()).map(|_| ()).unwrap_err()
+}
+
+fn crashed(shell: &str) -> (Option<String>, String) {
+    match ending(shell) {
+        Ending::Crashed { signal, detail } => (signal, detail),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_way_to_die_is_told_apart() {
+    let (signal, _) = crashed("read job; kill -SEGV $$");
+    assert_eq!(signal.as_deref(), Some("SIGSEGV"));
+    let (signal, detail) = crashed("read job; echo 'disk on fire' >&2; exit 7");
+    assert_eq!(signal, None);
+    assert!(detail.contains("status 7") && detail.contains("disk on fire"), "{detail}");
+    let (_, detail) = crashed("read job; echo '{\"sample\":{\"started\":\"20'; sleep 1");
+    assert!(detail.contains("no reply"), "{detail}");
+    let (_, detail) = crashed("read job; head -c 1000000 /dev/zero; sleep 1");
+    assert!(detail.contains("no reply") && detail.len() < 1000, "{detail}");
+    assert!(matches!(ending("read job; echo '{\"refused\":\"too small\"}'"),
+        Ending::Refused { reason } if reason == "too small"));
+}
+
+#[test]
+fn a_silent_worker_is_given_up_and_killed() {
+    let start = Instant::now();
+    let (signal, detail) = crashed("read job; sleep 100");
+    assert_eq!(signal, None, "it was ended, it did not die");
+    assert!(detail.contains("silent"), "{detail}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_stop_kills_the_worker_that_is_waited_for() {
+    let stop = Stop::default();
+    let other = stop.clone();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        other.stop("SIGTERM");
+    });
+    let ended = launch("read job; exec sleep 100", &stop).map(|_| ()).unwrap_err();
+    assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
+    thread.join().unwrap();
+    assert!(stop.state().workers.len() <= 1);
+}
+
+/// Workers that serve point after point. A trial of theirs claims as much work as the
+/// number of their process; a warm-up is refused.
+fn lasting() -> Workers {
+    let sample = Sample {
+        started: Timestamp::from_millis(0).unwrap(),
+        seconds: 1.0,
+        claimed: 123.0,
+        counted: 1.0,
+        moved: None,
+        background: None,
+        conditions: Conditions::default(),
+    };
+    let json = serde_json::to_string(&Reply::Sample(Box::new(sample))).unwrap();
+    let (before, after) = json.split_once("123.0").unwrap();
+    let shell = format!(
+        "while read -r order; do case $order in \
+           *begin*) echo '\"ready\"';; \
+           *trial*) echo '{before}'$$'{after}';; \
+           *) echo '{{\"refused\":\"no\"}}';; \
+         esac; done"
+    );
+    workers(&shell, Duration::from_secs(20), &Stop::default())
+}
+
+/// The process that serves a session.
+fn pid(session: &mut Box<dyn Session>) -> i32 {
+    session.sample(Request::Trial).unwrap().claimed as i32
+}
+
+/// The process that serves one point from its beginning to its end.
+fn pid_of(workers: &Workers, kernel: &str) -> i32 {
+    pid(&mut workers.launch(&point(kernel)).unwrap())
+}
+
+fn lives(pid: i32) -> bool {
+    test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
+}
+
+#[test]
+fn a_worker_serves_the_next_point_of_its_subsystem_only() {
+    let workers = lasting();
+    let first = pid_of(&workers, "memory.copy");
+    assert_eq!(pid_of(&workers, "memory.latency"), first);
+    assert!(lives(first));
+    let other = pid_of(&workers, "cpu.flops");
+    assert_ne!(other, first);
+    assert!(!lives(first), "a worker of another subsystem is ended");
+    assert_ne!(pid_of(&workers, "memory.copy"), first);
+    assert!(!lives(other));
+}
+
+#[test]
+fn points_at_the_same_time_have_a_worker_each_and_one_waits_after_them() {
+    let workers = lasting();
+    let mut a = workers.launch(&point("test.a")).unwrap();
+    let mut b = workers.launch(&point("test.b")).unwrap();
+    let (of_a, of_b) = (pid(&mut a), pid(&mut b));
+    assert_ne!(of_a, of_b);
+    drop((a, b));
+    assert!(lives(of_a) && !lives(of_b), "the first that ended waits, no other does");
+    assert_eq!(pid_of(&workers, "test.c"), of_a);
+    drop(workers);
+    assert!(!lives(of_a), "no worker outlives the run");
+}
+
+#[test]
+fn one_that_died_while_it_waited_does_not_cost_the_next_point() {
+    let workers = lasting();
+    let first = pid_of(&workers, "test.a");
+    kill_process(Pid::from_raw(first).unwrap(), Signal::KILL).unwrap();
+    let next = pid_of(&workers, "test.a");
+    assert_ne!(next, first);
+    assert_eq!(pid_of(&workers, "test.a"), next, "the new one waits in its place");
+}
+
+#[test]
+fn one_whose_point_ended_badly_serves_no_other() {
+    let workers = lasting();
+    let mut session = workers.launch(&point("test.a")).unwrap();
+    let first = pid(&mut session);
+    let refused = session.sample(Request::Warm).unwrap_err();
+    assert_eq!(refused, Ending::Refused { reason: "no".to_owned() });
+    assert!(!lives(first));
+    assert!(matches!(session.sample(Request::Trial), Err(Ending::Crashed { .. })));
+    drop(session);
+    assert_ne!(pid_of(&workers, "test.a"), first);
+}
+
+#[test]
+fn a_stop_kills_the_worker_that_waits() {
+    let workers = lasting();
+    let first = pid_of(&workers, "test.a");
+    workers.stop.stop("SIGINT");
+    let stopped = workers.launch(&point("test.a")).map(|_| ()).unwrap_err();
+    assert_eq!(stopped, Ending::Interrupted { by: "SIGINT".to_owned() });
+    assert!(!lives(first));
+}

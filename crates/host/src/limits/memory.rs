@@ -1,0 +1,228 @@
+//! The memory limit that leaves the least room, and what its cgroup holds already.
+//!
+//! What is held is summed up from the parts that count against the limit and that the
+//! kernel cannot drop to make room. Page cache and slabs that shrink are no part of
+//! it; shared memory and tmpfs are, though the kernel lists them with the cache.
+//!
+//! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (memory.max, memory.stat)
+//! and `admin-guide/cgroup-v1/memory.rst` (memory.limit_in_bytes, memory.stat,
+//! memory.kmem.usage_in_bytes).
+
+use std::cmp::Ordering;
+
+use super::tightest;
+use crate::cgroup::{self, Version};
+use crate::root::{Reason, Root, below};
+
+/// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
+/// bits, which depends on the page size; no machine has this much.
+const UNLIMITED: u64 = 1 << 62;
+
+/// A value and the file that told it, or why there is none.
+type Found<T> = Result<(T, String), Reason>;
+
+/// What was found out, both of one cgroup.
+pub(super) struct Memory {
+    /// Bytes; `None` for no limit.
+    pub(super) limit: Found<Option<u64>>,
+    /// Bytes that the cgroup holds and cannot give back.
+    pub(super) used: Found<u64>,
+}
+
+/// The limit of one cgroup; the lesser of two is the one that leaves less room.
+struct Limit {
+    bytes: u64,
+    used: Found<u64>,
+}
+
+impl Limit {
+    fn room(&self) -> u64 {
+        self.bytes.saturating_sub(self.used.as_ref().map_or(0, |(bytes, _)| *bytes))
+    }
+}
+
+impl PartialEq for Limit {
+    fn eq(&self, other: &Self) -> bool {
+        self.room() == other.room()
+    }
+}
+
+impl PartialOrd for Limit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.room().partial_cmp(&other.room())
+    }
+}
+
+/// Finds out the limit and what is used of it.
+pub(super) fn look(root: &Root) -> Memory {
+    match limit(root) {
+        Ok((Some(limit), path)) => {
+            Memory { limit: Ok((Some(limit.bytes), path)), used: limit.used }
+        }
+        Ok((None, why)) => Memory {
+            used: Err(Reason::new(format!("no limit to hold it against: {why}"))),
+            limit: Ok((None, why)),
+        },
+        Err(reason) => Memory { limit: Err(reason.clone()), used: Err(reason) },
+    }
+}
+
+fn limit(root: &Root) -> Found<Option<Limit>> {
+    let place = cgroup::place(root, "memory")?;
+    let file = match place.version {
+        Version::V1 => "memory.limit_in_bytes",
+        Version::V2 => "memory.max",
+    };
+    tightest(&place, file, |folder| {
+        let path = below(folder, file);
+        if !root.exists(&path) {
+            return Ok(None);
+        }
+        let used = || match place.version {
+            Version::V1 => used_v1(root, folder),
+            Version::V2 => used_v2(root, folder),
+        };
+        let bytes = bytes(&path, &root.line(&path)?)?;
+        Ok(Some(bytes.map(|bytes| Limit { bytes, used: used() })))
+    })
+}
+
+/// Bytes from a limit's file; `None` for no limit.
+pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
+    match line.parse::<u64>() {
+        _ if line == "max" => Ok(None),
+        Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
+        Err(_) => Err(Reason::at(path, format!("'{line}' is no limit"))),
+    }
+}
+
+/// Of a cgroup v2 and those below it.
+fn used_v2(root: &Root, folder: &str) -> Found<u64> {
+    let path = below(folder, "memory.stat");
+    let stat = root.read(&path)?;
+    let held = held_v2(&stat).ok_or_else(|| Reason::at(&path, "has no anon"))?;
+    Ok((held, path))
+}
+
+/// Bytes held by the lines of a v2 `memory.stat`; a line that this kernel does not
+/// write counts as nothing, but for `anon`.
+fn held_v2(stat: &str) -> Option<u64> {
+    let of = |key: &str| counter(stat, key).unwrap_or(0);
+    let all = |keys: &[&str]| keys.iter().map(|key| of(key)).fold(0, u64::saturating_add);
+    // All of the kernel's memory in one line, since Linux 5.18.
+    let kernel = match counter(stat, "kernel") {
+        Some(kernel) => kernel.saturating_sub(of("slab_reclaimable")),
+        None => all(&["kernel_stack", "pagetables", "percpu", "vmalloc", "slab_unreclaimable"]),
+    };
+    let processes = counter(stat, "anon")?.saturating_add(all(&["shmem", "sock", "hugetlb"]));
+    Some(processes.saturating_add(kernel))
+}
+
+/// Of a cgroup v1 and, where they count against it, those below it.
+fn used_v1(root: &Root, folder: &str) -> Found<u64> {
+    let path = below(folder, "memory.stat");
+    let stat = root.read(&path)?;
+    let rss = counter(&stat, "total_rss").ok_or_else(|| Reason::at(&path, "has no total_rss"))?;
+    let shmem = counter(&stat, "total_shmem").unwrap_or(0);
+    // v1 does not tell which of its slabs can shrink: all count. A kernel may count none.
+    let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
+    Ok((rss.saturating_add(shmem).saturating_add(kernel), path))
+}
+
+/// The number of the line `key number`.
+fn counter(stat: &str, key: &str) -> Option<u64> {
+    stat.lines().find_map(|line| {
+        let (name, number) = line.split_once(' ')?;
+        (name == key).then(|| number.trim().parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{Machine, V1, V2};
+    use super::*;
+
+    /// A process of 100 bytes with 7000 of cache, as Linux 6 writes it.
+    const STAT_V2: &str = "anon 100\nfile 7020\nkernel 3050\nkernel_stack 10\npagetables 5\n\
+        sec_pagetables 0\npercpu 4\nsock 2\nvmalloc 1\nshmem 20\nfile_mapped 7\nanon_thp 64\n\
+        inactive_anon 120\nactive_file 7000\nslab_reclaimable 3000\nslab_unreclaimable 30\n\
+        slab 3030\nhugetlb 0\n";
+
+    fn used(m: &Machine) -> Result<u64, String> {
+        look(&m.root()).used.map(|(bytes, _)| bytes).map_err(|reason| reason.0)
+    }
+
+    fn limit(m: &Machine) -> Option<u64> {
+        look(&m.root()).limit.unwrap().0
+    }
+
+    #[test]
+    fn cache_and_slabs_that_shrink_are_not_held() {
+        assert_eq!(held_v2(STAT_V2), Some(100 + 20 + 2 + 50));
+        let before_5_18 = STAT_V2.replace("kernel 3050\n", "");
+        assert_eq!(held_v2(&before_5_18), Some(100 + 20 + 2 + 10 + 5 + 4 + 1 + 30));
+        assert_eq!(held_v2("anon 1\n"), Some(1));
+        assert_eq!(held_v2("anon_thp 1\nkernel 5\n"), None);
+    }
+
+    #[test]
+    fn v2_is_read_where_the_limit_is() {
+        let m = Machine::new("0::/a/b\n", V2);
+        m.put("/sys/fs/cgroup/a/b/memory.max", "max\n")
+            .put("/sys/fs/cgroup/a/b/memory.stat", "anon 1\n")
+            .put("/sys/fs/cgroup/a/memory.max", "4096\n")
+            .put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
+        assert_eq!((limit(&m), used(&m)), (Some(4096), Ok(172)));
+        assert_eq!(look(&m.root()).used.unwrap().1, "/sys/fs/cgroup/a/memory.stat");
+    }
+
+    #[test]
+    fn the_limit_that_leaves_the_least_room_counts() {
+        let m = Machine::new("0::/a/b\n", V2);
+        m.put("/sys/fs/cgroup/a/b/memory.max", "1000\n")
+            .put("/sys/fs/cgroup/a/b/memory.stat", "anon 100\n")
+            .put("/sys/fs/cgroup/a/memory.max", "4000\n")
+            .put("/sys/fs/cgroup/a/memory.stat", "anon 3000\n");
+        assert_eq!((limit(&m), used(&m)), (Some(1000), Ok(100)), "900 left below, 1000 above");
+        // Others in the same slice hold most of what it may have.
+        m.put("/sys/fs/cgroup/a/memory.stat", "anon 3500\n");
+        assert_eq!((limit(&m), used(&m)), (Some(4000), Ok(3500)), "500 left above");
+        m.put("/sys/fs/cgroup/a/memory.stat", "anon 3100\n");
+        assert_eq!(limit(&m), Some(1000), "of equals the nearest");
+    }
+
+    #[test]
+    fn v1_counts_what_is_below_and_the_kernels_own() {
+        let m = Machine::new("4:memory:/x\n", V1);
+        m.put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "4096\n").put(
+            "/sys/fs/cgroup/memory/x/memory.stat",
+            "cache 900\nrss 1\nshmem 1\ntotal_cache 1000\ntotal_rss 500\ntotal_rss_huge 400\n\
+             total_shmem 30\ntotal_inactive_file 970\n",
+        );
+        assert_eq!(used(&m), Ok(530), "a kernel that keeps no account of its own memory");
+        m.put("/sys/fs/cgroup/memory/x/memory.kmem.usage_in_bytes", "70\n");
+        assert_eq!((limit(&m), used(&m)), (Some(4096), Ok(600)));
+    }
+
+    #[test]
+    fn without_a_limit_or_an_account_there_is_a_reason() {
+        let m = Machine::new("0::/a\n", V2);
+        m.put("/sys/fs/cgroup/a/memory.max", "max\n").put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
+        let reason = used(&m).unwrap_err();
+        assert!(reason.starts_with("no limit to hold it against: no memory.max from"), "{reason}");
+        m.put("/sys/fs/cgroup/a/memory.max", "9\n").put("/sys/fs/cgroup/a/memory.stat", "file 1\n");
+        assert_eq!(limit(&m), Some(9));
+        assert_eq!(used(&m).unwrap_err(), "/sys/fs/cgroup/a/memory.stat: has no anon");
+        let nothing = Machine::new("0::/\n", "");
+        assert!(used(&nothing).unwrap_err().contains("no cgroup file system is mounted"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "((anon|kernel|sock|shmem|total_rss) ?[0-9]{0,21}\n){0,6}\\PC{0,20}") {
+            let _ = (held_v2(&text), counter(&text, "total_rss"));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The structures of an SMBIOS table: a header of type, length and handle, fields at
+//! fixed offsets, then strings. Every length in it is checked against what is there.
+
+/// Type of the structure that ends a table.
+const END_OF_TABLE: u8 = 127;
+/// Type, length, handle.
+const HEADER: usize = 4;
+/// Longer strings are cut; names of slots are not longer.
+const LONGEST_STRING: usize = 64;
+
+/// Why a table cannot be read to its end. Of a torn table nothing is taken: modules
+/// that are left out would make the memory look slower than it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("is torn or broken at byte {0}")]
+pub(super) struct Broken(usize);
+
+/// One structure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Structure<'a> {
+    /// Type, such as 17 for a memory device.
+    pub(super) kind: u8,
+    /// Header and fields.
+    fields: &'a [u8],
+    /// The strings, each with a zero after it but the last.
+    strings: &'a [u8],
+}
+
+/// The structures of a table, up to its end.
+pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, Broken> {
+    let mut found = Vec::new();
+    let mut rest = table;
+    while !rest.is_empty() {
+        let (structure, after) = Structure::first(rest).ok_or(Broken(table.len() - rest.len()))?;
+        if structure.kind == END_OF_TABLE {
+            break;
+        }
+        found.push(structure);
+        rest = after;
+    }
+    Ok(found)
+}
+
+impl<'a> Structure<'a> {
+    /// The structure that a table starts with, and what comes after it.
+    fn first(table: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (&kind, &length) = (table.first()?, table.get(1)?);
+        let (fields, rest) = table.split_at_checked(usize::from(length).max(HEADER))?;
+        // Two zeros end the strings, also where there are none.
+        let end = rest.windows(2).position(|two| two == [0, 0])?;
+        let whole = usize::from(length) >= HEADER;
+        whole.then_some((Self { kind, fields, strings: &rest[..end] }, &rest[end + 2..]))
+    }
+
+    /// The byte at an offset, if the structure is long enough; so are the others.
+    pub(super) fn byte(&self, offset: usize) -> Option<u8> {
+        self.fields.get(offset).copied()
+    }
+
+    /// Two bytes, least first.
+    pub(super) fn word(&self, offset: usize) -> Option<u16> {
+        Some(u16::from_le_bytes([self.byte(offset)?, self.byte(offset + 1)?]))
+    }
+
+    /// Four bytes, least first.
+    pub(super) fn dword(&self, offset: usize) -> Option<u32> {
+        Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
+    }
+
+    /// The string whose number is at an offset, without characters that are no text;
+    /// empty where there is none, or only the words for none.
+    pub(super) fn string(&self, offset: usize) -> String {
+        let number = usize::from(self.byte(offset).unwrap_or(0));
+        let bytes = number.checked_sub(1).and_then(|n| self.strings.split(|b| *b == 0).nth(n));
+        let text = String::from_utf8_lossy(bytes.unwrap_or_default());
+        let clean: String =
+            text.trim().chars().filter(|c| !c.is_control()).take(LONGEST_STRING).collect();
+        match clean.to_lowercase().as_str() {
+            "not specified" | "unknown" | "none" => String::new(),
+            _ => clean,
+        }
+    }
+}
+
+/// Major and minor version from an entry point, of 32 or of 64 bits.
+pub(super) fn version(entry_point: &[u8]) -> Option<(u8, u8)> {
+    let at = |n: usize| Some((*entry_point.get(n)?, *entry_point.get(n + 1)?));
+    match entry_point {
+        [b'_', b'S', b'M', b'3', b'_', ..] => at(7),
+        [b'_', b'S', b'M', b'_', ..] => at(6),
+        _ => None,
+    }
+}
