@@ -14,20 +14,39 @@ proptest! {
         text in any::<String>(),
         values in prop::collection::vec(any::<f64>(), 1..8),
         threads in any::<u64>(),
+        sets in prop::collection::vec(any::<u64>(), 1..5),
         width in 0_usize..200,
         color in any::<bool>(),
         unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
     ) {
-        let mut run = fixture::hostile(&text);
+        let memory = sets.len() == 4;
+        let run = if memory { fixture::memory() } else { fixture::run() };
+        let mut run = fixture::hostile_of(run, &text);
+        if memory {
+            // Each text as it was: hostile kernels have no axis and no roofline.
+            run.kernels = fixture::memory().kernels;
+        }
+        let mut set = sets.iter().copied().cycle();
         let mut next = values.iter().copied().cycle();
         for (i, m) in run.measurements.iter_mut().enumerate() {
             let mut value = || next.next().unwrap_or(0.0);
-            m.unit = unit;
-            m.params.0.insert("threads".into(), Param::Int(threads.wrapping_add(i as u64)));
+            if !memory {
+                m.unit = unit;
+            }
+            if !memory || i % 3 == 0 {
+                m.params.0.insert("threads".into(), Param::Int(threads.wrapping_add(i as u64)));
+            }
+            for knob in ["working_set", "block_size", "load"] {
+                if m.params.get(knob).is_some() && i % 2 == 0 {
+                    m.params.0.insert(knob.into(), Param::Int(set.next().unwrap_or(0)));
+                }
+            }
             m.verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid][i % 3];
             m.efficiency = Some(value());
             for t in &mut m.trials {
                 (t.value, t.seconds, t.work) = (value(), value(), value());
+                t.moved = t.moved.map(|_| value());
+                t.background = t.background.map(|_| value());
                 t.conditions.clock_hz = Some(value());
             }
             if let Some(s) = &mut m.summary {

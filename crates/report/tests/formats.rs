@@ -79,9 +79,15 @@ fn a_thousand_measurements() {
 fn extreme_values_are_told_without_nan() {
     for value in [1e300, -1e300, 0.0, -5.0, 5e-324, 1e9] {
         let mut run = fixture::run();
+        run.measurements.extend(fixture::memory().measurements);
+        run.kernels.extend(fixture::memory().kernels);
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
-            m.trials.iter_mut().for_each(|t| t.value = value);
+            for t in &mut m.trials {
+                t.value = value;
+                t.moved = t.moved.map(|_| value);
+                t.background = t.background.map(|_| value);
+            }
             if let Some(s) = &mut m.summary {
                 (s.median, s.mean, s.sd, s.ci95) =
                     (value, value, Some(value), Some([value, 1e300]));
@@ -103,13 +109,18 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    let run = fixture::hostile(HOSTILE);
-    let html = of("html", &run);
+    for run in [fixture::hostile(HOSTILE), fixture::hostile_of(fixture::memory(), HOSTILE)] {
+        opens_no_tag(&run);
+    }
+}
+
+fn opens_no_tag(run: &Run) {
+    let html = of("html", run);
     assert!(!html.contains("<script>alert"));
     assert!(!html.contains("<img"));
     assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
     assert!(html.contains("&lt;script&gt;alert"));
-    let markdown = of("markdown", &run);
+    let markdown = of("markdown", run);
     assert!(!markdown.contains("<script") && !markdown.contains("<img"));
     let mut bars = None;
     for line in markdown.lines() {
@@ -152,7 +163,9 @@ fn hostile_text_is_no_formula_in_a_spreadsheet() {
 
 #[test]
 fn the_terminal_keeps_to_its_width() {
-    for run in [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE)] {
+    let hostile = fixture::hostile_of(fixture::memory(), HOSTILE);
+    let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
+    for run in runs.into_iter().chain([hostile]) {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();

@@ -69,7 +69,9 @@ fn the_figures_come_first_and_with_their_worth() {
 
 #[test]
 fn tags_are_closed_and_ids_are_unique() {
-    for run in [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")] {
+    let runs = [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")];
+    let memory = [fixture::memory(), fixture::hostile_of(fixture::memory(), "<i>'\"&")];
+    for run in runs.into_iter().chain(memory) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -138,4 +140,49 @@ fn every_trial_is_there_and_the_published_table() {
     for head in ["Exp 1", "Exp 6", "Average", "Std Dev"] {
         assert!(page.contains(&format!(">{head}</th>")), "{head}");
     }
+}
+
+#[test]
+fn a_mountain_stands_against_the_reported_caches() {
+    let page = page(&fixture::memory());
+    let chart = |title: &str| {
+        let figures = between(&page, "<figure>", "</figure>");
+        let found = figures.into_iter().find(|f| f.contains(title));
+        found.unwrap_or_else(|| panic!("{title}")).to_owned()
+    };
+    for title in ["rate by working set</figcaption>", "latency by working set</figcaption>"] {
+        let chart = chart(title);
+        for label in ["L1d", "L2", "L3", "L3 measured", "4 KiB", "256 MiB"] {
+            assert!(chart.contains(&format!("\n{label}\n</text>")), "{title}: {label}");
+        }
+        assert!(chart.contains(", log\n</text>"), "{title}");
+    }
+    assert!(page.contains("the machine reports (L1d 48 KiB, L2 2 MiB and L3 128 MiB)"));
+    let loaded = chart("latency by load</figcaption>");
+    assert!(loaded.contains("\nmoved by the other threads, GB/s\n</text>"));
+    assert!(loaded.contains("197.6 at 11.20 GB/s"), "the description tells what loaded it");
+    let rates = chart("Copy: rate by threads</figcaption>");
+    assert!(!rates.contains(", log"), "10 and 24 GB/s do not differ by 20 times");
+}
+
+#[test]
+fn block_sizes_are_drawn_both_ways() {
+    let page = page(&fixture::memory());
+    let titles = between(&page, "<figcaption>", "</figcaption>");
+    for title in ["rate by block size", "rate by threads"] {
+        let full = format!("Copy of blocks in order: {title}");
+        assert!(titles.contains(&full.as_str()), "{full} in {titles:?}");
+    }
+}
+
+#[test]
+fn the_roofline_has_a_place_of_its_own_where_there_is_one() {
+    let with = page(&fixture::memory());
+    let order = ["id=\"k8\"", "id=\"roofline\"", "id=\"findings\""];
+    let places: Vec<usize> = order.iter().map(|o| with.find(o).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    for said in ["avx2 196.8 GFLOP/s\n</text>", "memory.triad\n</text>", "L2: 170.7 GB/s</li>"] {
+        assert!(with.contains(said), "{said}");
+    }
+    assert!(!page(&fixture::run()).contains("Roofline"));
 }

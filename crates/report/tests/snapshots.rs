@@ -11,6 +11,22 @@ fn text(format: &str, width: usize) -> String {
     find(format).unwrap().render(&fixture::run(), &options).unwrap()
 }
 
+fn memory(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::memory(), &options).unwrap()
+}
+
+#[test]
+fn memory_80() {
+    insta::assert_snapshot!(memory("terminal", 80));
+}
+
+#[test]
+fn memory_host() {
+    let options = Options { width: 80, color: false };
+    insta::assert_snapshot!(terminal::host(&fixture::memory().host, &options));
+}
+
 #[test]
 fn terminal_80() {
     insta::assert_snapshot!(text("terminal", 80));

@@ -18,11 +18,21 @@ use crate::{Format, Options, RenderError};
 pub struct Csv;
 
 /// Columns between the knobs and the conditions.
-const TRIAL: [&str; 8] =
-    ["trial", "value", "unit", "seconds_s", "work", "work_unit", "started_utc", "verdict"];
+const TRIAL: [&str; 10] = [
+    "trial",
+    "value",
+    "unit",
+    "seconds_s",
+    "work",
+    "work_unit",
+    "moved_bytes",
+    "background_bytes_per_s",
+    "started_utc",
+    "verdict",
+];
 
 /// Columns of [`proofmark_model::Conditions`], in the order of [`conditions`].
-const CONDITIONS: [&str; 12] = [
+const CONDITIONS: [&str; 14] = [
     "clock_hz",
     "clock_spread",
     "clock_disagreement",
@@ -35,6 +45,8 @@ const CONDITIONS: [&str; 12] = [
     "minor_faults",
     "major_faults",
     "swapped_pages",
+    "huge_pages_share",
+    "misplaced_pages_share",
 ];
 
 impl Format for Csv {
@@ -91,6 +103,8 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
                 number(Some(t.seconds)),
                 number(Some(t.work)),
                 work_unit(m.unit).to_owned(),
+                number(t.moved),
+                number(t.background),
                 t.started.to_string(),
                 m.verdict.to_string(),
             ]);
@@ -101,7 +115,7 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
             let mut empty = vec![String::new(); TRIAL.len()];
             empty[2] = m.unit.to_string();
             empty[5] = work_unit(m.unit).to_owned();
-            empty[7] = m.verdict.to_string();
+            empty[9] = m.verdict.to_string();
             out.extend(empty);
             out.extend(std::iter::repeat_n(String::new(), CONDITIONS.len()));
             out.push(guarded(&why_no_trials(m)));
@@ -110,7 +124,7 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
     out
 }
 
-fn conditions(t: &Trial) -> [String; 12] {
+fn conditions(t: &Trial) -> [String; 14] {
     let c = &t.conditions;
     let count = |v: Option<u64>| v.map_or_else(String::new, |v| v.to_string());
     [
@@ -126,6 +140,8 @@ fn conditions(t: &Trial) -> [String; 12] {
         count(c.minor_faults),
         count(c.major_faults),
         count(c.swapped_pages),
+        number(c.huge_pages),
+        number(c.misplaced_pages),
     ]
 }
 

@@ -16,10 +16,11 @@ use self::chart::Chart;
 use crate::view::{KernelView, View, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
-const TEMPLATES: [(&str, &str); 4] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("page.html", include_str!("page/page.html")),
     ("parts.html", include_str!("page/parts.html")),
     ("kernel.html", include_str!("page/kernel.html")),
+    ("roofline.html", include_str!("page/roofline.html")),
     ("end.html", include_str!("page/end.html")),
 ];
 
@@ -47,6 +48,7 @@ impl Format for Html {
         let view = View::of(run);
         let charts: Result<Vec<Charts>, RenderError> =
             view.kernels.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
+        let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let worst: Vec<_> = view.worst_findings().take(WORST).collect();
         let more = view.worst_findings().count().saturating_sub(WORST);
         let page = environment()?.get_template("page.html")?.render(context! {
@@ -54,6 +56,7 @@ impl Format for Html {
             worst => Serde(&worst),
             more => more,
             charts => Serde(charts?),
+            roofline => Serde(roofline.transpose()?),
             style => Value::from_safe_string(include_str!("page/style.css").to_owned()),
             script => Value::from_safe_string(include_str!("page/sort.js").to_owned()),
         })?;

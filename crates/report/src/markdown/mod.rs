@@ -54,6 +54,11 @@ impl Format for Markdown {
         for kernel in &view.kernels {
             section(&mut out, kernel);
         }
+        if let Some(roofline) = &view.roofline {
+            line(&mut out, &format!("## {}", escape(&roofline.title)));
+            line(&mut out, &escape(&roofline.sentence));
+            table(&mut out, &roofline.table);
+        }
         machine(&mut out, &view);
         line(&mut out, "## Method");
         for paragraph in &view.method {
@@ -147,7 +152,7 @@ fn section(out: &mut String, kernel: &KernelView) {
     for t in [&kernel.table, &kernel.references, &kernel.latency, &kernel.witnesses] {
         table(out, t);
     }
-    for t in &kernel.published {
+    for t in kernel.reciprocal.iter().chain(&kernel.published) {
         table(out, t);
     }
     for d in &kernel.derivations {
@@ -175,9 +180,10 @@ fn table(out: &mut String, table: &Table) {
         return;
     }
     line(out, &format!("*{}*", escape(&table.caption)));
-    let heads = table.columns.iter().map(|c| match &c.unit {
-        Some(unit) => escape(&format!("{}, {unit}", c.title)),
-        None => escape(&c.title),
+    let heads = table.columns.iter().map(|c| {
+        let unit = c.unit.as_ref().map_or_else(String::new, |u| format!(", {u}"));
+        let note = c.note.map_or_else(String::new, |n| format!(" ({n})"));
+        escape(&format!("{}{unit}{note}", c.title))
     });
     row(out, heads);
     row(out, table.columns.iter().map(|c| if c.numeric { "--:" } else { ":--" }.to_owned()));

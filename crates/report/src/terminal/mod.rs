@@ -1,7 +1,8 @@
 //! For reading in a terminal: a summary first, then a table a kernel, then findings.
 //!
 //! A table that does not fit the width loses its spacing, then its ceiling (the
-//! efficiency still tells it), and at last becomes one paragraph a point.
+//! efficiency still tells it) or its single trials, and at last becomes one paragraph
+//! a point. Of a long axis the medians are printed; the files hold the rest.
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
@@ -12,7 +13,7 @@ use proofmark_model::{Run, Severity};
 
 pub use self::machine::host;
 use self::paint::Paint;
-use crate::view::{FindingGroup, Headline, KernelView, View};
+use crate::view::{FindingGroup, Headline, KernelView, Roofline, View};
 use crate::{Format, Options, RenderError};
 
 /// Findings' places that are listed by name before the rest is counted.
@@ -41,6 +42,9 @@ impl Format for Terminal {
         page.head(&view);
         for kernel in &view.kernels {
             page.kernel(kernel);
+        }
+        if let Some(roofline) = &view.roofline {
+            page.roofline(roofline);
         }
         page.findings(&view.findings);
         Ok(page.out)
@@ -104,7 +108,7 @@ impl Page {
         }
         self.blank();
         let ids = view.kernels.iter().map(|k| columns_of(&k.id));
-        let widest = ids.max().unwrap_or(0).min(self.width / 4);
+        let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
         for kernel in &view.kernels {
             self.summary(kernel, widest);
         }
@@ -132,12 +136,17 @@ impl Page {
         self.blank();
         self.title(&format!("{}: {}", kernel.id, kernel.title));
         self.wrap("", 0, &format!("{} ({})", kernel.summary, kernel.better));
-        if !kernel.table.rows.is_empty() {
+        let main = kernel.matrix.as_ref().unwrap_or(&kernel.table);
+        if !main.rows.is_empty() {
             self.blank();
-            self.wrap("", 0, &kernel.table.caption);
-            self.table(&kernel.table);
+            self.wrap("", 0, &main.caption);
+            self.table(main);
         }
-        for table in [&kernel.references, &kernel.latency] {
+        if kernel.matrix.is_some() {
+            self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
+        }
+        let more = [&kernel.references, &kernel.latency];
+        for table in more.into_iter().chain(&kernel.reciprocal) {
             if !table.rows.is_empty() {
                 self.blank();
                 self.wrap("", 0, &table.caption);
@@ -147,6 +156,14 @@ impl Page {
         for sentence in &kernel.sentences {
             self.wrap("", 0, sentence);
         }
+    }
+
+    fn roofline(&mut self, roofline: &Roofline) {
+        self.blank();
+        self.title(&roofline.title);
+        self.wrap("", 0, &roofline.table.caption);
+        self.table(&roofline.table);
+        self.wrap("", 0, &roofline.sentence);
     }
 
     fn table(&mut self, table: &crate::view::Table) {

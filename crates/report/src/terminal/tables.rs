@@ -4,13 +4,14 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid};
 
 use super::columns_of;
 use super::paint::{Paint, verdict_color};
-use crate::view::{Cell as ViewCell, Table};
+use crate::view::{Cell as ViewCell, Column, Table};
 
 /// The widest layout that fits.
 pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
     let all: Vec<usize> = (0..table.columns.len()).collect();
+    let detail = |title: &str| title == "ceiling" || title.starts_with("Exp ");
     let lean: Vec<usize> =
-        all.iter().copied().filter(|i| table.columns[*i].title != "ceiling").collect();
+        all.iter().copied().filter(|i| !detail(&table.columns[*i].title)).collect();
     for (columns, gap) in [(&all, 2_u16), (&all, 1), (&lean, 2), (&lean, 1)] {
         if natural_width(table, columns, usize::from(gap)) <= width {
             return grid(table, columns, gap, paint);
@@ -27,10 +28,18 @@ fn text(cell: &ViewCell) -> String {
     }
 }
 
+/// `moved[1]` for a column that a footnote explains.
+fn title(column: &Column) -> String {
+    match column.note {
+        Some(note) => format!("{}[{note}]", column.title),
+        None => column.title.clone(),
+    }
+}
+
 fn natural_width(table: &Table, columns: &[usize], gap: usize) -> usize {
     let widest = |i: usize| {
         let column = &table.columns[i];
-        let head = columns_of(&column.title).max(column.unit.as_deref().map_or(0, columns_of));
+        let head = columns_of(&title(column)).max(column.unit.as_deref().map_or(0, columns_of));
         let cells = table.rows.iter().filter_map(|r| r.cells.get(i)).map(|c| columns_of(&text(c)));
         cells.fold(head, usize::max)
     };
@@ -46,10 +55,15 @@ fn grid(table: &Table, columns: &[usize], gap: u16, paint: Paint) -> String {
     } else {
         grid.force_no_tty();
     }
+    let units = columns.iter().any(|i| table.columns[*i].unit.is_some());
     let head = columns.iter().map(|i| {
         let column = &table.columns[*i];
-        let unit = column.unit.as_deref().unwrap_or("");
-        Cell::new(format!("{}\n{unit}", column.title)).set_alignment(alignment(column.numeric))
+        let mut text = title(column);
+        if units {
+            text.push('\n');
+            text.push_str(column.unit.as_deref().unwrap_or(""));
+        }
+        Cell::new(text).set_alignment(alignment(column.numeric))
     });
     grid.set_header(head.collect::<Vec<_>>());
     for row in &table.rows {

@@ -1,15 +1,21 @@
-//! The number that answers a kernel's question, and sentences drawn from the figures.
+//! The number that answers a kernel's question.
 //!
 //! Only numbers that stand are put first: the best valid one, or, where none is
-//! valid, the best suspect one under that name. An invalid number is never one.
+//! valid, the best suspect one under that name. An invalid number is never one. Where
+//! the axis is a working set or a load, only the largest is what the name says: the
+//! speed of a cache is not that of memory.
 
-use proofmark_model::{Better, Measurement, Run, Subsystem, Summary, Verdict, format_seconds};
+use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
 use super::kernel::{why_no_ceiling, why_no_efficiency};
-use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trials};
+use super::label::{Group, spoken, why_missing, why_no_interval, why_no_trials};
+use super::levels::level_of;
 use super::num::{Scale, percent};
-use super::text::{and_list, clean, plural};
+use super::text::{clean, plural};
+
+/// Share of the largest working set that counts as large.
+const NEARLY: f64 = 0.75;
 
 /// How near the ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,14 +56,34 @@ pub struct Headline {
     pub all_stand: bool,
 }
 
-/// The best number that stands. Threads that take turns on a CPU cannot compute more
-/// than those that do not, so that an oversubscribed point of the CPU can win by
+/// The measurements that may answer the kernel's question: all, or those with the
+/// largest working set or load. A working set is that of one thread, and where it is
+/// divided among them their sum need not be the same to the byte.
+pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
+    let size = |m: &Measurement| -> Option<f64> {
+        let value = m.params.int(group.axis)? as f64;
+        match group.axis {
+            "working_set" => Some(value * m.params.threads() as f64),
+            "load" => Some(value),
+            _ => None,
+        }
+    };
+    let most = group.all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
+    let nearly = if group.axis == "working_set" { NEARLY } else { 1.0 };
+    let large = |m: &&Measurement| size(m).is_none_or(|s| s >= most * nearly);
+    group.all.iter().copied().filter(large).collect()
+}
+
+/// The best number that stands. Threads that take turns on a CPU cannot do more than
+/// those that do not, so that an oversubscribed point of CPU or memory can win by
 /// chance only, and is left out where there is another.
 pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
     let of = |verdict| {
         let numbers =
             || all.iter().copied().filter(|m| m.verdict == verdict && m.summary.is_some());
-        let turns = |m: &&Measurement| m.subsystem == Subsystem::Cpu && group.oversubscribed(m);
+        let turns = |m: &&Measurement| {
+            matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) && group.oversubscribed(m)
+        };
         let rest = numbers().any(|m| !turns(&m));
         numbers()
             .filter(|m| !rest || !turns(m))
@@ -74,25 +100,29 @@ pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measureme
     of(Verdict::Valid).or_else(|| of(Verdict::Suspect))
 }
 
-/// The kernel's headline.
-pub fn of(group: &Group, scale: &Scale) -> Headline {
+/// The kernel's headline, on a scale of its own.
+pub fn of(group: &Group) -> Headline {
     let stand = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
     let count = match group.all.len() {
         0 => "not measured".to_owned(),
         1 => format!("{stand} of 1 number stands"),
         n => format!("{stand} of {n} numbers stand"),
     };
-    let Some((m, summary)) = best(group, &group.all) else {
-        let why = group.all.first().map_or_else(
+    let asked = in_question(group);
+    let Some((m, summary)) = best(group, &asked) else {
+        let why = asked.first().map_or_else(
             || "none of its points was measured".to_owned(),
             |m| match m.summary {
                 None => why_no_trials(m),
+                Some(_) if asked.len() < group.all.len() => {
+                    format!("every number with its largest {} is invalid", spoken(group.axis))
+                }
                 Some(_) => "every number of it is invalid".to_owned(),
             },
         );
         return Headline {
             value: None,
-            unit: scale.label().to_owned(),
+            unit: String::new(),
             at: format!("No number stands: {why}."),
             within: None,
             sure: String::new(),
@@ -104,10 +134,11 @@ pub fn of(group: &Group, scale: &Scale) -> Headline {
             all_stand: false,
         };
     };
+    let scale = &Scale::of([summary.median], m.unit);
     Headline {
         value: scale.number(summary.median),
         unit: scale.label().to_owned(),
-        at: group.short(&m.params),
+        at: at(group, m),
         within: within(summary),
         sure: sure(m, summary, scale),
         near: near(m, scale),
@@ -116,6 +147,16 @@ pub fn of(group: &Group, scale: &Scale) -> Headline {
         verdict: Some(m.verdict),
         count,
         all_stand: stand == group.all.len(),
+    }
+}
+
+/// The point, and which cache it lies in where its name does not say that.
+fn at(group: &Group, m: &Measurement) -> String {
+    let point = group.short(&m.params);
+    let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
+    match set.and_then(|set| level_of(&group.run.host, set, m.params.threads())) {
+        Some(level) => format!("{point}, within {level}"),
+        None => point,
     }
 }
 
@@ -147,118 +188,4 @@ fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
         bar: (efficiency * 1000.0).round().clamp(0.0, 1000.0) / 10.0,
         of: format!("of its ceiling of {}", scale.with_label(ceiling.value)?),
     })
-}
-
-/// What the figures say that no table does.
-pub fn sentences(group: &Group) -> Vec<String> {
-    let mut out = Vec::new();
-    if let Some((hero, summary)) = best(group, &group.all) {
-        out.extend(scaling(group, hero, summary));
-    }
-    if let Some(sentence) = verdicts(group) {
-        out.push(sentence);
-    }
-    out
-}
-
-/// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
-pub fn design(group: &Group, run: &Run) -> String {
-    if group.all.is_empty() {
-        return "None of its points was measured.".to_owned();
-    }
-    let knobs: Vec<String> = group
-        .varying
-        .iter()
-        .map(|name| {
-            let mut values: Vec<String> = Vec::new();
-            for m in &group.all {
-                if let Some(v) = m.params.get(name).map(|v| knob_value(group.spec, name, v))
-                    && !values.contains(&v)
-                {
-                    values.push(v);
-                }
-            }
-            format!("{} {}", clean(name), and_list(&values))
-        })
-        .collect();
-    let policy = &run.plan.policy;
-    let of = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join("; ")) };
-    let length = if policy.trial_s.is_finite() && policy.trial_s > 0.0 {
-        format!(" of at least {}", format_seconds(policy.trial_s))
-    } else {
-        String::new()
-    };
-    let trials = if policy.min_trials == policy.max_trials {
-        plural(u64::from(policy.min_trials), "trial")
-    } else {
-        format!("{} to {} trials", policy.min_trials, policy.max_trials)
-    };
-    format!(
-        "Planned were {trials}{length} at each point; {} measured{of}.",
-        plural(group.all.len() as u64, "point")
-    )
-}
-
-/// How the rate changes with the threads, in the series of the best number.
-fn scaling(group: &Group, hero: &Measurement, best: &Summary) -> Option<String> {
-    let same = |m: &&&Measurement| {
-        m.params.0.iter().filter(|(k, _)| *k != "threads").eq(hero
-            .params
-            .0
-            .iter()
-            .filter(|(k, _)| *k != "threads"))
-    };
-    let mut series: Vec<(u64, &Summary)> = group
-        .all
-        .iter()
-        .filter(same)
-        .filter(|m| m.verdict != Verdict::Invalid)
-        .filter_map(|m| Some((m.params.threads(), m.summary.as_ref()?)))
-        .filter(|(_, s)| s.median.is_finite())
-        .collect();
-    series.sort_by_key(|(threads, _)| *threads);
-    let (least, first) = *series.first()?;
-    if series.len() < 2 || first.median <= 0.0 || best.median <= 0.0 {
-        return None;
-    }
-    let step = |(threads, s): &(u64, &Summary)| {
-        let overlap = match (first.ci95, s.ci95) {
-            (Some([a, b]), Some([c, d])) => a <= d && c <= b,
-            _ => false,
-        };
-        let factor = s.median / first.median;
-        let same = if overlap { " (the intervals overlap)" } else { "" };
-        format!("{factor:.2} times with {threads}{same}")
-    };
-    let (over, within): (Vec<_>, Vec<_>) =
-        series[1..].iter().partition(|(threads, _)| group.beyond_cpus(*threads));
-    let mut parts = Vec::new();
-    if !within.is_empty() {
-        parts.push(and_list(&within.into_iter().map(step).collect::<Vec<_>>()));
-    }
-    if !over.is_empty() {
-        let steps: Vec<String> = over.into_iter().map(step).collect();
-        parts.push(format!("oversubscribed, {}", and_list(&steps)));
-    }
-    let kind = match group.short_without(&hero.params, &["threads"]) {
-        text if text.is_empty() => String::new(),
-        text => format!(" ({text})"),
-    };
-    Some(format!("Against {}{kind}, it is {}.", plural(least, "thread"), parts.join("; ")))
-}
-
-/// Verdicts other than valid.
-fn verdicts(group: &Group) -> Option<String> {
-    let at = |verdict| -> Vec<String> {
-        group.all.iter().filter(|m| m.verdict == verdict).map(|m| group.short(&m.params)).collect()
-    };
-    let parts: Vec<String> = [(Verdict::Suspect, "Suspect"), (Verdict::Invalid, "Invalid")]
-        .into_iter()
-        .filter_map(|(verdict, word)| match at(verdict).as_slice() {
-            [] => None,
-            few @ ([_] | [_, _] | [_, _, _]) => Some(format!("{word}: {}.", few.join("; "))),
-            many => Some(format!("{word}: {}.", plural(many.len() as u64, "point"))),
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
 }

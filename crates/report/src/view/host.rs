@@ -1,12 +1,12 @@
 //! The machine as tables of facts with their sources.
 
 use proofmark_model::{
-    Cache, CacheKind, CpuQuota, Host, Probe, Unit, format_quantity, format_size,
+    Cache, CacheKind, CpuQuota, Host, MemoryModule, Probe, Unit, format_quantity, format_size,
 };
 use serde::Serialize;
 
 use super::num::{percent, plain};
-use super::text::{clean, plural};
+use super::text::{and_list, clean, plural};
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -170,7 +170,32 @@ fn memory(host: &Host) -> Vec<Fact> {
         Fact::probe("available", &m.available_bytes, size),
         Fact::probe("swap", &m.swap_total_bytes, size),
         Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
+        Fact::probe("modules", &m.modules, |modules| match modules.as_slice() {
+            [] => "none described".to_owned(),
+            some => and_list(&alike(some)),
+        }),
     ]
+}
+
+/// `2 x 16 GiB DDR5, 4800 million transfers a second of 64 bit (DIMM_A1, DIMM_B1)`:
+/// modules that are alike together.
+fn alike(modules: &[MemoryModule]) -> Vec<String> {
+    let what = |m: &MemoryModule| {
+        let transfers = m.transfers_per_s.map_or_else(String::new, |t| {
+            format!(", {} million transfers a second", plain(t / 1e6))
+        });
+        let bits = m.data_bits.map_or_else(String::new, |b| format!(" of {b} bit"));
+        format!("{} {}{transfers}{bits}", format_size(m.size_bytes), m.kind)
+    };
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for m in modules {
+        let what = what(m);
+        match kinds.iter_mut().find(|(kind, _)| *kind == what) {
+            Some((_, places)) => places.push(&m.locator),
+            None => kinds.push((what, vec![&m.locator])),
+        }
+    }
+    kinds.iter().map(|(kind, at)| format!("{} x {kind} ({})", at.len(), at.join(", "))).collect()
 }
 
 fn system(host: &Host) -> Vec<Fact> {
@@ -200,6 +225,7 @@ fn limits(host: &Host) -> Vec<Fact> {
         Fact::probe("memory limit", &l.memory_bytes, |v| {
             v.map_or_else(|| "none".to_owned(), format_size)
         }),
+        Fact::probe("memory used of it", &l.memory_used_bytes, |v| format_size(*v)),
     ]
 }
 

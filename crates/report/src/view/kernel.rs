@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, Measurement, Run, Summary};
+use proofmark_model::{Better, Measurement, Run, Summary, Unit};
 use serde::Serialize;
 
 use super::derivation::{self, Derivation};
@@ -13,7 +13,18 @@ use super::num::{Scale, percent};
 use super::series::{self, BarChart, LineChart};
 use super::table::{Cell, Table};
 use super::text::clean;
-use super::{published, trials};
+use super::{matrix, published, sentences, trials};
+
+/// Unit of what loads the machine.
+const LOAD: Unit = Unit::BytePerSecond;
+
+/// What the column `moved` means.
+const MOVED: &str = "The rate of the bytes that the hardware must carry: with the lines that an \
+    ordinary store reads before it overwrites them (write-allocate). The median counts what the \
+    program asked for, as STREAM does.";
+
+/// What the column `load moved` means.
+const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
 
 /// One kernel's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,13 +43,17 @@ pub struct KernelView {
     pub headline: Headline,
     /// Knobs, median, interval, ceiling, efficiency, verdict.
     pub table: Table,
+    /// The medians of a long table in few lines.
+    pub matrix: Option<Table>,
     /// How many trials at which points.
     pub design: String,
     /// What the figures say that no table does.
     pub sentences: Vec<String>,
-    /// `Exp 1, Exp 2, ..., Average, Std Dev` by threads, one a combination of the other knobs.
+    /// `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the knobs that name no row.
     pub published: Vec<Table>,
-    /// Rate by threads.
+    /// The same as time a block, where blocks are so small that this says more.
+    pub reciprocal: Vec<Table>,
+    /// Values over the kernel's axis, and over the threads.
     pub lines: Vec<LineChart>,
     /// Bars by instruction set against their ceiling.
     pub bars: Vec<BarChart>,
@@ -62,15 +77,7 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut seen = BTreeSet::new();
     let planned = run.plan.points.iter().map(|p| p.kernel.as_str());
     let measured = run.measurements.iter().map(|m| m.kernel.as_str());
-    let cpus = run.host.limits.usable_cpus.len() as u64;
-    planned
-        .chain(measured)
-        .filter(|id| seen.insert(*id))
-        .map(|id| {
-            let all = run.measurements.iter().filter(|m| m.kernel == id).collect();
-            Group::new(id, &run.kernels, all, cpus)
-        })
-        .collect()
+    planned.chain(measured).filter(|id| seen.insert(*id)).map(|id| Group::new(run, id)).collect()
 }
 
 /// Every kernel of a run.
@@ -88,11 +95,13 @@ fn view(group: &Group, run: &Run) -> KernelView {
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
-        headline: headline::of(group, &scale),
+        headline: headline::of(group),
         table: table(group, &scale),
-        design: headline::design(group, run),
-        sentences: headline::sentences(group),
+        matrix: matrix::of(group, &scale),
+        design: sentences::design(group, run),
+        sentences: sentences::of(group, &scale),
         published: published::tables(group, &scale),
+        reciprocal: published::reciprocal(group),
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references(group, &scale),
@@ -105,16 +114,17 @@ fn view(group: &Group, run: &Run) -> KernelView {
     }
 }
 
-/// The kernel's scale: that of its largest median or ceiling.
+/// The kernel's scale: that of its medians.
 fn scale(group: &Group) -> Scale {
     let unit = group
         .all
         .first()
         .map(|m| m.unit)
         .or(group.spec.map(|s| s.unit))
-        .unwrap_or(proofmark_model::Unit::OpPerSecond);
-    let medians = group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median);
-    Scale::of(medians, unit)
+        .unwrap_or(Unit::OpPerSecond);
+    let medians: Vec<f64> =
+        group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median).collect();
+    Scale::of_values(&medians, unit)
 }
 
 /// Which direction is good, in words.
@@ -160,8 +170,18 @@ pub fn caption(group: &Group, what: &str) -> String {
 }
 
 fn table(group: &Group, scale: &Scale) -> Table {
+    let moved = group.all.iter().any(|m| trials::moved(m).is_some());
+    let loads = Scale::of(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
+    let loaded = group.all.iter().any(|m| trials::background(m).is_some());
     let mut table = keyed(group, caption(group, "median of the trials against its ceiling"), &[])
-        .measured("median", scale.label())
+        .measured("median", scale.label());
+    if moved {
+        table = table.measured("moved", scale.label()).explained(MOVED);
+    }
+    if loaded {
+        table = table.measured("load moved", loads.label()).explained(LOADED);
+    }
+    table = table
         .measured("95 % interval", scale.label())
         .measured("ceiling", scale.label())
         .measured("efficiency", "%")
@@ -173,6 +193,17 @@ fn table(group: &Group, scale: &Scale) -> Table {
             None => why_no_trials(m),
             Some(_) => "the median is not a finite number".to_owned(),
         }));
+        for (shown, rate) in [
+            (moved, trials::moved(m).and_then(|v| scale.number(v))),
+            (loaded, trials::background(m).and_then(|v| loads.number(v))),
+        ] {
+            if shown {
+                cells.push(table.maybe(rate, || match summary {
+                    None => why_no_trials(m),
+                    Some(_) => "its trials do not tell".to_owned(),
+                }));
+            }
+        }
         let interval = summary.and_then(|s| s.ci95).and_then(|i| scale.tight_interval(i));
         cells.push(table.maybe(interval, || why_no_interval(m)));
         let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
@@ -240,7 +271,7 @@ fn references(group: &Group, scale: &Scale) -> Table {
 
 fn latency(group: &Group) -> Table {
     let all = || group.all.iter().filter_map(|m| m.latency.as_ref().map(|l| (m, l)));
-    let scale = Scale::of(all().map(|(_, l)| l.p50), proofmark_model::Unit::Second);
+    let scale = Scale::of(all().map(|(_, l)| l.p50), Unit::Second);
     let mut table = keyed(group, caption(group, "time of single operations"), &[]).number("count");
     for name in ["min", "p50", "p90", "p99", "p99.9", "max"] {
         table = table.measured(name, scale.label());

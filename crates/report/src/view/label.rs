@@ -1,10 +1,10 @@
 //! Names of points and knobs, and the order of rows.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Ending, KernelSpec, KnobKind, Measurement, Param, Params, format_count, format_size,
+    Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, format_count, format_size,
 };
 
 use super::text::{clean, plural};
@@ -12,6 +12,8 @@ use super::text::{clean, plural};
 /// Measurements of one kernel with what its knobs look like.
 #[derive(Debug)]
 pub struct Group<'a> {
+    /// The run that they are from.
+    pub run: &'a Run,
     /// Kernel id as in the run.
     pub id: &'a str,
     /// Its declaration, if the run file holds it.
@@ -22,19 +24,19 @@ pub struct Group<'a> {
     pub varying: Vec<&'a str>,
     /// Knobs that are the same in all.
     pub fixed: Vec<&'a str>,
+    /// Knob that a chart shows from left to right.
+    pub axis: &'a str,
     /// CPUs that the run could use; 0 if the run file does not say.
     pub cpus: u64,
 }
 
 impl<'a> Group<'a> {
     /// Sorts the measurements by their knobs.
-    pub fn new(
-        id: &'a str,
-        specs: &'a BTreeMap<String, KernelSpec>,
-        mut all: Vec<&'a Measurement>,
-        cpus: u64,
-    ) -> Self {
-        let spec = specs.get(id);
+    pub fn new(run: &'a Run, id: &'a str) -> Self {
+        let mut all: Vec<&Measurement> =
+            run.measurements.iter().filter(|m| m.kernel == id).collect();
+        let spec = run.kernels.get(id);
+        let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
         let present: BTreeSet<&str> =
             all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let declared = spec.map_or(&[][..], |s| &s.knobs);
@@ -45,7 +47,7 @@ impl<'a> Group<'a> {
             let mut values = all.iter().map(|m| m.params.get(name));
             let first = values.next();
             // A table without a column that names its rows cannot be read.
-            **name == "threads" || values.any(|v| Some(v) != first)
+            [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
         });
         all.sort_by(|a, b| {
             order
@@ -54,7 +56,8 @@ impl<'a> Group<'a> {
                 .find(|o| o.is_ne())
                 .unwrap_or(Ordering::Equal)
         });
-        Self { id, spec, all, varying, fixed, cpus }
+        let cpus = run.host.limits.usable_cpus.len() as u64;
+        Self { run, id, spec, all, varying, fixed, axis, cpus }
     }
 
     /// Whether so many threads have to take turns on the usable CPUs.
@@ -127,14 +130,23 @@ pub fn knob_value(spec: Option<&KernelSpec>, name: &str, value: &Param) -> Strin
     }
 }
 
-/// The value of a knob in a sentence: `2 threads`, `f64`, `block_size 8 KiB`.
+/// The name of a knob as it is said: `block size`.
+pub fn spoken(name: &str) -> String {
+    clean(name).replace('_', " ")
+}
+
+/// Whether a knob is a size in bytes.
+pub fn is_size(spec: Option<&KernelSpec>, name: &str) -> bool {
+    matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }))
+}
+
+/// The value of a knob in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
 fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
-    let size =
-        matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }));
     match (name.strip_suffix('s'), value) {
-        (Some(noun), Param::Int(n)) if !size => plural(*n, &clean(noun)),
-        (_, Param::Text(_)) => knob_value(spec, name, value),
-        _ => format!("{} {}", clean(name), knob_value(spec, name, value)),
+        (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
+        (Some(_), Param::Text(_)) => format!("{} {}", knob_value(spec, name, value), spoken(name)),
+        (None, Param::Text(_)) => knob_value(spec, name, value),
+        _ => format!("{} {}", spoken(name), knob_value(spec, name, value)),
     }
 }
 

@@ -3,9 +3,17 @@
 //! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
 //! Kalibera and Jones, ISMM'13 (how many repetitions).
 
-use proofmark_model::{Run, format_quantity, format_seconds};
+use proofmark_model::{Run, Subsystem, format_quantity, format_seconds};
 
 use super::num::percent;
+use super::text::clean;
+
+/// What is counted in memory.
+const MEMORY: &str = "Memory. Bytes are counted as STREAM counts them: what the program asked \
+    to read and to write, once each. Bytes moved include the lines that an ordinary store reads \
+    before it overwrites them. Pages are touched before the time runs. A latency is the time of \
+    a load that waited for the one before it; time divided by operations is called reciprocal \
+    throughput.";
 
 /// A paragraph each.
 pub fn paragraphs(run: &Run) -> Vec<String> {
@@ -33,11 +41,18 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
                 format_quantity(*r, proofmark_model::Unit::Second)
             )
         });
-    vec![
+    let others: Vec<String> = policy
+        .trial_s_of
+        .iter()
+        .map(|(kernel, s)| format!("{} with {}", seconds(*s), clean(kernel)))
+        .collect();
+    let others =
+        if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    let mut out = vec![
         format!(
             "Time. A rate is the work of all threads divided by the wall time from the first \
              thread's start to the last one's end, on the monotonic clock. CPU time is never used \
-             for it. A trial lasts at least {}.{timer}",
+             for it. A trial lasts at least {}{others}.{timer}",
             seconds(policy.trial_s)
         ),
         "Threads. Each is pinned to a CPU that this process may use, physical cores before the \
@@ -60,5 +75,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         "Verdict. Checks look for what makes a number wrong. Suspect: something disturbed it. \
          Invalid: it does not measure what its name says. The worst finding decides."
             .to_owned(),
-    ]
+    ];
+    if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {
+        out.insert(2, MEMORY.to_owned());
+    }
+    out
 }

@@ -14,9 +14,13 @@ mod headline;
 mod host;
 mod kernel;
 mod label;
+mod levels;
+mod matrix;
 mod method;
 mod num;
 mod published;
+mod roofline;
+mod sentences;
 mod series;
 mod table;
 mod text;
@@ -31,7 +35,8 @@ pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
 pub use num::{Scale, percent};
-pub use series::{Bar, BarChart, CpuLimit, LineChart, Mark, Series};
+pub use roofline::{Dot, Peak, Roofline, Slope};
+pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
 pub use table::{Cell, Column, Row, Table};
 pub use text::{clean, plural};
 
@@ -50,6 +55,8 @@ pub struct View {
     pub trust: Trust,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
+    /// CPU peaks and memory levels in one picture, if both were measured.
+    pub roofline: Option<Roofline>,
     /// All findings, worst first; the same finding over many points is one.
     pub findings: Vec<FindingGroup>,
     /// The machine.
@@ -85,6 +92,7 @@ impl View {
             machine: host::sentence(&run.host),
             trust: trust(run),
             kernels,
+            roofline: roofline::of(run),
             findings: findings::all(run),
             host: host::tables(&run.host),
             method: method::paragraphs(run),
@@ -116,7 +124,8 @@ fn title(run: &Run) -> String {
             other => other.as_str(),
         })
         .collect();
-    let what = if parts.is_empty() { "Machine".to_owned() } else { parts.join(", ") };
+    let what = if parts.is_empty() { "machine".to_owned() } else { parts.join(", ") };
+    let what = text::capital(&what);
     let on = run
         .host
         .cpu

@@ -16,6 +16,22 @@ impl Scale {
         Self { quantity: Quantity::suited(largest, unit) }
     }
 
+    /// The scale of a kernel's values. Where bytes or times differ by thousands, it is
+    /// a smaller one than suits the largest, so that the least keeps its digits.
+    pub fn of_values(values: &[f64], unit: Unit) -> Self {
+        let some = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
+        let (least, greatest) = (some().fold(f64::INFINITY, f64::min), some().fold(0.0, f64::max));
+        let suited = Self::of(values.iter().copied(), unit);
+        if !matches!(unit, Unit::Second | Unit::BytePerSecond | Unit::BitPerSecond) {
+            return suited;
+        }
+        [1.0, 1e-3, 1e-6]
+            .map(|share| Self::of([greatest * share], unit))
+            .into_iter()
+            .find(|s| s.scaled(least) >= 0.1 && s.scaled(greatest) < 1e6)
+            .unwrap_or(suited)
+    }
+
     /// Label with its prefix, such as `GFLOP/s`.
     pub fn label(&self) -> &str {
         &self.quantity.label
@@ -123,6 +139,20 @@ mod tests {
         assert_eq!(plain(2.0), "2");
         assert_eq!(plain(3_999_123_456.0), "3.9991e9");
         assert_eq!(plain(0.25), "0.25");
+    }
+
+    #[test]
+    fn times_keep_their_digits() {
+        let scale = |values: &[f64]| Scale::of_values(values, Unit::Second);
+        assert_eq!(scale(&[1.234e-9, 110e-9]).number(1.234e-9).as_deref(), Some("1.234"));
+        assert_eq!(scale(&[90e-9, 1.5e-6]).with_label(1.5e-6).as_deref(), Some("1500 ns"));
+        assert_eq!(scale(&[90e-9, 1.5e-3]).label(), "ms");
+        assert_eq!(scale(&[f64::NAN, 0.0]).label(), "ns");
+        let rates = |values: &[f64]| Scale::of_values(values, Unit::BytePerSecond);
+        assert_eq!(rates(&[45.12e6, 22e9]).number(45.12e6).as_deref(), Some("45.12"));
+        assert_eq!(rates(&[0.9e9, 22e9]).label(), "GB/s");
+        assert_eq!(rates(&[1.0, 3e9]).label(), "GB/s", "no scale holds both");
+        assert_eq!(Scale::of_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
     }
 
     #[test]

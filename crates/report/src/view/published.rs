@@ -1,64 +1,184 @@
-//! The table of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by
-//! threads, one a combination of the other knobs.
+//! The tables of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by
+//! threads, one a combination of the other knobs; by working set or load where that
+//! is what the kernel is about. For blocks of a few bytes they printed the time over
+//! the number of blocks as a latency. Here it stands under its own name, beside the
+//! latency that it is not.
 
-use proofmark_model::Measurement;
+use proofmark_model::{Measurement, Unit, format_size};
 
+use super::headline::{best, in_question};
 use super::kernel::{caption, verdict};
-use super::label::{Group, why_missing, why_no_trials};
+use super::label::{Group, knob_value, spoken, why_missing, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
 
 /// Trials shown one by one; the rest are among the raw trials.
 const SHOWN: usize = 10;
+/// The largest block in bytes whose time is printed.
+const SMALL: u64 = 8;
+/// The kernel that measures a latency.
+const LATENCY: &str = "memory.latency";
+/// What a reciprocal throughput is.
+const RECIPROCAL: &str = "A reciprocal throughput is the time divided by the blocks of all \
+    threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
+    The latency is the time of one access that waited for the one before it, as memory.latency \
+    measures it; here at its largest working set.";
+
+/// One point with its values.
+struct Line<'a> {
+    m: &'a Measurement,
+    values: Vec<f64>,
+    mean: Option<f64>,
+    sd: Option<f64>,
+}
 
 /// The tables of one kernel.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
-    let mut combinations: Vec<(String, Vec<&Measurement>)> = Vec::new();
-    for m in &group.all {
-        let name = group.short_without(&m.params, &["threads"]);
-        match combinations.iter_mut().find(|(n, _)| *n == name) {
-            Some((_, members)) => members.push(m),
-            None => combinations.push((name, vec![m])),
-        }
-    }
-    combinations.iter().map(|(name, members)| one(group, scale, name, members)).collect()
+    let by = rows_by(group);
+    let parts = combinations(group, &group.all, &[by]);
+    parts
+        .into_iter()
+        .map(|(name, members)| {
+            let lines: Vec<Line> = members.into_iter().map(Line::of).collect();
+            let mut table = start(group, scale, by, ["every trial", &name], &lines);
+            for line in &lines {
+                let cells = cells(group, scale, by, line, &mut table);
+                table.push(cells);
+            }
+            table
+        })
+        .collect()
 }
 
-fn one(group: &Group, scale: &Scale, name: &str, members: &[&Measurement]) -> Table {
-    let most = members.iter().map(|m| m.trials.len()).max().unwrap_or(0);
+/// Time a block, where blocks are of a few bytes.
+pub fn reciprocal(group: &Group) -> Vec<Table> {
+    let small: Vec<&Measurement> = group
+        .all
+        .iter()
+        .copied()
+        .filter(|m| m.unit == Unit::BytePerSecond)
+        .filter(|m| m.params.int("block_size").is_some_and(|b| (1..=SMALL).contains(&b)))
+        .collect();
+    let by = rows_by(group);
+    let parts = combinations(group, &small, &[by]);
+    parts.into_iter().filter_map(|(_, members)| by_block(group, by, &members)).collect()
+}
+
+fn by_block(group: &Group, by: &str, members: &[&Measurement]) -> Option<Table> {
+    let params = &members.first()?.params;
+    let size = params.int("block_size")?;
+    let name = group.short_without(params, &[by, "block_size"]);
+    let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(m)).collect();
+    let latency = Group::new(group.run, LATENCY);
+    let latency = best(&latency, &in_question(&latency));
+    let means: Vec<f64> =
+        lines.iter().filter_map(|l| l.mean).chain(latency.map(|(_, s)| s.median)).collect();
+    let scale = Scale::of_values(&means, Unit::Second);
+    let what = format!("reciprocal throughput, time a block of {}", format_size(size));
+    let mut table = start(group, &scale, by, [&what, &name], &lines)
+        .measured(LATENCY, scale.label())
+        .explained(RECIPROCAL);
+    for line in &lines {
+        let mut cells = cells(group, &scale, by, line, &mut table);
+        let value = latency.and_then(|(_, s)| scale.number(s.median));
+        cells.push(table.maybe(value, || format!("{LATENCY} has no number in this run")));
+        table.push(cells);
+    }
+    Some(table)
+}
+
+/// Bytes that are counted for one block: a copy reads and writes it.
+fn counted(m: &Measurement) -> f64 {
+    let block = m.params.int("block_size").unwrap_or(0) as f64;
+    if m.kernel.ends_with("read_write") { 2.0 * block } else { block }
+}
+
+impl<'a> Line<'a> {
+    /// The values as measured, with the run's own statistics.
+    fn of(m: &'a Measurement) -> Self {
+        let values = m.trials.iter().map(|t| t.value).collect();
+        let (mean, sd) = m.summary.as_ref().map_or((None, None), |s| (Some(s.mean), s.sd));
+        Self { m, values, mean, sd }
+    }
+
+    /// The time a block of each trial; mean and deviation are those of the times.
+    fn of_blocks(m: &'a Measurement) -> Self {
+        let values: Vec<f64> = m.trials.iter().map(|t| counted(m) / t.value).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let sd = (n > 1.0).then(|| (squares / (n - 1.0)).sqrt());
+        Self { m, mean: (n > 0.0).then_some(mean), values, sd }
+    }
+}
+
+/// The knob that names the rows.
+fn rows_by<'a>(group: &Group<'a>) -> &'a str {
+    if group.axis == "block_size" { "threads" } else { group.axis }
+}
+
+/// Measurements that differ in these knobs only, and what they have in common.
+fn combinations<'a>(
+    group: &Group,
+    all: &[&'a Measurement],
+    by: &[&str],
+) -> Vec<(String, Vec<&'a Measurement>)> {
+    let mut out: Vec<(String, Vec<&Measurement>)> = Vec::new();
+    for m in all {
+        let name = group.short_without(&m.params, by);
+        match out.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, members)) => members.push(m),
+            None => out.push((name, vec![m])),
+        }
+    }
+    out
+}
+
+fn start(group: &Group, scale: &Scale, by: &str, what: [&str; 2], lines: &[Line]) -> Table {
+    let most = lines.iter().map(|l| l.values.len()).max().unwrap_or(0);
     let shown = most.min(SHOWN);
-    let what = match (name.is_empty(), most > SHOWN) {
-        (true, false) => "every trial by threads".to_owned(),
-        (false, false) => format!("every trial by threads, {name}"),
-        (true, true) => format!("the first {SHOWN} trials by threads"),
-        (false, true) => format!("the first {SHOWN} trials by threads, {name}"),
+    let [what, name] = what;
+    let (what, all) = if most > SHOWN {
+        let first = what.replacen("every trial", &format!("the first {SHOWN} trials"), 1);
+        (first, "; average and deviation are over all trials")
+    } else {
+        (what.to_owned(), "")
     };
-    let all = if most > SHOWN { "; average and deviation are over all trials" } else { "" };
+    let mut what = format!("{what} by {}", spoken(by));
+    if !name.is_empty() {
+        what.push_str(&format!(", {name}"));
+    }
     let mut table = Table::new(format!("{}, in {}{all}", caption(group, &what), scale.label()))
-        .number("threads");
+        .number(spoken(by));
     table.keys = 1;
     for i in 1..=shown {
         table = table.number(format!("Exp {i}"));
     }
-    table = table.number("Average").number("Std Dev").column("verdict");
-    for m in members {
-        let mut cells = vec![Cell::text(proofmark_model::format_count(m.params.threads()))];
-        for i in 0..shown {
-            let value = m.trials.get(i).and_then(|t| scale.number(t.value));
-            cells.push(table.maybe(value, || match m.trials.is_empty() {
-                true => why_no_trials(m),
-                false => "this point took fewer trials".to_owned(),
-            }));
-        }
-        let mean = m.summary.as_ref().and_then(|s| scale.number(s.mean));
-        cells.push(table.maybe(mean, || why_no_trials(m)));
-        let sd = m.summary.as_ref().and_then(|s| s.sd).and_then(|sd| scale.number(sd));
-        cells.push(table.maybe(sd, || match &m.summary {
-            None => why_no_trials(m),
-            Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),
+    table.number("Average").number("Std Dev").column("verdict")
+}
+
+fn cells(group: &Group, scale: &Scale, by: &str, line: &Line, table: &mut Table) -> Vec<Cell> {
+    let m = line.m;
+    let row = match (by, m.params.get(by)) {
+        ("threads", _) => Some(proofmark_model::format_count(m.params.threads())),
+        (_, value) => value.map(|v| knob_value(group.spec, by, v)),
+    };
+    let mut cells = vec![table.maybe(row, || "this point has no such knob".to_owned())];
+    let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
+    for i in 0..shown {
+        let value = line.values.get(i).and_then(|v| scale.number(*v));
+        cells.push(table.maybe(value, || match m.trials.is_empty() {
+            true => why_no_trials(m),
+            false => "this point took fewer trials".to_owned(),
         }));
-        cells.push(verdict(group, m, &mut table));
-        table.push(cells);
     }
-    table
+    let mean = line.mean.and_then(|v| scale.number(v));
+    cells.push(table.maybe(mean, || why_no_trials(m)));
+    let sd = line.sd.and_then(|sd| scale.number(sd));
+    cells.push(table.maybe(sd, || match &m.summary {
+        None => why_no_trials(m),
+        Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),
+    }));
+    cells.push(verdict(group, m, table));
+    cells
 }

@@ -14,6 +14,8 @@ pub struct Column {
     pub unit: Option<String>,
     /// Numbers stand on the right.
     pub numeric: bool,
+    /// Footnote, from 1: what the column means.
+    pub note: Option<usize>,
 }
 
 /// One cell.
@@ -70,21 +72,32 @@ impl Table {
     /// Adds a column of text.
     #[must_use]
     pub fn column(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), unit: None, numeric: false });
+        self.columns.push(Column { title: title.into(), unit: None, numeric: false, note: None });
         self
     }
 
     /// Adds a column of numbers without a unit.
     #[must_use]
     pub fn number(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), unit: None, numeric: true });
+        self.columns.push(Column { title: title.into(), unit: None, numeric: true, note: None });
         self
     }
 
     /// Adds a column of numbers in a unit.
     #[must_use]
     pub fn measured(mut self, title: impl Into<String>, unit: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), unit: Some(unit.into()), numeric: true });
+        let (title, unit) = (title.into(), Some(unit.into()));
+        self.columns.push(Column { title, unit, numeric: true, note: None });
+        self
+    }
+
+    /// Says in a footnote what the last column means.
+    #[must_use]
+    pub fn explained(mut self, text: &str) -> Self {
+        let note = self.note(text);
+        if let Some(column) = self.columns.last_mut() {
+            column.note = Some(note);
+        }
         self
     }
 

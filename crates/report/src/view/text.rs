@@ -27,6 +27,12 @@ pub fn plural(count: u64, noun: &str) -> String {
     format!("{} {noun}{s}", proofmark_model::format_count(count))
 }
 
+/// Text whose first letter is a capital.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn and_list<S: AsRef<str>>(items: &[S]) -> String {
     match items {

@@ -1,28 +1,57 @@
 //! Every trial of a kernel, with what the system did meanwhile.
 
-use proofmark_model::{Conditions, Unit};
+use proofmark_model::{Conditions, Measurement, Trial, Unit};
 
 use super::kernel::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
 use super::num::{Scale, plain};
 use super::table::{Cell, Table};
 
-/// A condition's title, unit and value.
-type Column = (&'static str, Option<&'static str>, fn(&Conditions) -> Option<f64>);
+/// A title, a unit and a trial's value.
+type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
-/// Conditions that are shown, where any trial has them.
-const COLUMNS: [Column; 10] = [
-    ("clock", Some("GHz"), |c| c.clock_hz.map(|v| v / 1e9)),
-    ("steal", Some("s"), |c| c.steal_s),
-    ("throttled", Some("s"), |c| c.throttled_s),
-    ("other CPU", Some("s"), |c| c.other_cpu_s),
-    ("own CPU", Some("s"), |c| c.own_cpu_s),
-    ("switches", None, |c| c.involuntary_switches.map(|v| v as f64)),
-    ("migrations", None, |c| c.migrations.map(|v| v as f64)),
-    ("minor faults", None, |c| c.minor_faults.map(|v| v as f64)),
-    ("major faults", None, |c| c.major_faults.map(|v| v as f64)),
-    ("swapped pages", None, |c| c.swapped_pages.map(|v| v as f64)),
+/// What is shown of a trial, where any trial has it.
+const COLUMNS: [Column; 14] = [
+    ("moved", Some("B"), |t| t.moved),
+    ("load moved", Some("B/s"), |t| t.background),
+    ("clock", Some("GHz"), |t| t.conditions.clock_hz.map(|v| v / 1e9)),
+    ("steal", Some("s"), |t| t.conditions.steal_s),
+    ("throttled", Some("s"), |t| t.conditions.throttled_s),
+    ("other CPU", Some("s"), |t| t.conditions.other_cpu_s),
+    ("own CPU", Some("s"), |t| t.conditions.own_cpu_s),
+    ("switches", None, |t| count(&t.conditions, |c| c.involuntary_switches)),
+    ("migrations", None, |t| count(&t.conditions, |c| c.migrations)),
+    ("minor faults", None, |t| count(&t.conditions, |c| c.minor_faults)),
+    ("major faults", None, |t| count(&t.conditions, |c| c.major_faults)),
+    ("swapped pages", None, |t| count(&t.conditions, |c| c.swapped_pages)),
+    ("in huge pages", Some("%"), |t| t.conditions.huge_pages.map(|v| v * 100.0)),
+    ("on a wrong node", Some("%"), |t| t.conditions.misplaced_pages.map(|v| v * 100.0)),
 ];
+
+fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
+    read(c).map(|v| v as f64)
+}
+
+/// Bytes a second that the hardware must carry: the median over the trials.
+pub fn moved(m: &Measurement) -> Option<f64> {
+    if m.unit != Unit::BytePerSecond {
+        return None;
+    }
+    median(m.trials.iter().filter_map(|t| Some(t.value * t.moved? / t.work)))
+}
+
+/// Bytes a second that the other threads moved: the median over the trials.
+pub fn background(m: &Measurement) -> Option<f64> {
+    median(m.trials.iter().filter_map(|t| t.background))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
+    Some(lower.midpoint(upper))
+}
 
 /// One row a trial; a measurement without trials has one that says why.
 pub fn table(group: &Group, scale: &Scale) -> Table {
@@ -39,8 +68,8 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
         .measured("wall time", "s")
         .measured("work", work)
         .column("started, UTC");
-    let told = |read: fn(&Conditions) -> Option<f64>| {
-        group.all.iter().flat_map(|m| &m.trials).any(|t| read(&t.conditions).is_some())
+    let told = |read: fn(&Trial) -> Option<f64>| {
+        group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some())
     };
     let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| told(*read)).collect();
     for (title, unit, _) in &columns {
@@ -68,7 +97,7 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
             cells.push(Cell::text(plain(t.work)));
             cells.push(Cell::text(t.started.0.strftime("%H:%M:%S%.3f").to_string()));
             for (_, _, read) in &columns {
-                let value = read(&t.conditions).map(plain);
+                let value = read(t).map(plain);
                 cells.push(table.maybe(value, || "this system does not tell".to_owned()));
             }
             table.push(cells);

@@ -1,10 +1,10 @@
-//! Rate by threads: a line a series, error bars from the 95 % intervals, dashes at
-//! the ceilings.
+//! Values over an axis: a line a series, error bars from the 95 % intervals, dashes
+//! at the ceilings.
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Failed, Ink};
 use super::{doubt, shape, short};
-use crate::view::{CpuLimit, LineChart, Mark, Series};
+use crate::view::{LineChart, Rule, Series, Spot};
 
 /// Of the view box.
 pub const SIZE: (u32, u32) = (480, 300);
@@ -13,18 +13,21 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 462.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 250.0;
-/// Half the width of a ceiling's dashes.
+/// Half the width of a ceiling's dashes, where there is room.
 const DASHES: f64 = 14.0;
 /// How far from a mark a pointer still finds it.
 const REACH: f64 = 10.0;
-/// Thread counts that are labelled.
-const LABELS: usize = 12;
+/// Widest character of a label, so that two do not touch.
+const LETTER: f64 = 7.5;
+/// Between two labels.
+const GAP: f64 = 6.0;
 
 /// The plot's places.
 struct Plot<'a, 'b> {
     canvas: &'a Canvas<'b>,
     axis: Axis,
-    count: usize,
+    /// Half the width of a ceiling's dashes.
+    dashes: f64,
 }
 
 /// The inside of the SVG.
@@ -32,17 +35,16 @@ struct Plot<'a, 'b> {
 /// # Errors
 /// What the drawing library said.
 pub fn draw(chart: &LineChart) -> Result<String, Failed> {
-    let marks = || chart.series.iter().flat_map(|s| &s.marks);
-    let values = marks().flat_map(|m| {
+    let values = chart.series.iter().flat_map(|s| &s.spots).flat_map(|Spot { mark: m, .. }| {
         let [low, high] = m.interval.unwrap_or([m.value; 2]);
         [m.value, low, high, m.ceiling.unwrap_or(m.value)]
     });
-    let axis = Axis::over(values);
+    let axis = if chart.log { Axis::log(values) } else { Axis::over(values) };
     Canvas::draw(SIZE, |canvas| {
-        let plot = Plot { canvas, axis, count: chart.categories.len() };
+        let plot = Plot { canvas, axis, dashes: DASHES.min(nearest(chart) * 0.45) };
         plot.frame(chart)?;
-        if let Some(limit) = &chart.cpus {
-            plot.cpus(limit)?;
+        for rule in &chart.rules {
+            plot.rule(rule)?;
         }
         for (i, series) in chart.series.iter().enumerate() {
             plot.ceilings(series, i)?;
@@ -54,11 +56,21 @@ pub fn draw(chart: &LineChart) -> Result<String, Failed> {
     })
 }
 
-impl Plot<'_, '_> {
-    fn x(&self, at: usize) -> f64 {
-        LEFT + (RIGHT - LEFT) * (at as f64 + 0.5) / self.count.max(1) as f64
-    }
+/// The least distance between two values of a line.
+fn nearest(chart: &LineChart) -> f64 {
+    let gaps = chart.series.iter().flat_map(|s| s.spots.windows(2)).map(|pair| match pair {
+        [a, b] => x(b.at) - x(a.at),
+        _ => f64::INFINITY,
+    });
+    gaps.fold(f64::INFINITY, f64::min)
+}
 
+/// Where a place on the axis lies.
+fn x(at: f64) -> f64 {
+    LEFT + (RIGHT - LEFT) * at
+}
+
+impl Plot<'_, '_> {
     fn y(&self, value: f64) -> f64 {
         BOTTOM - (BOTTOM - TOP) * self.axis.place(value)
     }
@@ -70,34 +82,43 @@ impl Plot<'_, '_> {
             self.canvas.line(&[(LEFT, y), (RIGHT, y)], ink, 1)?;
             self.canvas.text(&label, (LEFT - 8.0, y), At::End, 15, Ink::Muted)?;
         }
-        let every = chart.categories.len().div_ceil(LABELS).max(1);
-        for (i, name) in chart.categories.iter().enumerate().step_by(every) {
-            self.canvas.text(
-                &short(name, 8),
-                (self.x(i), BOTTOM + 16.0),
-                At::Middle,
-                15,
-                Ink::Text,
-            )?;
+        let mut free = 0.0;
+        for tick in &chart.ticks {
+            let (label, x) = (short(&tick.label, 10), x(tick.at));
+            let half = label.chars().count() as f64 * LETTER / 2.0;
+            if x - half >= free {
+                self.canvas.text(&label, (x, BOTTOM + 16.0), At::Middle, 15, Ink::Text)?;
+                free = x + half + GAP;
+            }
         }
-        self.canvas.text(&short(&chart.unit, 20), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
+        let unit = if chart.log { format!("{}, log", chart.unit) } else { chart.unit.clone() };
+        self.canvas.text(&short(&unit, 20), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
         let middle = (LEFT + RIGHT) / 2.0;
-        self.canvas.text("threads", (middle, BOTTOM + 38.0), At::Middle, 15, Ink::Muted)
+        let below = (middle, BOTTOM + 38.0);
+        self.canvas.text(&short(&chart.axis, 45), below, At::Middle, 15, Ink::Muted)
     }
 
-    /// A thin rule between the thread counts that have a CPU each and those that share.
-    fn cpus(&self, limit: &CpuLimit) -> Result<(), Failed> {
-        let x = LEFT + (RIGHT - LEFT) * limit.after as f64 / self.count.max(1) as f64;
-        self.canvas.dashed((x, TOP - 8.0), (x, BOTTOM), Ink::Muted)?;
-        let text = x.clamp(LEFT + 46.0, RIGHT - 30.0);
-        self.canvas.text(&short(&limit.label, 12), (text, TOP - 18.0), At::Middle, 15, Ink::Muted)
+    /// A thin rule: dashes where the machine reports something, a line where it was measured.
+    fn rule(&self, rule: &Rule) -> Result<(), Failed> {
+        let at = x(rule.at);
+        if rule.measured {
+            self.canvas.line(&[(at, TOP), (at, BOTTOM)], Ink::Muted, 1)?;
+            let label = format!("{} measured", short(&rule.label, 6));
+            return self.canvas.text(&label, (at - 5.0, TOP + 10.0), At::End, 15, Ink::Muted);
+        }
+        self.canvas.dashed((at, TOP - 8.0), (at, BOTTOM), Ink::Muted)?;
+        let label = short(&rule.label, 12);
+        let half = label.chars().count() as f64 * LETTER / 2.0;
+        let text = at.clamp(LEFT + 20.0 + half, RIGHT - half);
+        self.canvas.text(&label, (text, TOP - 18.0), At::Middle, 15, Ink::Muted)
     }
 
     fn ceilings(&self, series: &Series, i: usize) -> Result<(), Failed> {
-        for m in &series.marks {
-            if let Some(ceiling) = m.ceiling {
-                let (x, y) = (self.x(m.at), self.y(ceiling));
-                self.canvas.dashed((x - DASHES, y), (x + DASHES, y), Ink::Series(i))?;
+        for spot in &series.spots {
+            if let Some(ceiling) = spot.mark.ceiling {
+                let (x, y) = (x(spot.at), self.y(ceiling));
+                let (from, to) = (x - self.dashes, x + self.dashes);
+                self.canvas.dashed((from, y), (to, y), Ink::Series(i))?;
             }
         }
         Ok(())
@@ -105,18 +126,19 @@ impl Plot<'_, '_> {
 
     fn series(&self, series: &Series, i: usize) -> Result<(), Failed> {
         let points: Vec<(f64, f64)> =
-            series.marks.iter().map(|m| (self.x(m.at), self.y(m.value))).collect();
+            series.spots.iter().map(|s| (x(s.at), self.y(s.mark.value))).collect();
         if points.len() > 1 {
             self.canvas.line(&points, Ink::Series(i), 2)?;
         }
-        for m in &series.marks {
-            self.mark(m, i)?;
+        for spot in &series.spots {
+            self.mark(spot, i)?;
         }
         Ok(())
     }
 
-    fn mark(&self, m: &Mark, i: usize) -> Result<(), Failed> {
-        let (x, y) = (self.x(m.at), self.y(m.value));
+    fn mark(&self, spot: &Spot, i: usize) -> Result<(), Failed> {
+        let m = &spot.mark;
+        let (x, y) = (x(spot.at), self.y(m.value));
         shape::draw(self.canvas, i, (x, y))?;
         if let Some([low, high]) = m.interval {
             let (low, high) = (self.y(low), self.y(high));

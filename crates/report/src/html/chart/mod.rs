@@ -8,13 +8,14 @@ mod axis;
 mod bars;
 mod canvas;
 mod lines;
+mod roofline;
 mod shape;
 
 use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::RenderError;
-use crate::view::{BarChart, LineChart};
+use crate::view::{BarChart, LineChart, Roofline};
 
 /// A chart on the page.
 #[derive(Debug, Clone, Serialize)]
@@ -38,7 +39,7 @@ pub struct Key {
     pub name: String,
 }
 
-/// Rate by threads.
+/// Values over an axis.
 ///
 /// # Errors
 /// If it cannot be drawn.
@@ -70,6 +71,25 @@ pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
         title: chart.title.clone(),
         legend: Vec::new(),
         left_out: chart.left_out.clone(),
+    })
+}
+
+/// CPU peaks and memory levels.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn roofline(picture: &Roofline, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: picture.title.clone(), reason };
+    let inside = roofline::draw(picture).map_err(failed)?;
+    let key = |(i, s): (usize, &crate::view::Slope)| {
+        Ok(Key { sign: shape::sign(i)?, name: format!("{}: {}", s.name, s.text) })
+    };
+    let legend: Result<Vec<Key>, String> = picture.slopes.iter().enumerate().map(key).collect();
+    Ok(Chart {
+        svg: element(&inside, roofline::SIZE, id, &picture.title, &picture.description),
+        title: picture.title.clone(),
+        legend: legend.map_err(failed)?,
+        left_out: String::new(),
     })
 }
 
@@ -116,11 +136,10 @@ fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Bar, CpuLimit, Mark, Series};
+    use crate::view::{Bar, Mark, Rule, Series, Spot, Tick};
 
-    fn mark(at: usize, value: f64) -> Mark {
+    fn mark(value: f64) -> Mark {
         Mark {
-            at,
             value,
             text: value.to_string(),
             about: "1 thread: <b>".into(),
@@ -130,16 +149,27 @@ mod tests {
         }
     }
 
-    fn chart(values: &[f64]) -> LineChart {
+    fn chart(values: &[f64], log: bool) -> LineChart {
         LineChart {
             title: "<script>alert(1)</script>".into(),
             description: "a & b".into(),
             unit: "</svg>".into(),
-            categories: vec!["<1>".into(), "2".into()],
-            cpus: Some(CpuLimit { after: 1, label: "<i>".into() }),
+            log,
+            axis: "<u>".into(),
+            ticks: vec![
+                Tick { at: 0.25, label: "<1>".into() },
+                Tick { at: 0.75, label: "2".into() },
+            ],
+            rules: [false, true]
+                .map(|measured| Rule { at: 0.5, label: "<i>".into(), measured })
+                .to_vec(),
+            key: String::new(),
             series: values
                 .iter()
-                .map(|v| Series { name: "<b>".into(), marks: vec![mark(0, *v), mark(1, v * 2.0)] })
+                .map(|v| {
+                    let spot = |at, value| Spot { at, x: "<1>".into(), mark: mark(value) };
+                    Series { name: "<b>".into(), spots: vec![spot(0.25, *v), spot(0.75, v * 2.0)] }
+                })
                 .collect(),
             left_out: String::new(),
         }
@@ -147,7 +177,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_colours_are_variables() {
-        let svg = lines(&chart(&[1.0, 5.0]), "c").unwrap().svg;
+        let svg = lines(&chart(&[1.0, 5.0], false), "c").unwrap().svg;
         assert_eq!(svg.matches('<').count(), svg.matches('>').count());
         assert!(!svg.contains("<script"));
         assert_eq!(svg.matches("</svg>").count(), 1);
@@ -160,8 +190,11 @@ mod tests {
     #[test]
     fn any_value_on_the_axis_can_be_drawn() {
         for value in [0.0, -5.0, 1e-300, 9e6, -9e6] {
-            assert!(lines(&chart(&[value]), "c").is_ok());
-            let bar = Bar { name: "x".repeat(500), mark: mark(0, value), efficiency: None };
+            for log in [false, true] {
+                let svg = lines(&chart(&[value], log), "c").unwrap().svg;
+                assert!(!svg.contains("NaN"));
+            }
+            let bar = Bar { name: "x".repeat(500), mark: mark(value), efficiency: None };
             let chart = BarChart {
                 title: String::new(),
                 description: String::new(),
@@ -172,6 +205,6 @@ mod tests {
             let svg = bars(&chart, "c").unwrap().svg;
             assert!(!svg.contains("NaN"));
         }
-        assert!(lines(&chart(&[]), "c").is_ok());
+        assert!(lines(&chart(&[], false), "c").is_ok() && lines(&chart(&[], true), "c").is_ok());
     }
 }

@@ -1,0 +1,123 @@
+//! Cache levels as the machine reports them, and what was measured within them.
+
+use proofmark_model::{Cache, CacheKind, Host, Measurement, Run};
+
+use super::text::clean;
+
+/// Share of a level that a working set may fill and still be within it: the rest
+/// is for the code, the stack and what else runs.
+const WITHIN: f64 = 0.75;
+
+/// One level of cache.
+pub struct Level<'a> {
+    /// `L1d`, `L2`, `L3`.
+    pub name: &'static str,
+    /// Size of one instance in bytes, as reported.
+    pub bytes: u64,
+    cache: &'a Cache,
+}
+
+/// The levels that hold data, the nearest first.
+pub fn levels(host: &Host) -> Vec<Level<'_>> {
+    let mut caches: Vec<&Cache> = host
+        .cpu
+        .caches
+        .get()
+        .into_iter()
+        .flatten()
+        .filter(|c| c.kind != CacheKind::Instruction && c.size_bytes > 0)
+        .collect();
+    caches.sort_by_key(|c| c.level);
+    caches.dedup_by_key(|c| c.level);
+    let name = |c: &Cache| match c.level {
+        1 => Some("L1d"),
+        2 => Some("L2"),
+        3 => Some("L3"),
+        4 => Some("L4"),
+        _ => None,
+    };
+    caches
+        .into_iter()
+        .filter_map(|cache| Some(Level { name: name(cache)?, bytes: cache.size_bytes, cache }))
+        .collect()
+}
+
+impl Level<'_> {
+    /// Bytes that each of so many threads has, where they share the instance.
+    fn each(&self, host: &Host, threads: u64) -> f64 {
+        let used = host.limits.usable_cpus.iter().take(usize::try_from(threads).unwrap_or(0));
+        let here = used.filter(|c| self.cache.shared_by.contains(c)).count().max(1);
+        self.bytes as f64 / here as f64
+    }
+}
+
+/// The nearest level that holds so many bytes of each thread, as reported.
+pub fn level_of(host: &Host, set: u64, threads: u64) -> Option<&'static str> {
+    levels(host).into_iter().find(|l| set as f64 <= l.each(host, threads)).map(|l| l.name)
+}
+
+/// A measurement that lies within one level, or in memory beyond all of them.
+pub struct Plateau<'a> {
+    /// The level's name; `None` for memory.
+    pub level: Option<&'static str>,
+    /// The measurement.
+    pub m: &'a Measurement,
+    /// Its working set in bytes.
+    pub set: u64,
+}
+
+/// For each level the measurement that fills it most and is surely within it, and
+/// the largest of all if no cache holds it. A level ends where it was found to end.
+/// `series` differs in `working_set` only.
+pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
+    let host = &run.host;
+    let found = disagreements(run.measurements.iter());
+    let sets: Vec<(u64, &Measurement)> =
+        series.iter().filter_map(|m| Some((m.params.int("working_set")?, *m))).collect();
+    let mut out = Vec::new();
+    let mut nearer = 0.0;
+    for level in levels(host) {
+        let threads = series.first().map_or(1, |m| m.params.threads());
+        let measured = found.iter().filter(|d| d.level == level.name).map(|d| d.measured);
+        let bytes = measured.fold(level.each(host, threads), f64::min);
+        let fits = |set: u64| set as f64 > nearer && set as f64 <= bytes * WITHIN;
+        let most = sets.iter().filter(|(set, _)| fits(*set)).max_by_key(|(set, _)| *set);
+        out.extend(most.map(|(set, m)| Plateau { level: Some(level.name), m, set: *set }));
+        nearer = bytes.max(nearer);
+    }
+    let last = sets.iter().max_by_key(|(set, _)| *set).filter(|(set, _)| *set as f64 > nearer);
+    out.extend(last.map(|(set, m)| Plateau { level: None, m, set: *set }));
+    out
+}
+
+/// A level whose reported size is not the measured one.
+pub struct Disagreement {
+    /// `L3`.
+    pub level: String,
+    /// Bytes as reported.
+    pub reported: f64,
+    /// Bytes at which the measured plateau ends.
+    pub measured: f64,
+}
+
+/// What the check `cache_disagreement` found, each once.
+pub fn disagreements<'a>(among: impl Iterator<Item = &'a Measurement>) -> Vec<Disagreement> {
+    let mut out: Vec<Disagreement> = Vec::new();
+    let findings = among.flat_map(|m| &m.findings);
+    for f in findings.filter(|f| f.check == "cache_disagreement") {
+        let bytes = |name| f.evidence.get(name).and_then(serde_json::Value::as_f64);
+        let level = match f.evidence.get("level") {
+            Some(serde_json::Value::String(name)) => clean(name),
+            Some(number) => format!("L{}", clean(&number.to_string())),
+            None => continue,
+        };
+        let (Some(reported), Some(measured)) = (bytes("reported_bytes"), bytes("measured_bytes"))
+        else {
+            continue;
+        };
+        if !out.iter().any(|d| d.level == level && d.measured == measured) {
+            out.push(Disagreement { level, reported, measured });
+        }
+    }
+    out
+}

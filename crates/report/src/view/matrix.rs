@@ -1,0 +1,72 @@
+//! Medians over a long axis in few lines: a row a value, a column a combination of
+//! the other knobs. For a terminal, where a row a point would fill many screens.
+
+use proofmark_model::{Measurement, Verdict};
+
+use super::kernel::caption;
+use super::label::{Group, knob_value, why_no_trials};
+use super::num::Scale;
+use super::table::{Cell, Table};
+use super::text::clean;
+
+/// Rows of a table that a reader takes in at once.
+const ROWS: usize = 16;
+/// Columns of medians that fit.
+const COLUMNS: usize = 6;
+
+/// The medians by working set; `None` where the whole table is short, or this one
+/// would be too wide.
+pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
+    if group.axis != "working_set" || group.all.len() <= ROWS {
+        return None;
+    }
+    let axis = group.axis;
+    let mut columns: Vec<String> = Vec::new();
+    let mut rows: Vec<(u64, Vec<(usize, &Measurement)>)> = Vec::new();
+    for m in &group.all {
+        let name = group.short_without(&m.params, &[axis]);
+        let at = columns.iter().position(|c| *c == name).unwrap_or_else(|| {
+            columns.push(name);
+            columns.len() - 1
+        });
+        let value = m.params.int(axis)?;
+        match rows.iter_mut().find(|(v, _)| *v == value) {
+            Some((_, row)) => row.push((at, m)),
+            None => rows.push((value, vec![(at, m)])),
+        }
+    }
+    if columns.len() > COLUMNS {
+        return None;
+    }
+    rows.sort_by_key(|(value, _)| *value);
+    let what = format!("median by working set, in {}", scale.label());
+    let mut table = Table::new(caption(group, &what)).number(clean(axis));
+    table.keys = 1;
+    for name in &columns {
+        table = match name.split_once(", ") {
+            Some((first, rest)) => table.measured(first, rest),
+            None => table.number(name.as_str()),
+        };
+    }
+    for (value, row) in rows {
+        let mut cells = vec![Cell::text(knob_value(group.spec, axis, &value.into()))];
+        for at in 0..columns.len() {
+            let m = row.iter().find(|(column, _)| *column == at).map(|(_, m)| *m);
+            cells.push(m.map_or_else(|| Cell::text(""), |m| median(m, scale, &mut table)));
+        }
+        table.push(cells);
+    }
+    Some(table)
+}
+
+fn median(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
+    let text = m.summary.as_ref().and_then(|s| scale.number(s.median));
+    let Some(text) = text else { return table.missing(why_no_trials(m)) };
+    let note = match m.verdict {
+        Verdict::Valid => None,
+        Verdict::Suspect => Some("suspect: see the findings"),
+        Verdict::Invalid => Some("invalid: see the findings"),
+    };
+    let note = note.map(|n| table.note(n));
+    Cell { text, note, verdict: None }
+}

@@ -1,0 +1,259 @@
+//! The roofline: what the CPU can compute and what memory and caches can bring, in
+//! one picture. Left of a ridge point the bytes are the limit, right of it the CPU.
+//!
+//! Source: Williams, Waterman and Patterson, "Roofline: An Insightful Visual
+//! Performance Model" (CACM 2009). Only valid measurements of this run, all at one
+//! number of threads.
+
+use proofmark_model::{Measurement, Run, Summary, Unit, Verdict, format_size};
+use serde::Serialize;
+
+use super::levels::plateaus;
+use super::num::Scale;
+use super::table::{Cell, Table};
+use super::text::{and_list, clean, plural};
+
+/// Work of one element of the STREAM triad.
+const TRIAD_FLOP: f64 = 2.0;
+/// Its bytes, as STREAM counts them.
+const TRIAD_BYTES: f64 = 24.0;
+/// Values on an axis beyond which a picture shows nothing.
+const AXIS: f64 = 1e7;
+
+/// What an instruction set reaches: a flat roof.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Peak {
+    /// Instruction set.
+    pub name: String,
+    /// Measured, on the picture's scale.
+    pub value: f64,
+    /// Its ceiling.
+    pub ceiling: Option<f64>,
+    /// The value with its label.
+    pub text: String,
+}
+
+/// What a level brings: a slanted roof.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slope {
+    /// `L1d`, `memory`.
+    pub name: String,
+    /// Height at 1 FLOP/B, on the picture's scale.
+    pub rate: f64,
+    /// The same for its ceiling.
+    pub ceiling: Option<f64>,
+    /// The bandwidth with its label.
+    pub text: String,
+    /// How it was measured.
+    pub about: String,
+}
+
+/// A kernel in the picture.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dot {
+    /// Its id.
+    pub name: String,
+    /// FLOP a byte.
+    pub x: f64,
+    /// FLOP a second, on the picture's scale.
+    pub y: f64,
+    /// In words.
+    pub about: String,
+}
+
+/// CPU peaks and memory levels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Roofline {
+    /// Title with the number of threads.
+    pub title: String,
+    /// What a reader would see, in words.
+    pub description: String,
+    /// Label of the axis of rates.
+    pub unit: String,
+    /// The highest first.
+    pub peaks: Vec<Peak>,
+    /// The steepest first: the nearest cache.
+    pub slopes: Vec<Slope>,
+    /// Kernels of this run.
+    pub dots: Vec<Dot>,
+    /// Bandwidths and ridge points.
+    pub table: Table,
+    /// What the picture says.
+    pub sentence: String,
+}
+
+/// The roofline of a run that has both parts of it at all its CPUs, or else at one
+/// thread; at one thread too where only that was measured within the caches.
+pub fn of(run: &Run) -> Option<Roofline> {
+    let all = at(run, run.host.limits.usable_cpus.len() as u64);
+    let one = at(run, 1);
+    let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.slopes.len());
+    if levels(&all) < 2 && levels(&one) > levels(&all) { one } else { all }
+}
+
+/// A measurement and its median.
+type Best<'a> = (&'a Measurement, &'a Summary);
+
+fn at(run: &Run, threads: u64) -> Option<Roofline> {
+    let peaks = peaks(run, threads);
+    let top = peaks.first()?.1.median;
+    let scale = Scale::of([top], Unit::FlopPerSecond);
+    let dram = dram(run, threads)?;
+    let mut levels: Vec<(String, Best, String)> = caches(run, threads);
+    levels.push(("memory".to_owned(), dram, clean(&dram.0.kernel)));
+    let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
+    let bandwidth = |v: f64| Scale::of([v], Unit::BytePerSecond).with_label(v);
+    let slopes: Vec<Slope> = levels
+        .iter()
+        .filter_map(|(name, (m, s), about)| {
+            Some(Slope {
+                name: name.clone(),
+                rate: drawn(s.median)?,
+                ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
+                text: bandwidth(s.median)?,
+                about: about.clone(),
+            })
+        })
+        .collect();
+    let roofs: Vec<Peak> = peaks
+        .iter()
+        .filter_map(|(m, s)| {
+            Some(Peak {
+                name: clean(m.params.text("isa").unwrap_or("f64")),
+                value: drawn(s.median)?,
+                ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
+                text: scale.with_label(s.median)?,
+            })
+        })
+        .collect();
+    if roofs.is_empty() || slopes.is_empty() {
+        return None;
+    }
+    let dots: Vec<Dot> = triad(run, threads, &scale).into_iter().collect();
+    let with = plural(threads, "thread");
+    Some(Roofline {
+        title: format!("Roofline, f64, {with}"),
+        description: describe(&roofs, &slopes, &dots),
+        unit: scale.label().to_owned(),
+        table: table(&roofs, &slopes, &with),
+        sentence: sentence(&roofs, &slopes, &dots),
+        peaks: roofs,
+        slopes,
+        dots,
+    })
+}
+
+/// Valid measurements of a kernel at so many threads, with their medians.
+fn valid<'a>(run: &'a Run, kernel: &str, threads: u64) -> Vec<Best<'a>> {
+    run.measurements
+        .iter()
+        .filter(|m| m.kernel == kernel && m.params.threads() == threads)
+        .filter(|m| m.verdict == Verdict::Valid)
+        .filter_map(|m| Some((m, m.summary.as_ref()?)))
+        .filter(|(_, s)| s.median.is_finite() && s.median > 0.0)
+        .collect()
+}
+
+fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
+    all.into_iter().max_by(|a, b| a.1.median.total_cmp(&b.1.median))
+}
+
+/// The best of each instruction set, the highest first.
+fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
+    let mut all = valid(run, "cpu.flops", threads);
+    all.retain(|(m, _)| m.unit == Unit::FlopPerSecond && m.params.text("type") == Some("f64"));
+    all.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
+    let mut seen = std::collections::BTreeSet::new();
+    all.retain(|(m, _)| seen.insert(m.params.text("isa")));
+    all
+}
+
+/// What memory brings: the STREAM triad, or else reads.
+fn dram(run: &Run, threads: u64) -> Option<Best<'_>> {
+    ["memory.triad", "memory.read"].into_iter().find_map(|kernel| {
+        let mut all = valid(run, kernel, threads);
+        all.retain(|(m, _)| m.unit == Unit::BytePerSecond);
+        largest(all)
+    })
+}
+
+/// What each cache level brings to loads, the nearest first.
+fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
+    let mut all = valid(run, "memory.sweep", threads);
+    all.retain(|(m, _)| m.params.text("op") == Some("read") && m.unit == Unit::BytePerSecond);
+    let members: Vec<&Measurement> = all.iter().map(|(m, _)| *m).collect();
+    plateaus(run, &members)
+        .into_iter()
+        .filter_map(|p| {
+            let same = |(m, _): &Best| m.params.int("working_set") == Some(p.set);
+            let best = largest(all.iter().copied().filter(same).collect())?;
+            let about = format!("memory.sweep, read, {} a thread", format_size(p.set));
+            Some((p.level?.to_owned(), best, about))
+        })
+        .collect()
+}
+
+fn triad(run: &Run, threads: u64, scale: &Scale) -> Option<Dot> {
+    let (_, s) = largest(valid(run, "memory.triad", threads))?;
+    let x = TRIAD_FLOP / TRIAD_BYTES;
+    let text = scale.with_label(s.median * x)?;
+    Some(Dot {
+        name: "memory.triad".to_owned(),
+        x,
+        y: scale.scaled(s.median * x),
+        about: format!(
+            "memory.triad: {text} at {x:.3} FLOP/B ({TRIAD_FLOP} FLOP for {TRIAD_BYTES} B counted)"
+        ),
+    })
+}
+
+/// FLOP a byte at which a roof meets a slope.
+fn ridge(peak: &Peak, slope: &Slope) -> String {
+    let x = peak.value / slope.rate;
+    if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") }
+}
+
+fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
+    let mut table = Table::new(format!("Bandwidths and ridge points with {with}"))
+        .column("level")
+        .number("bandwidth");
+    table.keys = 1;
+    for p in peaks {
+        let peak = format!("where that level is no longer the limit of {}, {}", p.name, p.text);
+        table = table.measured(p.name.clone(), "FLOP/B").explained(&peak);
+    }
+    for s in slopes {
+        let note = Some(table.note(format!("measured by {}", s.about)));
+        let mut cells = vec![Cell::text(&s.name), Cell { note, ..Cell::text(&s.text) }];
+        cells.extend(peaks.iter().map(|p| Cell::text(ridge(p, s))));
+        table.push(cells);
+    }
+    table
+}
+
+fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
+    let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
+    let mut text = format!(
+        "On data from memory, a kernel must compute {} FLOP on each byte to reach {}'s {}.",
+        ridge(peak, memory),
+        peak.name,
+        peak.text
+    );
+    for d in dots {
+        let share = super::num::percent(d.y / peak.value).unwrap_or_default();
+        text.push_str(&format!(" {}, which is {share} % of that.", d.about));
+    }
+    text
+}
+
+fn describe(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
+    let roofs: Vec<String> = peaks.iter().map(|p| format!("{} {}", p.name, p.text)).collect();
+    let levels: Vec<String> = slopes.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
+    let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.about)).collect();
+    format!(
+        "Rate of computing over FLOP a byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
+        and_list(&roofs),
+        and_list(&levels),
+        dots.concat()
+    )
+}

@@ -1,0 +1,267 @@
+//! What lies from left to right: a knob's values, or what loaded the machine.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Measurement, Param, Unit, format_size};
+use serde::Serialize;
+
+use crate::view::label::{Group, is_size, knob_value, spoken};
+use crate::view::levels;
+use crate::view::num::Scale;
+use crate::view::text::{and_list, plural};
+use crate::view::trials::background;
+
+/// Different sizes that are labelled one by one.
+const FEW: usize = 7;
+/// Labels of a long axis.
+const LABELS: u32 = 5;
+/// Free at both ends of an axis of numbers, as a share of it.
+const MARGIN: f64 = 0.05;
+
+/// A label under the axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tick {
+    /// Place, 0 at the left end and 1 at the right one.
+    pub at: f64,
+    /// What stands there.
+    pub label: String,
+}
+
+/// An upright rule.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rule {
+    /// Place, 0 at the left end and 1 at the right one.
+    pub at: f64,
+    /// What ends there.
+    pub label: String,
+    /// Found by measurement, not reported.
+    pub measured: bool,
+}
+
+/// The axis of one kernel's charts.
+pub struct Across<'a> {
+    /// The knob.
+    pub knob: &'a str,
+    /// What it shows.
+    pub label: String,
+    kind: Kind,
+}
+
+/// How values get their places.
+enum Kind {
+    /// Side by side.
+    Each(Vec<Param>),
+    /// Sizes in bytes, each twice the last at equal distances.
+    Sizes(Vec<u64>),
+    /// What the other threads moved, from zero.
+    Background { scale: Scale, most: f64 },
+}
+
+impl<'a> Across<'a> {
+    /// The axis for a knob; `None` where the measurements differ too little for one.
+    pub fn of(group: &Group<'a>, knob: &'a str, drawn: &[&Measurement]) -> Option<Self> {
+        let loaded: Vec<f64> = drawn.iter().filter_map(|m| background(m)).collect();
+        if knob != "threads" && loaded.len() > 1 {
+            let scale = Scale::of(loaded.iter().copied(), Unit::BytePerSecond);
+            let most = loaded.iter().copied().fold(0.0, f64::max);
+            let label = format!("moved by the other threads, {}", scale.label());
+            let kind = Kind::Background { scale, most };
+            return (most > 0.0).then_some(Self { knob, label, kind });
+        }
+        let values: BTreeSet<Param> = drawn.iter().filter_map(|m| value(m, knob)).collect();
+        if values.len() < 2 || !group.varying.contains(&knob) {
+            return None;
+        }
+        let sizes: Vec<u64> = values
+            .iter()
+            .filter_map(|v| match v {
+                Param::Int(bytes) => Some(*bytes),
+                _ => None,
+            })
+            .collect();
+        // Few sizes stand side by side: the labels of 1 KiB and 8 KiB would touch. Working
+        // sets keep their distances, since caches stand between them.
+        let far = sizes.len() > FEW || knob == "working_set";
+        let kind = if far && is_size(group.spec, knob) && sizes.len() == values.len() {
+            Kind::Sizes(sizes)
+        } else {
+            Kind::Each(values.into_iter().collect())
+        };
+        Some(Self { knob, label: spoken(knob), kind })
+    }
+
+    /// Whether it shows what loaded the machine, not a knob.
+    pub fn is_background(&self) -> bool {
+        matches!(self.kind, Kind::Background { .. })
+    }
+
+    /// Where a measurement stands, and the value in words.
+    pub fn place(&self, group: &Group, m: &Measurement) -> Option<(f64, String)> {
+        match &self.kind {
+            Kind::Each(values) => {
+                let value = value(m, self.knob)?;
+                let at = values.iter().position(|v| *v == value)?;
+                let words = knob_value(group.spec, self.knob, &value);
+                Some(((at as f64 + 0.5) / values.len() as f64, words))
+            }
+            Kind::Sizes(sizes) => {
+                let bytes = m.params.int(self.knob)?;
+                Some((log_place(sizes, bytes as f64)?, format_size(bytes)))
+            }
+            Kind::Background { scale, most } => {
+                let rate = background(m)?;
+                Some((between(rate / most), scale.with_label(rate)?))
+            }
+        }
+    }
+
+    /// Labels from left to right.
+    pub fn ticks(&self, group: &Group) -> Vec<Tick> {
+        match &self.kind {
+            Kind::Each(values) => {
+                let at = |i: usize| (i as f64 + 0.5) / values.len() as f64;
+                let label = |v| knob_value(group.spec, self.knob, v);
+                values
+                    .iter()
+                    .enumerate()
+                    .map(|(i, v)| Tick { at: at(i), label: label(v) })
+                    .collect()
+            }
+            Kind::Sizes(sizes) => size_ticks(sizes),
+            Kind::Background { scale, most } => {
+                let top = scale.scaled(*most);
+                let step = round_step(top / 5.0);
+                let count = (top / step).floor().clamp(1.0, 20.0) as u32;
+                let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+                let tick = |i: u32| {
+                    let v = f64::from(i) * step;
+                    Tick { at: between(v / top), label: format!("{v:.digits$}") }
+                };
+                (0..=count).map(tick).collect()
+            }
+        }
+    }
+
+    /// Where the usable CPUs end on an axis of threads, and the caches on one of
+    /// working sets; and what these rules are.
+    pub fn rules(&self, group: &Group) -> (Vec<Rule>, String) {
+        match &self.kind {
+            Kind::Each(values) if self.knob == "threads" => {
+                let within = |v: &&Param| !matches!(v, Param::Int(n) if group.beyond_cpus(*n));
+                let after = values.iter().filter(within).count();
+                if after == values.len() {
+                    return (Vec::new(), String::new());
+                }
+                let at = after as f64 / values.len() as f64;
+                let label = plural(group.cpus, "CPU");
+                let about = "Upright dashes: the usable CPUs; beyond them, threads take turns.";
+                (vec![Rule { at, label, measured: false }], about.to_owned())
+            }
+            Kind::Sizes(sizes) if self.knob == "working_set" => cache_rules(group, sizes),
+            _ => (Vec::new(), String::new()),
+        }
+    }
+}
+
+/// The value of a knob; a point without the knob `threads` has one.
+fn value(m: &Measurement, knob: &str) -> Option<Param> {
+    match knob {
+        "threads" => Some(Param::Int(m.params.threads())),
+        _ => m.params.get(knob).cloned(),
+    }
+}
+
+/// A share of an axis with a margin at both ends.
+fn between(share: f64) -> f64 {
+    MARGIN + (1.0 - 2.0 * MARGIN) * share
+}
+
+/// `None` outside of the axis.
+fn log_place(sizes: &[u64], bytes: f64) -> Option<f64> {
+    let log = |v: u64| (v.max(1) as f64).log2();
+    let (low, high) = (log(*sizes.first()?), log(*sizes.last()?));
+    let share = (bytes.max(1.0).log2() - low) / (high - low).max(1e-9);
+    (-1e-9..=1.0 + 1e-9).contains(&share).then(|| between(share.clamp(0.0, 1.0)))
+}
+
+/// Every size where there are few; else powers of two at equal distances.
+fn size_ticks(sizes: &[u64]) -> Vec<Tick> {
+    let tick =
+        |bytes: u64| Some(Tick { at: log_place(sizes, bytes as f64)?, label: format_size(bytes) });
+    if sizes.len() <= FEW {
+        return sizes.iter().filter_map(|b| tick(*b)).collect();
+    }
+    let ends = [sizes.first(), sizes.last()].map(|b| b.map_or(0, |b| b.max(&1).ilog2()));
+    let step = (ends[1] - ends[0]).div_ceil(LABELS).max(1);
+    (ends[0]..=ends[1])
+        .filter(|e| (e - ends[0]).is_multiple_of(step))
+        .filter_map(|e| tick(1 << e))
+        .collect()
+}
+
+/// 1, 2 or 5 times a power of ten, not below `rough`.
+fn round_step(rough: f64) -> f64 {
+    let power = 10_f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|s| s * power).find(|s| *s >= rough).unwrap_or(10.0 * power)
+}
+
+fn cache_rules(group: &Group, sizes: &[u64]) -> (Vec<Rule>, String) {
+    let (mut rules, mut reported) = (Vec::new(), Vec::new());
+    for level in levels::levels(&group.run.host) {
+        reported.push(format!("{} {}", level.name, format_size(level.bytes)));
+        if let Some(at) = log_place(sizes, level.bytes as f64) {
+            rules.push(Rule { at, label: level.name.to_owned(), measured: false });
+        }
+    }
+    let mut about = match reported.as_slice() {
+        [] => String::new(),
+        some => format!(
+            "Upright dashes: where a cache ends that the machine reports ({}).",
+            and_list(some)
+        ),
+    };
+    for d in levels::disagreements(group.run.measurements.iter()) {
+        let Some(at) = log_place(sizes, d.measured) else { continue };
+        if rules.iter().any(|r| r.measured && r.label == d.level) {
+            continue;
+        }
+        if !rules.iter().any(|r| r.measured) {
+            about.push_str(" Upright line: where it ends by measurement.");
+        }
+        rules.push(Rule { at, label: d.level, measured: true });
+    }
+    (rules, about)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(sizes: &[u64]) -> Vec<String> {
+        size_ticks(sizes).into_iter().map(|t| t.label).collect()
+    }
+
+    #[test]
+    fn few_sizes_are_all_named_and_many_by_powers_of_two() {
+        assert_eq!(labels(&[8, 8192, 80 << 20]), ["8 B", "8 KiB", "80 MiB"]);
+        let many: Vec<u64> = (12..=30).map(|e| 1 << e).collect();
+        let named = ["4 KiB", "64 KiB", "1 MiB", "16 MiB", "256 MiB"];
+        assert_eq!(labels(&many), named);
+        assert_eq!(size_ticks(&many)[0].at, MARGIN);
+    }
+
+    #[test]
+    fn odd_sizes_have_a_place_and_none_beyond_the_ends() {
+        assert_eq!(labels(&[0, 1]).len(), 2);
+        assert_eq!(log_place(&[0, u64::MAX], 0.0), Some(MARGIN));
+        assert_eq!(log_place(&[1024, 2048], 4096.0), None);
+        assert_eq!(log_place(&[], 1.0), None);
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (rough, step) in [(0.9, 1.0), (1.1, 2.0), (24.0, 50.0), (60.0, 100.0)] {
+            assert!((round_step(rough) - step).abs() < 1e-9 * step, "{rough}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Bars by instruction set against their ceilings.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Measurement, Verdict};
+use serde::Serialize;
+
+use super::panels::{Panel, panels};
+use super::{Mark, drawable, mark, title};
+use crate::view::headline::best;
+use crate::view::label::Group;
+use crate::view::num::{Scale, percent};
+use crate::view::text::plural;
+
+/// Bars in one chart.
+const BARS: usize = 12;
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bar {
+    /// Name beside it.
+    pub name: String,
+    /// Value, interval, ceiling and verdict.
+    pub mark: Mark,
+    /// Efficiency in percent, without the sign.
+    pub efficiency: Option<String>,
+}
+
+/// Bars against their ceilings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BarChart {
+    /// Title.
+    pub title: String,
+    /// What a reader would see, in words.
+    pub description: String,
+    /// Label of the values' axis.
+    pub unit: String,
+    /// Bars from the top.
+    pub bars: Vec<Bar>,
+    /// What is left out and why; empty if nothing is.
+    pub left_out: String,
+}
+
+/// The bar charts of one kernel.
+pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
+    let drawn = drawable(group, scale);
+    let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();
+    let Some((hero, _)) = best(group, &drawn) else { return Vec::new() };
+    if !group.varying.contains(&"isa") || isas.len() < 2 {
+        return Vec::new();
+    }
+    let threads = hero.params.threads();
+    let beside = |m: &&Measurement| {
+        m.params.threads() == threads
+            && (group.axis == "threads" || m.params.get(group.axis) == hero.params.get(group.axis))
+    };
+    let same: Vec<&Measurement> = drawn.iter().copied().filter(beside).collect();
+    let panels = panels(group, &same, &["threads", "isa", group.axis], 1);
+    panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
+}
+
+fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
+    let said: Vec<&str> = panel.said.iter().copied().filter(|n| *n != "isa").collect();
+    let mut bars: Vec<Bar> = panel
+        .members
+        .iter()
+        .filter_map(|m| {
+            Some(Bar {
+                name: group.short_without(&m.params, &said),
+                mark: mark(group, m, scale)?,
+                efficiency: m.efficiency.and_then(percent),
+            })
+        })
+        .collect();
+    let more = bars.len().saturating_sub(BARS);
+    bars.truncate(BARS);
+    let with = plural(threads, "thread");
+    let name = if panel.name.is_empty() { with } else { format!("{}, {with}", panel.name) };
+    BarChart {
+        title: title(group, "rate by instruction set", &name),
+        description: describe_bars(&bars, scale.label()),
+        unit: scale.label().to_owned(),
+        left_out: if more > 0 {
+            format!("{}: in the table.", plural(more as u64, "more bar"))
+        } else {
+            String::new()
+        },
+        bars,
+    }
+}
+
+fn describe_bars(bars: &[Bar], unit: &str) -> String {
+    let parts: Vec<String> = bars
+        .iter()
+        .map(|b| {
+            let of = b
+                .efficiency
+                .as_ref()
+                .map_or_else(String::new, |e| format!(", {e} % of its ceiling"));
+            let doubt = match b.mark.verdict {
+                Verdict::Valid => String::new(),
+                other => format!(" ({other})"),
+            };
+            format!("{}: {}{of}{doubt}", b.name, b.mark.text)
+        })
+        .collect();
+    format!("Median in {unit} by instruction set. {}.", parts.join(". "))
+}

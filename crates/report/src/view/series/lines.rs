@@ -1,0 +1,170 @@
+//! Lines over the kernel's axis, and over the threads.
+
+use proofmark_model::{Measurement, Subsystem, Verdict};
+use serde::Serialize;
+
+use super::across::{Across, Rule, Tick};
+use super::panels::{Panel, panels};
+use super::{Mark, drawable, mark, noun, title};
+use crate::view::label::Group;
+use crate::view::num::Scale;
+use crate::view::text::plural;
+
+/// Lines in one chart.
+pub const LINES: usize = 6;
+/// Times the least value that the greatest is where only a logarithm shows both.
+const SPAN: f64 = 20.0;
+
+/// A value at its place.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spot {
+    /// Place on the axis, 0 at the left end and 1 at the right one.
+    pub at: f64,
+    /// The axis' value in words.
+    pub x: String,
+    /// The value.
+    pub mark: Mark,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Its values from left to right.
+    pub spots: Vec<Spot>,
+}
+
+/// Values over an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LineChart {
+    /// Title.
+    pub title: String,
+    /// What a reader would see, in words.
+    pub description: String,
+    /// Label of the values' axis.
+    pub unit: String,
+    /// Whether that axis is logarithmic.
+    pub log: bool,
+    /// What lies from left to right.
+    pub axis: String,
+    /// Labels from left to right.
+    pub ticks: Vec<Tick>,
+    /// Where the usable CPUs end, or the caches.
+    pub rules: Vec<Rule>,
+    /// What the rules are; empty without any.
+    pub key: String,
+    /// Lines, the one with the highest value first.
+    pub series: Vec<Series>,
+    /// What is left out and why; empty if nothing is.
+    pub left_out: String,
+}
+
+/// The line charts of one kernel: over its axis; over the threads where there is none,
+/// and for block sizes also where these are few enough for a line each, as published.
+pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
+    let drawn = drawable(group, scale);
+    let mut out = Vec::new();
+    let mut few = true;
+    if group.axis != "threads"
+        && let Some(across) = Across::of(group, group.axis, &drawn)
+    {
+        few = across.ticks(group).len() <= LINES && group.axis == "block_size";
+        out.extend(over(group, scale, &across, &drawn));
+    }
+    if few && let Some(across) = Across::of(group, "threads", &drawn) {
+        out.extend(over(group, scale, &across, &drawn));
+    }
+    out
+}
+
+fn over<'a>(
+    group: &Group<'a>,
+    scale: &Scale,
+    across: &Across<'a>,
+    drawn: &[&'a Measurement],
+) -> Vec<LineChart> {
+    let panels = panels(group, drawn, &[across.knob], LINES);
+    panels.iter().map(|p| chart(group, scale, across, p)).collect()
+}
+
+fn chart(group: &Group, scale: &Scale, across: &Across, panel: &Panel) -> LineChart {
+    let mut series: Vec<Series> = Vec::new();
+    for m in &panel.members {
+        let name = group.short_without(&m.params, &panel.said);
+        let place = across.place(group, m).zip(mark(group, m, scale));
+        let Some(((at, x), mark)) = place else { continue };
+        let spot = Spot { at, x, mark };
+        match series.iter_mut().find(|s| s.name == name) {
+            Some(s) => s.spots.push(spot),
+            None => series.push(Series { name, spots: vec![spot] }),
+        }
+    }
+    let top = |s: &Series| s.spots.iter().map(|m| m.mark.value).fold(f64::NEG_INFINITY, f64::max);
+    series.sort_by(|a, b| top(b).total_cmp(&top(a)));
+    for s in &mut series {
+        s.spots.sort_by(|a, b| a.at.total_cmp(&b.at));
+        if s.name.is_empty() {
+            s.name = "median".to_owned();
+        }
+    }
+    let more = series.len().saturating_sub(LINES);
+    series.truncate(LINES);
+    let (rules, key) = across.rules(group);
+    let noun = noun(group);
+    LineChart {
+        title: title(group, &format!("{noun} by {}", what(across)), &panel.name),
+        description: describe(&series, across, scale.label()),
+        unit: scale.label().to_owned(),
+        log: wide(group, &series),
+        axis: across.label.clone(),
+        ticks: across.ticks(group),
+        rules,
+        key,
+        left_out: if more > 0 {
+            format!("{} with a lower {noun}: in the table.", plural(more as u64, "more line"))
+        } else {
+            String::new()
+        },
+        series,
+    }
+}
+
+/// The axis in a title.
+fn what<'a>(across: &'a Across) -> &'a str {
+    if across.is_background() { "load" } else { &across.label }
+}
+
+/// Rates of a CPU are held against their ceilings and against zero; where memory is
+/// a hundred times slower than a cache, both show on a logarithmic axis only.
+fn wide(group: &Group, series: &[Series]) -> bool {
+    let values = || series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let cpu = group.all.iter().any(|m| m.subsystem == Subsystem::Cpu);
+    !cpu && low > 0.0 && high > SPAN * low
+}
+
+fn describe(series: &[Series], across: &Across, unit: &str) -> String {
+    let (by, at) = match across.knob {
+        "threads" => ("number of threads", "with"),
+        _ => (across.label.as_str(), "at"),
+    };
+    let parts: Vec<String> = series
+        .iter()
+        .map(|s| {
+            let values: Vec<String> = s
+                .spots
+                .iter()
+                .map(|Spot { x, mark, .. }| {
+                    let doubt = match mark.verdict {
+                        Verdict::Valid => String::new(),
+                        other => format!(" ({other})"),
+                    };
+                    format!("{} {at} {x}{doubt}", mark.text)
+                })
+                .collect();
+            format!("{}: {}", s.name, values.join(", "))
+        })
+        .collect();
+    format!("Median in {unit} by {by}. {}.", parts.join(". "))
+}

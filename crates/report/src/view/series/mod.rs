@@ -1,0 +1,105 @@
+//! What is drawn: lines over an axis, and bars by instruction set.
+//!
+//! The knobs decide, not the kernel's name. A kernel names the knob that its charts
+//! show from left to right, and has one line a combination of the other knobs; one
+//! measured at two or more values of `isa` has bars against their ceilings. A chart
+//! with more lines than a reader can follow is split by one of the knobs.
+
+mod across;
+mod bars;
+mod lines;
+mod panels;
+
+use proofmark_model::{Measurement, Summary, Unit, Verdict};
+use serde::Serialize;
+
+pub use self::across::{Rule, Tick};
+pub use self::bars::{Bar, BarChart, bars};
+pub use self::lines::{LineChart, Series, Spot, lines};
+use super::label::Group;
+use super::num::{Scale, percent};
+use super::text::clean;
+use super::verdict_mark;
+
+/// Values on the axis beyond which a chart shows nothing.
+const AXIS: f64 = 1e7;
+
+/// One measured value, on the chart's scale.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mark {
+    /// Median.
+    pub value: f64,
+    /// The median as it is printed.
+    pub text: String,
+    /// Point, value, interval, ceiling and verdict in words.
+    pub about: String,
+    /// 95 % interval.
+    pub interval: Option<[f64; 2]>,
+    /// Ceiling.
+    pub ceiling: Option<f64>,
+    /// Verdict.
+    pub verdict: Verdict,
+}
+
+/// Measurements that have a place on the axis.
+fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
+    let fits = |m: &&Measurement| {
+        m.summary.as_ref().is_some_and(|s| {
+            let v = scale.scaled(s.median);
+            v.is_finite() && v.abs() < AXIS
+        })
+    };
+    group.all.iter().copied().filter(fits).collect()
+}
+
+fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
+    let s = m.summary.as_ref()?;
+    let on_axis = |v: f64| {
+        let v = scale.scaled(v);
+        (v.is_finite() && v.abs() < AXIS).then_some(v)
+    };
+    Some(Mark {
+        value: on_axis(s.median)?,
+        text: scale.number(s.median)?,
+        about: about(group, scale, m, s),
+        interval: s.ci95.and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
+        ceiling: m.ceiling.as_ref().and_then(|c| on_axis(c.value)),
+        verdict: m.verdict,
+    })
+}
+
+/// What a pointer shows over a mark.
+fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
+    let interval = s.ci95.and_then(|i| scale.interval(i));
+    let near = m.efficiency.and_then(percent);
+    let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
+    let parts = [
+        scale.with_label(s.median),
+        Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
+        match (near, ceiling) {
+            (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),
+            (None, Some(ceiling)) => Some(format!("ceiling {ceiling}")),
+            _ => None,
+        },
+        Some(verdict_mark(m.verdict).to_owned()),
+        group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match group.short(&m.params) {
+        point if point.is_empty() => parts.join(", "),
+        point => format!("{point}: {}", parts.join(", ")),
+    }
+}
+
+/// What a value is called.
+fn noun(group: &Group) -> &'static str {
+    match group.all.first().map(|m| m.unit) {
+        Some(Unit::Second) => "latency",
+        _ => "rate",
+    }
+}
+
+fn title(group: &Group, what: &str, name: &str) -> String {
+    let kernel = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
+    if name.is_empty() { format!("{kernel}: {what}") } else { format!("{kernel}: {what} ({name})") }
+}
