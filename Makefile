@@ -26,10 +26,10 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our kernels beside the machine's limits and, where installed, likwid-bench, in pairs
+## bench: our kernels beside the machine's limits and, where installed, likwid-bench and lmbench, in pairs
 bench: build
 	cargo bench --locked --package proofmark-kernels --bench peak
-	cargo bench --locked --package proofmark --bench likwid
+	cargo bench --locked --package proofmark --bench beside
 
 setup:
 	@scripts/setup

@@ -10,7 +10,10 @@ mod capacity;
 pub mod ceilings;
 pub mod checks;
 mod limiter;
+mod memory;
 pub mod microarchitecture;
+#[cfg(test)]
+mod property;
 mod statistics;
 #[cfg(test)]
 mod testing;
@@ -18,7 +21,9 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, Ceiling, Host, KernelSpec, Measurement, Policy, Trial, Verdict};
+use proofmark_model::{
+    Better, Ceiling, Host, KernelSpec, Measurement, Policy, Trial, Unit, Verdict,
+};
 
 pub use capacity::{Bound, Capacity};
 
@@ -42,6 +47,18 @@ impl<'a> Context<'a> {
     pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
         let one = m.params.clone().with("threads", 1);
         self.others.iter().find(|other| other.kernel == m.kernel && other.params == one)
+    }
+
+    /// The same kernel with the same other knobs on the most threads that the run
+    /// measured, up to so many.
+    pub(crate) fn on_most_threads(&self, m: &Measurement, up_to: u64) -> Option<&'a Measurement> {
+        let same = |other: &&Measurement| {
+            let threads = other.params.threads();
+            other.kernel == m.kernel
+                && threads <= up_to
+                && other.params == m.params.clone().with("threads", threads)
+        };
+        self.others.iter().filter(same).max_by_key(|other| other.params.threads())
     }
 }
 
@@ -94,6 +111,11 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
+    share_of(ceiling, m).ok_or_else(|| "there is no trial to compare with the ceiling".to_owned())
+}
+
+/// The same against any ceiling.
+pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
     let ratios: Vec<f64> = m
         .trials
         .iter()
@@ -102,7 +124,6 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     statistics::median(&ratios)
         .or_else(|| share(m.better, m.summary.as_ref()?.median, ceiling.value))
         .filter(|e| e.is_finite())
-        .ok_or_else(|| "there is no trial to compare with the ceiling".to_owned())
 }
 
 /// The ceiling at a trial's own clock, if the ceiling depends on the clock and the
@@ -161,8 +182,15 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     note("summary", summary, &unusable);
     note("summary.ci95", ci95, &too_few);
     note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
+    let time = m.unit == Unit::Second;
     note("latency", m.latency.is_none(), &|| {
-        "this kernel measures a rate, not the time of single operations".to_owned()
+        let why = if time {
+            "each value is the mean over many loads that waited for each other; one load is too \
+             short to be timed alone"
+        } else {
+            "this kernel measures a rate, not the time of single operations"
+        };
+        why.to_owned()
     });
     note("witness", m.witness.is_none(), &|| match trials {
         0 => no_trial(),
@@ -183,8 +211,15 @@ mod tests {
 
     #[test]
     fn a_healthy_measurement_is_valid_and_silent() {
-        for m in [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)] {
-            let m = judged(&host(), m, &[]);
+        let memory = [
+            crate::testing::stream("triad", 2),
+            crate::testing::sweep("copy", 2, 1 << 20),
+            crate::testing::blocks("rand_read", 8),
+            crate::testing::latency(1 << 30, 1e-7),
+        ];
+        let cpu = [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
+        for m in cpu.into_iter().chain(memory) {
+            let m = judged(&crate::testing::host_with_caches(), m, &[]);
             assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
             assert_eq!(m.verdict, Verdict::Valid);
         }
@@ -220,6 +255,14 @@ mod tests {
         assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));
         assert_eq!(share(Better::Higher, 2.0, 1.0), Some(2.0));
         assert_eq!(share(Better::Higher, 2.0, 0.0), None);
+    }
+
+    #[test]
+    fn a_time_says_why_no_single_operation_was_timed() {
+        let h = crate::testing::host_with_caches();
+        let m = judged(&h, crate::testing::latency(1 << 30, 1e-7), &[]);
+        assert!(m.missing["latency"].contains("mean over many loads"));
+        assert!(judged(&h, flops(1), &[]).missing["latency"].contains("a rate"));
     }
 
     #[test]
@@ -285,116 +328,5 @@ mod tests {
         spec.ceilings = Vec::new().into();
         let m = judge(&context(&h, &spec, &policy, &[]), flops(1));
         assert!(m.missing["ceiling"].contains("declares no ceiling"));
-    }
-
-    mod property {
-        use proofmark_model::Ending;
-        use proptest::prelude::*;
-
-        use super::*;
-        use crate::testing::trial;
-
-        fn wild() -> impl Strategy<Value = f64> {
-            prop_oneof![
-                any::<f64>(),
-                Just(0.0),
-                Just(-1.0),
-                Just(f64::NAN),
-                Just(f64::INFINITY),
-                Just(f64::MAX),
-                Just(f64::MIN_POSITIVE),
-                1e6..1e12_f64,
-            ]
-        }
-
-        prop_compose! {
-            fn any_trial()(
-                v in wild(), s in wild(), w in wild(), clock in proptest::option::of(wild()),
-                a in proptest::option::of(wild()), b in proptest::option::of(wild()),
-                n in proptest::option::of(any::<u64>()),
-            ) -> Trial {
-                let mut t = trial(v, s);
-                t.work = w;
-                t.conditions.clock_hz = clock;
-                t.conditions.clock_spread = a;
-                t.conditions.clock_disagreement = b;
-                t.conditions.steal_s = a;
-                t.conditions.throttled_s = b;
-                t.conditions.other_cpu_s = a;
-                t.conditions.own_cpu_s = b;
-                t.conditions.involuntary_switches = n;
-                t.conditions.migrations = n;
-                t.conditions.minor_faults = n;
-                t.conditions.major_faults = n;
-                t.conditions.swapped_pages = n;
-                t
-            }
-        }
-
-        fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
-            if let Some(e) = m.efficiency {
-                prop_assert!(e.is_finite());
-            }
-            if let Some(c) = &m.ceiling {
-                prop_assert!(c.value.is_finite() && c.value > 0.0 && c.uncertainty.is_finite());
-                prop_assert!(c.inputs.iter().all(|i| i.value.is_finite()));
-            }
-            let mut words = m.limiter.as_ref().map_or(String::new(), |l| l.evidence.clone());
-            for f in &m.findings {
-                words.push_str(&f.message);
-                for (name, value) in &f.evidence {
-                    prop_assert!(!value.is_null(), "{}: {name} is null", f.check);
-                }
-            }
-            prop_assert!(!words.contains("NaN") && !words.contains("inf "), "{words}");
-            Ok(())
-        }
-
-        proptest! {
-            #[test]
-            fn no_trials_panic_or_yield_nan(
-                trials in proptest::collection::vec(any_trial(), 0..14),
-                median in wild(), low in wild(), high in wild(),
-                threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
-                kind in 0..4_usize,
-                budget in any::<bool>(),
-                consistent in any::<bool>(),
-                quota in proptest::option::of(wild()),
-            ) {
-                let mut m = match kind {
-                    0 => flops(threads),
-                    1 => iops(threads),
-                    2 => mix(true, "arith17", "scalar"),
-                    _ => clock(median),
-                };
-                m.trials = trials;
-                if budget {
-                    m.ending = Ending::Budget;
-                }
-                if consistent {
-                    for t in &mut m.trials {
-                        t.work = t.value * t.seconds;
-                    }
-                }
-                if let Some(s) = m.summary.as_mut() {
-                    s.median = median;
-                    s.ci95 = Some([low, high]);
-                }
-                let mut h = host();
-                h.limits.cpu_quota =
-                    proofmark_model::Probe::known(proofmark_model::CpuQuota { cpus: quota }, "");
-                let mut other = m.clone();
-                other.params = other.params.with("threads", 1);
-                let others = [other, flops(1)];
-                let once = judged(&h, m, &others);
-                no_nan(&once)?;
-                let twice = judged(&h, once.clone(), &others);
-                // NaN in the trials is not equal to itself: compare what was concluded.
-                prop_assert_eq!(once.findings, twice.findings);
-                prop_assert_eq!(once.ceiling, twice.ceiling);
-                prop_assert_eq!(once.efficiency, twice.efficiency);
-                prop_assert_eq!(once.missing, twice.missing);
-            }
-        }
     }
 }

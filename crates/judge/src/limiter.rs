@@ -2,15 +2,25 @@
 //!
 //! What took the CPU away comes first: a quota, other processes, the hypervisor.
 //! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
-//! made of. If neither, nobody is named: a limiter that is guessed is worse than none.
+//! made of. A memory kernel far from its ceiling may still be told by what more threads
+//! gain: nothing, and what all share is the limit; all, and each core has its own. If
+//! none of these, nobody is named: a limiter that is guessed is worse than none.
 
-use proofmark_model::{Limiter, Measurement, Severity};
+use proofmark_model::{Limiter, Measurement, Severity, Subsystem, Unit};
 
 use crate::capacity::Capacity;
+use crate::memory::{cache_at, from_memory};
 use crate::{Context, ceilings};
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
 const NEAR: f64 = 0.9;
+
+/// Below this ratio of many threads to one they gain nothing from each other.
+const SHARED: f64 = 1.2;
+/// From this share of the number of threads on each gains all.
+const OWN: f64 = 0.9;
+/// Blocks from this size on are moved as long runs of vectors, in bytes.
+const LONG: u64 = 4096;
 
 /// Share of time lost to interrupts from which on it is worth telling.
 const TOLD: f64 = 0.001;
@@ -34,12 +44,20 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     if let Some(limiter) = taken_away(m) {
         return Ok(limiter);
     }
-    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
-        return Err("without a ceiling nothing shows what the limit is".to_owned());
-    };
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
         return Err("the number is invalid, so nothing limited it".to_owned());
     }
+    match near_the_ceiling(ctx, m) {
+        Ok(limiter) => Ok(limiter),
+        Err(reason) => by_scaling(ctx, m).ok_or(reason),
+    }
+}
+
+/// What the ceiling is made of, where the number comes near it.
+fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
+    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
+        return Err("without a ceiling nothing shows what the limit is".to_owned());
+    };
     let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
     if efficiency < NEAR {
         return Err(format!("{share}, and no check found what holds it down"));
@@ -53,6 +71,56 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
         limiter.evidence += &format!("; interrupts take {lost:.1} % of a busy thread's time here");
     }
     Ok(limiter)
+}
+
+/// What more threads show of a memory rate that is far from its ceiling: the same point
+/// on one thread and on the most threads that have a core each.
+fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Limiter> {
+    if m.subsystem != Subsystem::Memory || m.unit != Unit::BytePerSecond {
+        return None;
+    }
+    let cores = Capacity::of(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
+    let threads = m.params.int("threads").filter(|t| *t <= cores)?;
+    let (one, many) =
+        if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
+    let sound = |m: &Measurement| m.findings.iter().all(|f| f.severity == Severity::Note);
+    let threads = many.params.threads() as f64;
+    let ratio = many.summary.as_ref()?.median / one.summary.as_ref()?.median;
+    if threads < 2.0 || !sound(one) || !sound(many) || !ratio.is_finite() {
+        return None;
+    }
+    let resource = if ratio < SHARED {
+        shared(ctx, m)?
+    } else if ratio > OWN * threads {
+        own(ctx, m)
+    } else {
+        return None;
+    };
+    let mut evidence = format!("with {threads} threads the rate is {ratio:.2} times that of 1");
+    let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
+    if ratio < SHARED && !bare {
+        evidence += "; unless the CPUs share a core, which a hypervisor may hide";
+    }
+    Some(Limiter { resource: resource.to_owned(), evidence })
+}
+
+/// What all threads share, where they reach it.
+fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
+    if from_memory(ctx.host, m).is_ok() {
+        return Some("memory bus");
+    }
+    let set = m.params.int("working_set")?;
+    let beyond = cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes);
+    (m.kernel == "memory.sweep" && beyond).then_some("shared cache")
+}
+
+/// What each core has for itself: for long runs of vectors from memory the lines that
+/// it can have under way, since in a cache the same loops are many times as fast; for
+/// anything else the core as a whole.
+fn own(ctx: &Context, m: &Measurement) -> &'static str {
+    let wide = matches!(m.params.text("isa"), Some("sse2" | "avx2" | "avx512"));
+    let long = m.params.int("block_size").map_or(wide, |block| block >= LONG);
+    if long && from_memory(ctx.host, m).is_ok() { "lines in flight of a core" } else { "core" }
 }
 
 /// The first of the findings that says who took the CPU.
@@ -69,7 +137,10 @@ mod tests {
     use proofmark_model::{CpuQuota, Host, Probe};
 
     use super::*;
-    use crate::testing::{around, clock, each, flops, host, judged, mix, with_values};
+    use crate::testing::{
+        around, blocks, clock, each, flops, host, host_with_caches, judged, latency, mix, stream,
+        sweep, with_values,
+    };
 
     #[test]
     fn what_interrupts_take_is_told() {
@@ -157,5 +228,57 @@ mod tests {
         let above = judged(&h, with_values(flops(1), &around(1.5 * 64e9)), &[]);
         assert!(above.limiter.is_none());
         assert!(above.missing["limiter"].contains("invalid"));
+    }
+
+    /// What is named for a point on one thread and on two, the second so many times as fast.
+    fn scaled(point: impl Fn(u64) -> Measurement, ratio: f64) -> [Option<Limiter>; 2] {
+        let one = with_values(point(1), &around(1e10));
+        let two = with_values(point(2), &around(ratio * 1e10));
+        let others = [one.clone(), two.clone()];
+        let name = |m: Measurement| judged(&host_with_caches(), m, &others).limiter;
+        [name(one), name(two)]
+    }
+
+    #[test]
+    fn threads_that_gain_all_are_held_by_their_own_core() {
+        for limiter in scaled(|threads| stream("read", threads), 1.98) {
+            let limiter = limiter.unwrap();
+            assert_eq!(limiter.resource, "lines in flight of a core");
+            assert_eq!(limiter.evidence, "with 2 threads the rate is 1.98 times that of 1");
+        }
+        let bytes = |threads: u64| {
+            let mut m = blocks("read_write", 1);
+            m.params = m.params.with("threads", threads);
+            m
+        };
+        assert_eq!(scaled(bytes, 2.0)[0].as_ref().unwrap().resource, "core");
+    }
+
+    #[test]
+    fn threads_that_gain_nothing_share_what_holds_them() {
+        let named = |set: u64, ratio: f64| {
+            scaled(|threads| sweep("read", threads, set), ratio)[1].clone().map(|l| l.resource)
+        };
+        assert_eq!(named(1 << 30, 1.1).as_deref(), Some("memory bus"));
+        assert_eq!(named(16 << 20, 1.1).as_deref(), Some("shared cache"));
+        assert_eq!(named(1 << 20, 1.1), None, "a cache of each core's own is not shared");
+        let [one, _] = scaled(|threads| stream("read", threads), 1.1);
+        let evidence = one.unwrap().evidence;
+        assert!(evidence.ends_with("which a hypervisor may hide"), "{evidence}");
+    }
+
+    #[test]
+    fn what_lies_between_or_is_disturbed_names_nobody() {
+        for limiter in scaled(|threads| stream("read", threads), 1.5) {
+            assert!(limiter.is_none(), "{limiter:?}");
+        }
+        let mut one = stream("read", 1);
+        one.findings.push(proofmark_model::Finding::new("clusters", Severity::Suspect, "", ""));
+        let two = with_values(stream("read", 2), &around(2e10));
+        assert!(judged(&host_with_caches(), two, &[one]).limiter.is_none());
+        let slow = judged(&host_with_caches(), latency(32 << 10, 5e-9), &[]);
+        assert!(slow.limiter.is_none() && slow.missing["limiter"].contains("25.0 %"));
+        let fast = scaled(flops, 2.0);
+        assert!(fast.iter().all(Option::is_none), "only memory is told by its threads");
     }
 }

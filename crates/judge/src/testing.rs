@@ -3,9 +3,9 @@
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
 use proofmark_model::{
-    Better, Clock, Conditions, Cpu, CpuQuota, Ending, Finding, Host, KernelSpec, Limits, Load,
-    Measurement, Memory, Microarchitecture, Os, Params, Policy, Probe, Severity, Subsystem,
-    Summary, Timer, Timestamp, Trial, Unit, Witness,
+    Better, Cache, CacheKind, Clock, Conditions, Cpu, CpuQuota, Ending, Finding, Host, KernelSpec,
+    Limits, Load, Measurement, Memory, Microarchitecture, Os, Params, Policy, Probe, Severity,
+    Subsystem, Summary, Timer, Timestamp, Trial, Unit, Witness,
 };
 
 use crate::checks::Check;
@@ -105,21 +105,26 @@ pub(crate) fn policy() -> Policy {
 
 /// A kernel's declaration, as far as the judge looks at it.
 pub(crate) fn spec(kernel: &str) -> KernelSpec {
-    let ceiling = match kernel {
-        "cpu.clock" => "cpu.boost",
-        "cpu.mix.int" | "cpu.mix.float" => "cpu.mix",
-        _ => "cpu.peak",
+    let ceilings: &[&'static str] = match kernel {
+        "cpu.clock" => &["cpu.boost"],
+        "cpu.mix.int" | "cpu.mix.float" => &["cpu.mix"],
+        "memory.sweep" => &["memory.cache", "memory.core", "memory.dram"],
+        _ if kernel.ends_with("latency") => &["memory.load_use"],
+        _ if kernel.starts_with("memory.") => &["memory.core", "memory.dram"],
+        _ => &["cpu.peak"],
     };
+    let memory = kernel.starts_with("memory.");
+    let time = kernel.ends_with("latency");
     KernelSpec {
         id: kernel.to_owned().into(),
         title: "".into(),
         summary: "".into(),
         detail: "".into(),
-        subsystem: Subsystem::Cpu,
-        unit: Unit::OpPerSecond,
-        better: Better::Higher,
+        subsystem: if memory { Subsystem::Memory } else { Subsystem::Cpu },
+        unit: if time { Unit::Second } else { Unit::OpPerSecond },
+        better: if time { Better::Lower } else { Better::Higher },
         knobs: Vec::new().into(),
-        ceilings: vec![ceiling.into()].into(),
+        ceilings: ceilings.iter().map(|id| (*id).into()).collect(),
         axis: None,
         interleave: true,
     }
@@ -163,6 +168,15 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
     }
 }
 
+/// A quiet trial whose value is in that unit.
+fn trial_in(unit: Unit, value: f64) -> Trial {
+    let mut t = trial(value, 0.1);
+    if unit == Unit::Second {
+        t.work = t.seconds / value;
+    }
+    t
+}
+
 /// Ten values around `centre`, 0.2 % apart from end to end, without order.
 pub(crate) fn around(centre: f64) -> Vec<f64> {
     [3.0, -4.0, 1.0, 5.0, -2.0, 2.0, -5.0, 4.0, -1.0, -3.0]
@@ -189,7 +203,7 @@ pub(crate) fn summary(values: &[f64]) -> Option<Summary> {
 
 /// A measurement with these values.
 pub(crate) fn measurement(kernel: &str, params: Params, unit: Unit, values: &[f64]) -> Measurement {
-    let trials: Vec<Trial> = values.iter().map(|v| trial(*v, 0.1)).collect();
+    let trials: Vec<Trial> = values.iter().map(|v| trial_in(unit, *v)).collect();
     let work: f64 = trials.iter().map(|t| t.work).sum();
     Measurement {
         unit,
@@ -240,6 +254,74 @@ pub(crate) fn clock(hz: f64) -> Measurement {
     measurement("cpu.clock", params, Unit::Hertz, &around(hz))
 }
 
+/// The machine with caches of 48 KiB, 2 MiB a core and 32 MiB for both.
+pub(crate) fn host_with_caches() -> Host {
+    let cache = |level: u32, size_bytes: u64, shared_by: &[u32]| Cache {
+        level,
+        kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
+        size_bytes,
+        line_bytes: Some(64),
+        ways: None,
+        shared_by: shared_by.to_vec(),
+        instances: 2 / shared_by.len() as u32,
+    };
+    let mut host = host();
+    host.cpu.caches =
+        known(vec![cache(1, 48 << 10, &[0]), cache(2, 2 << 20, &[0]), cache(3, 32 << 20, &[0, 1])]);
+    host
+}
+
+/// One of the kernels after STREAM, with arrays of 1 GiB and non-temporal stores; 10
+/// GB/s a thread.
+pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
+    let mut params = Params::default()
+        .with("threads", threads)
+        .with("isa", "avx512")
+        .with("array_size", 1 << 30)
+        .with("pages", "huge");
+    if op != "read" {
+        params = params.with("stores", "nontemporal");
+    }
+    let value = 1e10 * threads.clamp(1, 2) as f64;
+    memory(op, params, Unit::BytePerSecond, value)
+}
+
+/// A sweep's point with a set of that size for each thread; 10 GB/s a thread.
+pub(crate) fn sweep(op: &str, threads: u64, working_set: u64) -> Measurement {
+    let params = Params::default()
+        .with("op", op)
+        .with("threads", threads)
+        .with("isa", "avx512")
+        .with("working_set", working_set)
+        .with("pages", "huge");
+    memory("sweep", params, Unit::BytePerSecond, 1e10 * threads as f64)
+}
+
+/// A published operation on one thread with 1 GiB of data; 10 GB/s.
+pub(crate) fn blocks(op: &str, block_size: u64) -> Measurement {
+    let params = Params::default()
+        .with("threads", 1)
+        .with("block_size", block_size)
+        .with("data_size", 1 << 30)
+        .with("pages", "huge");
+    memory(op, params, Unit::BytePerSecond, 1e10)
+}
+
+/// A pointer chase through a set of that size, at that many seconds a load.
+pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
+    let params = Params::default().with("working_set", working_set).with("pages", "huge");
+    memory("latency", params, Unit::Second, seconds)
+}
+
+fn memory(kernel: &str, params: Params, unit: Unit, value: f64) -> Measurement {
+    let m = measurement(&format!("memory.{kernel}"), params, unit, &around(value));
+    each(m, |_, t| {
+        t.moved = (unit == Unit::BytePerSecond).then_some(t.work);
+        t.conditions.huge_pages = Some(1.0);
+        t.conditions.misplaced_pages = Some(0.0);
+    })
+}
+
 /// Changes every trial.
 pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Measurement {
     for (i, t) in m.trials.iter_mut().enumerate() {
@@ -250,7 +332,7 @@ pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Mea
 
 /// Gives the trials new values and the summary with them.
 pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
-    m.trials = values.iter().map(|v| trial(*v, 0.1)).collect();
+    m.trials = values.iter().map(|v| trial_in(m.unit, *v)).collect();
     m.summary = summary(values);
     m
 }

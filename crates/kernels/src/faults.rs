@@ -1,12 +1,15 @@
 //! Kernels that go wrong on purpose, to test what a run makes of it. They are in
 //! debug builds only, in no profile, and run when they are named.
 
-#![allow(unsafe_code)] // A signal to oneself and an illegal instruction have no safe form.
+#![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
 use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
+
+use crate::cpu::isa::Isa;
+use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +30,7 @@ pub const ALL: &[&dyn Kernel] = &[
     &Faulty { spec: &WRONG, fault: Fault::Wrong },
     &Faulty { spec: &PANIC, fault: Fault::Panic },
     &Faulty { spec: &REFUSE, fault: Fault::Refuse },
+    &CORRUPT,
 ];
 
 static KILL: KernelSpec = spec("test.kill");
@@ -49,6 +53,34 @@ const fn spec(id: &'static str) -> KernelSpec {
         ceilings: Cow::Borrowed(&[]),
         axis: None,
         interleave: true,
+    }
+}
+
+/// `memory.copy` with a loop that leaves one element of each segment wrong.
+static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupted as Loop));
+
+static CORRUPT_SPEC: KernelSpec = KernelSpec {
+    id: Cow::Borrowed("test.corrupt"),
+    title: Cow::Borrowed("Fault"),
+    summary: Cow::Borrowed("Copies memory and leaves an element wrong."),
+    detail: Cow::Borrowed("Copies memory and leaves an element wrong, to see it found."),
+    subsystem: Subsystem::Memory,
+    unit: Unit::BytePerSecond,
+    better: Better::Higher,
+    knobs: Cow::Borrowed(STORING),
+    ceilings: Cow::Borrowed(&[]),
+    axis: None,
+    interleave: false,
+};
+
+/// Copies, then flips the sign of the second element.
+unsafe extern "C" fn corrupted(segment: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
+    let Some(copy) = find_loop(Op::Copy, Stores::Temporal, Isa::Scalar) else { return 0 };
+    // SAFETY: the caller's promise, passed on; a segment has more than two elements.
+    unsafe {
+        let result = copy(segment, passes, stamp, k);
+        *segment.dst.add(1) *= -1.0;
+        result
     }
 }
 
@@ -129,5 +161,24 @@ fn illegal() {
     // SAFETY: the instruction is defined to raise an exception; nothing follows it.
     unsafe {
         std::arch::asm!("udf #0", options(noreturn));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrupted_copy_is_found() {
+        let point = Params::default()
+            .with("threads", 1)
+            .with("array_size", 1 << 20)
+            .with("isa", "scalar")
+            .with("stores", "temporal")
+            .with("pages", "small");
+        let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
+        load.run(1);
+        let error = load.verify().unwrap_err();
+        assert_eq!(error, "element 1 should be 2 and is -2");
     }
 }

@@ -12,8 +12,30 @@ mod faults;
 pub mod memory;
 
 /// Every kernel, in the order in which a report shows them.
-pub const ALL: &[&dyn Kernel] =
-    &[&cpu::Clock, &cpu::Flops, &cpu::Iops, &cpu::MixInt, &cpu::MixFloat];
+pub const ALL: &[&dyn Kernel] = &[
+    &cpu::Clock,
+    &cpu::Flops,
+    &cpu::Iops,
+    &cpu::MixInt,
+    &cpu::MixFloat,
+    &memory::COPY,
+    &memory::SCALE,
+    &memory::ADD,
+    &memory::TRIAD,
+    &memory::READ,
+    &memory::WRITE,
+    &memory::Sweep,
+    &memory::READ_WRITE,
+    &memory::RAND_READ_WRITE,
+    &memory::SEQ_WRITE,
+    &memory::RAND_WRITE,
+    &memory::SEQ_READ,
+    &memory::RAND_READ,
+    &memory::Latency,
+    &memory::LoadedLatency,
+    &memory::NumaRead,
+    &memory::NumaLatency,
+];
 
 /// The kernel of that id. Debug builds also know those that go wrong on purpose.
 pub fn find(id: &str) -> Option<&'static dyn Kernel> {

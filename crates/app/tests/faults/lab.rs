@@ -94,11 +94,24 @@ impl Cgroup {
     pub fn with_quota(cpus: f64) -> Option<Self> {
         const PERIOD_US: f64 = 100_000.0;
         let quota = (cpus * PERIOD_US) as u64;
-        let name = format!("proofmark-test-{}", std::process::id());
-        for (root, file, value) in [
+        Self::with([
             ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
             ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
-        ] {
+        ])
+    }
+
+    /// A cgroup that may hold so many bytes; `None` where none can be made.
+    pub fn with_memory(bytes: u64) -> Option<Self> {
+        Self::with([
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", format!("{bytes}")),
+            ("/sys/fs/cgroup", "memory.max", format!("{bytes}")),
+        ])
+    }
+
+    /// The first of these limits that can be set.
+    fn with(limits: [(&str, &str, String); 2]) -> Option<Self> {
+        let name = format!("proofmark-test-{}", std::process::id());
+        for (root, file, value) in limits {
             let group = Self(Path::new(root).join(&name));
             if fs::create_dir(&group.0).is_ok() && fs::write(group.0.join(file), value).is_ok() {
                 return Some(group);

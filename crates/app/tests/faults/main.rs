@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
 mod lab;
+mod memory;
 
 use std::fs;
 use std::path::Path;

@@ -5,14 +5,20 @@
 mod cpu_boost;
 mod cpu_mix;
 mod cpu_peak;
+mod memory_cache;
+mod memory_core;
+mod memory_dram;
+mod memory_load_use;
+mod modules;
 mod parts;
 
-use proofmark_model::{Ceiling, Limiter, Measurement};
+use proofmark_model::{Better, Ceiling, Limiter, Measurement};
 
 use crate::{Capacity, Context};
 
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
+pub(crate) use memory_cache::l1_bytes;
 pub(crate) use parts::CLOCK_INPUT;
 
 /// A rule that derives a ceiling.
@@ -33,20 +39,38 @@ pub trait CeilingRule: Sync {
     /// Why there is none, in words for a person.
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String>;
 
+    /// What surely cannot be passed, also where it is too loose for an efficiency
+    /// against it to mean anything. Nothing else than the ceiling unless a rule says so.
+    ///
+    /// # Errors
+    /// Why there is none, in words for a person.
+    fn bound(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        self.derive(ctx, m)
+    }
+
     /// What holds a measurement down that came near a ceiling of this rule. `share`
     /// says how near, in words that begin the evidence: `98.5 % of the ceiling`.
     fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter;
 }
 
 /// Every rule.
-pub const ALL: &[&dyn CeilingRule] = &[&cpu_peak::CpuPeak, &cpu_mix::CpuMix, &cpu_boost::CpuBoost];
+pub const ALL: &[&dyn CeilingRule] = &[
+    &cpu_peak::CpuPeak,
+    &cpu_mix::CpuMix,
+    &cpu_boost::CpuBoost,
+    &memory_cache::MemoryCache,
+    &memory_core::MemoryCore,
+    &memory_dram::MemoryDram,
+    &memory_load_use::MemoryLoadUse,
+];
 
 /// The rule of that id.
 pub fn find(id: &str) -> Option<&'static dyn CeilingRule> {
     ALL.iter().copied().find(|rule| rule.id() == id)
 }
 
-/// The ceiling of a measurement: the first of its kernel's list that can be derived.
+/// The ceiling of a measurement: the tightest of its kernel's list that can be
+/// derived, which is the lowest, or where less is better the highest.
 ///
 /// # Errors
 /// Why none can.
@@ -54,16 +78,80 @@ pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     if ctx.spec.ceilings.is_empty() {
         return Err("this kernel declares no ceiling".to_owned());
     }
+    let mut derived: Vec<Ceiling> = Vec::new();
     let mut reasons = Vec::new();
     for id in ctx.spec.ceilings.iter() {
         match find(id).map(|rule| rule.derive(ctx, m)) {
-            Some(Ok(c)) if c.value.is_finite() && c.value > 0.0 && c.uncertainty.is_finite() => {
-                return Ok(c);
-            }
+            Some(Ok(c)) if usable(&c) => derived.push(c),
             Some(Ok(c)) => reasons.push(format!("{id}: comes out as {}", c.value)),
             Some(Err(reason)) => reasons.push(format!("{id}: {reason}")),
             None => reasons.push(format!("{id}: no such ceiling")),
         }
     }
-    Err(reasons.join("; "))
+    tightest(m.better, derived).ok_or_else(|| reasons.join("; "))
+}
+
+fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
+    let by_value = |a: &Ceiling, b: &Ceiling| a.value.total_cmp(&b.value);
+    match better {
+        Better::Higher => ceilings.into_iter().min_by(by_value),
+        Better::Lower => ceilings.into_iter().max_by(by_value),
+    }
+}
+
+/// Everything that bounds a measurement: what each rule of its kernel's list can
+/// say for certain, be it too loose to show an efficiency against.
+pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
+    let rules = ctx.spec.ceilings.iter().filter_map(|id| find(id));
+    rules.filter_map(|rule| rule.bound(ctx, m).ok()).filter(usable).collect()
+}
+
+fn usable(c: &Ceiling) -> bool {
+    c.value.is_finite() && c.value > 0.0 && c.uncertainty.is_finite() && c.uncertainty >= 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{context, host_with_caches, latency, policy, spec, stream};
+
+    #[test]
+    fn the_tightest_is_taken_in_any_order() {
+        let (h, policy) = (host_with_caches(), policy());
+        let others = [latency(1 << 30, 1e-7)];
+        for order in [["memory.core", "memory.dram"], ["memory.dram", "memory.core"]] {
+            let mut spec = spec("memory.read");
+            spec.ceilings = order.iter().map(|id| (*id).into()).collect();
+            let with = |others: &[Measurement]| {
+                derive(&context(&h, &spec, &policy, others), &stream("read", 1)).unwrap().id
+            };
+            assert_eq!(with(&others), "memory.core", "48 lines in 100 ns are 31 GB/s");
+            assert_eq!(with(&[]), "memory.dram", "358 GB/s, where the latency is not known");
+            let all = bounds(&context(&h, &spec, &policy, &others), &stream("read", 1));
+            assert_eq!(all.len(), 2);
+        }
+    }
+
+    #[test]
+    fn where_less_is_better_the_highest_floor_is_taken() {
+        let floor = |value: f64| Ceiling {
+            id: String::new(),
+            value,
+            unit: "s".to_owned(),
+            formula: String::new(),
+            inputs: Vec::new(),
+            uncertainty: 0.0,
+        };
+        let both = || vec![floor(1e-9), floor(3e-9)];
+        assert_eq!(tightest(Better::Lower, both()).map(|c| c.value), Some(3e-9));
+        assert_eq!(tightest(Better::Higher, both()).map(|c| c.value), Some(1e-9));
+    }
+
+    #[test]
+    fn the_reasons_of_all_are_kept_when_none_can_be_derived() {
+        let (mut h, policy, spec) = (host_with_caches(), policy(), spec("memory.read"));
+        crate::testing::set_microarchitecture(&mut h, "unheard_of");
+        let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
+        assert!(why.contains("memory.core: ") && why.contains("; memory.dram: "), "{why}");
+    }
 }

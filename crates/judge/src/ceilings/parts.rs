@@ -6,6 +6,7 @@ use proofmark_model::{
 };
 
 use crate::capacity::{Bound, Capacity};
+use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::counted;
@@ -98,6 +99,26 @@ pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
         Some(found) => microarchitecture::find(&found.id)
             .ok_or_else(|| format!("no table of execution ports for {}", found.name)),
     }
+}
+
+/// The memory side of the host's core design.
+///
+/// # Errors
+/// If the design is not known or has no row.
+pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
+    match host.cpu.microarchitecture.get() {
+        None => {
+            Err(format!("the core's design is not known ({})", host.cpu.microarchitecture.origin()))
+        }
+        Some(found) => memory::find(&found.id)
+            .ok_or_else(|| format!("no table of caches and memory for {}", found.name)),
+    }
+}
+
+/// A figure of the memory side's table as an input, with the row and its source.
+pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &MemoryRow) -> Input {
+    let note = format!("table row {}: {}", row.id, row.source);
+    input(name, value, unit, Provenance::Assumed, note)
 }
 
 /// A throughput from the table as an input, with the row and its source.

@@ -1,9 +1,10 @@
 //! `above_ceiling`: more than the machine can do.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Better, Ceiling, Finding, Measurement, Severity};
 
 use super::{Check, percent};
-use crate::Context;
+use crate::ceilings::bounds;
+use crate::{Context, share_of};
 
 pub(super) struct AboveCeiling;
 
@@ -20,25 +21,39 @@ impl Check for AboveCeiling {
         "A number above its theoretical ceiling by more than the ceiling's own uncertainty is \
          invalid: either it does not measure what its name says, or an input of the ceiling is wrong. \
          The inputs stand beside it with their sources. The efficiency that is compared is the median \
-         over the trials, each against the ceiling at its own clock."
+         over the trials, each against the ceiling at its own clock. Where several ceilings apply, \
+         each is held against the number, not only the tightest; where less is better, being below \
+         the floor is what is impossible."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let (ceiling, efficiency) = (m.ceiling.as_ref()?, m.efficiency?);
-        if efficiency <= 1.0 + ceiling.uncertainty {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let beyond = |c: &Ceiling| share_of(c, m).map(|e| e / (1.0 + c.uncertainty));
+        let (excess, ceiling) = bounds(ctx, m)
+            .into_iter()
+            .filter_map(|c| Some((beyond(&c)?, c)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))?;
+        if excess <= 1.0 {
             return None;
         }
+        let efficiency = excess * (1.0 + ceiling.uncertainty);
+        let what = match m.better {
+            Better::Higher => format!("it reaches {} of its ceiling", percent(efficiency)),
+            Better::Lower => {
+                format!("it takes {} of the least time that is possible", percent(1.0 / efficiency))
+            }
+        };
         Some(
             Finding::new(
                 self.id(),
                 Severity::Invalid,
                 format!(
-                    "it reaches {} of its ceiling, which is sure to within {}",
-                    percent(efficiency),
+                    "{what} ({}), which is sure to within {}",
+                    ceiling.id,
                     percent(ceiling.uncertainty)
                 ),
                 "compare the ceiling's inputs with the machine: the core design, the number of \
-                 cores, the clock; if they hold, the kernel did not do the work that it counts",
+                 cores, the clock, the memory; if they hold, the kernel did not do the work that it \
+                 counts",
             )
             .with("efficiency", efficiency)
             .with("uncertainty", ceiling.uncertainty)
@@ -50,7 +65,9 @@ impl Check for AboveCeiling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{around, flops, severity, with_values};
+    use crate::testing::{
+        around, flops, found_on, host_with_caches, latency, severity, stream, sweep, with_values,
+    };
 
     #[test]
     fn more_than_the_ports_can_start_is_invalid() {
@@ -62,5 +79,43 @@ mod tests {
     fn within_the_uncertainty_is_silent() {
         let m = with_values(flops(1), &around(1.003 * 64e9));
         assert_eq!(severity(&AboveCeiling, m), None);
+    }
+
+    #[test]
+    fn a_ceiling_that_is_not_the_tightest_is_held_against_it_too() {
+        // 31 GB/s within a factor of two by the lines in flight; 717 GB/s by the bus.
+        let h = host_with_caches();
+        let others = [latency(1 << 30, 1e-7)];
+        let says = |rate: f64, others: &[Measurement]| {
+            let m = with_values(stream("read", 1), &around(rate));
+            found_on(&h, &AboveCeiling, m, others).map(|f| f.message)
+        };
+        assert_eq!(says(60e9, &others), None);
+        assert!(says(70e9, &others).unwrap().contains("memory.core"));
+        assert!(says(800e9, &[]).unwrap().contains("memory.dram"));
+    }
+
+    #[test]
+    fn a_cache_that_gives_more_than_its_path_is_invalid() {
+        let h = host_with_caches();
+        let says = |rate: f64| {
+            let m = with_values(sweep("read", 1, 32 << 10), &around(rate));
+            found_on(&h, &AboveCeiling, m, &[])
+        };
+        assert!(says(1.02 * 512e9).is_some());
+        assert!(says(0.99 * 512e9).is_none());
+    }
+
+    #[test]
+    fn a_time_below_the_floor_is_invalid() {
+        let h = host_with_caches();
+        let says = |set: u64, seconds: f64| found_on(&h, &AboveCeiling, latency(set, seconds), &[]);
+        // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
+        let finding = says(32 << 10, 1e-9).unwrap();
+        assert_eq!(finding.severity, Severity::Invalid);
+        assert!(finding.message.contains("80.0 % of the least time"), "{}", finding.message);
+        assert!(says(32 << 10, 1.26e-9).is_none());
+        assert!(says(1 << 30, 3e-9).is_some());
+        assert!(says(1 << 30, 4.3e-9).is_none());
     }
 }

@@ -6,21 +6,26 @@
 //! disturbed trial of many does not condemn the median.
 
 mod above_ceiling;
+mod cache_disagreement;
 mod clock_disagreement;
 mod clock_drop;
 mod clusters;
 mod core_shared;
 mod crashed;
+mod in_cache;
 mod inconsistent;
 mod involuntary_switches;
 mod migration;
+mod misplaced_memory;
 mod other_cpu;
 mod oversubscribed;
 mod page_faults;
+mod random_faster;
 mod refused;
 mod scaling;
 mod share;
 mod short_trial;
+mod small_pages;
 mod steal;
 mod swap;
 mod throttled;
@@ -63,6 +68,9 @@ pub const ALL: &[&dyn Check] = &[
     &above_ceiling::AboveCeiling,
     &work_removed::WorkRemoved,
     &scaling::Scaling,
+    &in_cache::InCache,
+    &misplaced_memory::MisplacedMemory,
+    &small_pages::SmallPages,
     &short_trial::ShortTrial,
     &wide_interval::WideInterval,
     &trend::Trend,
@@ -77,6 +85,8 @@ pub const ALL: &[&dyn Check] = &[
     &clock_disagreement::ClockDisagreement,
     &swap::Swap,
     &page_faults::PageFaults,
+    &random_faster::RandomFaster,
+    &cache_disagreement::CacheDisagreement,
     &unwatched::Unwatched,
     &core_shared::CoreShared,
 ];
@@ -157,8 +167,17 @@ mod tests {
         for text in texts {
             for word in text.split(|c: char| !(c.is_ascii_lowercase() || c == '.' || c == '_')) {
                 let word = word.trim_matches('.');
-                if word.starts_with("cpu.") && !["cpu.stat", "cpu.max"].contains(&word) {
-                    let kernels = ["cpu.clock", "cpu.flops", "cpu.iops"];
+                let files = ["cpu.stat", "cpu.max", "memory.max"];
+                let named = word.starts_with("cpu.") || word.starts_with("memory.");
+                if named && !files.contains(&word) {
+                    let kernels = [
+                        "cpu.clock",
+                        "cpu.flops",
+                        "cpu.iops",
+                        "memory.latency",
+                        "memory.sweep",
+                        "memory.numa",
+                    ];
                     assert!(ceilings::find(word).is_some() || kernels.contains(&word), "{word}");
                 }
             }

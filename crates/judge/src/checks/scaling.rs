@@ -1,6 +1,6 @@
 //! `scaling`: more threads gave more than their number, or than the CPUs there are.
 
-use proofmark_model::{Finding, Measurement, Severity, Summary};
+use proofmark_model::{Better, Finding, Measurement, Severity, Subsystem, Summary, Unit};
 
 use super::Check;
 use crate::Context;
@@ -11,6 +11,10 @@ use crate::words::counted;
 /// The least uncertainty of one point: what a clock that moves between two points
 /// leaves after it was divided out.
 const FLOOR: f64 = 0.02;
+/// What a memory kernel may gain because its data is divided: each thread's part is
+/// smaller than the whole was for one, so that translation buffers and the caches of
+/// each core hold more of it.
+const DIVIDED: f64 = 0.1;
 
 pub(super) struct Scaling;
 
@@ -53,22 +57,27 @@ impl Check for Scaling {
          each divided by its own clock where that is known. More than the number of threads, or than \
          the usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 \
          % intervals, at least 2 % each) is invalid: threads were multiplied into a result that held \
-         them, or a clock counted CPU time. Not judged where the one-thread point is itself disturbed."
+         them, or a clock counted CPU time. Memory kernels are not divided by the clock, which does \
+         not drive memory, and may gain 10 % more, since each thread's part of the data is smaller. \
+         Times are not judged, nor anything where the one-thread point is itself disturbed."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        if capacity.threads < 2 || m.params.int("threads").is_none() {
+        let rates = m.better == Better::Higher && m.unit != Unit::Second;
+        if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
             return None;
         }
         let one = ctx.on_one_thread(m).filter(|one| sound(one))?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let by_clock = has_clock(m) && has_clock(one);
+        let memory = m.subsystem == Subsystem::Memory;
+        let by_clock = !memory && has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
         let quota = capacity.quota.unwrap_or(f64::INFINITY);
         // One thread too had no more than the quota.
         let most = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
-        let slack = capacity.quota_slack(&m.trials);
+        let divided = if memory { DIVIDED } else { 0.0 };
+        let slack = capacity.quota_slack(&m.trials) + divided;
         let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
         if !ratio.is_finite() || ratio <= allowed {
             return None;
@@ -98,7 +107,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{around, each, flops, found_on, host, with_values};
+    use crate::testing::{around, each, flops, found_on, host, latency, stream, with_values};
 
     fn says(threads: u64, factor: f64) -> Option<Finding> {
         let m = with_values(flops(threads), &around(factor * 0.99 * 64e9));
@@ -145,5 +154,33 @@ mod tests {
             t.work = t.value * t.seconds;
         }
         assert!(found_on(&h, &Scaling, m, &[flops(1)]).is_some());
+    }
+
+    #[test]
+    fn memory_scales_with_its_threads_and_a_tenth_more_at_most() {
+        let says = |threads: u64, factor: f64| {
+            let m = with_values(stream("read", threads), &around(factor * 1e10));
+            found_on(&host(), &Scaling, m, &[stream("read", 1)])
+        };
+        assert!(says(2, 2.15).is_none(), "smaller parts for each thread");
+        assert!(says(2, 2.4).is_some());
+        assert!(says(8, 2.05).is_none() && says(8, 4.0).is_some(), "two CPUs");
+        // A clock that falls with two threads is not memory's.
+        let slow = each(with_values(stream("read", 2), &around(2e10)), |_, t| {
+            t.conditions.clock_hz = Some(3e9);
+        });
+        assert!(found_on(&host(), &Scaling, slow, &[stream("read", 1)]).is_none());
+    }
+
+    #[test]
+    fn a_longer_time_on_several_threads_is_no_gain() {
+        let loaded = |threads: u64, seconds: f64| {
+            let mut m = latency(1 << 30, seconds);
+            m.kernel = "memory.loaded_latency".to_owned();
+            m.params = m.params.with("threads", threads);
+            m
+        };
+        let others = [loaded(1, 1e-7)];
+        assert!(found_on(&host(), &Scaling, loaded(2, 5e-7), &others).is_none());
     }
 }

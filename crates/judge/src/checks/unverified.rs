@@ -1,6 +1,6 @@
 //! `unverified`: the result is wrong, or the witness counted something else.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity};
+use proofmark_model::{Ending, Finding, Measurement, Severity, Unit};
 
 use super::Check;
 use crate::Context;
@@ -14,6 +14,16 @@ pub(super) struct Unverified;
 /// A count as a person reads it.
 fn count(value: f64) -> String {
     if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
+}
+
+/// What a kernel's work is counted in.
+fn work(unit: Unit) -> &'static str {
+    match unit {
+        Unit::BytePerSecond => "bytes",
+        Unit::BitPerSecond => "bits",
+        Unit::Second => "operations that waited for each other",
+        Unit::FlopPerSecond | Unit::OpPerSecond | Unit::Hertz => "units of work",
+    }
 }
 
 impl Check for Unverified {
@@ -49,13 +59,18 @@ impl Check for Unverified {
         if (w.claimed - w.counted).abs() <= ROUNDING * larger {
             return None;
         }
+        let compared = match w.note.as_str() {
+            "" => String::new(),
+            note => format!(" ({note})"),
+        };
         let mut finding = Finding::new(
             self.id(),
             Severity::Invalid,
             format!(
-                "{} counted {} units of work where the kernel claims {}",
+                "{} counted {} {} where the kernel claims {}{compared}",
                 w.kind,
                 count(w.counted),
+                work(m.unit),
                 count(w.claimed)
             ),
             "do not use this number; report it as a defect of the kernel if it comes again",
@@ -73,7 +88,7 @@ impl Check for Unverified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found, severity};
+    use crate::testing::{flops, found, latency, severity, stream};
 
     #[test]
     fn a_wrong_result_is_invalid() {
@@ -90,6 +105,21 @@ mod tests {
             let mut m = flops(1);
             m.witness.as_mut().unwrap().counted *= factor;
             assert_eq!(severity(&Unverified, m), Some(Severity::Invalid), "{factor}");
+        }
+    }
+
+    #[test]
+    fn what_was_compared_is_told_in_the_kernels_own_measure() {
+        for (mut m, word) in
+            [(stream("copy", 1), "bytes where"), (latency(1 << 20, 5e-9), "operations that waited")]
+        {
+            let witness = m.witness.as_mut().unwrap();
+            witness.counted *= 0.5;
+            witness.note = "claimed against proved".to_owned();
+            let (severity, message) = found(&Unverified, m).unwrap();
+            assert_eq!(severity, Severity::Invalid);
+            assert!(message.contains(word), "{message}");
+            assert!(message.ends_with("(claimed against proved)"), "{message}");
         }
     }
 

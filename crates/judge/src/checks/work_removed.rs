@@ -1,12 +1,12 @@
-//! `work_removed`: more operations a cycle than any known core can start.
+//! `work_removed`: more operations or bytes a cycle than any known core can do.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Finding, Measurement, Severity, Subsystem, Trial, Unit};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::ceilings::{Peak, mix_cycles};
-use crate::microarchitecture::{Row, rows};
+use crate::ceilings::{Peak, l1_bytes, mix_cycles};
+use crate::microarchitecture::{Row, memory, rows};
 use crate::statistics::median;
 
 /// What the clock readings may be off by, generously: a kernel whose work was
@@ -30,6 +30,35 @@ fn widest(m: &Measurement) -> Option<(f64, &'static str)> {
     rows().filter_map(|row| Some((per_cycle(m, row)?, row.id))).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
+/// The design whose first level gives most for this kernel, and how many bytes.
+fn widest_cache(m: &Measurement) -> Option<(f64, &'static str)> {
+    let each = memory::rows().filter_map(|row| Some((l1_bytes(m, row)?, row.id)));
+    each.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The design whose loads follow each other soonest, and how many a cycle.
+fn soonest_load() -> Option<(f64, &'static str)> {
+    let each = memory::rows().filter_map(|row| Some((1.0 / row.l1_cycles?, row.id)));
+    each.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Work of one core in one cycle of its clock.
+fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
+    let cores = capacity.threads.min(capacity.physical) as f64;
+    by_trial(m, |value, clock| value / (cores * clock))
+}
+
+fn loads_each_cycle(m: &Measurement) -> Option<f64> {
+    by_trial(m, |value, clock| 1.0 / (value * clock))
+}
+
+/// The median over the trials that know their clock.
+fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
+    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(of(t.value, clock(t)?))).collect();
+    median(&each)
+}
+
 impl Check for WorkRemoved {
     fn id(&self) -> &'static str {
         "work_removed"
@@ -44,22 +73,27 @@ impl Check for WorkRemoved {
          that is known for that instruction set and type. More than that by a tenth is invalid, also \
          where this machine's own design is unknown: the compiler, or a core that fuses or folds \
          instructions, did not execute what was counted. The kernel needs a loop that cannot be \
-         simplified."
+         simplified. Memory kernels alike: more bytes a cycle and core than the widest first level \
+         gives, or dependent loads that follow each other sooner than in the fastest one."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if m.subsystem != Subsystem::Cpu {
-            return None;
-        }
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        let cores = capacity.threads.min(capacity.physical) as f64;
-        let each: Vec<f64> = m
-            .trials
-            .iter()
-            .filter_map(|t| Some(t.value / (cores * t.conditions.clock_hz.filter(|c| *c > 0.0)?)))
-            .collect();
-        let done = median(&each)?;
-        let (most, design) = widest(m)?;
+        let (done, most, design, unit) = match (m.subsystem, m.unit) {
+            (Subsystem::Cpu, _) => {
+                let (most, design) = widest(m)?;
+                (each_cycle(m, &capacity)?, most, design, "operations")
+            }
+            (Subsystem::Memory, Unit::BytePerSecond) => {
+                let (most, design) = widest_cache(m)?;
+                (each_cycle(m, &capacity)?, most, design, "bytes")
+            }
+            (Subsystem::Memory, Unit::Second) => {
+                let (most, design) = soonest_load()?;
+                (loads_each_cycle(m)?, most, design, "dependent loads")
+            }
+            _ => return None,
+        };
         if done <= most * MARGIN {
             return None;
         }
@@ -68,12 +102,12 @@ impl Check for WorkRemoved {
                 self.id(),
                 Severity::Invalid,
                 format!(
-                    "{done:.1} operations a cycle and core, where the widest known core ({design}) \
-                     starts {most:.1}"
+                    "{done:.1} {unit} a cycle and core, where the widest known core ({design}) does \
+                     {most:.1}"
                 ),
                 "the counted operations were not all executed; look at the machine code of the loop",
             )
-            .with("operations_per_cycle", done)
+            .with("per_cycle", done)
             .with("most_per_cycle", most),
         )
     }
@@ -83,7 +117,8 @@ impl Check for WorkRemoved {
 mod tests {
     use super::*;
     use crate::testing::{
-        around, flops, found_on, host, iops, mix, set_microarchitecture, severity, with_values,
+        around, flops, found_on, host, iops, latency, mix, set_microarchitecture, severity, stream,
+        with_values,
     };
 
     #[test]
@@ -112,5 +147,25 @@ mod tests {
             t.conditions.clock_hz = None;
         }
         assert_eq!(severity(&WorkRemoved, m), None);
+    }
+
+    #[test]
+    fn bytes_that_no_first_level_gives_are_found_on_an_unknown_core() {
+        let mut h = host();
+        set_microarchitecture(&mut h, "unheard_of");
+        let says = |rate: f64| {
+            let m = with_values(stream("read", 1), &around(rate));
+            found_on(&h, &WorkRemoved, m, &[])
+        };
+        assert_eq!(says(160.0 * 4e9).unwrap().severity, Severity::Invalid);
+        assert!(says(120.0 * 4e9).is_none());
+    }
+
+    #[test]
+    fn loads_that_did_not_wait_are_found() {
+        let mut h = host();
+        set_microarchitecture(&mut h, "unheard_of");
+        let says = |cycles: f64| found_on(&h, &WorkRemoved, latency(1 << 30, cycles / 4e9), &[]);
+        assert!(says(2.0).is_some() && says(3.0).is_none() && says(400.0).is_none());
     }
 }

@@ -16,6 +16,7 @@
 mod amd;
 mod arm;
 mod intel;
+pub mod memory;
 
 /// Width of the registers that an instruction works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 mod clock;
 mod flops;
 mod iops;
-mod isa;
+pub(crate) mod isa;
 mod law;
 mod mix_float;
 mod mix_int;

@@ -81,7 +81,9 @@ impl Arena {
         let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
-        if let Some(arena) = kept.as_ref().filter(fits) {
+        // One that is still in use, as when tests run side by side, is not shared.
+        let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
+        if let Some(arena) = kept.as_ref().filter(fits).filter(free) {
             return Ok(Arc::clone(arena));
         }
         *kept = None;

@@ -1,3 +1,36 @@
 //! Memory kernels.
 
 mod arena;
+mod block;
+mod chase;
+mod knobs;
+mod latency;
+mod loaded_latency;
+mod node;
+mod numa;
+mod portable;
+mod reader;
+mod segment;
+mod stream;
+mod sweep;
+
+#[cfg(all(test, target_arch = "x86_64", unix))]
+mod decoded;
+#[cfg(test)]
+mod testing;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod x86_64;
+
+pub use block::{Blocks, RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
+pub use latency::Latency;
+pub use loaded_latency::LoadedLatency;
+pub use numa::{NumaLatency, NumaRead};
+#[cfg(debug_assertions)]
+pub(crate) use segment::{Loop, Segment, find as find_loop};
+pub use stream::{ADD, COPY, READ, SCALE, Stream, TRIAD, WRITE};
+#[cfg(debug_assertions)]
+pub(crate) use stream::{
+    STORING,
+    op::{Op, Stores},
+};
+pub use sweep::Sweep;

@@ -1,0 +1,153 @@
+//! Which points this machine can run, and with how much data.
+
+use proofmark_engine::{Kernel, Refusal};
+use proofmark_model::{
+    Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, format_size,
+};
+
+use super::Planned;
+
+/// Id, title and meaning of what a plan itself can have to tell.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    "plan.shrunk",
+    "Less data than planned",
+    "The memory that is available, or that the cgroup's limit leaves, cannot hold what the plan \
+     asked for, so a point runs with less: memory of a benchmark must never push out other \
+     programs. Where that leaves too little to defeat the caches, the point's own checks say so. \
+     Raise the limit, stop other programs, or ask for sizes that fit.",
+)];
+
+/// Points that are being gathered, with what is told about them.
+pub(super) struct Gathering<'a> {
+    pub(super) host: &'a Host,
+    pub(super) planned: Planned,
+}
+
+impl Gathering<'_> {
+    /// Adds the points that this machine can run, once each, and the reasons why it
+    /// cannot run the others.
+    pub(super) fn keep(&mut self, kernel: &'static dyn Kernel, combinations: Vec<Params>) {
+        for params in combinations {
+            let params = kernel.settle(params, self.host);
+            let id = kernel.spec().id.to_string();
+            if let Err(Refusal(reason)) = kernel.supports(&params) {
+                tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
+            } else if let Some(params) = self.fitted(kernel, params) {
+                let point = Point { kernel: id, params };
+                if !self.planned.plan.points.contains(&point) {
+                    self.planned.plan.points.push(point);
+                }
+            }
+        }
+    }
+
+    /// The point with as much data as fits into memory.
+    fn fitted(&mut self, kernel: &'static dyn Kernel, params: Params) -> Option<Params> {
+        let (room, needed) = (self.host.usable_memory(), kernel.memory_bytes(&params));
+        if needed <= room {
+            return Some(params);
+        }
+        let id = &kernel.spec().id;
+        let cause =
+            format!("{} of memory needed, {} may be used", format_size(needed), format_size(room));
+        let smaller = kernel.shrunk(&params, room).filter(|p| kernel.memory_bytes(p) <= room);
+        let Some(smaller) = smaller else {
+            let knobs = words(kernel.spec(), &params);
+            let line = format!("{id} with {knobs}: {cause}, and it cannot be had with less");
+            tell(&mut self.planned.too_large, line);
+            return None;
+        };
+        let changed: Vec<String> = kernel
+            .spec()
+            .knobs
+            .iter()
+            .filter_map(|k| {
+                let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
+                (old != new).then(|| {
+                    format!("{} {} instead of {}", k.name, format_size(new), format_size(old))
+                })
+            })
+            .collect();
+        let message = format!("{id}: {}: {cause}", changed.join(", "));
+        if !self.planned.findings.iter().any(|f| f.message == message) {
+            let advice = "raise the memory limit, stop other programs, or ask for sizes that fit";
+            let finding = Finding::new(FINDINGS[0].0, Severity::Note, message, advice)
+                .with("needed_bytes", needed)
+                .with("usable_bytes", room);
+            self.planned.findings.push(finding);
+        }
+        Some(smaller)
+    }
+}
+
+/// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
+fn words(spec: &KernelSpec, params: &Params) -> String {
+    let word = |k: &Knob| {
+        let value = params.get(&k.name)?;
+        Some(match (&k.kind, value) {
+            (KnobKind::Size { .. }, Param::Int(bytes)) => {
+                format!("{} {}", k.name, format_size(*bytes))
+            }
+            _ => format!("{} {value}", k.name),
+        })
+    };
+    spec.knobs.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds a line that is not there yet.
+fn tell(lines: &mut Vec<String>, line: String) {
+    if !lines.contains(&line) {
+        lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Plan, Policy, Probe};
+
+    use super::*;
+
+    fn gathered(id: &str, free: u64, params: Params) -> Planned {
+        let mut host = crate::machine::look();
+        host.memory.available_bytes = Probe::known(free, "test");
+        let policy = Policy {
+            target: 0.02,
+            min_trials: 3,
+            max_trials: 3,
+            trial_s: 0.1,
+            trial_s_of: std::collections::BTreeMap::new(),
+            budget_s: None,
+        };
+        let plan = Plan { profile: "test".to_owned(), policy, points: Vec::new() };
+        let planned =
+            Planned { plan, unsupported: Vec::new(), too_large: Vec::new(), findings: Vec::new() };
+        let mut gathering = Gathering { host: &host, planned };
+        gathering.keep(proofmark_kernels::find(id).unwrap(), vec![params]);
+        gathering.planned
+    }
+
+    fn blocks(size: u64, threads: u64) -> Params {
+        let params = Params::default().with("threads", threads).with("block_size", size);
+        params.with("data_size", 8 * size.max(1 << 30)).with("pages", "huge")
+    }
+
+    #[test]
+    fn a_point_shrinks_to_the_memory_and_says_so() {
+        let free = 1 << 30;
+        let planned = gathered("memory.seq_write", free, blocks(8192, 2));
+        let size = planned.plan.points[0].params.int("data_size").unwrap();
+        assert!(size < free && size > free / 2, "{size}");
+        assert!(planned.findings[0].message.contains("8 GiB"), "{:?}", planned.findings);
+        let whole = gathered("memory.seq_write", 64 << 30, blocks(8192, 2));
+        assert_eq!(whole.plan.points[0].params.int("data_size"), Some(8 << 30));
+        assert!(whole.findings.is_empty(), "{:?}", whole.findings);
+    }
+
+    #[test]
+    fn a_point_that_no_shrinking_makes_fit_is_left_out() {
+        let planned = gathered("memory.seq_write", 512 << 20, blocks(80 << 20, 8));
+        assert!(planned.plan.points.is_empty());
+        assert_eq!(planned.too_large.len(), 1);
+        assert!(planned.too_large[0].contains("memory needed"), "{:?}", planned.too_large);
+    }
+}

@@ -1,0 +1,107 @@
+//! Planted faults of the memory subsystem: a cache under the name of memory, a wrong
+//! result, memory that the plan does not fit into.
+
+use std::process::Stdio;
+
+use super::lab::{Cgroup, proofmark, quiet, run_json, skip};
+use proofmark_model::{Ending, Measurement, Severity, Verdict};
+
+/// Small enough to be set up in a moment by a debug build.
+const SMALL: &str = "memory.copy.array_size=2MB";
+
+fn found(m: &Measurement, check: &str) -> Option<Severity> {
+    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
+}
+
+#[test]
+fn a_cache_under_the_name_of_memory_is_invalid() {
+    let _quiet = quiet();
+    let mut command = proofmark();
+    command.args(["run", "memory.copy", "--threads", "1", "--trials", "3", "--set", SMALL]);
+    let (run, code) = run_json(&mut command);
+    if run.host.usable_cache().is_none() {
+        return skip("a_cache_under_the_name_of_memory", "this machine reports no cache");
+    }
+    assert!(!run.measurements.is_empty());
+    for m in &run.measurements {
+        assert_eq!(found(m, "in_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+        assert_eq!(m.verdict, Verdict::Invalid);
+    }
+    assert_eq!(code, Some(3));
+}
+
+#[test]
+fn no_page_is_made_while_a_trial_is_timed() {
+    let _quiet = quiet();
+    let mut command = proofmark();
+    command.args(["run", "memory.copy", "memory.rand_write", "memory.latency", "--threads", "1,2"]);
+    command.args(["--trials", "3", "--block-size", "8B,8KB", "--set", SMALL]);
+    for size in ["memory.rand_write.data_size=64MB", "memory.latency.working_set=64KB,16MB"] {
+        command.args(["--set", size]);
+    }
+    let (run, _) = run_json(&mut command);
+    assert!(run.measurements.len() >= 8, "{}", run.measurements.len());
+    for m in &run.measurements {
+        assert!(!m.trials.is_empty(), "{:?}", m.ending);
+        for c in m.trials.iter().map(|t| &t.conditions) {
+            // Counted, and none.
+            assert_eq!((c.minor_faults, c.major_faults), (Some(0), Some(0)), "{}", m.point());
+        }
+    }
+}
+
+#[test]
+fn a_corrupted_result_is_invalid() {
+    let _quiet = quiet();
+    let (run, code) = run_json(proofmark().args(["run", "test.corrupt", "--trials", "3"]));
+    let m = &run.measurements[0];
+    assert!(matches!(m.ending, Ending::Unverified { .. }), "{:?}", m.ending);
+    assert_eq!(m.verdict, Verdict::Invalid);
+    assert_eq!(code, Some(3));
+}
+
+#[test]
+fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
+    let _quiet = quiet();
+    let test = "a_memory_limit_shrinks_the_plan";
+    let limit = 512 << 20;
+    let Some(group) = Cgroup::with_memory(limit) else {
+        return skip(test, "no cgroup memory controller that this user may write");
+    };
+    let mut command = proofmark();
+    command.args(["run", "memory.copy", "memory.rand_read", "--threads", "2", "--trials", "3"]);
+    command.args(["--block-size", "1MB"]);
+    command.args([
+        "--set",
+        "memory.copy.array_size=8GB",
+        "--set",
+        "memory.rand_read.data_size=8GB",
+    ]);
+    let (run, _) = run_json(group.enter(&mut command));
+    assert!(run.measurements.len() >= 2);
+    for m in &run.measurements {
+        assert!(matches!(m.ending, Ending::Complete | Ending::Budget), "{:?}", m.ending);
+        let data = m.params.int("array_size").or(m.params.int("data_size")).unwrap();
+        assert!(data < limit && data > limit / 16, "{data}");
+    }
+    let shrunk: Vec<_> = run.findings.iter().filter(|f| f.check == "plan.shrunk").collect();
+    assert!(shrunk.len() >= 2, "{:?}", run.findings);
+    assert!(shrunk[0].message.contains("8 GiB"), "{}", shrunk[0].message);
+}
+
+#[test]
+fn what_cannot_fit_is_refused_in_one_line() {
+    let _quiet = quiet();
+    let Some(group) = Cgroup::with_memory(512 << 20) else {
+        let reason = "no cgroup memory controller that this user may write";
+        return skip("what_cannot_fit_is_refused_in_one_line", reason);
+    };
+    let mut command = proofmark();
+    command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
+    let out = group.enter(&mut command).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("block_size 80 MiB") && said.contains("may be used"), "{said}");
+    assert!(out.stdout.is_empty());
+}

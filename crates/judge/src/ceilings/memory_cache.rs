@@ -1,0 +1,203 @@
+//! `memory.cache`: what the first or the second level gives in a cycle.
+
+use proofmark_model::{Ceiling, Host, Limiter, Measurement};
+
+use super::CeilingRule;
+use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
+use crate::memory::{Streams, cache_at, l1_at_most};
+use crate::microarchitecture::Width;
+use crate::microarchitecture::memory::MemoryRow;
+use crate::words::counted;
+use crate::{Capacity, Context};
+
+/// A set up to this share of a cache lies in it whole: the stack and the loop's own
+/// data need the rest.
+const FITS: f64 = 0.9;
+/// From so many times the first level on a set is the second level's: less would
+/// come from the first for a half or more.
+const BEYOND_L1: f64 = 2.0;
+
+/// The rule.
+pub(super) struct MemoryCache;
+
+/// The level that a set lies in, and the share of it that a smaller level may give.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Level {
+    L1,
+    L2 { from_l1: f64 },
+}
+
+fn level(host: &Host, set: f64) -> Result<Level, String> {
+    let size = |n: u32| cache_at(host, n).map(|c| c.size_bytes as f64);
+    let (Some(l1), Some(l2)) = (size(1), size(2)) else {
+        return Err("the sizes of the first and the second level are not known".to_owned());
+    };
+    let l1_at_most = l1_at_most(host) as f64;
+    if set <= FITS * l1 {
+        Ok(Level::L1)
+    } else if set < BEYOND_L1 * l1_at_most {
+        Err("the set is about as large as the first level, and comes from two of them".to_owned())
+    } else if set <= FITS * l2 {
+        Ok(Level::L2 { from_l1: l1_at_most / set })
+    } else {
+        Err("what the levels past the second give in a cycle is not documented".to_owned())
+    }
+}
+
+/// Bytes a cycle that a loop can count from the first level.
+///
+/// The portable loop goes by the name of scalar, and the compiler may have made
+/// 128-bit code of it.
+pub(crate) fn l1_bytes(m: &Measurement, row: &MemoryRow) -> Option<f64> {
+    let streams = Streams::of(m)?;
+    let at = |width: Width| row.l1_bytes(streams.read, streams.written, width);
+    match m.params.text("isa") {
+        Some("scalar" | "sse2") => at(Width::V128),
+        Some("avx2") => at(Width::V256),
+        Some("avx512") => at(Width::V512),
+        // The kernel takes what is fastest here.
+        None => [Width::V128, Width::V256, Width::V512].into_iter().filter_map(at).reduce(f64::max),
+        Some(_) => None,
+    }
+}
+
+impl CeilingRule for MemoryCache {
+    fn id(&self) -> &'static str {
+        "memory.cache"
+    }
+
+    fn title(&self) -> &'static str {
+        "Bandwidth of the first and the second level of cache"
+    }
+
+    fn about(&self) -> &'static str {
+        "Cores x clock x bytes a cycle. The clock is measured under the load. Sets of up to 90 % of the \
+         first level are bounded by what the core can load and store in a cycle with the loop's \
+         instruction set, where the narrower side decides for a copy; sets from twice the first \
+         level to 90 % of the second by the path between the two. These come from a table by core \
+         design. Uncertainty: that of the clock, and for the second level what the first may still \
+         have held. The shared levels have no documented figure and no ceiling."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        if m.kernel != "memory.sweep" {
+            return Err("the data of this kernel is meant to lie in memory".to_owned());
+        }
+        let set = m.params.int("working_set").ok_or("the point has no working set")? as f64;
+        let capacity = Capacity::of(ctx.host, m)?;
+        let row = memory_row(ctx.host)?;
+        let l1 = l1_bytes(m, row).ok_or_else(|| {
+            format!("what {} can load and store in a cycle is not documented", row.id)
+        })?;
+        let (name, bytes, from_l1) = match level(ctx.host, set)? {
+            Level::L1 => ("l1_bytes_per_cycle", l1, 0.0),
+            Level::L2 { from_l1 } => {
+                let path = row.l2_bytes.ok_or_else(|| {
+                    format!(
+                        "what the second level of {} gives in a cycle is not documented",
+                        row.id
+                    )
+                })?;
+                ("l2_bytes_per_cycle", path.min(l1), from_l1)
+            }
+        };
+        let (clock, spread) = clock(ctx.host, m)?;
+        let slack = capacity.quota_slack(&m.trials);
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value: capacity.cores * clock.value * bytes,
+            unit: m.unit.as_str().to_owned(),
+            formula: format!("cores x clock x {name}"),
+            inputs: vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)],
+            uncertainty: (1.0 + spread + slack) / (1.0 - from_l1) - 1.0,
+        })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+        if let Some(limiter) = quota(ceiling, capacity, share) {
+            return limiter;
+        }
+        let level = if ceiling.formula.contains("l1_") { "L1" } else { "L2" };
+        Limiter {
+            resource: format!("{level} bandwidth"),
+            evidence: format!(
+                "{share}{} on {}",
+                at_clock(ceiling),
+                counted(capacity.cores, "core")
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        around, context, host, host_with_caches, judged, policy, set_microarchitecture, spec,
+        stream, sweep, with_values,
+    };
+
+    fn on(h: &Host, m: &Measurement) -> Result<Ceiling, String> {
+        let (spec, policy) = (spec("memory.sweep"), policy());
+        MemoryCache.derive(&context(h, &spec, &policy, &[]), m)
+    }
+
+    fn value(m: &Measurement) -> f64 {
+        on(&host_with_caches(), m).unwrap().value
+    }
+
+    fn with_isa(op: &str, isa: &str) -> Measurement {
+        let mut m = sweep(op, 1, 32 << 10);
+        m.params = m.params.with("isa", isa);
+        m
+    }
+
+    #[test]
+    fn by_hand_on_golden_cove_at_4_gigahertz() {
+        // Two 64-byte loads a cycle; three of 32; three of 16.
+        assert_eq!(value(&with_isa("read", "avx512")), 4e9 * 128.0);
+        assert_eq!(value(&with_isa("read", "avx2")), 4e9 * 96.0);
+        assert_eq!(value(&with_isa("read", "sse2")), 4e9 * 48.0);
+        assert_eq!(value(&with_isa("read", "scalar")), 4e9 * 48.0);
+        // One 64-byte store a cycle, beside which one load is read.
+        assert_eq!(value(&with_isa("write", "avx512")), 4e9 * 64.0);
+        assert_eq!(value(&with_isa("copy", "avx512")), 4e9 * 128.0);
+        assert_eq!(value(&sweep("read", 2, 32 << 10)), 2.0 * 4e9 * 128.0);
+    }
+
+    #[test]
+    fn the_second_level_is_its_path() {
+        let c = on(&host_with_caches(), &sweep("read", 1, 1 << 20)).unwrap();
+        assert_eq!(c.value, 4e9 * 64.0);
+        // A sixteenth of the set may lie in a first level of 64 KiB.
+        assert!((c.uncertainty - (1.005 / (1.0 - 0.0625) - 1.0)).abs() < 1e-9, "{}", c.uncertainty);
+    }
+
+    #[test]
+    fn other_sets_and_kernels_have_none() {
+        let why = |h: &Host, m: Measurement| on(h, &m).unwrap_err();
+        let h = host_with_caches();
+        assert!(why(&h, sweep("read", 1, 46 << 10)).contains("first level"));
+        assert!(why(&h, sweep("read", 1, 100 << 10)).contains("comes from two"));
+        assert!(why(&h, sweep("read", 1, 2 << 20)).contains("past the second"));
+        assert!(why(&host(), sweep("read", 1, 32 << 10)).contains("not known"));
+        assert!(why(&h, stream("read", 1)).contains("memory"));
+        let mut arm = host_with_caches();
+        set_microarchitecture(&mut arm, "neoverse_v1");
+        let mut m = sweep("read", 1, 1 << 20);
+        m.params = m.params.with("isa", "scalar");
+        assert!(why(&arm, m).contains("not documented"));
+    }
+
+    #[test]
+    fn the_level_is_the_limiter() {
+        let limiter = |set: u64, rate: f64| {
+            let m = with_values(sweep("read", 1, set), &around(rate));
+            judged(&host_with_caches(), m, &[]).limiter.unwrap()
+        };
+        let l1 = limiter(32 << 10, 0.95 * 512e9);
+        assert_eq!(l1.resource, "L1 bandwidth");
+        assert!(l1.evidence.starts_with("95.0 % of the ceiling at 4.000 GHz on 1 core"));
+        assert_eq!(limiter(1 << 20, 0.95 * 256e9).resource, "L2 bandwidth");
+    }
+}

@@ -1,0 +1,250 @@
+//! `memory.core`: what one core's lines in flight can bring.
+//!
+//! Little's law: as many lines as a core can have under way arrive in the time that
+//! one of them takes.
+
+use proofmark_model::{
+    Ceiling, Finding, Input, Limiter, Measurement, Provenance, Severity, Unit, format_quantity,
+};
+
+use super::CeilingRule;
+use super::parts::{cores, input, memory_row, quota, tabled};
+use crate::memory::{
+    LINE, MOSTLY_CACHE, Streams, cache_share, from_memory, line_share, touched_bytes,
+};
+use crate::statistics::median;
+use crate::words::counted;
+use crate::{Capacity, Context};
+
+/// How much sooner than the measured latency a line of a stream may come: a random
+/// chase closes and opens a DRAM row with each load (a third to a half of the time),
+/// a stream finds it open; and lines that a prefetcher fetched into the last-level
+/// cache no longer take up the core's own queue.
+const SOONER: f64 = 1.0;
+
+/// Share of huge pages from which on a latency holds no page walks.
+const HUGE: f64 = 0.9;
+
+/// The rule.
+pub(super) struct MemoryCore;
+
+/// Checks whose finding means that a latency is longer than the memory's.
+const LONGER: &[&str] =
+    &["other_cpu", "steal", "throttled", "swap", "small_pages", "misplaced_memory"];
+
+/// The latency of memory that this run measured, without page walks: that of its
+/// fastest trial, since what disturbs a chase makes it longer.
+fn latency(ctx: &Context) -> Result<Input, String> {
+    let of_memory = |o: &&Measurement| {
+        o.kernel == "memory.latency"
+            && o.summary.is_some()
+            && o.params.text("pages") == Some("huge")
+            && o.findings.iter().all(|f| f.severity != Severity::Invalid)
+    };
+    let set = |o: &Measurement| o.params.int("working_set").unwrap_or(0);
+    let Some(largest) = ctx.others.iter().filter(of_memory).max_by_key(|o| set(o)) else {
+        return Err("this run did not measure memory.latency with huge pages".to_owned());
+    };
+    let longer =
+        |f: &&Finding| f.severity == Severity::Suspect && LONGER.contains(&f.check.as_ref());
+    if let Some(finding) = largest.findings.iter().find(longer) {
+        return Err(format!("memory.latency was disturbed itself ({})", finding.check));
+    }
+    let huge: Vec<f64> = largest.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
+    if median(&huge).is_none_or(|h| h < HUGE) {
+        return Err(
+            "memory.latency got no huge pages, so that its time holds page walks".to_owned()
+        );
+    }
+    let bytes = touched_bytes(largest).unwrap_or(0);
+    if cache_share(ctx.host, bytes) >= MOSTLY_CACHE {
+        return Err("memory.latency's largest set is not twice the last-level cache".to_owned());
+    }
+    let seconds = largest.summary.as_ref().map_or(f64::NAN, |s| s.min);
+    if !(seconds.is_finite() && seconds > 0.0) {
+        return Err("memory.latency has no value".to_owned());
+    }
+    let note = format!(
+        "memory.latency of this run with {} MiB in huge pages, the fastest trial",
+        bytes >> 20
+    );
+    Ok(input("latency", seconds, "s", Provenance::Measured, note))
+}
+
+/// Lines that the operation reads, and lines that it reads only to overwrite them,
+/// for each line that it counts.
+fn lines_read(m: &Measurement) -> Result<(f64, f64), String> {
+    let streams = Streams::of(m).ok_or("this kernel counts no bytes")?;
+    if streams.read == 0.0 {
+        return Err("what is only written need not be read first".to_owned());
+    }
+    let ordinary = m.kernel == "memory.sweep" || m.params.text("stores") == Some("temporal");
+    let allocated = if ordinary { streams.written } else { 0.0 };
+    Ok((streams.read / streams.counted(), allocated / streams.counted()))
+}
+
+impl CeilingRule for MemoryCore {
+    fn id(&self) -> &'static str {
+        "memory.core"
+    }
+
+    fn title(&self) -> &'static str {
+        "Lines in flight of a core"
+    }
+
+    fn about(&self) -> &'static str {
+        "Cores x lines in flight x 64 bytes / latency (Little's law), where the latency is the run's \
+         own memory.latency at its largest set with huge pages (the fastest trial), and the lines are the greater of \
+         what the first and the second level of the core track, from a table by design. That bounds \
+         the lines that are read; so it is divided by the lines read for each line counted: 1 for \
+         read, half for copy and scale, two thirds for add and triad, and those that ordinary stores \
+         read first. What is only written has no such ceiling. Uncertainty: 100 %, because streams \
+         find open DRAM rows and prefetchers work ahead in the last-level cache; more for stores \
+         that some cores make without reading first, and for what the cache may have held."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        let capacity = Capacity::of(ctx.host, m)?;
+        let (read, allocated) = lines_read(m)?;
+        let from_cache = from_memory(ctx.host, m)?;
+        let row = memory_row(ctx.host)?;
+        let lines = row
+            .lines
+            .ok_or_else(|| format!("how many lines {} has in flight is not documented", row.id))?;
+        let latency = latency(ctx)?;
+        let used = line_share(m);
+        let slack = capacity.quota_slack(&m.trials);
+        let per_line = used / (read + allocated);
+        let without_allocation = (read + allocated) / read;
+        let counted = input(
+            "counted_per_line_read",
+            LINE * per_line,
+            "B",
+            Provenance::Reported,
+            "bytes counted for each line that the kernel reads, those read before a store included",
+        );
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value: capacity.cores * lines * LINE * per_line / latency.value,
+            unit: m.unit.as_str().to_owned(),
+            formula: "cores x lines_in_flight x counted_per_line_read / latency".to_owned(),
+            inputs: vec![
+                cores(ctx.host, &capacity),
+                tabled("lines_in_flight", lines, "", row),
+                counted,
+                latency,
+            ],
+            uncertainty: (1.0 + SOONER + slack) * without_allocation / (1.0 - from_cache) - 1.0,
+        })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+        if let Some(limiter) = quota(ceiling, capacity, share) {
+            return limiter;
+        }
+        let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
+        let latency = value("latency").unwrap_or_default();
+        Limiter {
+            resource: "lines in flight of a core".to_owned(),
+            evidence: format!(
+                "{share}: {} on each of {}, {} each",
+                counted(value("lines_in_flight").unwrap_or_default(), "line"),
+                counted(capacity.cores, "core"),
+                format_quantity(latency, Unit::Second)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        around, blocks, context, each, host_with_caches, judged, policy, set_microarchitecture,
+        spec, stream, sweep, with_values,
+    };
+    use crate::testing::{host, latency as chase};
+
+    const LATENCY: f64 = 1e-7;
+    /// 48 lines of 64 bytes in 100 ns, less 0.1 % in the fastest trial.
+    const READ: f64 = 48.0 * 64.0 / (LATENCY * 0.999);
+
+    fn from(m: &Measurement, others: &[Measurement]) -> Result<Ceiling, String> {
+        let (h, spec, policy) = (host_with_caches(), spec("memory.read"), policy());
+        MemoryCore.derive(&context(&h, &spec, &policy, others), m)
+    }
+
+    fn near(m: &Measurement, expected: f64) {
+        let c = from(m, &[chase(1 << 30, LATENCY)]).unwrap();
+        assert!((c.value / expected - 1.0).abs() < 1e-12, "{} instead of {expected}", c.value);
+    }
+
+    #[test]
+    fn lines_read_bound_what_is_counted() {
+        near(&stream("read", 1), READ);
+        near(&stream("read", 2), 2.0 * READ);
+        near(&stream("copy", 1), 2.0 * READ);
+        near(&stream("triad", 1), 1.5 * READ);
+        near(&blocks("rand_read_write", 8192), 2.0 * READ);
+        near(&blocks("rand_read", 8), READ / 8.0);
+        // Ordinary stores read what they overwrite.
+        near(&sweep("copy", 1, 1 << 30), READ);
+        let mut m = stream("triad", 1);
+        m.params = m.params.with("stores", "temporal");
+        near(&m, READ);
+    }
+
+    #[test]
+    fn a_core_that_does_not_read_before_it_writes_is_within_the_uncertainty() {
+        let others = [chase(64 << 30, LATENCY)];
+        let sure = |m: &Measurement| from(m, &others).unwrap().uncertainty;
+        assert!((sure(&stream("copy", 1)) - 1.0).abs() < 0.04);
+        assert!((sure(&sweep("copy", 1, 8 << 30)) - 3.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn what_is_only_written_has_none() {
+        let others = [chase(1 << 30, LATENCY)];
+        for m in [stream("write", 1), sweep("write", 1, 1 << 30), blocks("rand_write", 8)] {
+            assert!(from(&m, &others).unwrap_err().contains("only written"), "{}", m.kernel);
+        }
+    }
+
+    #[test]
+    fn the_latency_must_be_that_of_memory() {
+        let why = |others: &[Measurement]| from(&stream("read", 1), others).unwrap_err();
+        assert!(why(&[]).contains("did not measure"));
+        let mut small = chase(1 << 30, LATENCY);
+        small.params = small.params.with("pages", "small");
+        assert!(why(&[small]).contains("did not measure"));
+        let refused = each(chase(1 << 30, LATENCY), |_, t| t.conditions.huge_pages = Some(0.0));
+        assert!(why(&[refused]).contains("page walks"));
+        assert!(why(&[chase(32 << 20, 1e-8)]).contains("twice"));
+        let mut disturbed = chase(1 << 30, 2.0 * LATENCY);
+        disturbed.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
+        assert!(why(&[disturbed]).contains("other_cpu"));
+        let both = [chase(1 << 30, LATENCY), chase(1 << 20, 4e-9)];
+        let value = from(&stream("read", 1), &both).unwrap().value;
+        assert!((value / READ - 1.0).abs() < 1e-12, "the largest set");
+    }
+
+    #[test]
+    fn a_set_in_the_cache_and_an_unknown_core_have_none() {
+        let others = [chase(1 << 30, LATENCY)];
+        assert!(from(&sweep("read", 1, 16 << 20), &others).unwrap_err().contains("cache"));
+        let (mut h, spec, policy) = (host(), spec("memory.read"), policy());
+        set_microarchitecture(&mut h, "zen");
+        let why = MemoryCore
+            .derive(&context(&h, &spec, &policy, &others), &stream("read", 1))
+            .unwrap_err();
+        assert!(why.contains("not documented"), "{why}");
+    }
+
+    #[test]
+    fn near_it_the_lines_are_the_limiter() {
+        let m = with_values(stream("read", 1), &around(0.95 * READ));
+        let limiter = judged(&host_with_caches(), m, &[chase(1 << 30, LATENCY)]).limiter.unwrap();
+        assert_eq!(limiter.resource, "lines in flight of a core");
+        assert!(limiter.evidence.contains("48 lines on each of 1 core"), "{}", limiter.evidence);
+    }
+}

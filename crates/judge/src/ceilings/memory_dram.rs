@@ -1,0 +1,241 @@
+//! `memory.dram`: what the memory bus can carry.
+//!
+//! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes
+//! in a transfer x channels. DDR4-2133 already is 2133 million transfers a second; it
+//! is not doubled again.
+
+use proofmark_model::{Ceiling, Host, Input, Limiter, Measurement, Provenance};
+
+use super::CeilingRule;
+use super::modules;
+use super::parts::{input, memory_row};
+use crate::memory::{Streams, from_memory};
+use crate::statistics::median;
+use crate::{Capacity, Context};
+
+/// Speeds that the firmware tells are set, not measured; clocks are within this.
+const REPORTED: f64 = 0.05;
+/// Servers run the modules that their product names, or slower ones.
+const SPECIFIED: f64 = 0.1;
+/// Client boards run modules up to twice as fast as the processor's specification;
+/// and a virtual machine may span more sockets than it is told.
+const LOOSE: f64 = 1.0;
+
+/// The rule.
+pub(super) struct MemoryDram;
+
+/// The bus as inputs whose product is its bandwidth, and how sure that is.
+fn bus(host: &Host) -> Result<(Vec<Input>, f64), String> {
+    match modules::bus(host) {
+        Ok(bus) => Ok(reported(host, &bus)),
+        Err(reason) => assumed(host, &reason),
+    }
+}
+
+fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
+    let origin = host.memory.modules.origin();
+    let (source, how) = if bus.named {
+        (Provenance::Reported, "named by the modules' places".to_owned())
+    } else {
+        (Provenance::Assumed, "one for each module, since their places name no channels".to_owned())
+    };
+    let told = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
+    let inputs = vec![
+        told("transfers", bus.transfers_per_s, "1/s"),
+        told("bytes_per_transfer", bus.bytes, "B"),
+        input("channels", bus.channels as f64, "", source, how),
+    ];
+    (inputs, REPORTED)
+}
+
+fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
+    let row = memory_row(host)?;
+    let dram = row.dram.ok_or_else(|| {
+        format!("{reason}, and what {} carries at most is not documented", row.id)
+    })?;
+    let model = host.cpu.model_name.get().map_or("", String::as_str);
+    if dram.apart.iter().any(|part| model.contains(part)) {
+        return Err(format!("{reason}, and {model} has memory of another kind than its design"));
+    }
+    let sockets = &host.cpu.sockets;
+    let count = sockets
+        .get()
+        .ok_or_else(|| format!("the number of sockets is not known ({})", sockets.origin()))?;
+    let note =
+        format!("the most that the design carries: {}; {}; {reason}", dram.product, row.source);
+    let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
+    let inputs = vec![
+        input("transfers", dram.transfers_per_s, "1/s", Provenance::Assumed, note),
+        input("bytes_per_transfer", 8.0, "B", Provenance::Assumed, "64 bits a channel"),
+        input("channels", dram.channels, "", Provenance::Assumed, dram.product),
+        input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()),
+    ];
+    Ok((inputs, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
+}
+
+/// Bytes that the hardware moves for each that is counted, by the kernel's declaration;
+/// where it declares none, as the sweep, whose sets may lie in a cache, those of
+/// ordinary stores.
+fn moved(m: &Measurement, allocated: f64) -> f64 {
+    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(t.moved? / t.work)).collect();
+    median(&each).filter(|r| *r > 0.0).unwrap_or(allocated)
+}
+
+impl CeilingRule for MemoryDram {
+    fn id(&self) -> &'static str {
+        "memory.dram"
+    }
+
+    fn title(&self) -> &'static str {
+        "Memory bus"
+    }
+
+    fn about(&self) -> &'static str {
+        "Transfers a second x bytes in a transfer x channels of all sockets, divided by the bytes moved \
+         for each byte counted (lines read only to be overwritten, unused parts of lines). On bare \
+         metal from the firmware's table of modules, whose channels are taken from the modules' \
+         places, or one for each module; uncertainty 5 %. Elsewhere from the largest product of \
+         the core's design, assumed; uncertainty 10 %, and 100 % for client products, whose modules are often faster than \
+         specified, and for virtual machines. More by what the last-level cache may have held, and \
+         by the lines that some cores write without reading them first. None where the cache could \
+         hold half of the data."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        let streams = Streams::of(m).ok_or("this kernel counts no bytes")?;
+        let from_cache = from_memory(ctx.host, m)?;
+        let (mut inputs, uncertainty) = bus(ctx.host)?;
+        let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
+        let allocated = 1.0 + streams.written / streams.counted();
+        let moved = moved(m, allocated);
+        let without_allocation = moved.clamp(1.0, allocated);
+        let names: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
+        let formula = format!("{} / moved_per_counted", names.join(" x "));
+        inputs.push(input(
+            "moved_per_counted",
+            moved,
+            "",
+            Provenance::Reported,
+            "bytes that the hardware must move for each byte counted, as the kernel declares its loop",
+        ));
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value: bandwidth / moved,
+            unit: m.unit.as_str().to_owned(),
+            formula,
+            inputs,
+            uncertainty: (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0,
+        })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+        let value =
+            |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
+        Limiter {
+            resource: "memory bus".to_owned(),
+            evidence: format!(
+                "{share}: {} channels of {:.0} MT/s",
+                value("channels") * value("sockets"),
+                value("transfers") / 1e6
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{MemoryModule, Probe};
+
+    use super::*;
+    use crate::testing::{
+        around, blocks, context, each, host_with_caches, judged, policy, set_microarchitecture,
+        spec, stream, sweep, with_values,
+    };
+
+    fn on(h: &Host, m: &Measurement) -> Result<Ceiling, String> {
+        let (spec, policy) = (spec("memory.read"), policy());
+        MemoryDram.derive(&context(h, &spec, &policy, &[]), m)
+    }
+
+    fn metal(modules: usize) -> Host {
+        let mut h = host_with_caches();
+        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let module = |i: usize| MemoryModule {
+            locator: format!("DIMM{i}"),
+            kind: "DDR4".to_owned(),
+            size_bytes: 16 << 30,
+            transfers_per_s: Some(2133e6),
+            data_bits: Some(64),
+        };
+        h.memory.modules = match modules {
+            0 => Probe::missing("no permission"),
+            n => Probe::known((0..n).map(module).collect(), "SMBIOS"),
+        };
+        h
+    }
+
+    #[test]
+    fn transfers_are_not_doubled() {
+        let c = on(&metal(2), &stream("read", 1)).unwrap();
+        assert_eq!(c.value, 2133e6 * 8.0 * 2.0);
+        assert_eq!(c.inputs[2].source, Provenance::Assumed, "no channel is named");
+        assert_eq!(c.formula, "transfers x bytes_per_transfer x channels / moved_per_counted");
+    }
+
+    #[test]
+    fn without_modules_the_design_gives_an_upper_bound() {
+        let mut h = metal(0);
+        let c = on(&h, &stream("read", 1)).unwrap();
+        assert_eq!(c.value, 8.0 * 5600e6 * 8.0);
+        assert!(c.inputs[0].note.contains("no permission"));
+        assert!(c.inputs[..3].iter().all(|i| i.source == Provenance::Assumed));
+        assert!(c.uncertainty < 0.2);
+        h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+        assert!(on(&h, &stream("read", 1)).unwrap().uncertainty > 1.0);
+        let mut client = metal(0);
+        set_microarchitecture(&mut client, "skylake");
+        assert!(on(&client, &stream("read", 1)).unwrap().uncertainty > 1.0);
+        h.cpu.sockets = Probe::missing("not told");
+        assert!(on(&h, &stream("read", 1)).unwrap_err().contains("sockets"));
+    }
+
+    #[test]
+    fn a_product_with_another_memory_has_none() {
+        let mut h = metal(0);
+        h.cpu.model_name = Probe::known("Intel(R) Xeon(R) CPU Max 9480".to_owned(), "test");
+        assert!(on(&h, &stream("read", 1)).unwrap_err().contains("another kind"));
+        set_microarchitecture(&mut h, "neoverse_n2");
+        assert!(on(&h, &stream("read", 1)).unwrap_err().contains("not documented"));
+    }
+
+    #[test]
+    fn what_is_moved_and_not_counted_takes_its_part() {
+        let h = metal(2);
+        let ordinary = each(stream("copy", 1), |_, t| t.moved = Some(1.5 * t.work));
+        let c = on(&h, &ordinary).unwrap();
+        assert!((c.value - 2133e6 * 16.0 / 1.5).abs() < 1.0);
+        assert!(c.uncertainty > 0.5, "a core may write without reading first");
+        let undeclared = each(sweep("copy", 1, 4 << 30), |_, t| t.moved = None);
+        assert!((on(&h, &undeclared).unwrap().value - 2133e6 * 16.0 / 1.5).abs() < 1.0);
+        let scattered = each(blocks("rand_read", 8), |_, t| t.moved = Some(8.0 * t.work));
+        let c = on(&h, &scattered).unwrap();
+        assert!((c.value - 2133e6 * 16.0 / 8.0).abs() < 1.0);
+        assert!(c.uncertainty < 0.1, "the rest of a line that is read is moved on every core");
+    }
+
+    #[test]
+    fn the_cache_loosens_it_or_takes_its_place() {
+        let h = metal(2);
+        assert!(on(&h, &sweep("read", 1, 48 << 20)).unwrap_err().contains("cache"));
+        let near = on(&h, &sweep("read", 1, 128 << 20)).unwrap().uncertainty;
+        assert!((near - (1.05 / 0.75 - 1.0)).abs() < 1e-9, "{near}");
+    }
+
+    #[test]
+    fn near_it_the_bus_is_the_limiter() {
+        let m = with_values(stream("read", 2), &around(0.92 * 2133e6 * 16.0));
+        let limiter = judged(&metal(2), m, &[]).limiter.unwrap();
+        assert_eq!(limiter.resource, "memory bus");
+        assert!(limiter.evidence.contains("2 channels of 2133 MT/s"), "{}", limiter.evidence);
+    }
+}

@@ -1,0 +1,185 @@
+//! The memory bus as the firmware describes its modules.
+//!
+//! SMBIOS (DMTF DSP0134, type 17) tells of modules, not of channels. Where each sits
+//! often names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a
+//! letter means. Too many channels make a ceiling loose, too few call an honest number
+//! impossible; so names are believed only where nothing speaks against them, and each
+//! module counts as a channel of its own elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{Host, MemoryModule};
+
+/// No board hangs more modules on one channel.
+const MOST_IN_A_CHANNEL: usize = 3;
+/// A channel of DDR memory carries 64 bits, two halves of 32 together in DDR5.
+const DDR_BITS: u32 = 64;
+
+/// A memory bus.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bus {
+    /// Transfers a second, the fastest module's.
+    pub(super) transfers_per_s: f64,
+    /// Bytes in a transfer, the widest module's.
+    pub(super) bytes: f64,
+    /// Channels in all sockets.
+    pub(super) channels: usize,
+    /// Whether the modules' places name their channels.
+    pub(super) named: bool,
+}
+
+/// The bus of these modules.
+///
+/// # Errors
+/// If the modules or the speed of one of them are not told, or not to be believed.
+pub(super) fn bus(host: &Host) -> Result<Bus, String> {
+    let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
+        format!("the memory modules are not known ({})", host.memory.modules.origin())
+    })?;
+    match host.os.virtualisation.get().map(String::as_str) {
+        Some("none") => {}
+        Some(vm) => return Err(format!("under {vm} the reported modules are the hypervisor's")),
+        None => return Err("whether this is a virtual machine is not known".to_owned()),
+    }
+    let mut transfers_per_s = 0.0_f64;
+    let mut bits = 0;
+    for module in modules {
+        let speed = module.transfers_per_s.filter(|t| t.is_finite() && *t > 0.0);
+        let speed = speed.ok_or_else(|| format!("no speed is told of {}", module.locator))?;
+        transfers_per_s = transfers_per_s.max(speed);
+        bits = bits.max(width(module));
+    }
+    let sockets = host.cpu.sockets.get().copied().unwrap_or(1);
+    let named = named_channels(modules, sockets as usize);
+    Ok(Bus {
+        transfers_per_s,
+        bytes: f64::from(bits) / 8.0,
+        channels: named.unwrap_or(modules.len()),
+        named: named.is_some(),
+    })
+}
+
+/// Bits of data in a transfer. Firmware may give the width of half a channel of DDR5.
+fn width(module: &MemoryModule) -> u32 {
+    let told = module.data_bits.filter(|b| *b > 0).unwrap_or(DDR_BITS);
+    if module.kind.starts_with("DDR") { told.max(DDR_BITS) } else { told }
+}
+
+/// How many channels the modules' places name, if they do.
+fn named_channels(modules: &[MemoryModule], sockets: usize) -> Option<usize> {
+    let places: BTreeSet<&str> = modules.iter().map(|m| m.locator.as_str()).collect();
+    let mut channels: BTreeMap<String, usize> = BTreeMap::new();
+    for module in modules {
+        *channels.entry(channel(&module.locator)?).or_default() += 1;
+    }
+    let crowded = channels.values().any(|n| *n > MOST_IN_A_CHANNEL);
+    // As many groups as sockets: the letter is the processor's.
+    let by_socket = channels.len() <= sockets;
+    let distinct = places.len() == modules.len();
+    (distinct && !crowded && !by_socket).then_some(channels.len())
+}
+
+/// The part of a place that names the channel, with what stands before it.
+fn channel(locator: &str) -> Option<String> {
+    let place = locator.trim().to_ascii_uppercase();
+    if let Some((before, after)) = place.split_once("CHANNEL") {
+        let name = after.trim_start_matches([' ', '_', '-']);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+        return (end > 0).then(|| format!("{before}{}", &name[..end]));
+    }
+    let group = place.trim_end_matches(|c: char| c.is_ascii_digit());
+    let before = group.strip_suffix(|c: char| c.is_ascii_uppercase())?;
+    let one_letter =
+        !before.ends_with(|c: char| c.is_ascii_alphabetic()) || before.ends_with("DIMM");
+    (group.len() < place.len() && one_letter).then(|| group.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Probe;
+
+    use super::*;
+    use crate::testing::host;
+
+    fn with(places: &[&str], sockets: u32) -> Host {
+        let mut h = host();
+        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        h.cpu.sockets = Probe::known(sockets, "test");
+        let module = |place: &&str| MemoryModule {
+            locator: (*place).to_owned(),
+            kind: "DDR4".to_owned(),
+            size_bytes: 16 << 30,
+            transfers_per_s: Some(2133e6),
+            data_bits: Some(64),
+        };
+        h.memory.modules = Probe::known(places.iter().map(module).collect(), "test");
+        h
+    }
+
+    fn channels(places: &[&str], sockets: u32) -> (usize, bool) {
+        let bus = bus(&with(places, sockets)).unwrap();
+        (bus.channels, bus.named)
+    }
+
+    #[test]
+    fn names_of_channels() {
+        assert_eq!(channels(&["DIMM_A1", "DIMM_A2", "DIMM_B1", "DIMM_B2"], 1), (2, true));
+        assert_eq!(channels(&["ChannelA-DIMM0", "ChannelB-DIMM0"], 1), (2, true));
+        assert_eq!(
+            channels(&["P0 CHANNEL A DIMM 0", "P0 CHANNEL A DIMM 1", "P0 CHANNEL B"], 1),
+            (2, true)
+        );
+        let two = ["P1-DIMMA1", "P1-DIMMB1", "P2-DIMMA1", "P2-DIMMB1", "P2-DIMMB2"];
+        assert_eq!(channels(&two, 2), (4, true));
+        let nodes = ["CPU0_Channel0_Dimm0", "CPU0_Channel1_Dimm0", "CPU1_Channel0_Dimm0"];
+        assert_eq!(channels(&nodes, 2), (3, true));
+    }
+
+    #[test]
+    fn what_is_no_name_of_a_channel_counts_each_module() {
+        assert_eq!(channels(&["DIMM1", "DIMM2"], 1), (2, false));
+        // The letter is the processor's.
+        assert_eq!(channels(&["A1", "A2", "B1", "B2"], 2), (4, false));
+        assert_eq!(channels(&["A1", "A2", "A3"], 1), (3, false));
+        assert_eq!(channels(&["CPU0_C1", "CPU0_C2", "CPU1_C1", "CPU1_C2"], 2), (4, false));
+        // Too many for one channel, or the same place twice.
+        assert_eq!(channels(&["A1", "A2", "A3", "A4", "B1"], 1), (5, false));
+        assert_eq!(channels(&["DIMM_A1", "DIMM_B1", "DIMM_A1", "DIMM_B1"], 1), (4, false));
+        assert_eq!(channels(&["PROC 1 DIMM 1", "PROC 1 DIMM 2"], 1), (2, false));
+    }
+
+    #[test]
+    fn the_fastest_and_the_widest_count() {
+        let mut h = with(&["DIMM_A1", "DIMM_B1"], 1);
+        let mut modules = h.memory.modules.get().unwrap().clone();
+        modules[1].transfers_per_s = Some(3200e6);
+        modules[0].kind = "DDR5".to_owned();
+        modules[0].data_bits = Some(32);
+        modules[1].data_bits = None;
+        h.memory.modules = Probe::known(modules.clone(), "test");
+        let found = bus(&h).unwrap();
+        assert_eq!((found.transfers_per_s, found.bytes), (3200e6, 8.0));
+        let mut halves = |kind: &str| {
+            for module in &mut modules {
+                module.kind = kind.to_owned();
+                module.data_bits = Some(32);
+            }
+            h.memory.modules = Probe::known(modules.clone(), "test");
+            bus(&h).unwrap().bytes
+        };
+        assert_eq!((halves("DDR5"), halves("LPDDR5")), (8.0, 4.0));
+    }
+
+    #[test]
+    fn a_virtual_machine_and_a_module_without_speed_are_not_believed() {
+        let mut h = with(&["DIMM_A1"], 1);
+        h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+        assert!(bus(&h).unwrap_err().contains("kvm"));
+        let mut h = with(&["DIMM_A1"], 1);
+        let mut modules = h.memory.modules.get().unwrap().clone();
+        modules[0].transfers_per_s = None;
+        h.memory.modules = Probe::known(modules, "test");
+        assert!(bus(&h).unwrap_err().contains("no speed"));
+        assert!(bus(&host()).unwrap_err().contains("not part of the test"));
+    }
+}

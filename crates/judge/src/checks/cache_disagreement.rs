@@ -1,0 +1,254 @@
+//! `cache_disagreement`: the caches found by measurement are not those that the
+//! machine reports.
+//!
+//! A plateau is read off a series of points that differ in their working set only. It
+//! begins at the first set of 4 times the level below (less comes from that level for
+//! a quarter and more), and ends before the first set that costs 1.5 times as much. A
+//! plateau that ends at 3 quarters of the reported size or earlier has less cache
+//! than reported. Past the last level the series should be flat: if from 8 times its
+//! size on it still has an edge, there is a level that is not reported.
+
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit};
+
+use super::Check;
+use crate::Context;
+
+/// Sets from so many times the level below on belong to a level.
+const BEYOND: f64 = 4.0;
+/// The same past the last level, where the difference between cache and memory is
+/// larger and a smaller share of hits counts more.
+const BEYOND_LAST: f64 = 8.0;
+/// So much more than on the plateau is off it.
+const EDGE: f64 = 1.5;
+/// A plateau need not reach to the very size: a set needs its pages in the right places.
+const WITHIN: f64 = 0.75;
+
+pub(super) struct CacheDisagreement;
+
+/// Where a plateau ended: between these two sets, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Edge {
+    on: f64,
+    off: f64,
+}
+
+/// The end of the plateau that begins at `from` bytes, if it ends by `to`.
+fn edge(series: &[(f64, f64)], from: f64, to: f64) -> Option<Edge> {
+    let mut sets = series.iter().filter(|(set, _)| (from..=to).contains(set));
+    let (mut on, plateau) = *sets.next()?;
+    for (set, cost) in sets {
+        if *cost > EDGE * plateau {
+            return Some(Edge { on, off: *set });
+        }
+        on = *set;
+    }
+    None
+}
+
+/// Levels of data cache and their sizes in bytes, the smallest first.
+fn levels(host: &Host) -> Vec<(u32, f64)> {
+    let caches = host.cpu.caches.get().map_or(&[][..], Vec::as_slice);
+    let data = caches.iter().filter(|c| c.kind != CacheKind::Instruction);
+    let mut levels: Vec<_> = data.map(|c| (c.level, c.size_bytes as f64)).collect();
+    levels.sort_by_key(|(level, _)| *level);
+    levels
+}
+
+/// Points of the same knobs but for the set, as sets in bytes and what one access
+/// costs, sorted by the set.
+fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
+    let set = |o: &Measurement| o.params.int("working_set");
+    let same = |o: &&Measurement| {
+        o.kernel == m.kernel
+            && set(o) != set(m)
+            && o.params.clone().with("working_set", 0) == m.params.clone().with("working_set", 0)
+    };
+    let point = |o: &Measurement| {
+        let median = o.summary.as_ref()?.median;
+        let cost = if o.unit == Unit::Second { median } else { 1.0 / median };
+        Some((set(o)? as f64, cost)).filter(|(_, cost)| cost.is_finite() && *cost > 0.0)
+    };
+    let others = ctx.others.iter().filter(same).filter_map(point);
+    let mut series: Vec<_> = others.chain(point(m)).collect();
+    series.sort_by(|a, b| a.0.total_cmp(&b.0));
+    series
+}
+
+fn size(bytes: f64) -> String {
+    const MIB: f64 = 1024.0 * 1024.0;
+    if bytes >= MIB {
+        format!("{:.3} MiB", bytes / MIB)
+    } else {
+        format!("{:.0} KiB", bytes / 1024.0)
+    }
+}
+
+impl CacheDisagreement {
+    fn finding(&self, level: u32, reported: Option<f64>, edge: Edge) -> Finding {
+        let measured = (edge.on * edge.off).sqrt();
+        let place = format!("between {} and {}", size(edge.on), size(edge.off));
+        let message = match reported {
+            Some(bytes) => format!(
+                "level {level} is reported with {}, and its plateau ends {place}",
+                size(bytes)
+            ),
+            None => format!(
+                "past the last level that is reported another plateau ends {place}: a level {level} \
+                 that nobody reports"
+            ),
+        };
+        let finding = Finding::new(
+            self.id(),
+            Severity::Note,
+            message,
+            "believe the measurement: others share the cache, the hypervisor gives a part of it or \
+             hides it, or it backs huge pages with small ones so that page walks come in; size data \
+             by the larger of the two",
+        )
+        .with("level", level)
+        .with("measured_bytes", measured);
+        match reported {
+            Some(bytes) => finding.with("reported_bytes", bytes),
+            None => finding,
+        }
+    }
+}
+
+impl Check for CacheDisagreement {
+    fn id(&self) -> &'static str {
+        "cache_disagreement"
+    }
+
+    fn title(&self) -> &'static str {
+        "Cache not as large as reported"
+    }
+
+    fn about(&self) -> &'static str {
+        "The points of memory.latency, or of memory.sweep on one thread, that differ in their working \
+         set only, with huge pages, against the reported caches. Where the cost of an access rises \
+         to 1.5 times that of a level's plateau at a set of up to 75 % of the level's reported size, \
+         the level is smaller for this process than reported: others share it, or the hypervisor \
+         tells a size that the guest does not have. Where an edge lies far past the last level, one \
+         is not reported. A note on the first point off the plateau, with both sizes. The plateau \
+         begins at 4 times the level below, and past the last level at 8 times its size."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let by_set = matches!(m.kernel.as_str(), "memory.latency" | "memory.sweep");
+        if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
+            return None;
+        }
+        let here = m.params.int("working_set")? as f64;
+        let (series, levels) = (series(ctx, m), levels(ctx.host));
+        let mut below = 0.0;
+        for (level, bytes) in &levels {
+            let found = edge(&series, BEYOND * below, WITHIN * bytes);
+            if let Some(found) = found.filter(|e| e.off == here) {
+                return Some(self.finding(*level, Some(*bytes), found));
+            }
+            below = *bytes;
+        }
+        let (last, bytes) = levels.last()?;
+        let found = edge(&series, BEYOND_LAST * bytes, f64::INFINITY)?;
+        (found.off == here).then(|| self.finding(last + 1, None, found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{found_on, host_with_caches, latency, sweep, with_values};
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+
+    /// A chase through caches of 48 KiB, 2 MiB and so many bytes, in sets of powers of two.
+    fn chases(l3: u64) -> Vec<Measurement> {
+        let levels = [(48 * KIB, 5.0), (2 * MIB, 14.0), (l3, 70.0), (u64::MAX, 400.0)];
+        (12..=32).map(|power| 1_u64 << power).map(|set| latency(set, mean(set, &levels))).collect()
+    }
+
+    /// Mean time of a load at 4 GHz, where each level holds what fits of the set.
+    fn mean(set: u64, levels: &[(u64, f64)]) -> f64 {
+        let (mut held, mut cycles) = (0.0, 0.0);
+        for (bytes, cost) in levels {
+            let share = (*bytes as f64 / set as f64).min(1.0) - held;
+            cycles += share.max(0.0) * cost;
+            held += share.max(0.0);
+        }
+        cycles / 4e9
+    }
+
+    fn found(h: &Host, series: &[Measurement]) -> Vec<(u64, Finding)> {
+        let on = |m: &Measurement| {
+            let finding = found_on(h, &CacheDisagreement, m.clone(), series)?;
+            Some((m.params.int("working_set")?, finding))
+        };
+        series.iter().filter_map(on).collect()
+    }
+
+    fn reporting(l3: u64) -> Host {
+        let mut h = host_with_caches();
+        let mut caches = h.cpu.caches.get().unwrap().clone();
+        caches[2].size_bytes = l3;
+        h.cpu.caches = proofmark_model::Probe::known(caches, "test");
+        h
+    }
+
+    #[test]
+    fn a_last_level_that_others_share_is_noted_with_both_sizes() {
+        let found = found(&reporting(480 * MIB), &chases(32 * MIB));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let (set, finding) = &found[0];
+        assert_eq!(*set, 64 * MIB);
+        assert_eq!(finding.severity, Severity::Note);
+        assert_eq!(finding.evidence["level"], 3);
+        assert_eq!(finding.evidence["reported_bytes"], (480 * MIB) as f64);
+        let measured = finding.evidence["measured_bytes"].as_f64().unwrap();
+        assert!((measured / MIB as f64 - 45.25).abs() < 0.1, "{measured}");
+        assert!(finding.message.contains("480.000 MiB"), "{}", finding.message);
+    }
+
+    #[test]
+    fn a_level_that_is_not_reported_is_noted() {
+        let mut h = host_with_caches();
+        let mut caches = h.cpu.caches.get().unwrap().clone();
+        caches.truncate(2);
+        h.cpu.caches = proofmark_model::Probe::known(caches, "test");
+        let found = found(&h, &chases(64 * MIB));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, 128 * MIB);
+        assert_eq!(found[0].1.evidence["level"], 3);
+        assert!(!found[0].1.evidence.contains_key("reported_bytes"));
+    }
+
+    #[test]
+    fn caches_as_reported_are_silent() {
+        for l3 in [32 * MIB, 480 * MIB] {
+            assert!(found(&reporting(l3), &chases(l3)).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_sweeps_fall_is_an_edge_too() {
+        let at = |set: u64, rate: f64| with_values(sweep("read", 1, set), &[rate; 6]);
+        let mut series: Vec<_> = (12..=20).map(|p| at(1 << p, 2e11)).collect();
+        series.extend((21..=25).map(|p| at(1 << p, 4e10)));
+        series.extend((26..=32).map(|p| at(1 << p, 1.5e10)));
+        let found = found(&reporting(480 * MIB), &series);
+        assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [64 * MIB]);
+    }
+
+    #[test]
+    fn other_series_are_no_evidence() {
+        let h = reporting(480 * MIB);
+        let small = |mut m: Measurement| {
+            m.params = m.params.with("pages", "small");
+            m
+        };
+        let walks: Vec<_> = chases(32 * MIB).into_iter().map(small).collect();
+        assert!(found(&h, &walks).is_empty(), "page walks make edges of their own");
+        let lone = [chases(32 * MIB)[14].clone()];
+        assert!(found(&h, &lone).is_empty());
+    }
+}

@@ -1,0 +1,151 @@
+//! `in_cache`: the data fits into a cache, while the name says memory.
+//!
+//! After the rule of STREAM (McCalpin): each array at least 4 times the size of all
+//! last-level caches together.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::memory::{array_bytes, cache_share, touched_bytes};
+
+/// STREAM's rule.
+const TIMES: u64 = 4;
+/// Data up to this size is no measure of memory whatever caches are reported, in
+/// bytes: a hypervisor may hide the shared cache, and no server has had less of it
+/// than this for ten years.
+const LEAST_CACHE: u64 = 4 << 20;
+
+/// Kernels that are meant to be run in caches too: their points are named by the set.
+const BY_SET: &[&str] = &["memory.sweep", "memory.latency"];
+
+pub(super) struct InCache;
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+impl InCache {
+    fn says(&self, severity: Severity, message: String) -> Finding {
+        let advice = "give each array 4 times all last-level cache that the CPUs in use reach, or \
+                      leave its size to the machine (auto); for the caches themselves use memory.sweep";
+        Finding::new(self.id(), severity, message, advice)
+    }
+}
+
+impl Check for InCache {
+    fn id(&self) -> &'static str {
+        "in_cache"
+    }
+
+    fn title(&self) -> &'static str {
+        "Cache measured as memory"
+    }
+
+    fn about(&self) -> &'static str {
+        "A memory kernel's array, region or set against the last-level caches that the usable CPUs \
+         reach, all instances. Not larger than these, or than 4 MiB whatever is reported, is invalid: \
+         the number is a cache's. Less than 4 times as large (STREAM's rule) is suspect, with the share \
+         of all data that could have come from the cache. A note where no cache is reported. \
+         memory.sweep and memory.latency are named by their set and are not judged."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if BY_SET.contains(&m.kernel.as_str()) || m.trials.is_empty() {
+            return None;
+        }
+        let (array, all) = (array_bytes(m)?, touched_bytes(m)?);
+        let cache = ctx.host.usable_cache();
+        let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
+        let finding = if array <= at_least {
+            let what = if array <= cache.unwrap_or(0) {
+                format!("fit into {} of last-level cache", mib(at_least))
+            } else {
+                format!("are less than any last-level cache of today ({})", mib(at_least))
+            };
+            let message = format!("{} of data {what}: this measures a cache", mib(array));
+            self.says(Severity::Invalid, message)
+        } else if let Some(cache) = cache {
+            if array >= TIMES.saturating_mul(cache) {
+                return None;
+            }
+            let share = cache_share(ctx.host, all);
+            let message = format!(
+                "{} of data are less than 4 times the {} of last-level cache: up to {} of all data \
+                 could have come from there",
+                mib(array),
+                mib(cache),
+                percent(share)
+            );
+            self.says(Severity::Suspect, message).with("cache_share", share)
+        } else {
+            let message = "no cache is reported, so whether the data is larger than the caches is \
+                           not known";
+            self.says(Severity::Note, message.to_owned())
+        };
+        let finding = finding.with("data_bytes", array);
+        Some(match cache {
+            Some(cache) => finding.with("cache_bytes", cache),
+            None => finding,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Host, Probe};
+
+    use super::*;
+    use crate::testing::{blocks, found_on, host, host_with_caches, latency, stream, sweep};
+
+    fn sized(mut m: Measurement, bytes: u64) -> Measurement {
+        let knob = if m.params.get("array_size").is_some() { "array_size" } else { "data_size" };
+        m.params = m.params.with(knob, bytes);
+        m
+    }
+
+    fn says(h: &Host, m: Measurement) -> Option<Severity> {
+        found_on(h, &InCache, m, &[]).map(|f| f.severity)
+    }
+
+    #[test]
+    fn two_megabytes_under_the_name_of_memory_are_invalid_on_any_host() {
+        let mut small = host_with_caches();
+        let mut caches = small.cpu.caches.get().unwrap().clone();
+        caches.truncate(1);
+        small.cpu.caches = Probe::known(caches, "no second level reported");
+        for h in [host_with_caches(), small, host()] {
+            for m in [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)] {
+                assert_eq!(says(&h, sized(m, 2 << 20)), Some(Severity::Invalid));
+            }
+        }
+    }
+
+    #[test]
+    fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
+        let h = host_with_caches();
+        assert_eq!(says(&h, sized(stream("read", 1), 32 << 20)), Some(Severity::Invalid));
+        assert_eq!(says(&h, sized(stream("read", 1), 64 << 20)), Some(Severity::Suspect));
+        assert_eq!(says(&h, sized(stream("read", 1), 128 << 20)), None);
+        let m = sized(stream("triad", 1), 64 << 20);
+        let finding = found_on(&h, &InCache, m, &[]).unwrap();
+        assert!(finding.message.contains("16.7 %"), "three arrays: {}", finding.message);
+        let mut loaded = latency(16 << 20, 1e-8);
+        loaded.kernel = "memory.loaded_latency".to_owned();
+        assert_eq!(says(&h, loaded), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn without_a_reported_cache_it_is_a_note() {
+        assert_eq!(says(&host(), stream("triad", 1)), Some(Severity::Note));
+    }
+
+    #[test]
+    fn points_that_are_named_by_their_set_are_not_judged() {
+        let h = host_with_caches();
+        assert_eq!(says(&h, sweep("read", 1, 1 << 20)), None);
+        assert_eq!(says(&h, latency(1 << 20, 5e-9)), None);
+        assert_eq!(says(&h, stream("triad", 1)), None);
+        assert_eq!(says(&h, crate::testing::flops(1)), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! `misplaced_memory`: the memory lies on another NUMA node than it should.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::statistics::median;
+
+/// A remote line takes up to twice as long, so that a share of 1 % moves the number
+/// by 1 %, half of the target of the interval.
+const THRESHOLD: f64 = 0.01;
+
+pub(super) struct MisplacedMemory;
+
+impl Check for MisplacedMemory {
+    fn id(&self) -> &'static str {
+        "misplaced_memory"
+    }
+
+    fn title(&self) -> &'static str {
+        "Memory on another NUMA node"
+    }
+
+    fn about(&self) -> &'static str {
+        "Where the kernel's pages lie, as the system tells it, against where they should: on the node of \
+         the thread that uses them, or on the node that a kernel of the memory.numa family names. More \
+         than 1 % elsewhere is suspect, since a remote line takes up to twice as long; for the family \
+         that names a node it is invalid, because another node was measured. Free memory on the node, and look \
+         at what moves pages (numa balancing, a policy set around the run)."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let shares: Vec<f64> =
+            m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
+        let share = median(&shares).filter(|s| *s > THRESHOLD)?;
+        let by_node = m.kernel.starts_with("memory.numa_");
+        let (severity, what) = if by_node {
+            (Severity::Invalid, "not on the node that the point names")
+        } else {
+            (Severity::Suspect, "on another NUMA node than the thread that uses it")
+        };
+        Some(
+            Finding::new(
+                self.id(),
+                severity,
+                format!("{} of the memory lies {what}", percent(share)),
+                "free memory on the node, and look at what moves pages: numa_balancing, numactl, the \
+                 cpuset's memory nodes",
+            )
+            .with("misplaced_share", share),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, severity, stream};
+
+    fn elsewhere(kernel: &str, share: Option<f64>) -> Option<Severity> {
+        let mut m = each(stream("read", 1), |_, t| t.conditions.misplaced_pages = share);
+        m.kernel = kernel.to_owned();
+        severity(&MisplacedMemory, m)
+    }
+
+    #[test]
+    fn remote_pages_are_suspect_and_another_node_is_invalid() {
+        assert_eq!(elsewhere("memory.read", Some(0.02)), Some(Severity::Suspect));
+        assert_eq!(elsewhere("memory.numa_read", Some(0.02)), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_page_here_and_there_or_none_told_is_silent() {
+        assert_eq!(elsewhere("memory.numa_read", Some(0.005)), None);
+        assert_eq!(elsewhere("memory.read", None), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! What the memory holds that blocks are read from, and what their bytes add up to.
+//!
+//! Word i of 8 bytes is (i + 1) times an odd constant, so that words differ, sums of
+//! neighbouring words have a closed form, and what a read must give is known without
+//! reading it a second time.
+
+#![allow(unsafe_code)] // Filling memory by address.
+
+use std::ops::Range;
+
+/// 2 to the 64 over the golden ratio, odd.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn word(index: usize) -> u64 {
+    (index as u64 + 1).wrapping_mul(STEP)
+}
+
+/// The byte at that offset.
+fn byte(offset: usize) -> u8 {
+    word(offset / 8).to_ne_bytes()[offset % 8]
+}
+
+/// Fills a range of offsets from `base`.
+///
+/// # Safety
+/// The range is memory that nobody else uses, and `base` is aligned to 8 bytes.
+pub(super) unsafe fn fill(base: *mut u8, range: Range<usize>) {
+    let (head, words, tail) = split(&range);
+    for at in head.chain(tail) {
+        // SAFETY: within the range.
+        unsafe { base.add(at).write(byte(at)) };
+    }
+    let base = base.cast::<u64>();
+    for at in words {
+        // SAFETY: whole words within the range, aligned as the base is.
+        unsafe { base.add(at).write(word(at)) };
+    }
+}
+
+/// The whole words of a range, by number, and the bytes before and after them.
+fn split(range: &Range<usize>) -> (Range<usize>, Range<usize>, Range<usize>) {
+    let first = range.start.next_multiple_of(8);
+    let last = range.end / 8 * 8;
+    if first >= last {
+        return (range.clone(), 0..0, 0..0);
+    }
+    (range.start..first, first / 8..last / 8, last..range.end)
+}
+
+/// What reading blocks of `size` bytes must give, `count` of them from offset `start`
+/// on: the sum of their whole words, where words are aligned, and of the other bytes
+/// one by one.
+pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
+    let all = start..start + size * count;
+    if size.is_multiple_of(8) {
+        return words(all.start / 8..all.end / 8);
+    }
+    if size < 8 {
+        return bytes(all); // no such block holds a whole word
+    }
+    let blocks = (0..count).map(|i| start + i * size..start + (i + 1) * size);
+    blocks.fold(0, |sum, block| {
+        let (head, whole, tail) = split(&block);
+        sum.wrapping_add(bytes(head)).wrapping_add(words(whole)).wrapping_add(bytes(tail))
+    })
+}
+
+/// The sum of these words.
+fn words(range: Range<usize>) -> u64 {
+    // 1 + 2 + ... + n
+    let up_to = |n: usize| (n as u128 * (n as u128 + 1) / 2) as u64;
+    up_to(range.end).wrapping_sub(up_to(range.start)).wrapping_mul(STEP)
+}
+
+/// The sum of these bytes, each taken as a number.
+fn bytes(range: Range<usize>) -> u64 {
+    let (head, whole, tail) = split(&range);
+    let single: u64 = head.chain(tail).map(|at| u64::from(byte(at))).sum();
+    single + whole.map(|i| bytes_of(word(i))).sum::<u64>()
+}
+
+/// The sum of the bytes of one word.
+fn bytes_of(word: u64) -> u64 {
+    const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
+    let pairs = (word & EVEN) + (word >> 8 & EVEN);
+    pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_what_is_filled_in() {
+        let mut memory = vec![0_u64; 500];
+        let base = memory.as_mut_ptr().cast::<u8>();
+        for range in [0..13, 13..14, 14..40, 40..1001, 1001..4000] {
+            // SAFETY: the ranges lie within the vector.
+            unsafe { fill(base, range) };
+        }
+        let all: Vec<u8> = memory.iter().flat_map(|w| w.to_ne_bytes()).collect();
+        for (start, size, count) in [
+            (0, 1, 1),
+            (3, 1, 77),
+            (9, 3, 100),
+            (16, 8, 1),
+            (64, 8, 9),
+            (64, 64, 20),
+            (300, 100, 5),
+        ] {
+            let block = |i: usize| start + i * size..start + (i + 1) * size;
+            let plain = (0..count).map(block).fold(0_u64, |sum, b| {
+                let (head, whole, tail) = split(&b);
+                let single: u64 = head.chain(tail).map(|at| u64::from(all[at])).sum();
+                whole.fold(sum + single, |sum, i| sum.wrapping_add(memory[i]))
+            });
+            assert_eq!(sum(start, size, count), plain, "{count} x {size} from {start}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_split_at_whole_words() {
+        assert_eq!(split(&(3..5)), (3..5, 0..0, 0..0));
+        assert_eq!(split(&(3..14)), (3..14, 0..0, 0..0));
+        assert_eq!(split(&(3..17)), (3..8, 1..2, 16..17));
+        assert_eq!(split(&(8..24)), (8..8, 1..3, 24..24));
+    }
+}

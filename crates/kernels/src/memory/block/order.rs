@@ -1,0 +1,181 @@
+//! The random order of blocks: a permutation that is worked out a window at a time, so
+//! that no table of all blocks is needed.
+//!
+//! A keyed mixer (multiplications by odd numbers and xor-shifts, each of which can be
+//! undone) maps the numbers below a power of two onto themselves. Counting through
+//! them and leaving out what is not below the number of blocks visits each block once.
+
+/// Numbers mixed at a time, apart from each other, so that the compiler can use vectors.
+const BATCH: usize = 64;
+
+/// The most blocks of which an order can be made.
+pub(super) const MOST: u64 = 1 << 32;
+
+/// A random order of so many blocks, pass after pass, each pass in another.
+#[derive(Debug, Clone)]
+pub(super) struct Permutation {
+    blocks: u64,
+    /// Numbers that are mixed: the power of two from `blocks` up.
+    domain: u64,
+    seed: u64,
+    pass: u64,
+    /// The next number to be mixed; beyond `domain` the pass is complete.
+    at: u64,
+    mixer: Mixer,
+}
+
+impl Permutation {
+    /// An order of `blocks` blocks, from 1 to [`MOST`] of them; other seeds, other orders.
+    pub(super) fn new(blocks: u64, seed: u64) -> Self {
+        let domain = blocks.next_power_of_two();
+        Self { blocks, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
+    }
+
+    /// Replaces the content of `into` by the next `count` blocks, all of them
+    /// different, of which there must be as many.
+    pub(super) fn next(&mut self, count: usize, into: &mut Vec<u32>) {
+        if self.at >= self.domain {
+            self.pass += 1;
+            self.at = 0;
+            self.mixer = Mixer::new(self.domain, self.seed, self.pass);
+        }
+        into.clear();
+        into.reserve_exact(count);
+        while count - into.len() >= BATCH {
+            let mut kept = [0; BATCH];
+            let mut found = 0;
+            for block in self.mixer.batch(self.at) {
+                kept[found] = block;
+                found += usize::from(u64::from(block) < self.blocks);
+            }
+            into.extend_from_slice(&kept[..found]);
+            self.at += BATCH as u64;
+        }
+        while into.len() < count {
+            let block = self.mixer.mix(self.at as u32);
+            if u64::from(block) < self.blocks {
+                into.push(block);
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// A map of the numbers below a power of two onto themselves.
+#[derive(Debug, Clone, Copy)]
+struct Mixer {
+    mask: u32,
+    shift: u32,
+    add: u32,
+    factors: [u32; 3],
+}
+
+impl Mixer {
+    fn new(domain: u64, seed: u64, pass: u64) -> Self {
+        let mut state = seed ^ pass.wrapping_mul(0xD134_2543_DE82_EF95);
+        let mut next = || splitmix(&mut state) as u32;
+        Self {
+            mask: (domain - 1) as u32,
+            shift: (domain.trailing_zeros() / 2).max(1),
+            add: next(),
+            factors: [next() | 1, next() | 1, next() | 1],
+        }
+    }
+
+    fn mix(self, number: u32) -> u32 {
+        let mut x = number.wrapping_add(self.add) & self.mask;
+        for factor in self.factors {
+            x = x.wrapping_mul(factor) & self.mask;
+            x ^= x >> self.shift;
+        }
+        x
+    }
+
+    fn batch(self, from: u64) -> [u32; BATCH] {
+        std::array::from_fn(|i| self.mix((from as u32).wrapping_add(i as u32)))
+    }
+}
+
+/// The generator of Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
+/// Generators* (OOPSLA 2014), with Stafford's constants.
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// One pass, in windows of these sizes at most.
+    fn pass(order: &mut Permutation, windows: &[usize]) -> Vec<u32> {
+        let (mut all, mut window) = (Vec::new(), Vec::new());
+        for size in windows.iter().cycle() {
+            let left = order.blocks as usize - all.len();
+            if left == 0 {
+                break;
+            }
+            order.next((*size).min(left), &mut window);
+            all.extend_from_slice(&window);
+        }
+        all
+    }
+
+    fn is_permutation(mut all: Vec<u32>, blocks: u64) -> bool {
+        all.sort_unstable();
+        all.into_iter().map(u64::from).eq(0..blocks)
+    }
+
+    proptest! {
+        #[test]
+        fn a_pass_visits_each_block_once(
+            blocks in 1_u64..5000,
+            seed: u64,
+            windows in prop::collection::vec(1_usize..700, 1..8),
+        ) {
+            let mut order = Permutation::new(blocks, seed);
+            prop_assert!(is_permutation(pass(&mut order, &windows), blocks));
+        }
+
+        #[test]
+        fn a_window_that_spans_two_passes_repeats_nothing(
+            blocks in 2_u64..3000,
+            seed: u64,
+            part in 0.0..1.0_f64,
+        ) {
+            let mut order = Permutation::new(blocks, seed);
+            let mut window = Vec::new();
+            order.next((blocks as f64 * part) as usize, &mut window);
+            order.next(blocks as usize, &mut window);
+            prop_assert!(is_permutation(window, blocks));
+        }
+
+        #[test]
+        fn the_greatest_domain_is_mapped_onto_itself(seed: u64, a: u32, b: u32) {
+            let mixer = Permutation::new(MOST, seed).mixer;
+            prop_assert_eq!(mixer.mix(a) == mixer.mix(b), a == b);
+        }
+    }
+
+    #[test]
+    fn each_pass_has_another_order_which_is_not_that_of_addresses() {
+        let mut order = Permutation::new(10_000, 7);
+        let first = pass(&mut order, &[10_000]);
+        // Left out at the end of the first pass are numbers that are no blocks.
+        order.at = order.domain;
+        let second = pass(&mut order, &[10_000]);
+        assert_ne!(first, second);
+        assert_ne!(first, pass(&mut Permutation::new(10_000, 8), &[10_000]));
+        for order in [first, second] {
+            let steps = order.windows(2).filter(|w| w[0] + 1 == w[1]).count();
+            assert!(steps < 20, "{steps} of 9999 steps lead to the next address");
+            let upwards = order.windows(2).filter(|w| w[0] < w[1]).count();
+            assert!((4500..5500).contains(&upwards), "{upwards} of 9999 steps lead upwards");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Decodes the machine code of every stream loop in the running binary and checks
+//! what it loads and stores against what the operation declares.
+
+#![allow(unsafe_code)] // Reads this program's own code.
+
+use std::ops::RangeInclusive;
+
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register,
+};
+
+use super::segment::{GRAIN, Loop, STAMP, tests::all};
+use super::stream::op::{Op, Stores};
+use crate::cpu::isa::Isa;
+
+/// A function, to its `ret`.
+fn function(hot: Loop) -> Vec<Instruction> {
+    let mut all: Vec<Instruction> = Vec::new();
+    let mut at = hot as usize;
+    while all.last().is_none_or(|i| i.flow_control() != FlowControl::Return) {
+        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`;
+        // 15 bytes, the longest instruction, do not leave the code segment, which other
+        // functions follow in.
+        let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
+        let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
+        assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");
+        at = instruction.next_ip() as usize;
+        all.push(instruction);
+    }
+    all
+}
+
+/// The loops that hold no other: from the target of a backward branch to the branch.
+fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
+    let start =
+        |i: &Instruction| code.iter().position(|other| other.ip() == i.near_branch_target());
+    let branches = code.iter().enumerate().filter(|(_, i)| i.mnemonic() == Mnemonic::Jne);
+    let loops: Vec<_> = branches
+        .filter_map(|(end, i)| start(i).filter(|start| *start < end).map(|start| start..=end))
+        .collect();
+    let holds_one = |range: &RangeInclusive<usize>| {
+        loops.iter().any(|o| o != range && range.contains(o.start()) && range.contains(o.end()))
+    };
+    loops.iter().filter(|range| !holds_one(range)).cloned().collect()
+}
+
+/// Bytes that instructions load and store, by the pointer that they go through, and
+/// the stored ones by the kind of store.
+#[derive(Debug, Default, PartialEq)]
+struct Traffic {
+    from_a: usize,
+    from_b: usize,
+    to_dst: usize,
+    to_a: usize,
+    temporal: usize,
+    non_temporal: usize,
+}
+
+fn is_prefetch(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::{Prefetcht0, Prefetcht1, Prefetchw};
+    [Prefetcht0, Prefetcht1, Prefetchw].contains(&mnemonic)
+}
+
+/// Whether it loads or stores.
+fn moves(i: &Instruction) -> bool {
+    !is_prefetch(i.mnemonic()) && i.op_kinds().any(|kind| kind == OpKind::Memory)
+}
+
+fn traffic(code: &[Instruction]) -> Traffic {
+    let mut sum = Traffic::default();
+    let mut factory = InstructionInfoFactory::new();
+    for i in code.iter().filter(|i| moves(i)) {
+        for used in factory.info(i).used_memory() {
+            let bytes = used.memory_size().size();
+            match (used.access(), used.base()) {
+                (_, Register::R11 | Register::RSP) => {} // the segment; the return
+                (OpAccess::Read, Register::RDX) => sum.from_a += bytes,
+                (OpAccess::Read, Register::RCX) => sum.from_b += bytes,
+                (OpAccess::Write, base @ (Register::RDI | Register::RDX)) => {
+                    let to = if base == Register::RDI { &mut sum.to_dst } else { &mut sum.to_a };
+                    *to += bytes;
+                    let streaming = [Mnemonic::Movntpd, Mnemonic::Vmovntpd].contains(&i.mnemonic());
+                    *if streaming { &mut sum.non_temporal } else { &mut sum.temporal } += bytes;
+                }
+                other => panic!("{other:?} in {i:?}"),
+            }
+        }
+    }
+    sum
+}
+
+/// What a turn of a loop of that operation has to move.
+fn declared(op: Op, stores: Stores) -> Traffic {
+    let to_dst = if op.stores() { GRAIN } else { 0 };
+    let (temporal, non_temporal) =
+        if stores == Stores::Temporal { (to_dst, 0) } else { (0, to_dst) };
+    let from = |n| if op.sources() >= n { GRAIN } else { 0 };
+    Traffic { from_a: from(1), from_b: from(2), to_dst, to_a: 0, temporal, non_temporal }
+}
+
+/// The loops in assembly, with what they are for and their code.
+fn assembled() -> Vec<(Op, Stores, Isa, Vec<Instruction>)> {
+    let all = all().into_iter().filter(|row| row.2 != Isa::Scalar);
+    all.map(|(op, stores, isa, f)| (op, stores, isa, function(f))).collect()
+}
+
+#[test]
+fn every_turn_loads_and_stores_what_is_declared() {
+    for (op, stores, isa, code) in assembled() {
+        let loops = inner_loops(&code);
+        let far_only = op.stores() && stores == Stores::NonTemporal;
+        assert_eq!(loops.len(), if far_only { 1 } else { 2 }, "{op:?} {stores:?} {isa:?}");
+        for turn in loops {
+            assert_eq!(code[*turn.start()].ip() % 64, 0, "{op:?} {stores:?} {isa:?}");
+            assert_eq!(traffic(&code[turn]), declared(op, stores), "{op:?} {stores:?} {isa:?}");
+        }
+    }
+}
+
+#[test]
+fn beside_the_loops_only_the_stamp_is_stored() {
+    for (op, stores, isa, code) in assembled() {
+        let loops = inner_loops(&code);
+        let outside: Vec<Instruction> = (0..code.len())
+            .filter(|k| !loops.iter().any(|range| range.contains(k)))
+            .map(|k| code[k])
+            .collect();
+        let stamps = if op.stores() && op.sources() > 0 { loops.len() * STAMP } else { 0 };
+        let want = Traffic { to_a: stamps, temporal: stamps, ..Traffic::default() };
+        assert_eq!(traffic(&outside), want, "{op:?} {stores:?} {isa:?}");
+    }
+}
+
+#[test]
+fn only_loops_for_data_from_memory_prefetch_and_only_with_the_widest_loads() {
+    let width = |isa| {
+        if isa == Isa::Avx512 {
+            64
+        } else if isa == Isa::Sse2 {
+            16
+        } else {
+            32
+        }
+    };
+    for (op, stores, isa, code) in assembled() {
+        for (k, turn) in inner_loops(&code).into_iter().enumerate() {
+            let body = &code[turn];
+            let prefetches = body.iter().filter(|i| is_prefetch(i.mnemonic())).count();
+            assert!(k == 0 || prefetches == 0, "{op:?} {stores:?} {isa:?}");
+            for i in body.iter().filter(|i| moves(i)) {
+                assert_eq!(i.memory_size().size(), width(isa), "{op:?} {stores:?} {isa:?}: {i:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_vector_less_and_another_kind_of_store_are_seen() {
+    for (op, stores, isa, code) in assembled() {
+        for turn in inner_loops(&code) {
+            let mut body = code[turn].to_vec();
+            if op.stores() {
+                let other = Stores::ALL[usize::from(stores == Stores::Temporal)];
+                assert_ne!(traffic(&body), declared(op, other), "{op:?} {stores:?} {isa:?}");
+            }
+            let at = body.iter().position(moves).unwrap();
+            body.remove(at);
+            assert_ne!(traffic(&body), declared(op, stores), "{op:?} {stores:?} {isa:?}");
+        }
+    }
+}

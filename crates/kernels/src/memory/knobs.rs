@@ -1,0 +1,155 @@
+//! The knobs that memory kernels share, and what those that are left to the machine
+//! become.
+
+use std::borrow::Cow;
+
+use proofmark_engine::Refusal;
+use proofmark_model::{AUTO, Host, Knob, KnobKind, Param, Params};
+
+use super::arena::Pages;
+use crate::cpu::isa::Isa;
+
+pub(super) const THREADS: Knob = Knob {
+    name: Cow::Borrowed("threads"),
+    about: Cow::Borrowed("Threads, each pinned to a CPU, each with its own part of the memory."),
+    kind: KnobKind::Count { min: 1, max: 4096 },
+    default: Cow::Borrowed("1"),
+};
+
+pub(super) const PAGES: Knob = Knob {
+    name: Cow::Borrowed("pages"),
+    about: Cow::Borrowed(
+        "Pages of the memory: huge ones where the system gives them, or the smallest.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("huge"), Cow::Borrowed("small")])),
+    default: Cow::Borrowed("huge"),
+};
+
+pub(super) const ISA: Knob = Knob {
+    name: Cow::Borrowed("isa"),
+    about: Cow::Borrowed("Instruction set of the loop; auto: the widest that this machine has."),
+    kind: KnobKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("scalar"),
+        Cow::Borrowed("sse2"),
+        Cow::Borrowed("avx2"),
+        Cow::Borrowed("avx512"),
+    ])),
+    default: Cow::Borrowed(AUTO),
+};
+
+pub(super) const STORES: Knob = Knob {
+    name: Cow::Borrowed("stores"),
+    about: Cow::Borrowed(
+        "Ordinary (temporal) stores, which first read the line that they write, or \
+         non-temporal ones, which do not.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("temporal"),
+        Cow::Borrowed("nontemporal"),
+    ])),
+    default: Cow::Borrowed("nontemporal"),
+};
+
+/// A knob for a number of bytes that is left to the machine unless it is typed.
+pub(super) const fn size_knob(name: &'static str, about: &'static str, min: u64) -> Knob {
+    Knob {
+        name: Cow::Borrowed(name),
+        about: Cow::Borrowed(about),
+        kind: KnobKind::Size { min, max: MOST },
+        default: Cow::Borrowed(AUTO),
+    }
+}
+
+/// The greatest size of any knob, in bytes: 64 TiB.
+const MOST: u64 = 1 << 46;
+
+const MIB: u64 = 1 << 20;
+
+/// What STREAM asks for: at least 4 times the last-level cache that the usable CPUs
+/// reach, in bytes. Whole MiB, not less than 256; 1 GiB where no cache is reported.
+pub(super) fn four_times_the_cache(host: &Host) -> u64 {
+    let bytes = host.usable_cache().map_or(1024 * MIB, |cache| cache.saturating_mul(4));
+    bytes.clamp(256 * MIB, MOST).next_multiple_of(MIB)
+}
+
+/// These parameters with that knob set, if it is left to the machine.
+pub(super) fn settled<T: Into<Param>>(
+    params: Params,
+    knob: &str,
+    value: impl FnOnce(&Params) -> T,
+) -> Params {
+    if params.text(knob) != Some(AUTO) {
+        return params;
+    }
+    let value = value(&params);
+    params.with(knob, value)
+}
+
+pub(super) fn text<'a>(params: &'a Params, knob: &str) -> Result<&'a str, Refusal> {
+    params.text(knob).ok_or_else(|| Refusal(format!("{knob} is not set")))
+}
+
+/// The value of a knob that is a number of bytes.
+pub(super) fn size(params: &Params, knob: &str) -> Result<u64, Refusal> {
+    params.int(knob).ok_or_else(|| Refusal(format!("{knob} is not set")))
+}
+
+pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
+    let name = text(params, "pages")?;
+    Pages::parse(name).ok_or_else(|| Refusal(format!("there are no {name} pages")))
+}
+
+/// The instruction set of the `isa` knob, if this CPU has it.
+pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
+    let name = text(params, "isa")?;
+    let isa = Isa::parse(name).ok_or_else(|| Refusal(format!("no instruction set {name}")))?;
+    if isa.is_here() { Ok(isa) } else { Err(Refusal(format!("this CPU has no {name}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::host;
+    use super::*;
+
+    #[test]
+    fn sizes_are_four_times_the_cache_within_reason() {
+        for (cache, mib) in [
+            (Some(480 << 20), 1920),
+            (Some((100 << 20) + 1), 401),
+            (Some(32 << 20), 256),
+            (Some(0), 256),
+            (None, 1024),
+        ] {
+            assert_eq!(four_times_the_cache(&host(cache)), mib << 20, "{cache:?}");
+        }
+        assert_eq!(four_times_the_cache(&host(Some(u64::MAX))), MOST);
+    }
+
+    #[test]
+    fn only_what_is_left_to_the_machine_is_settled() {
+        let auto = Params::default().with("a", AUTO).with("b", 5);
+        let both = |p| settled(settled(p, "a", |_| 7), "b", |_| 7);
+        assert_eq!(both(auto), Params::default().with("a", 7).with("b", 5));
+        assert_eq!(both(Params::default()), Params::default());
+    }
+
+    #[test]
+    fn what_is_not_set_or_not_known_is_refused() {
+        let refused = |name: &str| {
+            let params = Params::default().with("pages", name).with("isa", name);
+            (pages(&params).unwrap_err().0, isa(&params).unwrap_err().0)
+        };
+        let (pages, isa) = refused("none");
+        assert_eq!((&*pages, &*isa), ("there are no none pages", "no instruction set none"));
+        assert_eq!(size(&Params::default(), "n").unwrap_err().0, "n is not set");
+        assert_eq!(super::pages(&Params::default()).unwrap_err().0, "pages is not set");
+    }
+
+    #[test]
+    fn an_isa_that_is_not_here_is_refused() {
+        for set in Isa::ALL {
+            let found = isa(&Params::default().with("isa", set.name()));
+            assert_eq!(found.ok(), set.is_here().then_some(set));
+        }
+    }
+}

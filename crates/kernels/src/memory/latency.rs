@@ -1,0 +1,177 @@
+//! `memory.latency`: the time of a load that waited for the one before it.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_model::{Better, Host, KernelSpec, Knob, Params, Subsystem, Unit};
+
+use super::arena::{Arena, Pages};
+use super::chase::{Chase, LINE, PAGE};
+use super::knobs::{self, PAGES, four_times_the_cache, settled, size_knob};
+
+/// The kernel `memory.latency`.
+pub struct Latency;
+
+pub(super) const WORKING_SET: Knob = size_knob(
+    "working_set",
+    "Bytes that the chase runs through, in whole 4 KiB; auto: 4 times the last-level cache.",
+    PAGE,
+);
+
+static SPEC: KernelSpec = KernelSpec {
+    id: Cow::Borrowed("memory.latency"),
+    title: Cow::Borrowed("Load latency"),
+    summary: Cow::Borrowed(
+        "The time of one load that waited for the one before it, by the bytes that are in use.",
+    ),
+    detail: Cow::Borrowed(
+        "One thread follows a cycle of pointers through the working set, one pointer in each \
+         64-byte line; each load gives the address of the next, so that none can start early. \
+         The cycle consists of sweeps, each of which takes every 4 KiB page once, all in one \
+         random order, and one line on each that no other sweep takes. So no prefetcher can guess \
+         the next line, and pages that do not all fit into the TLB are never found in it. A \
+         working set that fits into a cache shows that cache's latency; one of several times the \
+         last cache shows that of main memory; huge pages against small ones show the TLB's share. \
+         The order is computed, so the line at the end of any number of steps is known: the walk \
+         must end there, which proves the loads up to whole rounds of the cycle.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::Second,
+    better: Better::Lower,
+    knobs: Cow::Borrowed(&[WORKING_SET, PAGES]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
+    axis: Some(Cow::Borrowed("working_set")),
+    interleave: false,
+};
+
+impl Kernel for Latency {
+    fn spec(&self) -> &'static KernelSpec {
+        &SPEC
+    }
+
+    fn settle(&self, params: Params, host: &Host) -> Params {
+        settle(params, host)
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        params.int("working_set").unwrap_or(0)
+    }
+
+    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
+        shrunk(params, bytes)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        Place::of(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let Place { bytes, pages } = Place::of(params)?;
+        let arena = Arena::get(bytes, pages, 1)?;
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes) }))
+    }
+}
+
+/// The working set as it is used: whole pages, a multiple of the cache by default.
+pub(super) fn settle(params: Params, host: &Host) -> Params {
+    let params = settled(params, "working_set", |_| four_times_the_cache(host));
+    match params.int("working_set") {
+        Some(bytes) => params.with("working_set", whole_pages(bytes)),
+        None => params,
+    }
+}
+
+/// The same with a working set that fits into so many bytes.
+pub(super) fn shrunk(params: &Params, bytes: u64) -> Option<Params> {
+    let bytes = whole_pages(params.int("working_set")?.min(bytes));
+    (bytes >= PAGE).then(|| params.clone().with("working_set", bytes))
+}
+
+pub(super) fn whole_pages(bytes: u64) -> u64 {
+    bytes - bytes % PAGE
+}
+
+/// How much memory, in which pages.
+pub(super) struct Place {
+    pub(super) bytes: u64,
+    pub(super) pages: Pages,
+}
+
+impl Place {
+    /// As the knobs say.
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+        let bytes = whole_pages(knobs::size(params, "working_set")?);
+        if bytes < PAGE {
+            return Err(Refusal("a working set has at least 4 KiB".to_owned()));
+        }
+        Ok(Self { bytes, pages: knobs::pages(params)? })
+    }
+}
+
+struct Alone {
+    chase: Chase,
+}
+
+impl Setup for Alone {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn moved_per_iteration(&self) -> Option<f64> {
+        Some(LINE as f64)
+    }
+
+    fn placement(&self) -> Placement {
+        self.chase.arena.placement(self.chase.bytes)
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(self.chase.begin()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(bytes: u64, pages: &str) -> Params {
+        Params::default().with("working_set", bytes).with("pages", pages)
+    }
+
+    #[test]
+    fn every_working_set_proves_its_loads() {
+        for pages in ["huge", "small"] {
+            for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
+                let setup = Latency.setup(&point(bytes, pages)).unwrap();
+                assert_eq!(setup.amount(), Amount::Calibrated);
+                let mut load = setup.thread(0, 1).unwrap();
+                for steps in [1, 100_000, 33] {
+                    load.run(steps);
+                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {pages} pages");
+                }
+                assert_eq!(setup.moved_per_iteration(), Some(64.0));
+            }
+        }
+    }
+
+    #[test]
+    fn the_working_set_is_whole_pages_and_shrinks() {
+        let bytes = |p: &Params| p.int("working_set");
+        assert_eq!(bytes(&shrunk(&point(1 << 30, "huge"), 100_000).unwrap()), Some(98_304));
+        assert_eq!(bytes(&shrunk(&point(8192, "huge"), 100_000).unwrap()), Some(8192));
+        assert_eq!(shrunk(&point(1 << 30, "huge"), 4095), None);
+        assert_eq!(Latency.memory_bytes(&point(8192, "small")), 8192);
+    }
+
+    #[test]
+    fn what_cannot_be_set_up_is_refused() {
+        let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
+        assert_eq!(refused(&point(100, "huge")), "a working set has at least 4 KiB");
+        assert_eq!(refused(&point(8192, "large")), "there are no large pages");
+        assert_eq!(refused(&Params::default()), "working_set is not set");
+    }
+}

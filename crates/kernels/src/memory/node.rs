@@ -1,0 +1,163 @@
+//! NUMA nodes: which there are, which CPUs they have, and threads and memory put on them.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proofmark_engine::Refusal;
+use proofmark_model::{Knob, KnobKind, Params};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::arena::{self, Arena, Pages};
+use super::knobs;
+
+pub(super) const CPU_NODE: Knob = node_knob("cpu_node", "NUMA node whose CPUs the threads run on.");
+pub(super) const MEMORY_NODE: Knob =
+    node_knob("memory_node", "NUMA node that the memory is bound to.");
+
+const fn node_knob(name: &'static str, about: &'static str) -> Knob {
+    Knob {
+        name: Cow::Borrowed(name),
+        about: Cow::Borrowed(about),
+        kind: KnobKind::Count { min: 0, max: 1023 },
+        default: Cow::Borrowed("0"),
+    }
+}
+
+/// Threads on the CPUs of one node, memory on another or the same.
+pub(super) struct Pair {
+    /// CPUs of the first that may be used.
+    cpus: Vec<u32>,
+    memory: u32,
+}
+
+impl Pair {
+    /// As the knobs say. Called before the calling thread is pinned, since what it may
+    /// use is what all may.
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+        let node = |knob| {
+            let node = u32::try_from(knobs::size(params, knob)?).unwrap_or(u32::MAX);
+            let list = format!("/sys/devices/system/node/node{node}/cpulist");
+            match std::fs::read_to_string(list) {
+                Ok(cpus) => Ok((node, cpus)),
+                Err(_) => Err(Refusal(format!("this machine has no NUMA node {node}"))),
+            }
+        };
+        let ((from, cpus), (memory, _)) = (node("cpu_node")?, node("memory_node")?);
+        let mask = sched_getaffinity(None)
+            .map_err(|e| Refusal(format!("the CPUs that may be used are not told: {e}")))?;
+        let usable = |cpu: &u32| *cpu < CpuSet::MAX_CPU as u32 && mask.is_set(*cpu as usize);
+        let cpus: Vec<u32> = listed(&cpus).unwrap_or_default().into_iter().filter(usable).collect();
+        if cpus.is_empty() {
+            return Err(Refusal(format!("NUMA node {from} has no CPU that may be used")));
+        }
+        Ok(Self { cpus, memory })
+    }
+
+    /// CPUs that may be used.
+    pub(super) fn cpus(&self) -> u64 {
+        self.cpus.len() as u64
+    }
+
+    /// Memory that is bound to the node.
+    pub(super) fn arena(&self, bytes: u64, pages: Pages) -> Result<Arc<Arena>, Refusal> {
+        // A number of threads that no other kernel has: the memory stays bound, so only
+        // points with the same node may take it over.
+        let arena = Arena::get(bytes, pages, u64::MAX - u64::from(self.memory))?;
+        arena.bind(0, bytes as usize, self.memory)?;
+        Ok(arena)
+    }
+
+    /// Notes that this range should lie on the node, whoever has touched it.
+    pub(super) fn expect(&self, arena: &Arena, offset: u64, bytes: u64) {
+        arena.expect(offset as usize, bytes as usize, self.memory);
+    }
+
+    /// Moves the calling thread to the CPUs' node.
+    pub(super) fn pin(&self, index: usize) -> Result<(), Refusal> {
+        let mut set = CpuSet::new();
+        let cpu = self.cpus[index % self.cpus.len()];
+        set.set(cpu as usize);
+        sched_setaffinity(None, &set)
+            .map_err(|e| Refusal(format!("a thread cannot be pinned to CPU {cpu}: {e}")))
+    }
+}
+
+/// Refuses where all memory is equally far.
+pub(super) fn several() -> Result<(), Refusal> {
+    match arena::nodes() {
+        0 | 1 => Err(Refusal("this machine has one NUMA node".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// The numbers of a list such as `0-3,8`; `None` if it is none.
+fn listed(list: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for range in list.trim().split(',').filter(|r| !r.is_empty()) {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        // More than any system has is noise.
+        if last.checked_sub(first)? >= 1 << 16 {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_as_the_system_writes_them() {
+        assert_eq!(listed("0-3,8,10-11\n"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
+        assert_eq!(listed("5\n"), Some(vec![5]));
+        assert_eq!(listed("\n"), Some(vec![]), "a node with memory only");
+        for noise in ["a", "3-1", "0-", "0-4294967295", "-1"] {
+            assert_eq!(listed(noise), None, "{noise}");
+        }
+    }
+
+    fn pair(cpu: u64, memory: u64) -> Result<Pair, Refusal> {
+        Pair::of(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_refused() {
+        let refused = |cpu, memory| pair(cpu, memory).map(|p| p.cpus()).unwrap_err().to_string();
+        assert_eq!(refused(1023, 0), "this machine has no NUMA node 1023");
+        assert_eq!(refused(0, 1022), "this machine has no NUMA node 1022");
+    }
+
+    #[test]
+    fn threads_and_memory_come_to_their_node() {
+        let pair = match pair(0, 0) {
+            Ok(pair) => pair,
+            Err(refusal) => return eprintln!("skipped: {refusal}"),
+        };
+        assert!(pair.cpus() >= 1);
+        let arena = match pair.arena(1 << 20, Pages::Small) {
+            Ok(arena) => arena,
+            Err(refusal) => return eprintln!("skipped: {refusal}"),
+        };
+        for index in 0..3 {
+            let cpu = pair.cpus[index % pair.cpus.len()];
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    pair.pin(index).unwrap();
+                    assert_eq!(rustix::thread::sched_getcpu(), cpu as usize);
+                });
+            });
+        }
+        arena.holds("nothing");
+        arena.settle_here(0, 1 << 20);
+        pair.expect(&arena, 0, 1 << 20);
+        assert_eq!(arena.placement(1 << 20).misplaced, Some(0.0));
+        let elsewhere = Pair { memory: 77, ..pair };
+        elsewhere.expect(&arena, 0, 1 << 20);
+        assert_eq!(arena.placement(1 << 20).misplaced, Some(1.0));
+    }
+}

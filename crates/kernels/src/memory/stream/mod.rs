@@ -1,0 +1,207 @@
+//! The kernels after STREAM: one operation on long arrays, without reuse.
+//!
+//! Source: J. D. McCalpin, *Memory Bandwidth and Machine Balance in Current High
+//! Performance Computers*, IEEE TCCA Newsletter, December 1995.
+
+pub(crate) mod op;
+
+mod data;
+mod layout;
+mod part;
+mod spec;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_model::{Host, KernelSpec, Params};
+
+use super::arena::{Arena, Pages};
+use super::knobs;
+use super::segment::{Loop, find};
+use crate::cpu::isa::Isa;
+pub(super) use layout::Layout;
+use op::{Op, Stores};
+use part::Part;
+#[cfg(debug_assertions)]
+pub(crate) use spec::STORING;
+
+/// A kernel that does one operation on whole arrays.
+pub struct Stream {
+    spec: &'static KernelSpec,
+    op: Op,
+    find: Find,
+}
+
+/// Finds a hot loop.
+pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
+
+/// The kernel `memory.copy`.
+pub static COPY: Stream = Stream { spec: &spec::COPY, op: Op::Copy, find };
+/// The kernel `memory.scale`.
+pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Op::Scale, find };
+/// The kernel `memory.add`.
+pub static ADD: Stream = Stream { spec: &spec::ADD, op: Op::Add, find };
+/// The kernel `memory.triad`.
+pub static TRIAD: Stream = Stream { spec: &spec::TRIAD, op: Op::Triad, find };
+/// The kernel `memory.read`.
+pub static READ: Stream = Stream { spec: &spec::READ, op: Op::Read, find };
+/// The kernel `memory.write`.
+pub static WRITE: Stream = Stream { spec: &spec::WRITE, op: Op::Write, find };
+
+impl Stream {
+    /// The same as `memory.copy` under another name and with other loops.
+    #[cfg(debug_assertions)]
+    pub(crate) const fn copy_with(spec: &'static KernelSpec, find: Find) -> Self {
+        Self { spec, op: Op::Copy, find }
+    }
+
+    fn stores(&self, params: &Params) -> Result<Stores, Refusal> {
+        if !self.op.stores() {
+            return Ok(Stores::Temporal);
+        }
+        let name = knobs::text(params, "stores")?;
+        Stores::parse(name).ok_or_else(|| Refusal(format!("there are no {name} stores")))
+    }
+
+    fn layout(&self, params: &Params) -> Result<Layout, Refusal> {
+        Layout::new(self.op, knobs::size(params, "array_size")?, params.threads())
+    }
+
+    fn task(&self, params: &Params) -> Result<Task, Refusal> {
+        let stores = self.stores(params)?;
+        let hot = loop_for(&self.spec.id, self.find, (self.op, stores), params)?;
+        let layout = self.layout(params)?;
+        Ok(Task { op: self.op, hot, layout, pages: knobs::pages(params)?, stores: Some(stores) })
+    }
+}
+
+impl Kernel for Stream {
+    fn spec(&self) -> &'static KernelSpec {
+        self.spec
+    }
+
+    fn settle(&self, params: Params, host: &Host) -> Params {
+        let params = knobs::settled(params, "array_size", |_| knobs::four_times_the_cache(host));
+        let stores = self.stores(&params).unwrap_or(Stores::Temporal);
+        knobs::settled(params, "isa", |_| widest(self.find, self.op, stores))
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        self.layout(params).map_or(0, |l| l.bytes())
+    }
+
+    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
+        let size = self.layout(params).ok()?.shrunk(bytes)?;
+        Some(params.clone().with("array_size", size))
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        self.task(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        self.task(params)?.setup()
+    }
+
+    fn witness(&self) -> &'static str {
+        witness(self.op)
+    }
+}
+
+/// What is compared after a trial.
+pub(super) fn witness(op: Op) -> &'static str {
+    if op.stores() { "every element read back" } else { "the sum of all elements" }
+}
+
+/// The widest instruction set here that has such a loop.
+pub(super) fn widest(find: Find, op: Op, stores: Stores) -> &'static str {
+    let widths = [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar];
+    let has = |isa: &Isa| isa.is_here() && find(op, stores, *isa).is_some();
+    widths.into_iter().find(has).unwrap_or(Isa::Scalar).name()
+}
+
+/// The loop for the instruction set of the `isa` knob.
+pub(super) fn loop_for(
+    kernel: &str,
+    find: Find,
+    (op, stores): (Op, Stores),
+    params: &Params,
+) -> Result<Loop, Refusal> {
+    let isa = knobs::isa(params)?;
+    find(op, stores, isa).ok_or_else(|| {
+        let (isa, stores) = (isa.name(), stores.name());
+        Refusal(format!("{kernel} has no {isa} loop with {stores} stores on this architecture"))
+    })
+}
+
+/// A point, looked at and found possible.
+pub(super) struct Task {
+    pub(super) op: Op,
+    pub(super) hot: Loop,
+    pub(super) layout: Layout,
+    pub(super) pages: Pages,
+    /// How the lines reach memory; `None` where it depends on the size of the set
+    /// whether they do.
+    pub(super) stores: Option<Stores>,
+}
+
+impl Task {
+    pub(super) fn setup(self) -> Result<Box<dyn Setup>, Refusal> {
+        let arena = Arena::get(self.layout.bytes(), self.pages, self.layout.threads)?;
+        let fill = !arena.holds(&self.content());
+        Ok(Box::new(Ready { task: self, arena, fill }))
+    }
+
+    /// What the arena holds once it is filled: the same for points whose sources lie at
+    /// the same places.
+    fn content(&self) -> String {
+        format!("stream: the last {} of {}", self.op.sources(), self.layout.describe())
+    }
+
+    /// Bytes counted in an iteration, as read and as written.
+    fn counted(&self) -> (u64, u64) {
+        let elements = self.layout.segment / 8;
+        (elements * self.op.bytes_read() as u64, elements * self.op.bytes_written() as u64)
+    }
+}
+
+/// What the threads of a point share.
+struct Ready {
+    task: Task,
+    arena: Arc<Arena>,
+    /// Whether the arrays have to be filled first.
+    fill: bool,
+}
+
+impl Setup for Ready {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        let (read, written) = self.task.counted();
+        (read + written) as f64
+    }
+
+    fn moved_per_iteration(&self) -> Option<f64> {
+        let (read, written) = self.task.counted();
+        let allocated = match self.task.stores? {
+            Stores::Temporal => written,
+            Stores::NonTemporal => 0,
+        };
+        Some((read + written + allocated) as f64)
+    }
+
+    fn placement(&self) -> Placement {
+        self.arena.placement(self.task.layout.bytes())
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        let Task { op, hot, layout, .. } = &self.task;
+        let part = Part::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
+        Ok(Box::new(part))
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading: the wrapping sum of every 64 bits.
+//!
+//! On Granite Rapids a stream alone reads 15 to 18 GB/s a core, 2 streams 18, 4
+//! streams 17 to 19, 2 streams with a prefetch into L2 16 lines ahead 21. A further
+//! distance (2 KiB, 4 KiB), `prefetchnta` and prefetches by pairs of lines are slower.
+
+use std::arch::naked_asm;
+
+use super::super::segment::Segment;
+use super::super::stream::op::Op;
+use super::{Row, advance, begin, enter, far_near, leave, stamp};
+use crate::cpu::isa::Isa;
+
+/// Adds one line at `$l` to the accumulators of its own; `$ahead` asks for a line.
+macro_rules! line {
+    (xmm, $a:literal, $b:literal, $l:literal) => {
+        concat!(
+            "paddq xmm",
+            $a,
+            ", [rdx+",
+            $l,
+            "]\npaddq xmm",
+            $b,
+            ", [rdx+",
+            $l,
+            "+16]\n",
+            "paddq xmm",
+            $a,
+            ", [rdx+",
+            $l,
+            "+32]\npaddq xmm",
+            $b,
+            ", [rdx+",
+            $l,
+            "+48]\n"
+        )
+    };
+    (ymm, $a:literal, $b:literal, $l:literal) => {
+        concat!(
+            "vpaddq ymm",
+            $a,
+            ", ymm",
+            $a,
+            ", [rdx+",
+            $l,
+            "]\n",
+            "vpaddq ymm",
+            $b,
+            ", ymm",
+            $b,
+            ", [rdx+",
+            $l,
+            "+32]\n"
+        )
+    };
+    (zmm, $a:literal, $b:literal, $l:literal) => {
+        concat!("vpaddq zmm", $a, ", zmm", $a, ", [rdx+", $l, "]\n")
+    };
+}
+
+/// A turn over two streams, with prefetches.
+macro_rules! far_turn {
+    ($width:tt) => {
+        concat!(
+            ".irp l,0,64,r8,r8+64\nprefetcht1 [rdx+\\l+1024]\n.endr\n",
+            line!($width, "2", "3", "0"),
+            line!($width, "4", "5", "64"),
+            line!($width, "6", "7", "r8"),
+            line!($width, "8", "9", "r8+64")
+        )
+    };
+}
+
+/// A turn over one stream.
+macro_rules! near_turn {
+    ($width:tt) => {
+        concat!(
+            line!($width, "2", "3", "0"),
+            line!($width, "4", "5", "64"),
+            line!($width, "6", "7", "128"),
+            line!($width, "8", "9", "192")
+        )
+    };
+}
+
+/// The accumulators to zero: 0 is the stamp's.
+macro_rules! clear {
+    (xmm) => {
+        ".irp k,2,3,4,5,6,7,8,9\npxor xmm\\k, xmm\\k\n.endr\n"
+    };
+    ($width:tt) => {
+        ".irp k,2,3,4,5,6,7,8,9\nvpxor xmm\\k, xmm\\k, xmm\\k\n.endr\n"
+    };
+}
+
+/// The sum of all lanes of all accumulators to `rax`.
+macro_rules! result {
+    (xmm) => {
+        concat!(
+            ".irp k,3,4,5,6,7,8,9\npaddq xmm2, xmm\\k\n.endr\n",
+            "movq rax, xmm2\npunpckhqdq xmm2, xmm2\nmovq r10, xmm2\nadd rax, r10\n"
+        )
+    };
+    (ymm) => {
+        concat!(
+            ".irp k,3,4,5,6,7,8,9\nvpaddq ymm2, ymm2, ymm\\k\n.endr\n",
+            "vextracti128 xmm3, ymm2, 1\nvpaddq xmm2, xmm2, xmm3\n",
+            "vmovq rax, xmm2\nvpextrq r10, xmm2, 1\nadd rax, r10\n"
+        )
+    };
+    (zmm) => {
+        concat!(
+            ".irp k,3,4,5,6,7,8,9\nvpaddq zmm2, zmm2, zmm\\k\n.endr\n",
+            "vextracti64x4 ymm3, zmm2, 1\nvpaddq ymm2, ymm2, ymm3\n",
+            "vextracti128 xmm3, ymm2, 1\nvpaddq xmm2, xmm2, xmm3\n",
+            "vmovq rax, xmm2\nvpextrq r10, xmm2, 1\nadd rax, r10\n"
+        )
+    };
+}
+
+macro_rules! read {
+    ($name:ident, $width:tt) => {
+        far_near!(
+            $name,
+            $width,
+            none,
+            2,
+            far_turn!($width),
+            near_turn!($width),
+            clear!($width),
+            result!($width)
+        );
+    };
+}
+
+read!(sse2, xmm);
+read!(avx2, ymm);
+read!(avx512, zmm);
+
+/// The reading loops.
+pub(crate) const READ: &[Row] =
+    &[(Op::Read, Isa::Sse2, sse2), (Op::Read, Isa::Avx2, avx2), (Op::Read, Isa::Avx512, avx512)];
