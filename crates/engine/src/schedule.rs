@@ -82,15 +82,18 @@ impl Schedule<'_> {
         let start = self.clock.now();
         let groups = self.groups();
         for (from, to) in groups {
-            let now = self.clock.now();
-            // The rest of the budget, divided among the points that are left.
-            let deadline = self.plan.policy.budget_s.map(|b| {
-                let left = (start + b - now).max(0.0);
-                now + left * self.trial_s(from..to) / self.trial_s(from..self.plan.points.len())
-            });
-            state.measure(from..to, deadline);
+            state.measure(from..to, start);
         }
         state.measurements
+    }
+
+    /// When these points, set up by now, have had their share of what is left of the
+    /// budget of a run that began at `start`.
+    fn deadline(&self, start: f64, points: std::ops::Range<usize>) -> Option<f64> {
+        let now = self.clock.now();
+        let left = (start + self.plan.policy.budget_s? - now).max(0.0);
+        let all = points.start..self.plan.points.len();
+        Some(now + left * self.trial_s(points) / self.trial_s(all))
     }
 
     /// Seconds that one trial of each of these points takes, about.
@@ -129,9 +132,9 @@ impl Schedule<'_> {
 }
 
 impl State<'_, '_> {
-    fn measure(&mut self, range: std::ops::Range<usize>, deadline: Option<f64>) {
+    fn measure(&mut self, range: std::ops::Range<usize>, start: f64) {
         let mut active: Vec<Slot> = Vec::new();
-        for index in range {
+        for index in range.clone() {
             let point = &self.schedule.plan.points[index];
             let session = self.stopped().map_or_else(|| self.schedule.launcher.launch(point), Err);
             match session.and_then(|mut s| self.warm(index, s.as_mut()).map(|()| s)) {
@@ -139,6 +142,7 @@ impl State<'_, '_> {
                 Err(ending) => self.end(index, ending),
             }
         }
+        let deadline = self.schedule.deadline(start, range);
         while !active.is_empty() {
             active.retain_mut(|slot| match self.turn(slot, deadline) {
                 None => true,

@@ -278,7 +278,12 @@ mod tests {
         assert!(judged(&host_with_caches(), two, &[one]).limiter.is_none());
         let slow = judged(&host_with_caches(), latency(32 << 10, 5e-9), &[]);
         assert!(slow.limiter.is_none() && slow.missing["limiter"].contains("25.0 %"));
-        let fast = scaled(flops, 2.0);
-        assert!(fast.iter().all(Option::is_none), "only memory is told by its threads");
+        let of_a_disk = |threads: u64| {
+            let mut m = stream("read", threads);
+            m.subsystem = Subsystem::Disk;
+            m
+        };
+        let limiters = scaled(of_a_disk, 2.0);
+        assert!(limiters.iter().all(Option::is_none), "only memory is told by its threads");
     }
 }

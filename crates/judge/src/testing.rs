@@ -310,6 +310,7 @@ pub(crate) fn blocks(op: &str, block_size: u64) -> Measurement {
 /// A pointer chase through a set of that size, at that many seconds a load.
 pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
     let params = Params::default().with("working_set", working_set).with("pages", "huge");
+    let params = params.with("order", "local");
     memory("latency", params, Unit::Second, seconds)
 }
 

@@ -220,13 +220,13 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
     };
-    // Three quarters of 40 s: 3 warm-ups and 7 trials of 3 s; then as many of 1 s.
-    assert_eq!(trials(3.0, ["test.time", "test.null"]), [7, 7]);
-    // A quarter first, then what is left: 3 warm-ups and 7 trials of each, again.
-    assert_eq!(trials(3.0, ["test.null", "test.time"]), [7, 7]);
-    // Where both should take as long, half of it: 9 s and 4 trials, the last of which
-    // ends a second late; then 3 s and 16 trials in the 19 s left.
-    assert_eq!(trials(1.0, ["test.time", "test.null"]), [4, 16]);
+    // Set up and warm after 9 s: three quarters of the 31 s left are 8 trials of 3 s,
+    // the last of which ends late; then 3 s of warm-up leave 4 of 1 s.
+    assert_eq!(trials(3.0, ["test.time", "test.null"]), [8, 4]);
+    // A quarter of 37 s first; then 9 s of warm-up leave 6 trials of 3 s.
+    assert_eq!(trials(3.0, ["test.null", "test.time"]), [10, 6]);
+    // Where both should take as long: half of 31 s; then 3 s of warm-up leave 10 s.
+    assert_eq!(trials(1.0, ["test.time", "test.null"]), [6, 10]);
 }
 
 #[test]

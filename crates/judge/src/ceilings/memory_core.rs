@@ -32,18 +32,22 @@ pub(super) struct MemoryCore;
 const LONGER: &[&str] =
     &["other_cpu", "steal", "throttled", "swap", "small_pages", "misplaced_memory"];
 
-/// The latency of memory that this run measured, without page walks: that of its
-/// fastest trial, since what disturbs a chase makes it longer.
+/// The latency of memory that this run measured, without page walks: in huge pages, in
+/// the local order, and that of its fastest trial, since what disturbs a chase makes it
+/// longer.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
         o.kernel == "memory.latency"
             && o.summary.is_some()
             && o.params.text("pages") == Some("huge")
+            && o.params.text("order") == Some("local")
             && o.findings.iter().all(|f| f.severity != Severity::Invalid)
     };
     let set = |o: &Measurement| o.params.int("working_set").unwrap_or(0);
     let Some(largest) = ctx.others.iter().filter(of_memory).max_by_key(|o| set(o)) else {
-        return Err("this run did not measure memory.latency with huge pages".to_owned());
+        return Err(
+            "this run did not measure memory.latency with huge pages in local order".to_owned()
+        );
     };
     let longer =
         |f: &&Finding| f.severity == Severity::Suspect && LONGER.contains(&f.check.as_ref());
@@ -65,7 +69,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
         return Err("memory.latency has no value".to_owned());
     }
     let note = format!(
-        "memory.latency of this run with {} MiB in huge pages, the fastest trial",
+        "memory.latency of this run with {} MiB in huge pages, in local order, the fastest trial",
         bytes >> 20
     );
     Ok(input("latency", seconds, "s", Provenance::Measured, note))
@@ -94,9 +98,9 @@ impl CeilingRule for MemoryCore {
 
     fn about(&self) -> &'static str {
         "Cores x lines in flight x 64 bytes / latency (Little's law), where the latency is the run's \
-         own memory.latency at its largest set with huge pages (the fastest trial), and the lines are the greater of \
-         what the first and the second level of the core track, from a table by design. That bounds \
-         the lines that are read; so it is divided by the lines read for each line counted: 1 for \
+         own memory.latency at its largest set with huge pages, in local order (the fastest trial), \
+         and the lines are the greater of what the first and the second level of the core track, from \
+         a table by design. That bounds the lines that are read; so it is divided by the lines read for each line counted: 1 for \
          read, half for copy and scale, two thirds for add and triad, and those that ordinary stores \
          read first. What is only written has no such ceiling. Uncertainty: 100 %, because streams \
          find open DRAM rows and prefetchers work ahead in the last-level cache; more for stores \
@@ -217,6 +221,9 @@ mod tests {
         let mut small = chase(1 << 30, LATENCY);
         small.params = small.params.with("pages", "small");
         assert!(why(&[small]).contains("did not measure"));
+        let mut wide = chase(1 << 30, LATENCY);
+        wide.params = wide.params.with("order", "rand");
+        assert!(why(&[wide]).contains("local order"));
         let refused = each(chase(1 << 30, LATENCY), |_, t| t.conditions.huge_pages = Some(0.0));
         assert!(why(&[refused]).contains("page walks"));
         assert!(why(&[chase(32 << 20, 1e-8)]).contains("twice"));

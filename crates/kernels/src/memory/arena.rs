@@ -92,7 +92,18 @@ impl Arena {
         Ok(arena)
     }
 
+    /// A mapping as large as all memory, where the system allows that, so that a point
+    /// which needs more than the one before finds the pages of that one in place. Only
+    /// what is touched takes memory.
     fn map(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
+        let memory = rustix::system::sysinfo();
+        let all = memory.totalram.saturating_mul(memory.mem_unit.into());
+        let all = usize::try_from(all).unwrap_or(0);
+        Self::map_exactly(bytes.max(all), pages, split)
+            .or_else(|_| Self::map_exactly(bytes, pages, split))
+    }
+
+    fn map_exactly(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
         let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
         let whole = bytes + ALIGNMENT;
         // SAFETY: a new anonymous mapping touches no memory of ours.

@@ -5,9 +5,11 @@
 //! The order. The cycle consists of sweeps; each sweep takes all pages in one random
 //! order, and on each page one line that no other sweep takes. So no load is near the
 //! one before it, prefetchers have nothing to go on, and all other pages pass between
-//! two visits of one: a TLB that cannot hold them all holds none in time. The order is
-//! computed: the line at any position is known without walking there, which makes the
-//! pointers independent stores and lets the end of any walk be checked.
+//! two visits of one: a TLB that cannot hold them all holds none in time. In the local
+//! order the pages are those of a window of 2 MiB, which a TLB holds, and one window
+//! follows the other. The order is computed: the line at any position is known without
+//! walking there, which makes the pointers independent stores and lets the end of any
+//! walk be checked.
 
 #![allow(unsafe_code)] // Pointers that lie in measured memory are written and followed.
 
@@ -28,35 +30,68 @@ const LINE_BITS: u32 = LINES_PER_PAGE.trailing_zeros();
 /// the golden ratio, of the square root of 2 and of that of 3).
 const ODD: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
+/// Pages of a window of the local order.
+pub(super) const WINDOW: u64 = (2 << 20) / PAGE;
+
+/// How far from each other successive loads may be. Names as in the `order` knob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Anywhere in the working set.
+    Rand,
+    /// Within a window of 2 MiB, one window after the other.
+    Local,
+}
+
+impl Order {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        match name {
+            "rand" => Some(Self::Rand),
+            "local" => Some(Self::Local),
+            _ => None,
+        }
+    }
+}
+
 /// A single cycle through all lines of so many pages.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {
     base: *mut u8,
+    /// Windows, and pages in each.
+    windows: u64,
     pages: u64,
-    /// Bits that number the pages.
+    /// Bits that number the pages of a window.
     page_bits: u32,
     /// The lines of a page in random order.
     lines: [u8; LINES_PER_PAGE as usize],
 }
 
 impl Cycle {
-    /// The cycle through the whole pages among these bytes, at least one.
-    pub(super) fn new(base: *mut u8, bytes: u64) -> Self {
-        let pages = (bytes / PAGE).max(1);
+    /// The cycle through the whole pages among these bytes, at least one; in the local
+    /// order through the whole windows, where there are several.
+    pub(super) fn new(base: *mut u8, bytes: u64, order: Order) -> Self {
+        let all = (bytes / PAGE).max(1);
+        let (windows, pages) = match order {
+            Order::Local if all > WINDOW => (all / WINDOW, WINDOW),
+            _ => (1, all),
+        };
         let page_bits = u64::BITS - (pages - 1).leading_zeros();
         let mut lines = [0; LINES_PER_PAGE as usize];
         for (line, k) in lines.iter_mut().zip(0..) {
             *line = shuffled(k, LINE_BITS) as u8;
         }
-        Self { base, pages, page_bits, lines }
+        Self { base, windows, pages, page_bits, lines }
     }
 
     /// Lines in it.
     pub(super) fn len(&self) -> u64 {
+        self.windows * self.lines_of_window()
+    }
+
+    fn lines_of_window(&self) -> u64 {
         self.pages * LINES_PER_PAGE
     }
 
-    /// The page that comes `at` places into every sweep.
+    /// The page of a window that comes `at` places into every sweep.
     fn page(&self, at: u64) -> u64 {
         let mut page = shuffled(at, self.page_bits);
         // Numbers past the last page are permuted again: fewer than half are.
@@ -66,18 +101,20 @@ impl Cycle {
         page
     }
 
-    /// The node that a sweep has on a page.
-    fn node_on(&self, page: u64, sweep: u64) -> *mut *mut u8 {
+    /// The node that a sweep has on a page of a window.
+    fn node_on(&self, window: u64, page: u64, sweep: u64) -> *mut *mut u8 {
         let start = page.wrapping_mul(ODD[2]) >> (u64::BITS - LINE_BITS);
         let line = self.lines[(sweep ^ start) as usize % self.lines.len()];
-        let offset = page * PAGE + u64::from(line) * LINE;
+        let offset = (window * self.pages + page) * PAGE + u64::from(line) * LINE;
         self.base.wrapping_add(offset as usize).cast()
     }
 
     /// The node at a position; positions go on from the last to the first.
     fn node(&self, position: u64) -> *mut *mut u8 {
         let position = position % self.len();
-        self.node_on(self.page(position % self.pages), position / self.pages)
+        let (window, within) =
+            (position / self.lines_of_window(), position % self.lines_of_window());
+        self.node_on(window, self.page(within % self.pages), within / self.pages)
     }
 
     /// Writes the pointers, page by page.
@@ -86,16 +123,23 @@ impl Cycle {
     /// The pages are mapped, and nobody else uses them meanwhile.
     pub(super) unsafe fn lay(&self) {
         let first = self.page(0);
-        let mut page = first;
-        for at in 1..=self.pages {
-            // From the last page each sweep leads to the first page of the next one.
-            let (next, later) = if at < self.pages { (self.page(at), 0) } else { (first, 1) };
-            for sweep in 0..LINES_PER_PAGE {
-                let target = self.node_on(next, (sweep + later) % LINES_PER_PAGE);
-                // SAFETY: a node lies within the pages, as the caller vouches for.
-                unsafe { self.node_on(page, sweep).write(target.cast()) };
+        for window in 0..self.windows {
+            let mut page = first;
+            for at in 1..=self.pages {
+                let next = if at < self.pages { self.page(at) } else { first };
+                for sweep in 0..LINES_PER_PAGE {
+                    // From the last page each sweep leads to the first page of the next
+                    // one, and the last sweep to the next window.
+                    let target = match (at < self.pages, sweep + 1 < LINES_PER_PAGE) {
+                        (true, _) => self.node_on(window, next, sweep),
+                        (false, true) => self.node_on(window, next, sweep + 1),
+                        (false, false) => self.node_on((window + 1) % self.windows, next, 0),
+                    };
+                    // SAFETY: a node lies within the pages, as the caller vouches for.
+                    unsafe { self.node_on(window, page, sweep).write(target.cast()) };
+                }
+                page = next;
             }
-            page = next;
         }
     }
 
@@ -159,20 +203,21 @@ impl Walk {
 pub(super) struct Chase {
     pub(super) arena: Arc<Arena>,
     pub(super) bytes: u64,
+    order: Order,
     /// Whether the point before has left the same one there.
     laid: bool,
 }
 
 impl Chase {
-    pub(super) fn new(arena: Arc<Arena>, bytes: u64) -> Self {
-        let laid = arena.holds(&format!("a chase through {bytes} bytes"));
-        Self { arena, bytes, laid }
+    pub(super) fn new(arena: Arc<Arena>, bytes: u64, order: Order) -> Self {
+        let laid = arena.holds(&format!("a chase through {bytes} bytes, {order:?}"));
+        Self { arena, bytes, order, laid }
     }
 
     /// Makes it ready on the calling thread.
     pub(super) fn begin(&self) -> Chaser {
         self.arena.settle_here(0, self.bytes as usize);
-        let cycle = Cycle::new(self.arena.base(), self.bytes);
+        let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
         if !self.laid {
             // SAFETY: the arena has so many bytes, and the other threads of the point
             // use what lies beyond them.
@@ -266,8 +311,12 @@ mod tests {
     }
 
     fn laid(pages: u64) -> (Vec<u64>, Cycle) {
+        laid_in(pages, Order::Rand)
+    }
+
+    fn laid_in(pages: u64, order: Order) -> (Vec<u64>, Cycle) {
         let (words, base) = memory(pages);
-        let cycle = Cycle::new(base, pages * PAGE);
+        let cycle = Cycle::new(base, pages * PAGE, order);
         // SAFETY: `words` holds the pages, and is only read until the test ends.
         unsafe { cycle.lay() };
         (words, cycle)
@@ -277,8 +326,10 @@ mod tests {
 
     #[test]
     fn the_pointers_make_one_cycle_through_every_line() {
-        for pages in PAGES {
-            let (_words, cycle) = laid(pages);
+        let rand = PAGES.map(|pages| (pages, Order::Rand));
+        let local = [17, 512, 513, 1024, 1600].map(|pages| (pages, Order::Local));
+        for (pages, order) in rand.into_iter().chain(local) {
+            let (_words, cycle) = laid_in(pages, order);
             let mut seen = vec![false; cycle.len() as usize];
             let (first, mut node) = (cycle.node(0), cycle.node(0));
             for position in 0..cycle.len() {
@@ -296,7 +347,7 @@ mod tests {
     #[test]
     fn no_load_is_near_the_one_before_it() {
         let (_words, base) = memory(1);
-        let cycle = Cycle::new(base, 1000 * PAGE);
+        let cycle = Cycle::new(base, 1000 * PAGE, Order::Rand);
         let page = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / PAGE;
         let last = cycle.len() - 1;
         let near = (0..last).filter(|i| page(*i).abs_diff(page(i + 1)) <= 1).count() as f64;
@@ -306,6 +357,16 @@ mod tests {
         let lengths = (0..1000).map(|i| page(i).wrapping_sub(page(i + 1)));
         let different = lengths.collect::<std::collections::BTreeSet<_>>().len();
         assert!(different > 500, "{different}");
+    }
+
+    #[test]
+    fn the_local_order_takes_window_after_window() {
+        let (_words, base) = memory(1);
+        let cycle = Cycle::new(base, 4 * WINDOW * PAGE + PAGE, Order::Local);
+        assert_eq!(cycle.len(), 4 * WINDOW * LINES_PER_PAGE, "whole windows");
+        let window = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / (WINDOW * PAGE);
+        let of_window = WINDOW * LINES_PER_PAGE;
+        assert!((0..cycle.len()).step_by(777).all(|i| window(i) == i / of_window));
     }
 
     #[test]
@@ -361,9 +422,12 @@ mod tests {
     #[test]
     fn a_chase_is_laid_once_and_again_for_another_size() {
         let arena = Arena::get(1 << 20, Pages::Small, 1).unwrap();
-        let laid = |bytes| Chase::new(Arc::clone(&arena), bytes).laid;
+        let laid_in = |bytes, order| Chase::new(Arc::clone(&arena), bytes, order).laid;
+        let laid = |bytes| laid_in(bytes, Order::Rand);
         assert!(!laid(8192));
         assert!(laid(8192));
+        assert!(!laid_in(8192, Order::Local));
+        assert!(!laid(8192));
         assert!(!laid(4096));
         assert!(!laid(8192), "the smaller one has been written over it");
     }

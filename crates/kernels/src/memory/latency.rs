@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
-use proofmark_model::{Better, Host, KernelSpec, Knob, Params, Subsystem, Unit};
+use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::{Arena, Pages};
-use super::chase::{Chase, LINE, PAGE};
+use super::chase::{Chase, LINE, Order, PAGE};
 use super::knobs::{self, PAGES, four_times_the_cache, settled, size_knob};
 
 /// The kernel `memory.latency`.
@@ -17,6 +17,16 @@ pub(super) const WORKING_SET: Knob = size_knob(
     "Bytes that the chase runs through, in whole 4 KiB; auto: 4 times the last-level cache.",
     PAGE,
 );
+
+const ORDER: Knob = Knob {
+    name: Cow::Borrowed("order"),
+    about: Cow::Borrowed(
+        "Where the next load may be: anywhere (rand), or within 2 MiB, then the next 2 MiB (local), \
+         so that the TLB holds every page.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("rand"), Cow::Borrowed("local")])),
+    default: Cow::Borrowed("rand"),
+};
 
 static SPEC: KernelSpec = KernelSpec {
     id: Cow::Borrowed("memory.latency"),
@@ -31,14 +41,15 @@ static SPEC: KernelSpec = KernelSpec {
          random order, and one line on each that no other sweep takes. So no prefetcher can guess \
          the next line, and pages that do not all fit into the TLB are never found in it. A \
          working set that fits into a cache shows that cache's latency; one of several times the \
-         last cache shows that of main memory; huge pages against small ones show the TLB's share. \
+         last cache shows that of main memory; huge pages against small ones, and the local order \
+         against the random one, show the TLB's share. \
          The order is computed, so the line at the end of any number of steps is known: the walk \
          must end there, which proves the loads up to whole rounds of the cycle.",
     ),
     subsystem: Subsystem::Memory,
     unit: Unit::Second,
     better: Better::Lower,
-    knobs: Cow::Borrowed(&[WORKING_SET, PAGES]),
+    knobs: Cow::Borrowed(&[WORKING_SET, PAGES, ORDER]),
     ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
     axis: Some(Cow::Borrowed("working_set")),
     interleave: false,
@@ -62,14 +73,20 @@ impl Kernel for Latency {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        order(params)?;
         Place::of(params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::of(params)?;
         let arena = Arena::get(bytes, pages, 1)?;
-        Ok(Box::new(Alone { chase: Chase::new(arena, bytes) }))
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
     }
+}
+
+fn order(params: &Params) -> Result<Order, Refusal> {
+    let name = knobs::text(params, "order")?;
+    Order::parse(name).ok_or_else(|| Refusal(format!("there is no order {name}")))
 }
 
 /// The working set as it is used: whole pages, a multiple of the cache by default.
@@ -139,14 +156,17 @@ mod tests {
     use super::*;
 
     fn point(bytes: u64, pages: &str) -> Params {
-        Params::default().with("working_set", bytes).with("pages", pages)
+        Params::default().with("working_set", bytes).with("pages", pages).with("order", "rand")
     }
 
     #[test]
     fn every_working_set_proves_its_loads() {
         for pages in ["huge", "small"] {
-            for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
-                let setup = Latency.setup(&point(bytes, pages)).unwrap();
+            for (bytes, order) in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20]
+                .into_iter()
+                .flat_map(|bytes| [(bytes, "rand"), (bytes, "local")])
+            {
+                let setup = Latency.setup(&point(bytes, pages).with("order", order)).unwrap();
                 assert_eq!(setup.amount(), Amount::Calibrated);
                 let mut load = setup.thread(0, 1).unwrap();
                 for steps in [1, 100_000, 33] {
@@ -172,6 +192,9 @@ mod tests {
         let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
         assert_eq!(refused(&point(100, "huge")), "a working set has at least 4 KiB");
         assert_eq!(refused(&point(8192, "large")), "there are no large pages");
-        assert_eq!(refused(&Params::default()), "working_set is not set");
+        assert_eq!(refused(&Params::default()), "order is not set");
+        let none = Params::default().with("order", "rand");
+        assert_eq!(refused(&none), "working_set is not set");
+        assert_eq!(refused(&none.with("order", "seq")), "there is no order seq");
     }
 }

@@ -8,7 +8,7 @@ use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::Arena;
-use super::chase::{Chase, LINE};
+use super::chase::{Chase, LINE, Order};
 use super::knobs::{PAGES, settled};
 use super::latency::{Place, WORKING_SET, settle, shrunk};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
@@ -239,7 +239,7 @@ impl Kernel for NumaLatency {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::of(params)?;
         let pair = Pair::of(params)?;
-        let chase = Chase::new(pair.arena(bytes, pages)?, bytes);
+        let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
         Ok(Box::new(Far { pair, chase }))
     }
 }

@@ -44,6 +44,20 @@ pub(super) enum Blocks<'a> {
     List(&'a [u32]),
 }
 
+impl Blocks<'_> {
+    #[inline(always)]
+    fn iter(self) -> impl Iterator<Item = usize> {
+        let count = match self {
+            Self::Row(_, count) => count,
+            Self::List(list) => list.len(),
+        };
+        (0..count).map(move |i| match self {
+            Self::Row(first, _) => first + i,
+            Self::List(list) => list[i] as usize,
+        })
+    }
+}
+
 /// Does its operation to each of the blocks. Writes fill them with `stamp`. The result
 /// of a read is the sum of the whole aligned words and of the other bytes; else 0.
 ///
@@ -143,32 +157,32 @@ fn each(blocks: Blocks<'_>, mut visit: impl FnMut(usize, usize)) {
 macro_rules! numbers {
     ($number:ty, $read:ident, $write:ident, $copy:ident) => {
         unsafe fn $read(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
+            let source = area.source.cast::<$number>();
             // Several sums, so that no addition waits for the one before it.
             let mut sums = [0_u64; 4];
             each(blocks, |i, block| {
                 // SAFETY: the caller's blocks lie within the area, aligned to their size.
-                let value = unsafe { area.from(block).cast::<$number>().read_volatile() };
-                sums[i % 4] = sums[i % 4].wrapping_add(u64::from(value));
+                let value = unsafe { source.add(block).read_volatile() };
+                sums[i % 4] = sums[i % 4].wrapping_add(value as u64);
             });
             sums.into_iter().fold(0, u64::wrapping_add)
         }
 
         unsafe fn $write(area: &Area, blocks: Blocks<'_>, stamp: u8) -> u64 {
+            let target = area.target.cast::<$number>();
             let value = <$number>::from_ne_bytes([stamp; size_of::<$number>()]);
             each(blocks, |_, block| {
                 // SAFETY: the caller's blocks lie within the area, aligned to their size.
-                unsafe { area.to(block).cast::<$number>().write_volatile(value) }
+                unsafe { target.add(block).write_volatile(value) }
             });
             0
         }
 
         unsafe fn $copy(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
+            let (source, target) = (area.source.cast::<$number>(), area.target.cast::<$number>());
             each(blocks, |_, block| {
                 // SAFETY: the caller's blocks lie within the area, aligned to their size.
-                unsafe {
-                    let value = area.from(block).cast::<$number>().read_volatile();
-                    area.to(block).cast::<$number>().write_volatile(value);
-                }
+                unsafe { target.add(block).write_volatile(source.add(block).read_volatile()) }
             });
             0
         }
@@ -178,21 +192,12 @@ macro_rules! numbers {
 numbers!(u8, read_bytes, write_bytes, copy_bytes);
 numbers!(u64, read_words, write_words, copy_words);
 
-/// Calls `visit` with each block in order.
-#[inline(always)]
-fn each_large(blocks: Blocks<'_>, mut visit: impl FnMut(usize)) {
-    match blocks {
-        Blocks::Row(first, count) => (first..first + count).for_each(&mut visit),
-        Blocks::List(list) => list.iter().for_each(|b| visit(*b as usize)),
-    }
-}
-
 unsafe fn read_any(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
     let mut sum = 0_u64;
-    each_large(blocks, |block| {
+    for block in blocks.iter() {
         // SAFETY: the caller's blocks lie within the area.
         sum = sum.wrapping_add(unsafe { sum_of(area.from(block), area.size) });
-    });
+    }
     sum
 }
 
@@ -208,18 +213,18 @@ unsafe fn sum_of(at: *const u8, length: usize) -> u64 {
 }
 
 unsafe fn write_any(area: &Area, blocks: Blocks<'_>, stamp: u8) -> u64 {
-    each_large(blocks, |block| {
+    for block in blocks.iter() {
         // SAFETY: the caller's blocks lie within the area.
         unsafe { area.to(block).write_bytes(stamp, area.size) }
-    });
+    }
     0
 }
 
 unsafe fn copy_any(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
-    each_large(blocks, |block| {
+    for block in blocks.iter() {
         // SAFETY: the caller's blocks lie within the area, whose two sides do not overlap.
         unsafe { area.to(block).copy_from_nonoverlapping(area.from(block), area.size) }
-    });
+    }
     0
 }
 
@@ -232,7 +237,7 @@ mod avx2 {
         _mm256_setzero_si256, _mm256_storeu_si256, _mm256_stream_si256,
     };
 
-    use super::{Area, Blocks, each_large, sum_of};
+    use super::{Area, Blocks, sum_of};
 
     const LINE: usize = 64;
 
@@ -248,7 +253,7 @@ mod avx2 {
     pub(super) unsafe fn read(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
         let mut sums = [_mm256_setzero_si256(); 2];
         let mut rest = 0_u64;
-        each_large(blocks, |block| {
+        for block in blocks.iter() {
             let at = area.from(block);
             let head = (at.addr().wrapping_neg() % 8).min(area.size);
             let whole = (area.size - head) / LINE * LINE;
@@ -267,7 +272,7 @@ mod avx2 {
                     sum_of(at, head).wrapping_add(sum_of(at.add(after), area.size - after))
                 });
             }
-        });
+        }
         let mut lanes = [0_u64; 4];
         // SAFETY: the array has as many bytes as the vector.
         unsafe {
@@ -280,7 +285,7 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn write(area: &Area, blocks: Blocks<'_>, stamp: u8) -> u64 {
         let value = _mm256_set1_epi8(stamp.cast_signed());
-        each_large(blocks, |block| {
+        for block in blocks.iter() {
             let at = area.to(block);
             let (head, whole, tail) = lines(at.addr(), area.size);
             // SAFETY: the caller's blocks lie within the area; lines are aligned.
@@ -295,13 +300,13 @@ mod avx2 {
                     at.add(head + whole).write_bytes(stamp, tail);
                 }
             }
-        });
+        }
         0
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn copy(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
-        each_large(blocks, |block| {
+        for block in blocks.iter() {
             let (from, to) = (area.from(block), area.to(block));
             let (head, whole, tail) = lines(to.addr(), area.size);
             // SAFETY: the caller's blocks lie within the area, whose two sides do not
@@ -320,7 +325,7 @@ mod avx2 {
                     to.add(after).copy_from_nonoverlapping(from.add(after), tail);
                 }
             }
-        });
+        }
         0
     }
 }

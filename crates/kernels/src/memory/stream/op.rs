@@ -64,15 +64,6 @@ impl Op {
     pub(crate) const fn bytes_written(self) -> usize {
         8 * self.stores() as usize
     }
-
-    /// Floating-point operations for one element of each array.
-    pub(crate) const fn flops(self) -> usize {
-        match self {
-            Self::Read | Self::Write | Self::Copy => 0,
-            Self::Scale | Self::Add => 1,
-            Self::Triad => 2,
-        }
-    }
 }
 
 /// How results are stored. Names as in the `stores` knob.
@@ -120,6 +111,5 @@ mod tests {
         let counted = |op: Op| op.bytes_read() + op.bytes_written();
         assert_eq!([Op::Copy, Op::Scale, Op::Add, Op::Triad].map(counted), [16, 16, 24, 24]);
         assert_eq!(Op::ALL.map(Op::arrays), [1, 1, 2, 2, 3, 3]);
-        assert_eq!(Op::ALL.map(Op::flops), [0, 0, 0, 1, 1, 2]);
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use proofmark_engine::Load;
 
 use super::super::arena::Arena;
-use super::super::segment::{Loop, STAMP, Segment, fence};
+use super::super::segment::{Loop, STAMP, Segment, fence, find};
 use super::data::Progression;
 use super::layout::Layout;
-use super::op::Op;
+use super::op::{Op, Stores};
+use crate::cpu::isa::Isa;
 
 /// Factor of scale and triad; STREAM's.
 const K: f64 = 3.0;
@@ -25,6 +26,9 @@ const UNWRITTEN: f64 = f64::NAN;
 /// stopped, and does not begin with lines that were left in the cache.
 pub(super) struct Part {
     hot: Loop,
+    /// Writes past the caches, where this machine can: lines that verifying leaves
+    /// there to be written back would be written back during the next trial.
+    erase: Option<Loop>,
     op: Op,
     /// Beginning of the part in each array; null for those that `op` has not.
     places: Segment,
@@ -65,8 +69,10 @@ impl Part {
         };
         let dst = array(op.stores());
         let (a, b) = (array(op.sources() >= 1), array(op.sources() >= 2));
+        let past_the_caches = |isa| find(Op::Write, Stores::NonTemporal, isa);
         let part = Self {
             hot,
+            erase: Isa::ALL.into_iter().rev().find_map(past_the_caches),
             op,
             places: Segment { dst, a, b, bytes: layout.segment as usize },
             segments: layout.segments,
@@ -137,9 +143,9 @@ impl Part {
     fn prove_written(&self, iteration: u64) -> Result<(), String> {
         let Segment { dst, bytes, .. } = self.segment(iteration);
         // SAFETY: this thread's part, and no loop runs.
-        let found = unsafe { std::slice::from_raw_parts_mut(dst, bytes / 8) };
+        let found = unsafe { std::slice::from_raw_parts(dst, bytes / 8) };
         let (stamp, index) = (stamp(iteration), self.index(iteration));
-        let (body, line) = found.split_at_mut((bytes - STAMP) / 8);
+        let (body, line) = found.split_at((bytes - STAMP) / 8);
         let end = index + body.len() as u64;
         let a = |index| match self.op {
             Op::Write => Progression::constant(stamp),
@@ -147,8 +153,20 @@ impl Part {
         };
         self.compare(body, index, a(index))?;
         self.compare(line, end, Progression::constant(stamp))?;
-        found.fill(UNWRITTEN);
+        self.make_unwritten(dst, bytes);
         Ok(())
+    }
+
+    fn make_unwritten(&self, dst: *mut f64, bytes: usize) {
+        let none = std::ptr::null_mut();
+        match self.erase {
+            // SAFETY: as for `pass`; a single pass stores its stamp as it is.
+            Some(erase) => unsafe {
+                erase(&Segment { dst, a: none, b: none, bytes }, 1, UNWRITTEN, K);
+            },
+            // SAFETY: this thread's part, and no loop runs.
+            None => unsafe { std::slice::from_raw_parts_mut(dst, bytes / 8) }.fill(UNWRITTEN),
+        }
     }
 
     /// Compares elements of the destination from that index of the array on.
