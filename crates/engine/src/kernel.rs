@@ -1,6 +1,7 @@
 //! What a workload must offer so that it can be timed.
 //!
-//! The engine calls, in this order: [`Kernel::supports`] while planning;
+//! The engine calls, in this order: [`Kernel::settle`], [`Kernel::supports`] and
+//! [`Kernel::memory_bytes`] while planning;
 //! [`Kernel::setup`] once in the worker process; [`Setup::thread`] on each pinned
 //! thread; then for each trial [`Load::prepare`], [`Load::run`] (timed) and
 //! [`Load::verify`]. Dropping a value is its tear-down.
@@ -24,15 +25,10 @@ pub trait Kernel: Sync {
         params
     }
 
-    /// Bytes of memory that the point's data takes, over all threads.
+    /// Bytes of memory that the point's data takes, over all threads. Where they are
+    /// too many, the knob that is a size left to the machine is made smaller.
     fn memory_bytes(&self, _params: &Params) -> u64 {
         0
-    }
-
-    /// The same point with as much less data as fits into so many bytes. `None`: it
-    /// cannot be had with less.
-    fn shrunk(&self, _params: &Params, _bytes: u64) -> Option<Params> {
-        None
     }
 
     /// Whether this machine can run the point. Cheap; allocates nothing large.
@@ -71,7 +67,9 @@ pub enum Amount {
 /// What all threads of a point share.
 pub trait Setup: Send + Sync {
     /// How much work a trial holds.
-    fn amount(&self) -> Amount;
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
 
     /// Units of work (operations, bytes, bits) in one iteration of one thread.
     fn work_per_iteration(&self) -> f64;
@@ -85,6 +83,11 @@ pub trait Setup: Send + Sync {
     /// highest numbers, load the machine meanwhile: see [`Load::disturb`].
     fn workers(&self, threads: u64) -> u64 {
         threads
+    }
+
+    /// CPUs to pin threads to, in order, of those that may be used.
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        usable.to_vec()
     }
 
     /// Where the point's memory lies, asked once all threads are made.

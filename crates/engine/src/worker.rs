@@ -95,7 +95,7 @@ impl Work {
         let setup: Arc<dyn Setup> = Arc::from(kernel.setup(params).map_err(refused)?);
         let threads = params.threads();
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
-        let team = Team::start(&setup, count, &job.cpus, job.cpu_stat.clone())?;
+        let team = Team::start(&setup, count, &setup.cpus(&job.cpus), job.cpu_stat.clone())?;
         let (placement, workers) = (setup.placement(), setup.workers(threads).min(threads));
         Ok(Self { setup, team, placement, workers, trial_s: job.trial_s, filling: 0 })
     }

@@ -2,7 +2,7 @@
 
 use proofmark_engine::{Kernel, Refusal};
 use proofmark_model::{
-    Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, format_size,
+    AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, format_size,
 };
 
 use super::Planned;
@@ -50,8 +50,7 @@ impl Gathering<'_> {
         let id = &kernel.spec().id;
         let cause =
             format!("{} of memory needed, {} may be used", format_size(needed), format_size(room));
-        let smaller = kernel.shrunk(&params, room).filter(|p| kernel.memory_bytes(p) <= room);
-        let Some(smaller) = smaller else {
+        let Some(smaller) = shrunk(kernel, &params, room) else {
             let knobs = words(kernel.spec(), &params);
             let line = format!("{id} with {knobs}: {cause}, and it cannot be had with less");
             tell(&mut self.planned.too_large, line);
@@ -80,6 +79,21 @@ impl Gathering<'_> {
     }
 }
 
+/// The same point with as much less data as fits into so many bytes: whole MiB of the
+/// knob that is a size left to the machine. `None`: it cannot be had with less.
+fn shrunk(kernel: &dyn Kernel, params: &Params, room: u64) -> Option<Params> {
+    const MIB: u64 = 1 << 20;
+    let is_size = |k: &&Knob| matches!(k.kind, KnobKind::Size { .. }) && k.default == AUTO;
+    let knob = kernel.spec().knobs.iter().find(is_size)?;
+    let (size, needed) = (params.int(&knob.name)?, kernel.memory_bytes(params));
+    // What is needed grows with the size, and some of it not: from above down to it.
+    let most = (size as f64 * (room as f64 / needed as f64)) as u64 / MIB;
+    let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
+    sizes
+        .map(|mib| params.clone().with(&knob.name, mib * MIB))
+        .find(|p| kernel.memory_bytes(p) <= room && kernel.supports(p).is_ok())
+}
+
 /// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
 fn words(spec: &KernelSpec, params: &Params) -> String {
     let word = |k: &Knob| {
@@ -103,6 +117,7 @@ fn tell(lines: &mut Vec<String>, line: String) {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Subsystem::Memory;
     use proofmark_model::{Plan, Policy, Probe};
 
     use super::*;
@@ -141,6 +156,34 @@ mod tests {
         let whole = gathered("memory.seq_write", 64 << 30, blocks(8192, 2));
         assert_eq!(whole.plan.points[0].params.int("data_size"), Some(8 << 30));
         assert!(whole.findings.is_empty(), "{:?}", whole.findings);
+    }
+
+    #[test]
+    fn every_memory_kernel_shrinks_to_what_fits_and_can_run() {
+        let sizes = ["array_size", "data_size", "working_set"];
+        for kernel in proofmark_kernels::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
+            let spec = kernel.spec();
+            let mut params = Params::default();
+            for knob in spec.knobs.iter() {
+                params = match (knob.name.as_ref(), knob.default.parse::<u64>()) {
+                    (name, _) if sizes.contains(&name) => params.with(name, 4 << 30),
+                    ("threads", _) => params.with("threads", 1),
+                    ("load", _) => params.with("load", 0),
+                    ("block_size", _) => params.with("block_size", 8192),
+                    (name, Ok(n)) => params.with(name, n),
+                    (name, Err(_)) => params.with(name, knob.default.as_ref()),
+                };
+            }
+            let params = kernel.settle(params, &crate::machine::look());
+            if kernel.supports(&params).is_err() {
+                continue; // NUMA kernels, where there is one node.
+            }
+            let room = 300 << 20;
+            let smaller = shrunk(*kernel, &params, room).unwrap();
+            let bytes = kernel.memory_bytes(&smaller);
+            assert!(bytes <= room && bytes > room * 9 / 10, "{} {bytes}", spec.id);
+            assert_eq!(shrunk(*kernel, &params, 1000), None, "{}", spec.id);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::{Arena, Pages};
@@ -68,10 +68,6 @@ impl Kernel for Latency {
         params.int("working_set").unwrap_or(0)
     }
 
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        shrunk(params, bytes)
-    }
-
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         order(params)?;
         Place::of(params).map(drop)
@@ -96,12 +92,6 @@ pub(super) fn settle(params: Params, host: &Host) -> Params {
         Some(bytes) => params.with("working_set", whole_pages(bytes)),
         None => params,
     }
-}
-
-/// The same with a working set that fits into so many bytes.
-pub(super) fn shrunk(params: &Params, bytes: u64) -> Option<Params> {
-    let bytes = whole_pages(params.int("working_set")?.min(bytes));
-    (bytes >= PAGE).then(|| params.clone().with("working_set", bytes))
 }
 
 pub(super) fn whole_pages(bytes: u64) -> u64 {
@@ -130,10 +120,6 @@ struct Alone {
 }
 
 impl Setup for Alone {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         1.0
     }
@@ -167,7 +153,6 @@ mod tests {
                 .flat_map(|bytes| [(bytes, "rand"), (bytes, "local")])
             {
                 let setup = Latency.setup(&point(bytes, pages).with("order", order)).unwrap();
-                assert_eq!(setup.amount(), Amount::Calibrated);
                 let mut load = setup.thread(0, 1).unwrap();
                 for steps in [1, 100_000, 33] {
                     load.run(steps);
@@ -179,11 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn the_working_set_is_whole_pages_and_shrinks() {
-        let bytes = |p: &Params| p.int("working_set");
-        assert_eq!(bytes(&shrunk(&point(1 << 30, "huge"), 100_000).unwrap()), Some(98_304));
-        assert_eq!(bytes(&shrunk(&point(8192, "huge"), 100_000).unwrap()), Some(8192));
-        assert_eq!(shrunk(&point(1 << 30, "huge"), 4095), None);
+    fn the_working_set_is_whole_pages() {
+        assert_eq!(whole_pages(100_000), 98_304);
         assert_eq!(Latency.memory_bytes(&point(8192, "small")), 8192);
     }
 

@@ -5,7 +5,7 @@ use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup, monotonic};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup, monotonic};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::Arena;
@@ -73,16 +73,6 @@ impl Kernel for LoadedLatency {
     fn memory_bytes(&self, params: &Params) -> u64 {
         let bytes = params.int("working_set").unwrap_or(0);
         Regions::of(bytes, params.threads()).all()
-    }
-
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        let loading = params.threads().saturating_sub(1);
-        let chase = match loading {
-            0 => bytes,
-            // Each part may be up to a burst longer than its share.
-            n => bytes.checked_sub(n * BURST)? / 2,
-        };
-        latency::shrunk(params, chase)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -155,10 +145,6 @@ struct Loaded {
 }
 
 impl Setup for Loaded {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         1.0
     }
@@ -347,13 +333,7 @@ mod tests {
             let params = Params::default().with("working_set", bytes).with("threads", threads);
             let params = params.with("pages", "huge");
             assert_eq!(LoadedLatency.memory_bytes(&params), end);
-            for room in [end, end - 1, end / 2, 1 << 20] {
-                if let Some(smaller) = LoadedLatency.shrunk(&params, room) {
-                    assert!(LoadedLatency.memory_bytes(&smaller) <= room, "{room} {smaller:?}");
-                }
-            }
         }
-        assert_eq!(LoadedLatency.shrunk(&point(2, 100), BURST), None);
     }
 
     #[test]

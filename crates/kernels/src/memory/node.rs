@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proofmark_engine::Refusal;
 use proofmark_model::{Knob, KnobKind, Params};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::arena::{self, Arena, Pages};
 use super::knobs;
@@ -74,13 +74,9 @@ impl Pair {
         arena.expect(offset as usize, bytes as usize, self.memory);
     }
 
-    /// Moves the calling thread to the CPUs' node.
-    pub(super) fn pin(&self, index: usize) -> Result<(), Refusal> {
-        let mut set = CpuSet::new();
-        let cpu = self.cpus[index % self.cpus.len()];
-        set.set(cpu as usize);
-        sched_setaffinity(None, &set)
-            .map_err(|e| Refusal(format!("a thread cannot be pinned to CPU {cpu}: {e}")))
+    /// Those of these CPUs that are the node's.
+    pub(super) fn among(&self, usable: &[u32]) -> Vec<u32> {
+        usable.iter().copied().filter(|cpu| self.cpus.contains(cpu)).collect()
     }
 }
 
@@ -133,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_memory_come_to_their_node() {
+    fn cpus_and_memory_are_those_of_the_nodes() {
         let pair = match pair(0, 0) {
             Ok(pair) => pair,
             Err(refusal) => return eprintln!("skipped: {refusal}"),
@@ -143,15 +139,9 @@ mod tests {
             Ok(arena) => arena,
             Err(refusal) => return eprintln!("skipped: {refusal}"),
         };
-        for index in 0..3 {
-            let cpu = pair.cpus[index % pair.cpus.len()];
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    pair.pin(index).unwrap();
-                    assert_eq!(rustix::thread::sched_getcpu(), cpu as usize);
-                });
-            });
-        }
+        let all: Vec<u32> = (0..4096).collect();
+        assert_eq!(pair.among(&all), pair.cpus);
+        assert!(pair.among(&[]).is_empty());
         arena.holds("nothing");
         arena.settle_here(0, 1 << 20);
         pair.expect(&arena, 0, 1 << 20);

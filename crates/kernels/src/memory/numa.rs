@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::Arena;
 use super::chase::{Chase, LINE, Order};
 use super::knobs::{PAGES, settled};
-use super::latency::{Place, WORKING_SET, settle, shrunk};
+use super::latency::{Place, WORKING_SET, settle};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::reader::{BURST, Reader};
 
@@ -85,10 +85,6 @@ impl Kernel for NumaRead {
         params.int("working_set").unwrap_or(0)
     }
 
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        shrunk(params, bytes).filter(|p| part(p).is_ok())
-    }
-
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
         let (pair, threads) = (Pair::of(params)?, params.threads());
@@ -135,10 +131,6 @@ struct Readers {
 }
 
 impl Setup for Readers {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         BURST as f64
     }
@@ -147,12 +139,15 @@ impl Setup for Readers {
         Some(BURST as f64)
     }
 
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.among(usable)
+    }
+
     fn placement(&self) -> Placement {
         self.arena.placement(self.bytes)
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        self.pair.pin(index)?;
         let offset = index as u64 * self.part;
         let reader = Reader::new(&self.arena, offset, self.part)?;
         self.pair.expect(&self.arena, offset, self.part);
@@ -226,10 +221,6 @@ impl Kernel for NumaLatency {
         params.int("working_set").unwrap_or(0)
     }
 
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        shrunk(params, bytes)
-    }
-
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
         Pair::of(params)?;
@@ -251,10 +242,6 @@ struct Far {
 }
 
 impl Setup for Far {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         1.0
     }
@@ -263,12 +250,15 @@ impl Setup for Far {
         Some(LINE as f64)
     }
 
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.among(usable)
+    }
+
     fn placement(&self) -> Placement {
         self.chase.arena.placement(self.chase.bytes)
     }
 
-    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        self.pair.pin(index)?;
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let chaser = self.chase.begin();
         self.pair.expect(&self.chase.arena, 0, self.chase.bytes);
         Ok(Box::new(chaser))
@@ -343,6 +333,5 @@ mod tests {
         let threads = |n: u64, bytes| point(bytes).with("threads", n);
         assert_eq!(part(&threads(3, 1 << 20)), Ok(21 * BURST));
         assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("each thread"));
-        assert_eq!(NumaRead.shrunk(&threads(3, 1 << 20), 2 * BURST), None);
     }
 }

@@ -60,7 +60,6 @@ static SPEC: KernelSpec = KernelSpec {
     interleave: false,
 };
 
-/// The greatest set that is shrunk to is a multiple of this, in bytes.
 const MIB: u64 = 1 << 20;
 
 fn op(params: &Params) -> Result<Op, Refusal> {
@@ -95,12 +94,6 @@ impl Kernel for Sweep {
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         layout(params).map_or(0, |l| l.bytes())
-    }
-
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        let size = layout(params).ok()?.shrunk(bytes)?;
-        let set = size / params.threads().max(1) * op(params).ok()?.arrays() as u64;
-        Some(params.clone().with("working_set", set))
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {

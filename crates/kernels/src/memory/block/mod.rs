@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
-use super::arena::{ALIGNMENT, Arena, Pages};
+use super::arena::{Arena, Pages};
 use super::knobs;
 
 mod body;
@@ -20,7 +20,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use shape::{MIB, Shape};
+use shape::Shape;
 
 /// What is done to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,24 +160,14 @@ impl Kernel for Blocks {
     fn settle(&self, params: Params, host: &Host) -> Params {
         knobs::settled(params, "data_size", |params| {
             let enough = knobs::four_times_the_cache(host).max(1 << 30);
-            let each = params.int("block_size").unwrap_or(1).saturating_mul(params.threads());
-            enough.min(each.saturating_mul(order::MOST)).max(each)
+            let block = params.int("block_size").unwrap_or(1);
+            let least = block.saturating_mul(params.threads());
+            enough.min(block.saturating_mul(order::MOST)).max(least)
         })
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         Shape::of(params).map_or(0, |s| s.memory(self.operation, self.random))
-    }
-
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        let shape = Shape::of(params).ok()?;
-        // The order takes a quarter of the data at most, and the sides of a copy are
-        // rounded up.
-        let bytes = bytes.saturating_sub(ALIGNMENT as u64);
-        let data_size = (bytes / (4 * self.operation.sides() + 1)).saturating_mul(4);
-        let data_size = if data_size > MIB { data_size / MIB * MIB } else { data_size };
-        let params = params.clone().with("data_size", data_size);
-        (data_size < shape.data_size && Shape::of(&params).is_ok()).then_some(params)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -273,10 +263,6 @@ impl Task {
 }
 
 impl Setup for Task {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         (self.shape.block_size * self.operation.sides()) as f64
     }

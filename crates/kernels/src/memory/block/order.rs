@@ -11,11 +11,20 @@ const BATCH: usize = 64;
 /// The most blocks of which an order can be made.
 pub(super) const MOST: u64 = 1 << 32;
 
-/// A random order of so many blocks, pass after pass, each pass in another.
+/// Blocks of which one thread makes an order: `count` of them, from number `first` on
+/// every `step`-th.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Every {
+    pub(super) first: u32,
+    pub(super) step: u32,
+    pub(super) count: u64,
+}
+
+/// A random order of these blocks, pass after pass, each pass in another.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
-    blocks: u64,
-    /// Numbers that are mixed: the power of two from `blocks` up.
+    blocks: Every,
+    /// Numbers that are mixed: as many as the power of two from the number of blocks up.
     domain: u64,
     seed: u64,
     pass: u64,
@@ -25,10 +34,16 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    /// An order of `blocks` blocks, from 1 to [`MOST`] of them; other seeds, other orders.
-    pub(super) fn new(blocks: u64, seed: u64) -> Self {
-        let domain = blocks.next_power_of_two();
+    /// An order of these blocks, from 1 to [`MOST`] of them, whose numbers all fit into
+    /// 32 bits; other seeds, other orders.
+    pub(super) fn new(blocks: Every, seed: u64) -> Self {
+        let domain = blocks.count.next_power_of_two();
         Self { blocks, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
+    }
+
+    /// Blocks of a pass.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.count as usize
     }
 
     /// Replaces the content of `into` by the next `count` blocks, all of them
@@ -44,20 +59,28 @@ impl Permutation {
         while count - into.len() >= BATCH {
             let mut kept = [0; BATCH];
             let mut found = 0;
-            for block in self.mixer.batch(self.at) {
-                kept[found] = block;
-                found += usize::from(u64::from(block) < self.blocks);
+            for number in self.mixer.batch(self.at) {
+                kept[found] = self.block(number);
+                found += usize::from(self.is_block(number));
             }
             into.extend_from_slice(&kept[..found]);
             self.at += BATCH as u64;
         }
         while into.len() < count {
-            let block = self.mixer.mix(self.at as u32);
-            if u64::from(block) < self.blocks {
-                into.push(block);
+            let number = self.mixer.mix(self.at as u32);
+            if self.is_block(number) {
+                into.push(self.block(number));
             }
             self.at += 1;
         }
+    }
+
+    fn is_block(&self, number: u32) -> bool {
+        u64::from(number) < self.blocks.count
+    }
+
+    fn block(&self, number: u32) -> u32 {
+        number.wrapping_mul(self.blocks.step).wrapping_add(self.blocks.first)
     }
 }
 
@@ -112,11 +135,15 @@ mod tests {
 
     use super::*;
 
+    fn all(count: u64) -> Every {
+        Every { first: 0, step: 1, count }
+    }
+
     /// One pass, in windows of these sizes at most.
     fn pass(order: &mut Permutation, windows: &[usize]) -> Vec<u32> {
         let (mut all, mut window) = (Vec::new(), Vec::new());
         for size in windows.iter().cycle() {
-            let left = order.blocks as usize - all.len();
+            let left = order.len() - all.len();
             if left == 0 {
                 break;
             }
@@ -138,7 +165,7 @@ mod tests {
             seed: u64,
             windows in prop::collection::vec(1_usize..700, 1..8),
         ) {
-            let mut order = Permutation::new(blocks, seed);
+            let mut order = Permutation::new(all(blocks), seed);
             prop_assert!(is_permutation(pass(&mut order, &windows), blocks));
         }
 
@@ -148,7 +175,7 @@ mod tests {
             seed: u64,
             part in 0.0..1.0_f64,
         ) {
-            let mut order = Permutation::new(blocks, seed);
+            let mut order = Permutation::new(all(blocks), seed);
             let mut window = Vec::new();
             order.next((blocks as f64 * part) as usize, &mut window);
             order.next(blocks as usize, &mut window);
@@ -156,21 +183,37 @@ mod tests {
         }
 
         #[test]
+        fn threads_that_take_turns_visit_each_block_once(
+            blocks in 1_u64..3000,
+            threads in 1_u64..9,
+            seed: u64,
+        ) {
+            let of = |k: u64| Every {
+                first: k as u32,
+                step: threads as u32,
+                count: (blocks + threads - 1 - k) / threads,
+            };
+            let orders = (0..threads).map(of).filter(|e| e.count > 0);
+            let visited = orders.flat_map(|e| pass(&mut Permutation::new(e, seed), &[100]));
+            prop_assert!(is_permutation(visited.collect(), blocks));
+        }
+
+        #[test]
         fn the_greatest_domain_is_mapped_onto_itself(seed: u64, a: u32, b: u32) {
-            let mixer = Permutation::new(MOST, seed).mixer;
+            let mixer = Permutation::new(all(MOST), seed).mixer;
             prop_assert_eq!(mixer.mix(a) == mixer.mix(b), a == b);
         }
     }
 
     #[test]
     fn each_pass_has_another_order_which_is_not_that_of_addresses() {
-        let mut order = Permutation::new(10_000, 7);
+        let mut order = Permutation::new(all(10_000), 7);
         let first = pass(&mut order, &[10_000]);
         // Left out at the end of the first pass are numbers that are no blocks.
         order.at = order.domain;
         let second = pass(&mut order, &[10_000]);
         assert_ne!(first, second);
-        assert_ne!(first, pass(&mut Permutation::new(10_000, 8), &[10_000]));
+        assert_ne!(first, pass(&mut Permutation::new(all(10_000), 8), &[10_000]));
         for order in [first, second] {
             let steps = order.windows(2).filter(|w| w[0] + 1 == w[1]).count();
             assert!(steps < 20, "{steps} of 9999 steps lead to the next address");

@@ -38,11 +38,11 @@ pub(super) struct Part {
     pub(super) operation: Operation,
     pub(super) body: Body,
     pub(super) area: Area,
-    /// Blocks of the part.
+    /// Blocks of the area.
     pub(super) blocks: usize,
-    /// Offset of the part's first byte in the source, which decides what it holds.
+    /// Offset of the area's first byte in the source, which decides what it holds.
     pub(super) offset: usize,
-    /// The random order, if that is asked for.
+    /// The random order, if that is asked for; it may leave blocks to other threads.
     pub(super) random: Option<Random>,
     /// Keeps the memory.
     pub(super) _arena: Arc<Arena>,
@@ -223,7 +223,7 @@ impl Load for Part {
     fn prepare(&mut self, iterations: u64) {
         if let Some(random) = &mut self.random {
             let count = usize::try_from(iterations).unwrap_or(usize::MAX);
-            let count = count.min(random.most).min(self.blocks);
+            let count = count.min(random.most).min(random.order.len());
             random.order.next(count, &mut random.window);
             self.state.at = 0;
         }

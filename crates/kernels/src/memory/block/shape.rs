@@ -34,11 +34,10 @@ impl Shape {
                 "{block} blocks for {threads} threads need {least} of data, data_size is {data}"
             )));
         }
-        if shape.blocks().div_ceil(threads) > order::MOST {
-            return Err(Refusal(format!(
-                "{data} of {block} blocks for {threads} threads are more than {} a thread",
-                order::MOST
-            )));
+        if shape.blocks() > order::MOST {
+            let most = order::MOST;
+            let reason = format!("{data} of {block} blocks are more than an order holds: {most}");
+            return Err(Refusal(reason));
         }
         Ok(shape)
     }

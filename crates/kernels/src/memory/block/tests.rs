@@ -246,22 +246,6 @@ fn what_does_not_fit_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_smaller_point_fits_and_still_has_a_block_a_thread() {
-    for kernel in ALL {
-        for (size, room) in [(1, 100 << 20), (8192, 700 << 20), (80 << 20, 700 << 20), (1, 3 << 20)]
-        {
-            let planned = point(size, 2 << 30, 2);
-            let smaller = kernel.shrunk(&planned, room).unwrap();
-            let memory = kernel.memory_bytes(&smaller);
-            assert!(memory <= room, "{} {size}: {memory}", kernel.spec.id);
-            assert!(memory > room / 4, "{} {size}: {memory}", kernel.spec.id);
-            assert_eq!(kernel.supports(&smaller), Ok(()));
-        }
-        assert_eq!(kernel.shrunk(&point(80 << 20, 2 << 30, 8), 600 << 20), None);
-    }
-}
-
-#[test]
 fn a_copy_counts_and_takes_both_sides() {
     let point = point(1 << 20, 10 << 20, 2);
     let of = |kernel: &Blocks| {

@@ -20,9 +20,6 @@ const WHOLE: u64 = 2 << 20;
 /// Least bytes of a segment.
 const LEAST: u64 = 1 << 10;
 
-/// Least part of a thread to which an array is shrunk, in bytes.
-const LEAST_SHRUNK: u64 = 1 << 20;
-
 /// Bytes that an array lies further on than a multiple of [`ALIGNMENT`], for each array
 /// before it. Loops are at the same element of all arrays; without this a load could
 /// have the low 12 bits of the address of a store in flight, which many CPUs take for
@@ -104,16 +101,6 @@ impl Layout {
         let arrays = op.arrays();
         format!("{arrays} arrays each {array_stride} B, {parts}, segments of {segment} B")
     }
-
-    /// The greatest size of an array, in bytes, with which all arrays fit into so many
-    /// bytes. `None`: none that leaves each thread [`LEAST_SHRUNK`].
-    pub(in super::super) fn shrunk(&self, bytes: u64) -> Option<u64> {
-        let unit = LEAST_SHRUNK * self.threads;
-        let sizes = (1..=bytes / self.op.arrays() as u64 / unit).rev().map(|n| n * unit);
-        sizes
-            .into_iter()
-            .find(|size| Self::new(self.op, *size, self.threads).is_ok_and(|l| l.bytes() <= bytes))
-    }
 }
 
 #[cfg(test)]
@@ -189,14 +176,5 @@ mod tests {
         }
         // The same extent, but other gaps.
         assert_ne!(layout(Op::Write, 10_000, 2).describe(), layout(Op::Write, 8192, 2).describe());
-    }
-
-    #[test]
-    fn a_shrunk_array_fits_and_uses_what_there_is() {
-        let l = Layout::new(Op::Add, 1024 * MIB, 2).unwrap();
-        let size = l.shrunk(512 * MIB).unwrap();
-        let smaller = Layout::new(Op::Add, size, 2).unwrap();
-        assert!(smaller.bytes() <= 512 * MIB && smaller.bytes() > 490 * MIB, "{smaller:?}");
-        assert_eq!(l.shrunk(5 * MIB), None, "1 MiB a thread does not fit");
     }
 }

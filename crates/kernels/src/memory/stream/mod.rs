@@ -15,7 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Params};
 
 use super::arena::{Arena, Pages};
@@ -91,11 +91,6 @@ impl Kernel for Stream {
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         self.layout(params).map_or(0, |l| l.bytes())
-    }
-
-    fn shrunk(&self, params: &Params, bytes: u64) -> Option<Params> {
-        let size = self.layout(params).ok()?.shrunk(bytes)?;
-        Some(params.clone().with("array_size", size))
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -177,10 +172,6 @@ struct Ready {
 }
 
 impl Setup for Ready {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         let (read, written) = self.task.counted();
         (read + written) as f64
