@@ -90,7 +90,7 @@ pub trait Setup: Send + Sync {
         usable.to_vec()
     }
 
-    /// Where the point's memory lies, asked once all threads are made.
+    /// Where the point's memory lies, asked after each trial.
     fn placement(&self) -> Placement {
         Placement::default()
     }

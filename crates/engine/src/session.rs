@@ -140,12 +140,12 @@ impl Launcher for Workers {
         };
         let subsystem = point.kernel.split('.').next().unwrap_or_default().to_owned();
         let order = Order::Begin(job);
-        let waiting = self.idle.take(&subsystem);
-        // One that died while it waited is no fault of this point.
-        let served = waiting.and_then(|w| w.begin(&order).ok());
-        let worker = match served {
-            Some(worker) => worker,
-            None => Worker::spawn(self)?.begin(&order)?,
+        let begun = self.idle.take(&subsystem).map(|waiting| waiting.begin(&order));
+        let worker = match begun {
+            // One that died while it waited is no fault of this point; one that dies of
+            // this point does so again.
+            None | Some(Err(Ending::Crashed { .. })) => Worker::spawn(self)?.begin(&order)?,
+            Some(begun) => begun?,
         };
         Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use proofmark_model::{Conditions, Point};
 
-use crate::kernel::{Amount, Kernel, Placement, Setup};
+use crate::kernel::{Amount, Kernel, Setup};
 use crate::protocol::{Job, Order, Reply, Request, Sample};
 use crate::team::{Team, TeamError};
 
@@ -67,7 +67,6 @@ impl From<TeamError> for Reply {
 struct Work {
     setup: Arc<dyn Setup>,
     team: Team,
-    placement: Placement,
     /// Threads that share the work.
     workers: u64,
     trial_s: f64,
@@ -96,8 +95,8 @@ impl Work {
         let threads = params.threads();
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let team = Team::start(&setup, count, &setup.cpus(&job.cpus), job.cpu_stat.clone())?;
-        let (placement, workers) = (setup.placement(), setup.workers(threads).min(threads));
-        Ok(Self { setup, team, placement, workers, trial_s: job.trial_s, filling: 0 })
+        let workers = setup.workers(threads).min(threads);
+        Ok(Self { setup, team, workers, trial_s: job.trial_s, filling: 0 })
     }
 
     fn warm(&mut self) -> Result<Reply, TeamError> {
@@ -138,6 +137,7 @@ impl Work {
     fn sample(&self, shares: &[u64]) -> Result<Reply, TeamError> {
         let ahead = scaled(self.filling, self.trial_s * MARGIN, AHEAD_S.min(self.trial_s / 8.0));
         let trial = self.team.trial(shares, ahead)?;
+        let placement = self.setup.placement();
         let unit = self.setup.work_per_iteration();
         let iterations = shares.iter().sum::<u64>() as f64;
         Ok(Reply::Sample(Box::new(Sample {
@@ -148,8 +148,8 @@ impl Work {
             moved: self.setup.moved_per_iteration().map(|m| m * iterations),
             background: trial.background,
             conditions: Conditions {
-                huge_pages: self.placement.huge,
-                misplaced_pages: self.placement.misplaced,
+                huge_pages: placement.huge,
+                misplaced_pages: placement.misplaced,
                 ..trial.conditions
             },
         })))

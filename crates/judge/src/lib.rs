@@ -111,6 +111,21 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
+    let share = share_of_ceiling(m, ceiling)?;
+    if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
+        return Err(format!(
+            "the number lies above this ceiling and within its uncertainty of {:.0} %, so that a \
+             share of it says nothing",
+            ceiling.uncertainty * 100.0
+        ));
+    }
+    Ok(share)
+}
+
+/// From this uncertainty on, a number above its ceiling is not told as a share of it.
+const VAGUE: f64 = 0.3;
+
+fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {
     share_of(ceiling, m).ok_or_else(|| "there is no trial to compare with the ceiling".to_owned())
 }
 
@@ -206,7 +221,8 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
 mod tests {
     use super::*;
     use crate::testing::{
-        clock, context, flops, host, iops, judged, mix, policy, set_microarchitecture, spec,
+        around, clock, context, flops, host, iops, judged, mix, policy, set_microarchitecture,
+        spec, with_values,
     };
 
     #[test]
@@ -214,7 +230,7 @@ mod tests {
         let memory = [
             crate::testing::stream("triad", 2),
             crate::testing::sweep("copy", 2, 1 << 20),
-            crate::testing::blocks("rand_read", 8),
+            crate::testing::blocks("rand_read", 8192),
             crate::testing::latency(1 << 30, 1e-7),
         ];
         let cpu = [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
@@ -248,6 +264,21 @@ mod tests {
         let found = context(&h, &spec, &policy, &others).on_one_thread(&flops(4));
         assert!(found.is_some_and(|one| std::ptr::eq(one, &others[3])), "{found:?}");
         assert!(context(&h, &spec, &policy, &others[..3]).on_one_thread(&flops(4)).is_none());
+    }
+
+    #[test]
+    fn above_a_vague_ceiling_there_is_no_share_of_it() {
+        let with = |uncertainty: f64, value: f64| {
+            let mut m = with_values(flops(1), &around(value));
+            let (value, unit) = (64e9, m.unit.to_string());
+            let (id, formula, inputs) = (String::new(), String::new(), Vec::new());
+            m.ceiling = Some(Ceiling { id, value, unit, formula, inputs, uncertainty });
+            efficiency(&m)
+        };
+        assert!(with(1.0, 70e9).unwrap_err().contains("above this ceiling"));
+        assert!(with(1.0, 60e9).unwrap() < 1.0);
+        assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is told");
+        assert!(with(0.02, 65e9).unwrap() > 1.0);
     }
 
     #[test]

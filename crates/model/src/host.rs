@@ -237,12 +237,14 @@ impl Host {
     }
 
     /// Bytes of last-level cache that the usable CPUs reach together, at most; `None`
-    /// where no cache is reported. Which CPUs share an instance is told of the first
+    /// where none below the second level is reported: a system that tells of no more
+    /// has one that it hides, as hypervisors do. Which CPUs share an instance is told of the first
     /// only: each CPU that does not share it is taken to reach one of its own, as far
     /// as there are so many.
     pub fn usable_cache(&self) -> Option<u64> {
         let caches = self.cpu.caches.get()?.iter();
-        let last = caches.filter(|c| c.kind != CacheKind::Instruction).max_by_key(|c| c.level)?;
+        let shared = |c: &&Cache| c.kind != CacheKind::Instruction && c.level > 2;
+        let last = caches.filter(shared).max_by_key(|c| c.level)?;
         let cpus = &self.limits.usable_cpus;
         let elsewhere = cpus.iter().filter(|c| !last.shared_by.contains(c)).count();
         let here = u64::from(elsewhere < cpus.len());

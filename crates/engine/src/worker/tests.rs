@@ -1,5 +1,6 @@
 //! A worker spoken to line by line, in this process.
 
+use crate::kernel::Placement;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proofmark_model::{KernelSpec, Params};

@@ -33,6 +33,27 @@ impl InCache {
     }
 }
 
+impl InCache {
+    /// Blocks smaller than a line, in random order, meet each line again and again.
+    fn met_again(&self, ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
+        let block = m.params.int("block_size").filter(|b| *b < LINE)?;
+        if !m.kernel.starts_with("memory.rand_") {
+            return None;
+        }
+        let share = cache_share(ctx.host, all);
+        let message = format!(
+            "a pass in random order meets each line for up to {} of its blocks of {block} B: up to {} \
+             of them may have found it in the cache",
+            LINE / block.max(1),
+            percent(share)
+        );
+        Some(self.says(Severity::Note, message).with("cache_share", share))
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
 impl Check for InCache {
     fn id(&self) -> &'static str {
         "in_cache"
@@ -46,7 +67,8 @@ impl Check for InCache {
         "A memory kernel's array, region or set against the last-level caches that the usable CPUs \
          reach, all instances. Not larger than these, or than 4 MiB whatever is reported, is invalid: \
          the number is a cache's. Less than 4 times as large (STREAM's rule) is suspect, with the share \
-         of all data that could have come from the cache. A note where no cache is reported. \
+         of all data that could have come from the cache. A note where no cache is reported, and for \
+         blocks smaller than a line in random order, which meet each line many times. \
          memory.sweep and memory.latency are named by their set and are not judged."
     }
 
@@ -67,7 +89,7 @@ impl Check for InCache {
             self.says(Severity::Invalid, message)
         } else if let Some(cache) = cache {
             if array >= TIMES.saturating_mul(cache) {
-                return None;
+                return self.met_again(ctx, m, all);
             }
             let share = cache_share(ctx.host, all);
             let message = format!(
@@ -147,5 +169,18 @@ mod tests {
         assert_eq!(says(&h, latency(1 << 20, 5e-9)), None);
         assert_eq!(says(&h, stream("triad", 1)), None);
         assert_eq!(says(&h, crate::testing::flops(1)), None);
+    }
+
+    #[test]
+    fn blocks_that_share_lines_may_find_them() {
+        let h = host_with_caches();
+        let point = |kernel: &str, block: u64| {
+            let mut m = blocks(kernel, block);
+            m.params = m.params.with("data_size", 64_u64 << 30);
+            says(&h, m)
+        };
+        assert_eq!(point("rand_read", 8), Some(Severity::Note));
+        assert_eq!(point("rand_read", 64), None);
+        assert_eq!(point("seq_read", 8), None);
     }
 }

@@ -27,8 +27,8 @@ impl Check for PageFaults {
         "Memory is touched before the timing starts, so that no page fault is timed. Major faults, \
          which wait for a disk, are suspect; a note where only the worst tenth of the trials had any. \
          More than 16 minor faults for each thread and trial are a note: pages were touched for the \
-         first time, or given back meanwhile. For a memory kernel they are suspect, since the kernel's \
-         clearing of pages was timed with it, and any fewer are a note. Look whether memory is short, and whether the kernel \
+         first time, or given back meanwhile. For a memory kernel any are suspect, since the clearing of \
+         pages was timed with it; a note where only the worst tenth of the trials had any. Look whether memory is short, and whether the kernel \
          touches all that it uses."
     }
 
@@ -55,10 +55,12 @@ impl Check for PageFaults {
             );
         }
         let memory = m.subsystem == Subsystem::Memory;
-        let least = if memory { 0.0 } else { MINOR };
-        let minor = minor.filter(|share| share.usual > least)?;
-        let severity =
-            if memory && minor.usual > MINOR { Severity::Suspect } else { Severity::Note };
+        let minor = minor?;
+        let severity = match memory {
+            true => minor.severity(0.0)?,
+            false if minor.usual > MINOR => Severity::Note,
+            false => return None,
+        };
         Some(
             Finding::new(
                 self.id(),
@@ -97,11 +99,11 @@ mod tests {
         let with =
             |faults: u64| each(stream("write", 2), |_, t| t.conditions.minor_faults = Some(faults));
         assert_eq!(severity(&PageFaults, with(0)), None);
-        assert_eq!(severity(&PageFaults, with(2)), Some(Severity::Note));
+        assert_eq!(severity(&PageFaults, with(2)), Some(Severity::Suspect));
         assert_eq!(severity(&PageFaults, with(100)), Some(Severity::Suspect));
         let once = each(stream("write", 2), |i, t| {
             t.conditions.minor_faults = Some(if i == 3 { 100 } else { 0 });
         });
-        assert_eq!(severity(&PageFaults, once), None, "the median is not moved");
+        assert_ne!(severity(&PageFaults, once), Some(Severity::Suspect), "the median is not moved");
     }
 }

@@ -165,11 +165,12 @@ impl Arena {
     /// Notes where a range should lie.
     pub(crate) fn expect(&self, offset: usize, length: usize, node: u32) {
         let mut state = self.state();
-        state.homes.retain(|(o, l, _)| (*o, *l) != (offset, length));
+        state.homes.retain(|(o, l, _)| *o + *l <= offset || offset + length <= *o);
         state.homes.push((offset, length, node));
     }
 
-    /// Binds a range to a NUMA node, before it is touched.
+    /// Asks for a range on a NUMA node, before it is touched: where that node is full,
+    /// its pages come from others, and [`Arena::placement`] tells.
     ///
     /// # Errors
     /// If the system refuses.
@@ -183,7 +184,7 @@ impl Arena {
                 libc::SYS_mbind,
                 self.base.add(offset),
                 length,
-                libc::MPOL_BIND,
+                libc::MPOL_PREFERRED,
                 mask.as_ptr(),
                 mask.len() * 64,
                 MPOL_MF_MOVE,
@@ -196,7 +197,8 @@ impl Arena {
         Err(Refusal(format!("memory cannot be bound to node {node}: {why}")))
     }
 
-    /// Where the first so many bytes lie.
+    /// Where the memory lies: the share of huge pages among all that the arena has, and
+    /// that of misplaced ones among the first so many bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
         let used = usize::try_from(used).unwrap_or(usize::MAX).min(self.bytes);
         let start = self.base.addr();

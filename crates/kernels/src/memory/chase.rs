@@ -7,7 +7,8 @@
 //! one before it, prefetchers have nothing to go on, and all other pages pass between
 //! two visits of one: a TLB that cannot hold them all holds none in time. In the local
 //! order the pages are those of a window of 2 MiB, which a TLB holds, and one window
-//! follows the other. The order is computed: the line at any position is known without
+//! follows the other; it takes one line of each pair, since CPUs may fetch the other one
+//! along with it, and keep it until its turn. The order is computed: the line at any position is known without
 //! walking there, which makes the pointers independent stores and lets the end of any
 //! walk be checked.
 
@@ -61,8 +62,8 @@ pub(super) struct Cycle {
     pages: u64,
     /// Bits that number the pages of a window.
     page_bits: u32,
-    /// The lines of a page in random order.
-    lines: [u8; LINES_PER_PAGE as usize],
+    /// The lines of a page that are taken, in random order.
+    lines: Vec<u8>,
 }
 
 impl Cycle {
@@ -75,10 +76,9 @@ impl Cycle {
             _ => (1, all),
         };
         let page_bits = u64::BITS - (pages - 1).leading_zeros();
-        let mut lines = [0; LINES_PER_PAGE as usize];
-        for (line, k) in lines.iter_mut().zip(0..) {
-            *line = shuffled(k, LINE_BITS) as u8;
-        }
+        let every = if windows > 1 { 2 } else { 1 };
+        let lines = (0..LINES_PER_PAGE).map(|k| shuffled(k, LINE_BITS) as u8);
+        let lines = lines.filter(|line| line % every == 0).collect();
         Self { base, windows, pages, page_bits, lines }
     }
 
@@ -88,7 +88,12 @@ impl Cycle {
     }
 
     fn lines_of_window(&self) -> u64 {
-        self.pages * LINES_PER_PAGE
+        self.pages * self.sweeps()
+    }
+
+    /// Sweeps over a window: lines taken of each page.
+    fn sweeps(&self) -> u64 {
+        self.lines.len() as u64
     }
 
     /// The page of a window that comes `at` places into every sweep.
@@ -104,6 +109,7 @@ impl Cycle {
     /// The node that a sweep has on a page of a window.
     fn node_on(&self, window: u64, page: u64, sweep: u64) -> *mut *mut u8 {
         let start = page.wrapping_mul(ODD[2]) >> (u64::BITS - LINE_BITS);
+        // As many lines as a power of two: each sweep takes another.
         let line = self.lines[(sweep ^ start) as usize % self.lines.len()];
         let offset = (window * self.pages + page) * PAGE + u64::from(line) * LINE;
         self.base.wrapping_add(offset as usize).cast()
@@ -127,10 +133,10 @@ impl Cycle {
             let mut page = first;
             for at in 1..=self.pages {
                 let next = if at < self.pages { self.page(at) } else { first };
-                for sweep in 0..LINES_PER_PAGE {
+                for sweep in 0..self.sweeps() {
                     // From the last page each sweep leads to the first page of the next
                     // one, and the last sweep to the next window.
-                    let target = match (at < self.pages, sweep + 1 < LINES_PER_PAGE) {
+                    let target = match (at < self.pages, sweep + 1 < self.sweeps()) {
                         (true, _) => self.node_on(window, next, sweep),
                         (false, true) => self.node_on(window, next, sweep + 1),
                         (false, false) => self.node_on((window + 1) % self.windows, next, 0),
@@ -222,11 +228,33 @@ impl Chase {
             // SAFETY: the arena has so many bytes, and the other threads of the point
             // use what lies beyond them.
             unsafe { cycle.lay() };
+            if self.bytes >= FLUSHED {
+                // SAFETY: as above.
+                unsafe { flush(self.arena.base(), self.bytes) };
+            }
         }
         // SAFETY: laid now or before, and nobody writes there while the point lives.
         let walk = unsafe { cycle.walk() };
         Chaser { walk, _arena: Arc::clone(&self.arena) }
     }
+}
+
+/// From this size on a set is more than any last-level cache, in bytes: what laying the
+/// cycle left in the cache is no part of what is measured.
+const FLUSHED: u64 = 1 << 30;
+
+/// Puts every line out of the caches.
+///
+/// # Safety
+/// So many bytes are mapped.
+unsafe fn flush(base: *mut u8, bytes: u64) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(LINE as usize) {
+        // SAFETY: every x86-64 has SSE2, and the line is mapped.
+        unsafe { std::arch::x86_64::_mm_clflush(base.wrapping_add(line as usize)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (base, bytes);
 }
 
 /// A thread that chases.
@@ -325,12 +353,12 @@ mod tests {
     const PAGES: [u64; 9] = [1, 2, 3, 5, 16, 17, 100, 255, 1024];
 
     #[test]
-    fn the_pointers_make_one_cycle_through_every_line() {
+    fn the_pointers_make_one_cycle_through_each_line_that_is_taken() {
         let rand = PAGES.map(|pages| (pages, Order::Rand));
         let local = [17, 512, 513, 1024, 1600].map(|pages| (pages, Order::Local));
         for (pages, order) in rand.into_iter().chain(local) {
             let (_words, cycle) = laid_in(pages, order);
-            let mut seen = vec![false; cycle.len() as usize];
+            let mut seen = vec![false; (pages * LINES_PER_PAGE) as usize];
             let (first, mut node) = (cycle.node(0), cycle.node(0));
             for position in 0..cycle.len() {
                 assert_eq!(node, cycle.node(position), "{pages} pages");
@@ -363,9 +391,9 @@ mod tests {
     fn the_local_order_takes_window_after_window() {
         let (_words, base) = memory(1);
         let cycle = Cycle::new(base, 4 * WINDOW * PAGE + PAGE, Order::Local);
-        assert_eq!(cycle.len(), 4 * WINDOW * LINES_PER_PAGE, "whole windows");
+        assert_eq!(cycle.len(), 4 * WINDOW * LINES_PER_PAGE / 2, "whole windows, a line a pair");
         let window = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / (WINDOW * PAGE);
-        let of_window = WINDOW * LINES_PER_PAGE;
+        let of_window = WINDOW * LINES_PER_PAGE / 2;
         assert!((0..cycle.len()).step_by(777).all(|i| window(i) == i / of_window));
     }
 

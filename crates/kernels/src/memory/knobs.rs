@@ -27,7 +27,10 @@ pub(super) const PAGES: Knob = Knob {
 
 pub(super) const ISA: Knob = Knob {
     name: Cow::Borrowed("isa"),
-    about: Cow::Borrowed("Instruction set of the loop; auto: the widest that this machine has."),
+    about: Cow::Borrowed(
+        "Instruction set of the loop; auto: the widest that this machine has; scalar: plain Rust, \
+         which the compiler may put into vectors.",
+    ),
     kind: KnobKind::Choice(Cow::Borrowed(&[
         Cow::Borrowed("scalar"),
         Cow::Borrowed("sse2"),
@@ -41,13 +44,13 @@ pub(super) const STORES: Knob = Knob {
     name: Cow::Borrowed("stores"),
     about: Cow::Borrowed(
         "Ordinary (temporal) stores, which first read the line that they write, or \
-         non-temporal ones, which do not.",
+         non-temporal ones, which do not; auto: non-temporal where there is such a loop.",
     ),
     kind: KnobKind::Choice(Cow::Borrowed(&[
         Cow::Borrowed("temporal"),
         Cow::Borrowed("nontemporal"),
     ])),
-    default: Cow::Borrowed("nontemporal"),
+    default: Cow::Borrowed(AUTO),
 };
 
 /// A knob for a number of bytes that is left to the machine unless it is typed.

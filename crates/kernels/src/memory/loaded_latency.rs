@@ -7,9 +7,10 @@ use std::sync::{Arc, Barrier};
 
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup, monotonic};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
+use rustix::thread::sched_getaffinity;
 
 use super::arena::Arena;
-use super::chase::{Chase, LINE, Order};
+use super::chase::{Chase, Order};
 use super::knobs::{self, PAGES, settled};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
 use super::reader::{BURST, Reader};
@@ -76,7 +77,7 @@ impl Kernel for LoadedLatency {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        let cpus = sched_getaffinity(None).map_or(1, |cpus| u64::from(cpus.count()));
         let load = load(params)?;
         if params.threads() > cpus {
             let reason = "threads that take turns on a CPU do not load the memory meanwhile";
@@ -87,6 +88,10 @@ impl Kernel for LoadedLatency {
             return Err(Refusal(reason.to_owned()));
         }
         Place::of(params).map(drop)
+    }
+
+    fn witness(&self) -> &'static str {
+        latency::WITNESS
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
@@ -147,10 +152,6 @@ struct Loaded {
 impl Setup for Loaded {
     fn work_per_iteration(&self) -> f64 {
         1.0
-    }
-
-    fn moved_per_iteration(&self) -> Option<f64> {
-        Some(LINE as f64)
     }
 
     fn workers(&self, _: u64) -> u64 {
@@ -325,7 +326,7 @@ mod tests {
             let mut end = bytes;
             for thread in 1..threads {
                 assert_eq!(regions.start(thread), end);
-                assert!(regions.part.is_multiple_of(BURST) && end.is_multiple_of(LINE));
+                assert!(regions.part.is_multiple_of(BURST) && end.is_multiple_of(64));
                 end += regions.part;
             }
             assert_eq!(regions.all(), end);

@@ -8,9 +8,9 @@ use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::arena::Arena;
-use super::chase::{Chase, LINE, Order};
+use super::chase::{Chase, Order};
 use super::knobs::{PAGES, settled};
-use super::latency::{Place, WORKING_SET, settle};
+use super::latency::{Place, WITNESS, WORKING_SET, settle};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::reader::{BURST, Reader};
 
@@ -44,7 +44,8 @@ static READ: KernelSpec = KernelSpec {
     unit: Unit::BytePerSecond,
     better: Better::Higher,
     knobs: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")]),
+    // Those of the whole machine do not hold for one node.
+    ceilings: Cow::Borrowed(&[]),
     axis: None,
     interleave: false,
 };
@@ -94,6 +95,10 @@ impl Kernel for NumaRead {
         }
         Place::of(params)?;
         part(params).map(drop)
+    }
+
+    fn witness(&self) -> &'static str {
+        "the sum of all words"
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
@@ -227,6 +232,10 @@ impl Kernel for NumaLatency {
         Place::of(params).map(drop)
     }
 
+    fn witness(&self) -> &'static str {
+        WITNESS
+    }
+
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::of(params)?;
         let pair = Pair::of(params)?;
@@ -244,10 +253,6 @@ struct Far {
 impl Setup for Far {
     fn work_per_iteration(&self) -> f64 {
         1.0
-    }
-
-    fn moved_per_iteration(&self) -> Option<f64> {
-        Some(LINE as f64)
     }
 
     fn cpus(&self, usable: &[u32]) -> Vec<u32> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
-use super::arena::{Arena, Pages};
+use super::arena::{self, Arena, Pages};
 use super::knobs;
 
 mod body;
@@ -104,14 +104,16 @@ macro_rules! detail {
         concat!(
             $own,
             " The data is divided into blocks, and the blocks among the threads, each of which \
-             goes round its own part. Random order is a permutation in which each block comes \
-             once in each pass; it is worked out before the trial, so that random differs from \
-             sequential by nothing but the order and 4 bytes of index to be read for each \
-             block. Blocks of 1 and 8 bytes are moved by one plain instruction each; others in \
-             vectors of 32 bytes where the CPU has AVX2, their whole cache lines written with \
-             non-temporal stores, since the data is meant not to fit into a cache. So random \
-             blocks below a cache line still cost a line each, and the step from 8 bytes to \
-             larger blocks is one between kinds of stores, too."
+             goes round its own. Random order is a permutation in which each block comes once \
+             in each pass; on a machine with one NUMA node a thread's random blocks are spread \
+             over all of the data, so that more threads do not each jump about in less of it. \
+             The order is worked out before the trial, so that random differs from sequential \
+             by nothing but the order and 4 bytes of index to be read for each block. Blocks of \
+             1 and 8 bytes are moved by one plain instruction each; others in vectors of 32 \
+             bytes where the CPU has AVX2, their whole cache lines written with non-temporal \
+             stores, since the data is meant not to fit into a cache. So random blocks below a \
+             cache line still cost a line each, and the step from 8 bytes to larger blocks is \
+             one between kinds of stores, too."
         )
     };
 }
@@ -242,23 +244,39 @@ impl Task {
             self.arena.settle_here(other_side + offset, bytes);
             target = target.wrapping_add(other_side);
         }
-        let random = self.random.then(|| part::Random {
-            order: order::Permutation::new(blocks, index),
-            window: Vec::new(),
-            most: self.shape.window() as usize,
-        });
         let mut part = part::Part {
             operation: self.operation,
             body: body::body(self.operation, block_size),
             area: body::Area { source, target, size },
             blocks: blocks as usize,
             offset,
-            random,
+            random: None,
             _arena: Arc::clone(&self.arena),
             state: part::State::default(),
         };
         part.spoil_all();
+        if self.random {
+            self.mix(&mut part, index, of);
+        }
         part
+    }
+
+    /// Gives a part its random order. Where memory is alike near for all CPUs, the
+    /// part is spread over all of the data: were it a piece of its own, more threads would
+    /// each jump about in less memory and fewer pages, and even threads that wait for each
+    /// other would be faster for being more.
+    fn mix(&self, part: &mut part::Part, index: u64, of: u64) {
+        let mut share = order::Share::of(part.blocks as u64, 0, 1);
+        if arena::nodes() == 1 {
+            share = order::Share::of(self.shape.blocks(), index, of);
+            part.blocks = self.shape.blocks() as usize;
+            part.area.source = part.area.source.wrapping_sub(part.offset);
+            part.area.target = part.area.target.wrapping_sub(part.offset);
+            part.offset = 0;
+        }
+        let order = order::Permutation::new(share, index);
+        let most = self.shape.window() as usize;
+        part.random = Some(part::Random { order, window: Vec::new(), most });
     }
 }
 

@@ -11,19 +11,43 @@ const BATCH: usize = 64;
 /// The most blocks of which an order can be made.
 pub(super) const MOST: u64 = 1 << 32;
 
-/// Blocks of which one thread makes an order: `count` of them, from number `first` on
-/// every `step`-th.
+/// The blocks of which one thread makes an order: of each group of neighbours, as many as
+/// there are threads, one. Which one changes from group to group, so that no thread always
+/// has the same place in a page, and so the same memory channels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Every {
-    pub(super) first: u32,
-    pub(super) step: u32,
-    pub(super) count: u64,
+pub(super) struct Share {
+    thread: u32,
+    threads: u32,
+    /// Groups of which no neighbour is missing.
+    whole: u32,
+    count: u64,
+}
+
+impl Share {
+    /// What thread number `thread` of `threads` has of so many blocks, from as many as
+    /// threads to [`MOST`].
+    pub(super) fn of(blocks: u64, thread: u64, threads: u64) -> Self {
+        let count = (blocks - thread).div_ceil(threads);
+        let whole = (blocks / threads).min(u64::from(u32::MAX)) as u32;
+        Self { thread: thread as u32, threads: threads as u32, whole, count }
+    }
+
+    /// The block in that group.
+    fn block(self, group: u32) -> u32 {
+        let mixed = u64::from(group.wrapping_mul(0x9E37_79B9).rotate_left(16));
+        let turn = (mixed * u64::from(self.threads)) >> 32;
+        let turn = if group < self.whole { turn as u32 } else { 0 };
+        let place = self.thread + turn;
+        let place = if place < self.threads { place } else { place - self.threads };
+        // Of a number that is no group of this thread nothing is used.
+        group.wrapping_mul(self.threads).wrapping_add(place)
+    }
 }
 
 /// A random order of these blocks, pass after pass, each pass in another.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
-    blocks: Every,
+    share: Share,
     /// Numbers that are mixed: as many as the power of two from the number of blocks up.
     domain: u64,
     seed: u64,
@@ -34,16 +58,15 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    /// An order of these blocks, from 1 to [`MOST`] of them, whose numbers all fit into
-    /// 32 bits; other seeds, other orders.
-    pub(super) fn new(blocks: Every, seed: u64) -> Self {
-        let domain = blocks.count.next_power_of_two();
-        Self { blocks, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
+    /// An order of these blocks; other seeds, other orders.
+    pub(super) fn new(share: Share, seed: u64) -> Self {
+        let domain = share.count.next_power_of_two();
+        Self { share, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
     }
 
     /// Blocks of a pass.
     pub(super) fn len(&self) -> usize {
-        self.blocks.count as usize
+        self.share.count as usize
     }
 
     /// Replaces the content of `into` by the next `count` blocks, all of them
@@ -60,7 +83,7 @@ impl Permutation {
             let mut kept = [0; BATCH];
             let mut found = 0;
             for number in self.mixer.batch(self.at) {
-                kept[found] = self.block(number);
+                kept[found] = self.share.block(number);
                 found += usize::from(self.is_block(number));
             }
             into.extend_from_slice(&kept[..found]);
@@ -69,18 +92,14 @@ impl Permutation {
         while into.len() < count {
             let number = self.mixer.mix(self.at as u32);
             if self.is_block(number) {
-                into.push(self.block(number));
+                into.push(self.share.block(number));
             }
             self.at += 1;
         }
     }
 
     fn is_block(&self, number: u32) -> bool {
-        u64::from(number) < self.blocks.count
-    }
-
-    fn block(&self, number: u32) -> u32 {
-        number.wrapping_mul(self.blocks.step).wrapping_add(self.blocks.first)
+        u64::from(number) < self.share.count
     }
 }
 
@@ -135,8 +154,8 @@ mod tests {
 
     use super::*;
 
-    fn all(count: u64) -> Every {
-        Every { first: 0, step: 1, count }
+    fn all(blocks: u64) -> Share {
+        Share::of(blocks, 0, 1)
     }
 
     /// One pass, in windows of these sizes at most.
@@ -188,13 +207,9 @@ mod tests {
             threads in 1_u64..9,
             seed: u64,
         ) {
-            let of = |k: u64| Every {
-                first: k as u32,
-                step: threads as u32,
-                count: (blocks + threads - 1 - k) / threads,
-            };
-            let orders = (0..threads).map(of).filter(|e| e.count > 0);
-            let visited = orders.flat_map(|e| pass(&mut Permutation::new(e, seed), &[100]));
+            let threads = threads.min(blocks);
+            let orders = (0..threads).map(|t| Permutation::new(Share::of(blocks, t, threads), seed));
+            let visited = orders.flat_map(|mut order| pass(&mut order, &[100]));
             prop_assert!(is_permutation(visited.collect(), blocks));
         }
 
@@ -202,6 +217,32 @@ mod tests {
         fn the_greatest_domain_is_mapped_onto_itself(seed: u64, a: u32, b: u32) {
             let mixer = Permutation::new(all(MOST), seed).mixer;
             prop_assert_eq!(mixer.mix(a) == mixer.mix(b), a == b);
+        }
+    }
+
+    #[test]
+    fn as_many_blocks_as_can_be_are_counted_right() {
+        for (thread, threads) in [(0, 1), (6, 7)] {
+            let mut order = Permutation::new(Share::of(MOST, thread, threads), 1);
+            let mut window = Vec::new();
+            order.next(1000, &mut window);
+            window.sort_unstable();
+            window.dedup();
+            assert_eq!(window.len(), 1000);
+            assert_eq!(order.len() as u64, MOST / threads);
+        }
+    }
+
+    #[test]
+    fn a_thread_has_every_place_in_a_page_alike() {
+        for threads in [2, 4, 8] {
+            let mut places = [0; 8];
+            for block in pass(&mut Permutation::new(Share::of(80_000, 1, threads), 7), &[9999]) {
+                places[block as usize % 8] += 1;
+            }
+            let mean = 10_000 / threads;
+            let even = places.iter().all(|p| (mean * 9 / 10..mean * 11 / 10).contains(p));
+            assert!(even, "{threads}: {places:?}");
         }
     }
 

@@ -85,6 +85,16 @@ impl Kernel for Stream {
 
     fn settle(&self, params: Params, host: &Host) -> Params {
         let params = knobs::settled(params, "array_size", |_| knobs::four_times_the_cache(host));
+        let past_the_caches = |p: &Params| {
+            let isas = Isa::ALL.into_iter().filter(|i| i.is_here());
+            let asked = knobs::isa(p).ok();
+            let mut isas = isas.filter(|i| asked.is_none_or(|a| a == *i));
+            isas.any(|i| (self.find)(self.op, Stores::NonTemporal, i).is_some())
+        };
+        let params = knobs::settled(params, "stores", |p| {
+            let stores = if past_the_caches(p) { Stores::NonTemporal } else { Stores::Temporal };
+            stores.name()
+        });
         let stores = self.stores(&params).unwrap_or(Stores::Temporal);
         knobs::settled(params, "isa", |_| widest(self.find, self.op, stores))
     }
@@ -192,7 +202,10 @@ impl Setup for Ready {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let Task { op, hot, layout, .. } = &self.task;
-        let part = Part::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
+        let mut part = Part::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
+        if self.task.stores.is_none() {
+            part.keep_in_cache();
+        }
         Ok(Box::new(part))
     }
 }

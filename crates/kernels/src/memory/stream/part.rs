@@ -89,6 +89,11 @@ impl Part {
         part
     }
 
+    /// For sets that may belong in a cache: what verifying writes stays there.
+    pub(super) fn keep_in_cache(&mut self) {
+        self.erase = None;
+    }
+
     fn fill(&self, elements: usize) {
         let Segment { dst, a, b, .. } = self.places;
         for (source, numbers) in [(a, 0), (b, 1)] {
