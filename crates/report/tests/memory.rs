@@ -4,7 +4,7 @@
 
 mod fixture;
 
-use proofmark_model::{Measurement, Run, Verdict};
+use proofmark_model::{Measurement, Probe, Run, Verdict};
 use proofmark_report::view::{KernelView, Table, View};
 use proofmark_report::{Options, find};
 
@@ -40,6 +40,101 @@ fn the_speed_of_a_cache_is_never_put_first() {
     let blocks = kernel(&run, "memory.read_write").headline;
     assert_eq!(blocks.at, "2 threads, block size 80 MiB");
     assert_eq!(blocks.value.as_deref(), Some("22.20"));
+}
+
+/// The latencies once more in local order, a third of them gone.
+fn with_local_order(mut run: Run) -> Run {
+    let mut local: Vec<Measurement> = each(&mut run, "memory.latency").map(|m| m.clone()).collect();
+    for m in &mut local {
+        m.params = m.params.clone().with("order", "local");
+        let s = m.summary.as_mut().unwrap();
+        s.median *= 0.66;
+    }
+    run.measurements.extend(local);
+    run
+}
+
+fn invalidate(run: &mut Run, of: impl Fn(&Measurement) -> bool) {
+    each(run, "memory.latency").filter(|m| of(m)).for_each(|m| m.verdict = Verdict::Invalid);
+}
+
+#[test]
+fn the_latency_is_that_of_random_order() {
+    let mut run = with_local_order(fixture::memory());
+    let h = kernel(&run, "memory.latency").headline;
+    assert_eq!(h.value.as_deref(), Some("104.0"));
+    assert_eq!(h.at, "huge pages, rand, working set 1.9 GiB");
+    let beside = &kernel(&run, "memory.read_write").reciprocal[0];
+    assert_eq!(column(beside, "memory.latency"), ["104.0"; 4]);
+    // A larger set in local order is none of the random one's either.
+    let random = |m: &Measurement| m.params.text("order") == Some("rand");
+    let mut less = run.clone();
+    less.measurements.retain(|m| !random(m) || m.params.int("working_set") <= Some(1 << 30));
+    let h = kernel(&less, "memory.latency").headline;
+    assert_eq!(h.at, "huge pages, rand, working set 1 GiB");
+    let mut local = run.clone();
+    local.measurements.retain(|m| !random(m));
+    assert_eq!(kernel(&local, "memory.latency").headline.value.as_deref(), Some("68.64"));
+    invalidate(&mut run, random);
+    let largest = "No number stands: every number in random order with its largest working set \
+                   is invalid.";
+    assert_eq!(kernel(&run, "memory.latency").headline.at, largest);
+    run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s == 1_920 << 20));
+    let all = "No number stands: every number in random order is invalid.";
+    assert_eq!(kernel(&run, "memory.latency").headline.at, all);
+}
+
+#[test]
+fn a_set_of_less_than_4_times_the_cache_is_partly_within_it() {
+    let at = |id: &str, most: u64| {
+        let mut run = fixture::memory();
+        run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= most));
+        kernel(&run, id).headline.at
+    };
+    let latency = |most| at("memory.latency", most);
+    assert_eq!(latency(128 << 20), "huge pages, working set 128 MiB, within L3");
+    assert_eq!(latency(256 << 20), "huge pages, working set 256 MiB, partly within L3");
+    assert_eq!(latency(512 << 20), "huge pages, working set 512 MiB", "4 times is enough");
+    let sweep = |most| at("memory.sweep", most);
+    assert_eq!(sweep(128 << 20), "read, 2 threads, working set 128 MiB, partly within L3");
+    assert_eq!(sweep(256 << 20), "read, 2 threads, working set 256 MiB", "both threads' sets");
+    let mut unknown = fixture::memory();
+    unknown.host.cpu.caches = Probe::missing("none reported");
+    unknown.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= 1 << 20));
+    let h = kernel(&unknown, "memory.latency").headline;
+    assert_eq!(h.at, "huge pages, working set 1 MiB");
+}
+
+#[test]
+fn a_ceiling_without_a_share_of_it_is_told_with_the_reason() {
+    let why = "the number lies above this ceiling and within its uncertainty (fixture)";
+    let mut run = fixture::memory();
+    for m in each(&mut run, "memory.triad") {
+        m.efficiency = None;
+        m.missing.insert("efficiency".into(), why.into());
+    }
+    let triad = kernel(&run, "memory.triad");
+    assert!(column(&triad.table, "ceiling").iter().all(|c| *c != "-"));
+    let at = triad.table.columns.iter().position(|c| c.title == "efficiency").unwrap();
+    for row in &triad.table.rows {
+        let cell = &row.cells[at];
+        assert_eq!((cell.text.as_str(), &*triad.table.notes[cell.note.unwrap() - 1]), ("-", why));
+    }
+    let h = triad.headline;
+    assert_eq!((h.near, h.near_lacks, h.near_missing.as_str()), (None, "no efficiency", why));
+    let render = |run: &Run, format| find(format).unwrap().render(run, &Options::default());
+    let card = |run: &Run| {
+        let page = render(run, "html").unwrap();
+        let card = page.split("<article").find(|c| c.contains("<code>memory.triad</code>"));
+        card.unwrap().split("</article>").next().unwrap().to_owned()
+    };
+    assert!(card(&fixture::memory()).contains("class=\"meter\""));
+    let without = card(&run);
+    assert!(without.contains(&format!("No efficiency: {why}")), "{without}");
+    assert!(!without.contains("class=\"meter\""));
+    let markdown = render(&run, "markdown").unwrap();
+    assert!(markdown.contains(&format!("; no efficiency: {why}")));
+    assert!(render(&run, "terminal").unwrap().contains(", no efficiency, "));
 }
 
 #[test]
@@ -91,6 +186,24 @@ fn plateaus_are_told_by_level() {
 }
 
 #[test]
+fn a_level_that_was_found_smaller_is_told_by_its_own_name() {
+    for (level, name) in [(1.into(), "L1d"), ("L1".into(), "L1d"), ("L1d".into(), "L1d")] {
+        let mut run = fixture::memory();
+        for m in each(&mut run, "memory.latency") {
+            for f in &mut m.findings {
+                f.evidence.insert("level".into(), serde_json::Value::clone(&level));
+                f.evidence.insert("reported_bytes".into(), (48 << 10).into());
+                f.evidence.insert("measured_bytes".into(), (16 << 10).into());
+            }
+        }
+        let sentences = kernel(&run, "memory.latency").sentences;
+        assert!(sentences[0].contains("within 8 KiB (L1d)"), "{level}: {}", sentences[0]);
+        let told = format!("{name}: the machine reports 48 KiB, its plateau ends at 16 KiB.");
+        assert_eq!(sentences[2], told, "{level}");
+    }
+}
+
+#[test]
 fn threads_share_a_cache_that_they_share() {
     let mut run = fixture::memory();
     each(&mut run, "memory.latency").for_each(|m| m.findings.clear());
@@ -124,6 +237,12 @@ fn the_time_a_block_is_no_latency() {
     assert_eq!(column(table, "Exp 3")[0], "355.6");
     assert_eq!(column(table, "memory.latency"), ["104.0"; 4]);
     assert!(table.notes[0].contains("it is no latency"));
+    let here = "; here at a working set of 1.9 GiB, in huge pages, in order rand.";
+    assert!(table.notes[0].ends_with(here), "{}", table.notes[0]);
+    let mut small = run.clone();
+    small.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= 256 << 20));
+    let note = &kernel(&small, "memory.read_write").reciprocal[0].notes[0];
+    assert!(note.contains("working set of 256 MiB, partly within L3, in huge"), "{note}");
     // A write counts it once: 8 B at 18 MB/s.
     let write = &kernel(&run, "memory.rand_write").reciprocal[0];
     assert_eq!(column(write, "Average")[0], "444.4");

@@ -54,6 +54,8 @@ pub(crate) struct Arena {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Bytes from the start whose pages have been made.
+    made: usize,
     /// What the arena holds, in the words of the kernel that filled it.
     content: String,
     /// Offset, length and the node that it should lie on.
@@ -83,13 +85,49 @@ impl Arena {
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run side by side, is not shared.
         let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
-        if let Some(arena) = kept.as_ref().filter(fits).filter(free) {
-            return Ok(Arc::clone(arena));
+        let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
+        let arena = match again {
+            Some(arena) => arena,
+            None => Arc::new(Self::map(bytes, pages, split)?),
+        };
+        if split == 0 {
+            arena.make(bytes);
         }
-        *kept = None;
-        let arena = Arc::new(Self::map(bytes, pages, split)?);
         *kept = Some(Arc::clone(&arena));
         Ok(arena)
+    }
+
+    /// Has the first so many bytes made by all CPUs at once, where any of them may touch
+    /// them first. In a guest a new page may cost a fault in the host as well: some
+    /// seconds a gigabyte.
+    fn make(&self, bytes: usize) {
+        let made = {
+            let mut state = self.state();
+            let made = state.made;
+            state.made = made.max(bytes);
+            made
+        };
+        if made >= bytes {
+            return;
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = (bytes - made).div_ceil(threads).next_multiple_of(ALIGNMENT);
+        std::thread::scope(|scope| {
+            for start in (made..bytes).step_by(share) {
+                scope.spawn(move || self.touch(start, share.min(bytes - start)));
+            }
+        });
+    }
+
+    fn touch(&self, offset: usize, length: usize) {
+        let end = (offset + length).min(self.bytes);
+        for at in (offset..end).step_by(SMALL_PAGE) {
+            // SAFETY: within the mapping; the byte keeps its value.
+            unsafe {
+                let byte = self.base.add(at);
+                byte.write_volatile(byte.read_volatile());
+            }
+        }
     }
 
     /// A mapping as large as all memory, where the system allows that, so that a point
@@ -149,14 +187,7 @@ impl Arena {
     /// while a trial is timed, and notes the thread's node as the one where the range
     /// should lie.
     pub(crate) fn settle_here(&self, offset: usize, length: usize) {
-        let end = (offset + length).min(self.bytes);
-        for at in (offset..end).step_by(SMALL_PAGE) {
-            // SAFETY: within the mapping; the byte keeps its value.
-            unsafe {
-                let byte = self.base.add(at);
-                byte.write_volatile(byte.read_volatile());
-            }
-        }
+        self.touch(offset, length);
         if let Some(node) = own_node() {
             self.expect(offset, length, node);
         }

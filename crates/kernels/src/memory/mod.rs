@@ -1,4 +1,9 @@
 //! Memory kernels.
+//!
+//! Kernels: `stream` (copy, scale, add, triad, read, write), `sweep` (the same loops by
+//! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`,
+//! `numa`. Shared: `arena` (the memory), `knobs`; `segment` with `x86_64` and `portable`
+//! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
 
 mod arena;
 mod block;

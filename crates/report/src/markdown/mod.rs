@@ -110,7 +110,7 @@ fn headline(out: &mut String, kernel: &KernelView) {
             let at = if h.at.is_empty() { String::new() } else { format!(" with {}", h.at) };
             let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
             let near = h.near.as_ref().map_or_else(
-                || format!("no ceiling: {}", h.near_missing),
+                || format!("{}: {}", h.near_lacks, h.near_missing),
                 |n| format!("{} % {}", n.percent, n.of),
             );
             let verdict = h.verdict.map_or("", verdict_mark);

@@ -229,7 +229,7 @@ fn headline(h: &Headline) -> [String; 2] {
     let near = h
         .near
         .as_ref()
-        .map_or_else(|| "no ceiling".to_owned(), |n| format!("{} % of its ceiling", n.percent));
+        .map_or_else(|| h.near_lacks.to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
     let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
     let count = (!h.all_stand).then(|| h.count.clone());

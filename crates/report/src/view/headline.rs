@@ -3,14 +3,15 @@
 //! Only numbers that stand are put first: the best valid one, or, where none is
 //! valid, the best suspect one under that name. An invalid number is never one. Where
 //! the axis is a working set or a load, only the largest is what the name says: the
-//! speed of a cache is not that of memory.
+//! speed of a cache is not that of memory. And of two orders it is the random one: in
+//! the local one the TLB holds every page.
 
 use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
 use super::kernel::{why_no_ceiling, why_no_efficiency};
 use super::label::{Group, spoken, why_missing, why_no_interval, why_no_trials};
-use super::levels::level_of;
+use super::levels;
 use super::num::{Scale, percent};
 use super::text::{clean, plural};
 
@@ -43,6 +44,8 @@ pub struct Headline {
     pub sure: String,
     /// Against the ceiling.
     pub near: Option<Near>,
+    /// What is missing where `near` is: `no ceiling`, or `no efficiency` where there is one.
+    pub near_lacks: &'static str,
     /// Why `near` is missing.
     pub near_missing: String,
     /// What held it back, or why that is not named; `None` without a ceiling, when
@@ -56,8 +59,16 @@ pub struct Headline {
     pub all_stand: bool,
 }
 
-/// The measurements that may answer the kernel's question: all, or those with the
-/// largest working set or load. A working set is that of one thread, and where it is
+/// The measurements in random order and those without an order; all where none is in
+/// random order.
+fn in_order<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
+    let is = |m: &Measurement, order| m.params.text("order") == Some(order);
+    let random = group.all.iter().any(|m| is(m, "rand"));
+    group.all.iter().copied().filter(|m| !(random && is(m, "local"))).collect()
+}
+
+/// The measurements that may answer the kernel's question: all but those in local
+/// order, or of these the ones with the largest working set or load. A working set is that of one thread, and where it is
 /// divided among them their sum need not be the same to the byte.
 pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let size = |m: &Measurement| -> Option<f64> {
@@ -68,10 +79,22 @@ pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
             _ => None,
         }
     };
-    let most = group.all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
+    let all = in_order(group);
+    let most = all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
     let nearly = if group.axis == "working_set" { NEARLY } else { 1.0 };
     let large = |m: &&Measurement| size(m).is_none_or(|s| s >= most * nearly);
-    group.all.iter().copied().filter(large).collect()
+    all.into_iter().filter(large).collect()
+}
+
+/// Which numbers were asked for, where none of them is any good.
+fn every_asked(group: &Group, asked: usize) -> String {
+    let ordered = in_order(group).len();
+    let random = if ordered < group.all.len() { " in random order" } else { "" };
+    match asked < ordered {
+        true => format!("every number{random} with its largest {}", spoken(group.axis)),
+        false if random.is_empty() => "every number of it".to_owned(),
+        false => format!("every number{random}"),
+    }
 }
 
 /// The best number that stands. Threads that take turns on a CPU cannot do more than
@@ -114,10 +137,7 @@ pub fn of(group: &Group) -> Headline {
             || "none of its points was measured".to_owned(),
             |m| match m.summary {
                 None => why_no_trials(m),
-                Some(_) if asked.len() < group.all.len() => {
-                    format!("every number with its largest {} is invalid", spoken(group.axis))
-                }
-                Some(_) => "every number of it is invalid".to_owned(),
+                Some(_) => format!("{} is invalid", every_asked(group, asked.len())),
             },
         );
         return Headline {
@@ -127,6 +147,7 @@ pub fn of(group: &Group) -> Headline {
             within: None,
             sure: String::new(),
             near: None,
+            near_lacks: "",
             near_missing: String::new(),
             held: None,
             verdict: group.all.iter().map(|m| m.verdict).max(),
@@ -142,6 +163,7 @@ pub fn of(group: &Group) -> Headline {
         within: within(summary),
         sure: sure(m, summary, scale),
         near: near(m, scale),
+        near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
         near_missing: if m.ceiling.is_none() { why_no_ceiling(m) } else { why_no_efficiency(m) },
         held: held(m),
         verdict: Some(m.verdict),
@@ -154,8 +176,8 @@ pub fn of(group: &Group) -> Headline {
 fn at(group: &Group, m: &Measurement) -> String {
     let point = group.short(&m.params);
     let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
-    match set.and_then(|set| level_of(&group.run.host, set, m.params.threads())) {
-        Some(level) => format!("{point}, within {level}"),
+    match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
+        Some(within) => format!("{point}, {within}"),
         None => point,
     }
 }

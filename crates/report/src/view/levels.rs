@@ -7,6 +7,8 @@ use super::text::clean;
 /// Share of a level that a working set may fill and still be within it: the rest
 /// is for the code, the stack and what else runs.
 const WITHIN: f64 = 0.75;
+/// Data of so many times the last-level cache is memory's (STREAM's rule).
+const TIMES: u64 = 4;
 
 /// One level of cache.
 pub struct Level<'a> {
@@ -29,17 +31,21 @@ pub fn levels(host: &Host) -> Vec<Level<'_>> {
         .collect();
     caches.sort_by_key(|c| c.level);
     caches.dedup_by_key(|c| c.level);
-    let name = |c: &Cache| match c.level {
+    caches
+        .into_iter()
+        .filter_map(|c| Some(Level { name: name(c.level.into())?, bytes: c.size_bytes, cache: c }))
+        .collect()
+}
+
+/// The name of a level that holds data.
+fn name(level: u64) -> Option<&'static str> {
+    match level {
         1 => Some("L1d"),
         2 => Some("L2"),
         3 => Some("L3"),
         4 => Some("L4"),
         _ => None,
-    };
-    caches
-        .into_iter()
-        .filter_map(|cache| Some(Level { name: name(cache)?, bytes: cache.size_bytes, cache }))
-        .collect()
+    }
 }
 
 impl Level<'_> {
@@ -52,8 +58,19 @@ impl Level<'_> {
 }
 
 /// The nearest level that holds so many bytes of each thread, as reported.
-pub fn level_of(host: &Host, set: u64, threads: u64) -> Option<&'static str> {
+fn level_of(host: &Host, set: u64, threads: u64) -> Option<&'static str> {
     levels(host).into_iter().find(|l| set as f64 <= l.each(host, threads)).map(|l| l.name)
+}
+
+/// `within L2` where a level holds the whole working set of each thread, as reported;
+/// `partly within L3` where the last one could hold more than a quarter of all sets.
+pub fn within(host: &Host, set: u64, threads: u64) -> Option<String> {
+    if let Some(level) = level_of(host, set, threads) {
+        return Some(format!("within {level}"));
+    }
+    let last = levels(host).pop()?.name;
+    let large = TIMES.saturating_mul(host.usable_cache()?);
+    (set.saturating_mul(threads) < large).then(|| format!("partly within {last}"))
 }
 
 /// A measurement that lies within one level, or in memory beyond all of them.
@@ -92,7 +109,7 @@ pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
 
 /// A level whose reported size is not the measured one.
 pub struct Disagreement {
-    /// `L3`.
+    /// Named as in [`levels`], where there is such a level.
     pub level: String,
     /// Bytes as reported.
     pub reported: f64,
@@ -107,9 +124,15 @@ pub fn disagreements<'a>(among: impl Iterator<Item = &'a Measurement>) -> Vec<Di
     for f in findings.filter(|f| f.check == "cache_disagreement") {
         let bytes = |name| f.evidence.get(name).and_then(serde_json::Value::as_f64);
         let level = match f.evidence.get("level") {
-            Some(serde_json::Value::String(name)) => clean(name),
-            Some(number) => format!("L{}", clean(&number.to_string())),
+            Some(serde_json::Value::String(word)) => word.clone(),
+            Some(number) => number.to_string(),
             None => continue,
+        };
+        let number = level.strip_prefix('L').unwrap_or(&level);
+        let level = match number.parse().ok().and_then(name) {
+            Some(known) => known.to_owned(),
+            None if number.parse::<u64>().is_ok() => format!("L{number}"),
+            None => clean(&level),
         };
         let (Some(reported), Some(measured)) = (bytes("reported_bytes"), bytes("measured_bytes"))
         else {

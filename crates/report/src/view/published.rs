@@ -4,13 +4,15 @@
 //! the number of blocks as a latency. Here it stands under its own name, beside the
 //! latency that it is not.
 
-use proofmark_model::{Measurement, Unit, format_size};
+use proofmark_model::{Host, Measurement, Unit, format_size};
 
 use super::headline::{best, in_question};
 use super::kernel::{caption, verdict};
 use super::label::{Group, knob_value, spoken, why_missing, why_no_trials};
+use super::levels::within;
 use super::num::Scale;
 use super::table::{Cell, Table};
+use super::text::clean;
 
 /// Trials shown one by one; the rest are among the raw trials.
 const SHOWN: usize = 10;
@@ -22,7 +24,7 @@ const LATENCY: &str = "memory.latency";
 const RECIPROCAL: &str = "A reciprocal throughput is the time divided by the blocks of all \
     threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
     The latency is the time of one access that waited for the one before it, as memory.latency \
-    measures it; here at its largest working set.";
+    measures it";
 
 /// One point with its values.
 struct Line<'a> {
@@ -71,13 +73,14 @@ fn by_block(group: &Group, by: &str, members: &[&Measurement]) -> Option<Table> 
     let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(m)).collect();
     let latency = Group::new(group.run, LATENCY);
     let latency = best(&latency, &in_question(&latency));
+    let here = latency.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
     let means: Vec<f64> =
         lines.iter().filter_map(|l| l.mean).chain(latency.map(|(_, s)| s.median)).collect();
     let scale = Scale::of_values(&means, Unit::Second);
     let what = format!("reciprocal throughput, time a block of {}", format_size(size));
     let mut table = start(group, &scale, by, [&what, &name], &lines)
         .measured(LATENCY, scale.label())
-        .explained(RECIPROCAL);
+        .explained(&format!("{RECIPROCAL}{here}."));
     for line in &lines {
         let mut cells = cells(group, &scale, by, line, &mut table);
         let value = latency.and_then(|(_, s)| scale.number(s.median));
@@ -85,6 +88,22 @@ fn by_block(group: &Group, by: &str, members: &[&Measurement]) -> Option<Table> 
         table.push(cells);
     }
     Some(table)
+}
+
+/// Where the latency was measured, as far as the point tells.
+fn here(host: &Host, m: &Measurement) -> String {
+    let set = m.params.int("working_set");
+    let word = |knob| m.params.text(knob).map(clean);
+    let parts: Vec<String> = [
+        set.map(|bytes| format!("at a working set of {}", format_size(bytes))),
+        set.and_then(|bytes| within(host, bytes, m.params.threads())),
+        word("pages").map(|pages| format!("in {pages} pages")),
+        word("order").map(|order| format!("in order {order}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() { String::new() } else { format!("; here {}", parts.join(", ")) }
 }
 
 /// Bytes that are counted for one block: a copy reads and writes it.
