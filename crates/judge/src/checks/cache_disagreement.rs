@@ -8,7 +8,7 @@
 //! than reported. Past the last level the series should be flat: if from 8 times its
 //! size on it still has an edge, there is a level that is not reported.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
 
 use super::Check;
 use crate::Context;
@@ -75,12 +75,7 @@ fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
 }
 
 fn size(bytes: f64) -> String {
-    const MIB: f64 = 1024.0 * 1024.0;
-    if bytes >= MIB {
-        format!("{:.3} MiB", bytes / MIB)
-    } else {
-        format!("{:.0} KiB", bytes / 1024.0)
-    }
+    format_size(bytes as u64)
 }
 
 impl CacheDisagreement {
@@ -206,7 +201,7 @@ mod tests {
         assert_eq!(finding.evidence["reported_bytes"], (480 * MIB) as f64);
         let measured = finding.evidence["measured_bytes"].as_f64().unwrap();
         assert!((measured / MIB as f64 - 45.25).abs() < 0.1, "{measured}");
-        assert!(finding.message.contains("480.000 MiB"), "{}", finding.message);
+        assert!(finding.message.contains("480 MiB"), "{}", finding.message);
     }
 
     #[test]

@@ -182,8 +182,18 @@ fn at(group: &Group, m: &Measurement) -> String {
     }
 }
 
+/// How the reason ends where no limiter shows.
+const NOBODY: &str = "no check found what holds it down";
+
 fn held(m: &Measurement) -> Option<String> {
-    let unnamed = || format!("not named: {}", why_missing(m, "limiter", "no reason recorded"));
+    let unnamed = || {
+        let why = why_missing(m, "limiter", "no reason recorded");
+        // How near the ceiling is said beside it already.
+        match why.ends_with(NOBODY) {
+            true => "nothing that a check found".to_owned(),
+            false => format!("not named: {why}"),
+        }
+    };
     match &m.limiter {
         Some(l) => Some(clean(&l.resource)),
         None => m.ceiling.is_some().then(unnamed),

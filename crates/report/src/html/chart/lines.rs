@@ -13,6 +13,9 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 462.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 250.0;
+/// A ceiling so many times the greatest value is left off a linear axis, on which the
+/// values would lie on the floor.
+const FAR: f64 = 4.0;
 /// Half the width of a ceiling's dashes, where there is room.
 const DASHES: f64 = 14.0;
 /// How far from a mark a pointer still finds it.
@@ -26,6 +29,8 @@ const GAP: f64 = 6.0;
 struct Plot<'a, 'b> {
     canvas: &'a Canvas<'b>,
     axis: Axis,
+    /// Ceilings above this are left to the table.
+    shown: f64,
     /// Half the width of a ceiling's dashes.
     dashes: f64,
 }
@@ -35,13 +40,16 @@ struct Plot<'a, 'b> {
 /// # Errors
 /// What the drawing library said.
 pub fn draw(chart: &LineChart) -> Result<String, Failed> {
-    let values = chart.series.iter().flat_map(|s| &s.spots).flat_map(|Spot { mark: m, .. }| {
+    let marks = || chart.series.iter().flat_map(|s| &s.spots).map(|spot| &spot.mark);
+    let most = marks().map(|m| m.value).fold(0.0, f64::max);
+    let shown = if chart.log { f64::INFINITY } else { FAR * most };
+    let values = marks().flat_map(|m| {
         let [low, high] = m.interval.unwrap_or([m.value; 2]);
-        [m.value, low, high, m.ceiling.unwrap_or(m.value)]
+        [m.value, low, high, m.ceiling.filter(|c| *c <= shown).unwrap_or(m.value)]
     });
     let axis = if chart.log { Axis::log(values) } else { Axis::over(values) };
     Canvas::draw(SIZE, |canvas| {
-        let plot = Plot { canvas, axis, dashes: DASHES.min(nearest(chart) * 0.45) };
+        let plot = Plot { canvas, axis, shown, dashes: DASHES.min(nearest(chart) * 0.45) };
         plot.frame(chart)?;
         for rule in &chart.rules {
             plot.rule(rule)?;
@@ -115,7 +123,7 @@ impl Plot<'_, '_> {
 
     fn ceilings(&self, series: &Series, i: usize) -> Result<(), Failed> {
         for spot in &series.spots {
-            if let Some(ceiling) = spot.mark.ceiling {
+            if let Some(ceiling) = spot.mark.ceiling.filter(|c| *c <= self.shown) {
                 let (x, y) = (x(spot.at), self.y(ceiling));
                 let (from, to) = (x - self.dashes, x + self.dashes);
                 self.canvas.dashed((from, y), (to, y), Ink::Series(i))?;
