@@ -43,10 +43,10 @@ pub enum Command {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Subsystems (cpu) or kernels (cpu.flops) to measure; all, if none is named
+    /// Subsystems (cpu, memory) or kernels (cpu.flops) to measure; all, if none is named
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// A first look in under half a minute: short for --profile quick
+    /// A first look in about half a minute: short for --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
     /// Points and policy: quick, default, thorough or a TOML file

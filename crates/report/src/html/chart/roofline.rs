@@ -7,10 +7,10 @@ use super::{shape, short};
 use crate::view::{Dot, Peak, Roofline, Slope};
 
 /// Of the view box.
-pub const SIZE: (u32, u32) = (560, 350);
+pub const SIZE: (u32, u32) = (660, 350);
 
 const LEFT: f64 = 64.0;
-const RIGHT: f64 = 540.0;
+const RIGHT: f64 = 470.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 300.0;
 /// Between the names of two roofs.
@@ -84,7 +84,7 @@ impl Plot<'_, '_> {
         self.canvas.text("FLOP a byte, log", middle, At::Middle, 15, Ink::Muted)
     }
 
-    /// Flat roofs from where the steepest slope meets them, named at their right end.
+    /// Flat roofs from where the steepest slope meets them, named beside their right end.
     fn peaks(&self, peaks: &[Peak]) -> Result<(), Failed> {
         let mut free = f64::NEG_INFINITY;
         for peak in peaks {
@@ -100,8 +100,8 @@ impl Plot<'_, '_> {
             }
             let (x, y) = line[1];
             let name = format!("{} {}", short(&peak.name, 14), peak.text);
-            let at = (y + 12.0).max(free);
-            self.canvas.text(&name, (x - 4.0, at), At::End, 15, Ink::Text)?;
+            let at = y.max(free);
+            self.canvas.text(&name, (x + 8.0, at), At::Start, 15, Ink::Text)?;
             free = at + LINE;
         }
         Ok(())
