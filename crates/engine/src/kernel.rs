@@ -8,7 +8,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use proofmark_model::{Host, KernelSpec, Params};
+use proofmark_model::{Host, KernelSpec, Params, Policy};
 
 /// Why a kernel cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +52,11 @@ pub trait Kernel: Sync {
     /// fixed and so the policy's duration does not tell. For estimates only.
     fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
         None
+    }
+
+    /// About how long one trial takes under this policy, in seconds.
+    fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
+        self.nominal_seconds(params).unwrap_or(policy.trial_s_for(&self.spec().id))
     }
 }
 

@@ -99,8 +99,8 @@ impl Schedule<'_> {
     /// Seconds that one trial of each of these points takes, about.
     fn trial_s(&self, range: std::ops::Range<usize>) -> f64 {
         let of = |p: &Point| {
-            let nominal = (self.find)(&p.kernel).and_then(|k| k.nominal_seconds(&p.params));
-            nominal.unwrap_or(self.plan.policy.trial_s_for(&p.kernel)).max(1e-3)
+            let kernel = (self.find)(&p.kernel);
+            kernel.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
         };
         self.plan.points[range].iter().map(of).sum()
     }

@@ -92,10 +92,7 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     let longest = plan
         .points
         .iter()
-        .map(|p| {
-            let nominal = find(&p.kernel).and_then(|k| k.nominal_seconds(&p.params));
-            nominal.unwrap_or(plan.policy.trial_s_for(&p.kernel))
-        })
+        .filter_map(|p| Some(find(&p.kernel)?.trial_seconds(&p.params, &plan.policy)))
         .fold(plan.policy.trial_s, f64::max)
         .min(LONGEST_RUN.as_secs_f64());
     let workers = Workers {

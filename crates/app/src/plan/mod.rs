@@ -189,10 +189,9 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     let policy = &plan.policy;
     let (mut least, mut most) = (0.0, 0.0);
     for point in &plan.points {
-        let fixed = find(&point.kernel).and_then(|k| k.nominal_seconds(&point.params));
-        let usual = policy.trial_s_for(&point.kernel);
-        let trial = fixed.unwrap_or(usual) + BETWEEN_S;
-        let warm = WARM_UP_S + usual;
+        let seconds = find(&point.kernel).map(|k| k.trial_seconds(&point.params, policy));
+        let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
+        let warm = WARM_UP_S + policy.trial_s_for(&point.kernel);
         least += warm + trial * f64::from(policy.min_trials);
         most += warm + trial * f64::from(policy.max_trials);
     }
