@@ -121,14 +121,7 @@ mod tests {
     }
 
     fn run() -> Run {
-        let policy = Policy {
-            target: 0.02,
-            min_trials: 6,
-            max_trials: 6,
-            trial_s: 0.1,
-            trial_s_of: std::collections::BTreeMap::new(),
-            budget_s: None,
-        };
+        let policy = Policy { min_trials: 6, max_trials: 6, ..Policy::default() };
         let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
         Run {
             schema: SCHEMA.into(),

@@ -3,9 +3,9 @@
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
 use proofmark_model::{
-    Better, Cache, CacheKind, Clock, Conditions, Cpu, CpuQuota, Ending, Finding, Host, KernelSpec,
-    Limits, Load, Measurement, Memory, Microarchitecture, Os, Params, Policy, Probe, Severity,
-    Subsystem, Summary, Timer, Timestamp, Trial, Unit, Witness,
+    Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, KernelSpec, Measurement,
+    Microarchitecture, Params, Policy, Probe, Severity, Subsystem, Summary, Timestamp, Trial, Unit,
+    Witness,
 };
 
 use crate::checks::Check;
@@ -13,10 +13,6 @@ use crate::{Context, judge};
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
-}
-
-fn unknown<T>() -> Probe<T> {
-    Probe::missing("not part of the test")
 }
 
 /// Gives the machine another core design.
@@ -30,77 +26,30 @@ pub(crate) fn set_microarchitecture(host: &mut Host, id: &str) {
 
 /// The machine.
 pub(crate) fn host() -> Host {
-    let mut host = Host {
-        cpu: Cpu {
-            arch: "x86_64".to_owned(),
-            vendor: known("GenuineIntel".to_owned()),
-            model_name: unknown(),
-            family: known(6),
-            model: known(143),
-            stepping: known(8),
-            microarchitecture: unknown(),
-            isa: known(vec!["avx2".to_owned(), "avx512f".to_owned(), "fma".to_owned()]),
-            sockets: known(1),
-            cores: known(2),
-            logical_cpus: known(2),
-            threads_per_core: known(1),
-            topology: unknown(),
-            numa_nodes: unknown(),
-            caches: unknown(),
-            clock: Clock {
-                nominal_hz: known(2.6e9),
-                boost_hz: known(4.2e9),
-                measured_hz: known(4e9),
-                tsc_hz: unknown(),
-            },
-        },
-        memory: Memory {
-            total_bytes: unknown(),
-            available_bytes: unknown(),
-            swap_total_bytes: unknown(),
-            transparent_huge_pages: unknown(),
-            modules: unknown(),
-        },
-        os: Os {
-            kernel: unknown(),
-            distribution: unknown(),
-            virtualisation: known("kvm".to_owned()),
-            container: known("none".to_owned()),
-            governor: unknown(),
-        },
-        limits: Limits {
-            affinity: known(vec![0, 1]),
-            cpuset: known(vec![0, 1]),
-            cpu_quota: known(CpuQuota { cpus: None }),
-            memory_bytes: unknown(),
-            memory_used_bytes: unknown(),
-            usable_cpus: vec![0, 1],
-            usable_cores: 2,
-            cpu_stat: Vec::new(),
-        },
-        timer: Timer {
-            clock_source: known("tsc".to_owned()),
-            resolution_s: known(2e-8),
-            overhead_s: known(2e-8),
-            interrupted_share: known(0.009),
-        },
-        load: Load { average: unknown(), steal_since_boot: unknown() },
-        findings: Vec::new(),
-    };
+    let mut host = Host::unknown("not part of the test");
+    host.cpu.vendor = known("GenuineIntel".to_owned());
+    (host.cpu.family, host.cpu.model, host.cpu.stepping) = (known(6), known(143), known(8));
+    host.cpu.isa = known(vec!["avx2".to_owned(), "avx512f".to_owned(), "fma".to_owned()]);
+    (host.cpu.sockets, host.cpu.cores) = (known(1), known(2));
+    (host.cpu.logical_cpus, host.cpu.threads_per_core) = (known(2), known(1));
+    host.cpu.clock.nominal_hz = known(2.6e9);
+    host.cpu.clock.boost_hz = known(4.2e9);
+    host.cpu.clock.measured_hz = known(4e9);
+    host.os.virtualisation = known("kvm".to_owned());
+    host.os.container = known("none".to_owned());
+    (host.limits.affinity, host.limits.cpuset) = (known(vec![0, 1]), known(vec![0, 1]));
+    host.limits.cpu_quota = known(CpuQuota { cpus: None });
+    (host.limits.usable_cpus, host.limits.usable_cores) = (vec![0, 1], 2);
+    host.timer.clock_source = known("tsc".to_owned());
+    (host.timer.resolution_s, host.timer.overhead_s) = (known(2e-8), known(2e-8));
+    host.timer.interrupted_share = known(0.009);
     set_microarchitecture(&mut host, "golden_cove_server");
     host
 }
 
 /// The policy that trials were taken under.
 pub(crate) fn policy() -> Policy {
-    Policy {
-        target: 0.02,
-        min_trials: 3,
-        max_trials: 30,
-        trial_s: 0.1,
-        trial_s_of: std::collections::BTreeMap::new(),
-        budget_s: None,
-    }
+    Policy { min_trials: 3, max_trials: 30, ..Policy::default() }
 }
 
 /// A kernel's declaration, as far as the judge looks at it.

@@ -222,6 +222,71 @@ pub struct Limits {
 }
 
 impl Host {
+    /// A machine of which nothing is known, for this reason; who makes one up fills in
+    /// what it is about.
+    pub fn unknown(reason: &'static str) -> Self {
+        fn no<T>(reason: &'static str) -> Probe<T> {
+            Probe::missing(reason)
+        }
+        Self {
+            cpu: Cpu {
+                arch: "x86_64".to_owned(),
+                vendor: no(reason),
+                model_name: no(reason),
+                family: no(reason),
+                model: no(reason),
+                stepping: no(reason),
+                microarchitecture: no(reason),
+                isa: no(reason),
+                sockets: no(reason),
+                cores: no(reason),
+                logical_cpus: no(reason),
+                threads_per_core: no(reason),
+                topology: no(reason),
+                numa_nodes: no(reason),
+                caches: no(reason),
+                clock: Clock {
+                    nominal_hz: no(reason),
+                    boost_hz: no(reason),
+                    measured_hz: no(reason),
+                    tsc_hz: no(reason),
+                },
+            },
+            memory: Memory {
+                total_bytes: no(reason),
+                available_bytes: no(reason),
+                swap_total_bytes: no(reason),
+                transparent_huge_pages: no(reason),
+                modules: no(reason),
+            },
+            os: Os {
+                kernel: no(reason),
+                distribution: no(reason),
+                virtualisation: no(reason),
+                container: no(reason),
+                governor: no(reason),
+            },
+            limits: Limits {
+                affinity: no(reason),
+                cpuset: no(reason),
+                cpu_quota: no(reason),
+                cpu_stat: Vec::new(),
+                memory_bytes: no(reason),
+                memory_used_bytes: no(reason),
+                usable_cpus: Vec::new(),
+                usable_cores: 0,
+            },
+            timer: Timer {
+                clock_source: no(reason),
+                resolution_s: no(reason),
+                overhead_s: no(reason),
+                interrupted_share: no(reason),
+            },
+            load: Load { average: no(reason), steal_since_boot: no(reason) },
+            findings: Vec::new(),
+        }
+    }
+
     /// Bytes that a run may fill with data: what is available and what the cgroup's
     /// limit leaves, less a part for the run itself and for page tables. `u64::MAX`
     /// where neither is known: then nothing can be refused for its size.

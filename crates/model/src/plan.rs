@@ -26,6 +26,20 @@ pub struct Policy {
     pub budget_s: Option<f64>,
 }
 
+impl Default for Policy {
+    /// What METHOD.md tells, without a budget.
+    fn default() -> Self {
+        Self {
+            target: 0.02,
+            min_trials: 8,
+            max_trials: 30,
+            trial_s: 0.1,
+            trial_s_of: BTreeMap::new(),
+            budget_s: None,
+        }
+    }
+}
+
 impl Policy {
     /// Least duration of a trial of this kernel, in seconds.
     pub fn trial_s_for(&self, kernel: &str) -> f64 {

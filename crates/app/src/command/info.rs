@@ -55,14 +55,7 @@ const PEAK: &str = "cpu.peak";
 fn of_kernel(kernel: &'static dyn Kernel, host: &Host, threads: u64) -> Vec<Limit> {
     let spec = kernel.spec();
     let points = spec.choices(Params::default().with("threads", threads));
-    let policy = Policy {
-        target: 0.02,
-        min_trials: 1,
-        max_trials: 1,
-        trial_s: 0.1,
-        trial_s_of: std::collections::BTreeMap::new(),
-        budget_s: None,
-    };
+    let policy = Policy::default();
     points
         .into_iter()
         .filter(|params| kernel.supports(params).is_ok())

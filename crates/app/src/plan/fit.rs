@@ -125,14 +125,7 @@ mod tests {
     fn gathered(id: &str, free: u64, params: Params) -> Planned {
         let mut host = crate::machine::look();
         host.memory.available_bytes = Probe::known(free, "test");
-        let policy = Policy {
-            target: 0.02,
-            min_trials: 3,
-            max_trials: 3,
-            trial_s: 0.1,
-            trial_s_of: std::collections::BTreeMap::new(),
-            budget_s: None,
-        };
+        let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, points: Vec::new() };
         let planned =
             Planned { plan, unsupported: Vec::new(), too_large: Vec::new(), findings: Vec::new() };

@@ -119,14 +119,7 @@ fn run_points(
 }
 
 fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
-    Policy {
-        target: 0.02,
-        min_trials: min,
-        max_trials: max,
-        trial_s: 0.1,
-        trial_s_of: std::collections::BTreeMap::new(),
-        budget_s,
-    }
+    Policy { min_trials: min, max_trials: max, budget_s, ..Policy::default() }
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Workers that are a few lines of shell.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use proofmark_model::{Conditions, Params, Timestamp};
@@ -15,14 +14,7 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
         arguments: vec!["-c".to_owned(), shell.to_owned()],
         cpus: vec![],
         cpu_stat: vec![],
-        policy: Policy {
-            target: 0.02,
-            min_trials: 3,
-            max_trials: 3,
-            trial_s: 0.1,
-            trial_s_of: BTreeMap::new(),
-            budget_s: None,
-        },
+        policy: Policy { min_trials: 3, max_trials: 3, ..Policy::default() },
         patience,
         stop: stop.clone(),
         idle: Idle::default(),

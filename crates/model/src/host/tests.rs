@@ -15,63 +15,10 @@ fn known<T>(value: T) -> Probe<T> {
 
 /// A machine of which nothing is known but its CPUs.
 fn host(usable_cpus: &[u32]) -> Host {
-    Host {
-        cpu: Cpu {
-            arch: "x86_64".to_owned(),
-            vendor: unknown(),
-            model_name: unknown(),
-            family: unknown(),
-            model: unknown(),
-            stepping: unknown(),
-            microarchitecture: unknown(),
-            isa: unknown(),
-            sockets: unknown(),
-            cores: unknown(),
-            logical_cpus: unknown(),
-            threads_per_core: unknown(),
-            topology: unknown(),
-            numa_nodes: unknown(),
-            caches: unknown(),
-            clock: Clock {
-                nominal_hz: unknown(),
-                boost_hz: unknown(),
-                measured_hz: unknown(),
-                tsc_hz: unknown(),
-            },
-        },
-        memory: Memory {
-            total_bytes: unknown(),
-            available_bytes: unknown(),
-            swap_total_bytes: unknown(),
-            transparent_huge_pages: unknown(),
-            modules: unknown(),
-        },
-        os: Os {
-            kernel: unknown(),
-            distribution: unknown(),
-            virtualisation: unknown(),
-            container: unknown(),
-            governor: unknown(),
-        },
-        limits: Limits {
-            affinity: unknown(),
-            cpuset: unknown(),
-            cpu_quota: unknown(),
-            cpu_stat: vec![],
-            memory_bytes: unknown(),
-            memory_used_bytes: unknown(),
-            usable_cpus: usable_cpus.to_vec(),
-            usable_cores: 1,
-        },
-        timer: Timer {
-            clock_source: unknown(),
-            resolution_s: unknown(),
-            overhead_s: unknown(),
-            interrupted_share: unknown(),
-        },
-        load: Load { average: unknown(), steal_since_boot: unknown() },
-        findings: vec![],
-    }
+    let mut host = Host::unknown("test");
+    host.limits.usable_cpus = usable_cpus.to_vec();
+    host.limits.usable_cores = 1;
+    host
 }
 
 /// What may be filled of so many bytes.
