@@ -64,6 +64,12 @@ pub struct RunArgs {
     /// Set a knob: cpu.flops.isa=avx2,scalar
     #[arg(long, value_name = "KERNEL.KNOB=VALUE,...")]
     pub set: Vec<String>,
+    /// Folder whose disk is measured, in a file without a name [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub disk_path: Option<PathBuf>,
+    /// What the provider promises, as a ceiling: disk.read=160MB/s, disk.read_iops=3000
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
+    pub limit: Vec<(String, f64)>,
     /// A fixed number of trials, or auto: until the interval is narrow enough
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_trials)]
     pub trials: Trials,
@@ -100,6 +106,9 @@ fn parse_trials(text: &str) -> Result<Trials, String> {
 /// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
+    /// Folder whose disk is looked at [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub disk_path: Option<PathBuf>,
     /// For programs
     #[arg(long)]
     pub json: bool,

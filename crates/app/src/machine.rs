@@ -1,12 +1,17 @@
 //! The host, with what only the engine can measure filled in.
 
+use std::path::Path;
+
 use proofmark_engine::chain::read_clock;
 use proofmark_engine::{interrupted_share, precision};
 use proofmark_model::{Host, Probe};
 
-/// Looks at the machine and measures its clocks; takes some tens of milliseconds.
-pub fn look() -> Host {
-    let mut host = proofmark_host::look(&proofmark_host::Root::live());
+/// Looks at the machine, at the disk under a folder (the current one, if none is
+/// given), and measures the clocks; takes some tens of milliseconds.
+pub fn look(disk_path: Option<&Path>) -> Host {
+    let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
+    let root = proofmark_host::Root::live();
+    let mut host = proofmark_host::look(&root, &folder.to_string_lossy());
     let p = precision();
     host.timer.resolution_s = p.resolution_s.map_or_else(
         || Probe::missing("CLOCK_MONOTONIC did not move in 16000 readings"),

@@ -4,6 +4,7 @@
 mod cli;
 mod command;
 mod error;
+mod limit;
 mod machine;
 mod output;
 mod plan;

@@ -112,6 +112,8 @@ mod tests {
             background: None,
             started: Timestamp::from_millis(0).unwrap(),
             conditions: Conditions { throttled_s: Some(throttled_s), ..Conditions::default() },
+            device: None,
+            file: None,
         };
         let mut m = Measurement::new(spec, params);
         m.trials = vec![trial; 6];
@@ -129,7 +131,7 @@ mod tests {
             started: Timestamp::from_millis(0).unwrap(),
             ended: None,
             interrupted: None,
-            host: crate::machine::look(),
+            host: crate::machine::look(None),
             plan: Plan { profile: "test".to_owned(), policy, points: Vec::new() },
             kernels: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
             measurements: Vec::new(),

@@ -8,7 +8,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use proofmark_model::{Host, KernelSpec, Params, Policy};
+use proofmark_model::{FileState, Host, KernelSpec, Params, Policy};
+
+use crate::latency::Latencies;
 
 /// Why a kernel cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,14 +22,21 @@ pub trait Kernel: Sync {
     /// What it declares about itself.
     fn spec(&self) -> &'static KernelSpec;
 
-    /// Sets the knobs that were left to the machine ([`proofmark_model::AUTO`]).
-    fn settle(&self, params: Params, _host: &Host) -> Params {
-        params
+    /// Sets the knobs that were left to the machine ([`proofmark_model::AUTO`]). What
+    /// was left open may be several numbers, such as one with a cold cache and one
+    /// with a warm one.
+    fn settle(&self, params: Params, _host: &Host) -> Vec<Params> {
+        vec![params]
     }
 
     /// Bytes of memory that the point's data takes, over all threads. Where they are
     /// too many, the knob that is a size left to the machine is made smaller.
     fn memory_bytes(&self, _params: &Params) -> u64 {
+        0
+    }
+
+    /// Bytes of files that the point makes, treated alike.
+    fn disk_bytes(&self, _params: &Params) -> u64 {
         0
     }
 
@@ -95,6 +104,23 @@ pub trait Setup: Send + Sync {
         usable.to_vec()
     }
 
+    /// Whether the point works on the disk below the worker's current folder, so that
+    /// the counters of its devices are its witness.
+    fn on_disk(&self) -> bool {
+        false
+    }
+
+    /// The state of the point's file, asked after each trial.
+    fn file(&self) -> Option<FileState> {
+        None
+    }
+
+    /// Seconds that each thread works, untimed, right before a trial that lasts
+    /// `trial_s`; by default longer than a core takes to change its clock for wide vectors.
+    fn ahead_s(&self, trial_s: f64) -> f64 {
+        AHEAD_S.min(trial_s / 8.0)
+    }
+
     /// Where the point's memory lies, asked after each trial.
     fn placement(&self) -> Placement {
         Placement::default()
@@ -107,6 +133,9 @@ pub trait Setup: Send + Sync {
     /// Why it cannot be made.
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
 }
+
+/// See [`Setup::ahead_s`].
+const AHEAD_S: f64 = 3e-3;
 
 /// Where memory lies. `None`: the system does not tell, or the kernel has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -123,9 +152,18 @@ pub trait Load {
     /// accesses. Not timed; [`Load::run`] then does them, in one call or in two.
     fn prepare(&mut self, _iterations: u64) {}
 
-    /// Does exactly this many iterations. This is what is timed: no allocation,
-    /// no system call, no printing.
+    /// Does exactly this many iterations. This is what is timed: no allocation, no
+    /// printing, no system call other than those that are the work.
     fn run(&mut self, iterations: u64);
+
+    /// Why the system did not let the last [`Load::run`] do its work, such as a full disk.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Moves the times of the single operations of the last [`Load::run`] into `all`,
+    /// where the kernel times them.
+    fn latencies(&mut self, _all: &mut Latencies) {}
 
     /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
     /// among instructions that are as heavy on the core as the load's; returns the

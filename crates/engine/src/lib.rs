@@ -9,7 +9,9 @@ mod barrier;
 pub mod chain;
 mod clock;
 mod conditions;
+mod device;
 mod kernel;
+mod latency;
 mod load_clock;
 #[cfg(test)]
 mod null;
@@ -23,6 +25,7 @@ mod worker;
 
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use kernel::{Amount, Kernel, Load, Placement, Refusal, Setup};
+pub use latency::Latencies;
 pub use schedule::{Observer, Phase, Schedule};
 pub use session::{Idle, Stop, Workers};
 pub use statistics::summarise;

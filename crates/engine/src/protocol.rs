@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use proofmark_model::{Conditions, Point, Timestamp};
+use proofmark_model::{Conditions, DeviceTraffic, FileState, Latency, Point, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// What a worker is to measure.
@@ -15,6 +15,8 @@ pub struct Job {
     pub cpus: Vec<u32>,
     /// cpu.stat files that tell of throttling.
     pub cpu_stat: Vec<PathBuf>,
+    /// Block devices at the bottom of the disk, by the names of /proc/diskstats.
+    pub devices: Vec<String>,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
 }
@@ -70,4 +72,10 @@ pub struct Sample {
     pub background: Option<f64>,
     /// What the system did meanwhile.
     pub conditions: Conditions,
+    /// What the block devices did meanwhile.
+    pub device: Option<DeviceTraffic>,
+    /// The state of the kernel's file.
+    pub file: Option<FileState>,
+    /// Times of single operations, over all trials of the point so far.
+    pub latency: Option<Latency>,
 }

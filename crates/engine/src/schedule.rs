@@ -194,15 +194,16 @@ impl State<'_, '_> {
         let witness =
             (self.schedule.find)(&self.measurements[index].kernel).map_or("none", Kernel::witness);
         let m = &mut self.measurements[index];
+        let (claimed, counted, note) = account(&sample);
         let w = m.witness.get_or_insert_with(|| Witness {
             kind: witness.to_owned(),
             claimed: 0.0,
             counted: 0.0,
-            note: "work claimed by the kernel against work that its verified results prove, over all trials"
-                .to_owned(),
+            note: note.to_owned(),
         });
-        w.claimed += sample.claimed;
-        w.counted += sample.counted;
+        w.claimed += claimed;
+        w.counted += counted;
+        m.latency = sample.latency;
         m.trials.push(proofmark_model::Trial {
             value: m.unit.value(sample.claimed, sample.seconds),
             seconds: sample.seconds,
@@ -211,6 +212,8 @@ impl State<'_, '_> {
             background: sample.background,
             started: sample.started,
             conditions: sample.conditions,
+            device: sample.device,
+            file: sample.file,
         });
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         m.summary = summarise(&values);
@@ -225,6 +228,20 @@ impl State<'_, '_> {
     fn policy(&self) -> &Policy {
         &self.schedule.plan.policy
     }
+}
+
+/// Work claimed and work counted independently, and what was compared.
+fn account(sample: &Sample) -> (f64, f64, &'static str) {
+    let Some(file) = &sample.file else {
+        const NOTE: &str = "work claimed by the kernel against work that its verified results prove, over all trials";
+        return (sample.claimed, sample.counted, NOTE);
+    };
+    let device = sample.device.clone().unwrap_or_default();
+    let asked = |asked: u64, counted: u64| if asked > 0 { counted as f64 } else { 0.0 };
+    let counted =
+        asked(file.read_bytes, device.read_bytes) + asked(file.written_bytes, device.written_bytes);
+    let claimed = (file.read_bytes + file.written_bytes) as f64;
+    (claimed, counted, "bytes asked for against bytes that the devices moved, over all trials")
 }
 
 /// Whether a point has all the trials it needs, and how that came about.

@@ -86,6 +86,10 @@ pub struct Workers {
     pub cpus: Vec<u32>,
     /// cpu.stat files that tell of throttling.
     pub cpu_stat: Vec<PathBuf>,
+    /// Folder whose disk is measured; workers run in it.
+    pub disk_path: Option<PathBuf>,
+    /// Block devices at the bottom of that disk, by the names of /proc/diskstats.
+    pub devices: Vec<String>,
     /// How trials are taken: how long they last.
     pub policy: Policy,
     /// Longest silence of a worker before it counts as hung.
@@ -136,6 +140,7 @@ impl Launcher for Workers {
             point: point.clone(),
             cpus: self.cpus.clone(),
             cpu_stat: self.cpu_stat.clone(),
+            devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.kernel),
         };
         let subsystem = point.kernel.split('.').next().unwrap_or_default().to_owned();
@@ -195,7 +200,11 @@ struct Worker {
 impl Worker {
     fn spawn(how: &Workers) -> Result<Self, Ending> {
         let failed = |what: String| Ending::Crashed { signal: None, detail: what };
-        let mut child = Command::new(&how.program)
+        let mut command = Command::new(&how.program);
+        if let Some(folder) = &how.disk_path {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(&how.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

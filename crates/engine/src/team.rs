@@ -1,18 +1,21 @@
 //! The threads of one point: pinned, started together, timed from the first start
 //! to the last end.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, Timestamp};
+use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::barrier::Barrier;
 use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
+use crate::device::DeviceCounters;
 use crate::kernel::{Load, Refusal, Setup};
+use crate::latency::Latencies;
 use crate::load_clock::{ClockSummary, LoadClock};
 
 /// Why a trial gave no sample.
@@ -50,11 +53,14 @@ struct Part {
     counters: ThreadCounters,
     /// Told by the first thread for all.
     system: Option<SystemCounters>,
+    /// Told by the first thread for all.
+    device: Option<DeviceTraffic>,
+    latencies: Latencies,
     migrated: bool,
 }
 
 /// One trial of the whole team.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct TeamTrial {
     /// When it began.
     pub started: Timestamp,
@@ -67,6 +73,19 @@ pub struct TeamTrial {
     pub background: Option<f64>,
     /// What the system did meanwhile.
     pub conditions: Conditions,
+    /// What the block devices did meanwhile.
+    pub device: Option<DeviceTraffic>,
+    /// Times of single operations, where the kernel tells them.
+    pub latencies: Latencies,
+}
+
+/// Where the counters of the system are.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// cpu.stat files that tell of throttling.
+    pub cpu_stat: Vec<PathBuf>,
+    /// Block devices, by the names of /proc/diskstats.
+    pub devices: Vec<String>,
 }
 
 struct Member {
@@ -92,7 +111,7 @@ impl Team {
         setup: &Arc<dyn Setup>,
         threads: usize,
         cpus: &[u32],
-        cpu_stat: Vec<std::path::PathBuf>,
+        watched: Watched,
     ) -> Result<Self, TeamError> {
         let used: Vec<u32> = cpus.iter().copied().take(threads).collect();
         let oversubscribed = threads > used.len();
@@ -101,7 +120,8 @@ impl Team {
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
-            sources: Sources { cpu_stat, cpus: used },
+            sources: Sources { cpu_stat: watched.cpu_stat, cpus: used },
+            devices: watched.devices,
         });
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
@@ -145,6 +165,8 @@ impl Team {
         let workers = || parts.iter().take(shares.len());
         let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
         let last = workers().map(|p| p.end).fold(0.0, f64::max);
+        let mut latencies = Latencies::default();
+        workers().for_each(|p| latencies.merge(&p.latencies));
         let rate = |p: &Part| Some(p.disturbed? / (p.end - p.start));
         Ok(TeamTrial {
             started,
@@ -152,6 +174,8 @@ impl Team {
             counted: parts.iter().map(|p| p.counted).sum(),
             background: parts.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(&parts, &system),
+            device: parts.iter().find_map(|p| p.device.clone()),
+            latencies,
         })
     }
 
@@ -249,6 +273,8 @@ fn one_trial(
     }
     let before = LoadClock::read(load);
     let system_before = system();
+    let devices = || leads.then(|| DeviceCounters::read(&together.devices)).flatten();
+    let devices_before = devices();
     let counters = ThreadCounters::before();
     together.start.wait();
     let start = monotonic();
@@ -263,9 +289,15 @@ fn one_trial(
     together.one_is_done(order.iterations.is_some());
     // Where threads share a CPU, those that are done sleep until all are.
     together.finish.wait();
+    let devices_after = devices();
     let after = LoadClock::read(load);
     let later = ThreadCounters::after();
     let system_after = system();
+    if let Some(reason) = load.failure() {
+        return Err(TeamError::Refused(reason));
+    }
+    let mut latencies = Latencies::default();
+    load.latencies(&mut latencies);
     let counted = match order.iterations {
         Some(_) => load.verify().map_err(TeamError::Unverified)?,
         None => 0,
@@ -277,6 +309,8 @@ fn one_trial(
         disturbed,
         clock: [before, after],
         counters: later.since(counters),
+        latencies,
+        device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
     })
@@ -304,6 +338,8 @@ struct Together {
     done: AtomicBool,
     /// Where the counters of the system are.
     sources: Sources,
+    /// Block devices whose counters are read.
+    devices: Vec<String>,
 }
 
 impl Together {

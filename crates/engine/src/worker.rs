@@ -10,8 +10,9 @@ use std::sync::Arc;
 use proofmark_model::{Conditions, Point};
 
 use crate::kernel::{Amount, Kernel, Setup};
+use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Sample};
-use crate::team::{Team, TeamError};
+use crate::team::{Team, TeamError, Watched};
 
 /// Finds a kernel by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Kernel>;
@@ -72,6 +73,8 @@ struct Work {
     trial_s: f64,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
+    /// Times of the single operations of all trials so far.
+    latencies: Latencies,
 }
 
 /// A warm-up trial is this part of a trial.
@@ -80,10 +83,6 @@ const WARM_PART: u64 = 4;
 /// A trial is made this much longer than it must be, so that a core that speeds
 /// up does not make it too short.
 const MARGIN: f64 = 1.05;
-
-/// Seconds that a thread works, untimed, before each trial: longer than a core
-/// takes to change its clock for wide vectors.
-const AHEAD_S: f64 = 3e-3;
 
 impl Work {
     fn set_up(find: Find, job: &Job) -> Result<Self, Reply> {
@@ -94,9 +93,12 @@ impl Work {
         let setup: Arc<dyn Setup> = Arc::from(kernel.setup(params).map_err(refused)?);
         let threads = params.threads();
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
-        let team = Team::start(&setup, count, &setup.cpus(&job.cpus), job.cpu_stat.clone())?;
+        let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
+        let watched = Watched { cpu_stat: job.cpu_stat.clone(), devices };
+        let team = Team::start(&setup, count, &setup.cpus(&job.cpus), watched)?;
         let workers = setup.workers(threads).min(threads);
-        Ok(Self { setup, team, workers, trial_s: job.trial_s, filling: 0 })
+        let latencies = Latencies::default();
+        Ok(Self { setup, team, workers, trial_s: job.trial_s, filling: 0, latencies })
     }
 
     fn warm(&mut self) -> Result<Reply, TeamError> {
@@ -105,6 +107,7 @@ impl Work {
         }
         let part = (self.filling / WARM_PART).max(1);
         let reply = self.sample(&self.each(part))?;
+        self.latencies.clear();
         if let Reply::Sample(s) = &reply {
             self.filling = scaled(part, s.seconds, self.trial_s * MARGIN);
         }
@@ -134,9 +137,11 @@ impl Work {
         }
     }
 
-    fn sample(&self, shares: &[u64]) -> Result<Reply, TeamError> {
-        let ahead = scaled(self.filling, self.trial_s * MARGIN, AHEAD_S.min(self.trial_s / 8.0));
-        let trial = self.team.trial(shares, ahead)?;
+    fn sample(&mut self, shares: &[u64]) -> Result<Reply, TeamError> {
+        let ahead_s = self.setup.ahead_s(self.trial_s);
+        let ahead = scaled(self.filling, self.trial_s * MARGIN, ahead_s);
+        let trial = self.team.trial(shares, if ahead_s > 0.0 { ahead } else { 0 })?;
+        self.latencies.merge(&trial.latencies);
         let placement = self.setup.placement();
         let unit = self.setup.work_per_iteration();
         let iterations = shares.iter().sum::<u64>() as f64;
@@ -152,6 +157,9 @@ impl Work {
                 misplaced_pages: placement.misplaced,
                 ..trial.conditions
             },
+            device: trial.device,
+            file: self.setup.file(),
+            latency: self.latencies.summary(),
         })))
     }
 

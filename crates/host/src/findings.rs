@@ -285,7 +285,7 @@ mod tests {
 
     fn two_sockets() -> Host {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
-        crate::look(&crate::Root::fixture(folder))
+        crate::look(&crate::Root::fixture(folder), "/srv")
     }
 
     #[test]

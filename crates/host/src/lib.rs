@@ -5,7 +5,7 @@
 //! machine and on folders captured of others (`tests/fixtures`).
 //!
 //! ```
-//! let host = proofmark_host::look(&proofmark_host::Root::live());
+//! let host = proofmark_host::look(&proofmark_host::Root::live(), "/");
 //! assert!(!host.limits.usable_cpus.is_empty());
 //! ```
 
@@ -26,6 +26,7 @@ mod numa;
 mod os;
 mod root;
 mod smbios;
+mod storage;
 mod text;
 mod timer;
 mod topology;
@@ -42,13 +43,14 @@ pub fn designs() -> impl Iterator<Item = &'static str> {
     microarchitecture::ids()
 }
 
-/// Looks at the machine. Takes milliseconds, and never fails as a whole.
+/// Looks at the machine, and at what lies under the folder `disk_path` (absolute).
+/// Takes milliseconds, and never fails as a whole.
 ///
 /// Left for others to fill, because they must be measured:
 /// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
 /// [`proofmark_model::Timer`].
 #[must_use]
-pub fn look(root: &Root) -> Host {
+pub fn look(root: &Root, disk_path: &str) -> Host {
     let cpuid = root.cpuid();
     let who = identity::look(root, cpuid.as_ref());
     let topology = topology::look(root);
@@ -79,6 +81,7 @@ pub fn look(root: &Root) -> Host {
             clock: clock::look(root, cpuid.as_ref(), first),
         },
         memory: memory::look(root, virtualisation::hypervisor(&virtualisation)),
+        storage: storage::look(root, disk_path),
         os: Os {
             kernel: os::kernel(root),
             distribution: os::distribution(root),

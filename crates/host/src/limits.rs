@@ -4,9 +4,10 @@
 //! Sources: sched_setaffinity(2), cpuset(7), Linux
 //! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v2.rst`.
 
+mod io;
 mod memory;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
@@ -36,6 +37,9 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         cpu_stat: cpu_stat(root),
         memory_bytes: known(memory.limit),
         memory_used_bytes: known(memory.used),
+        io: io::look(root),
+        io_uring: root.io_uring(),
+        declared: BTreeMap::new(),
         usable_cpus: usable,
         usable_cores,
     }

@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use proofmark_model::Probe;
+
 use crate::cpuid::Dump;
 use crate::text::{self, cpu_list};
 
@@ -105,6 +107,11 @@ impl Root {
         let entries =
             std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
         Ok(entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
+    }
+
+    /// Whether io_uring may be used here.
+    pub(crate) fn io_uring(&self) -> Probe<bool> {
+        Probe::missing("not looked for yet")
     }
 
     /// Architecture by Rust's name.

@@ -11,7 +11,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn machine(name: &str) -> Host {
-    look(&Root::fixture(folder(name)))
+    look(&Root::fixture(folder(name)), "/srv")
 }
 
 fn checks(host: &Host) -> Vec<&str> {
@@ -128,7 +128,7 @@ fn a_zen_3_guest() {
 #[test]
 fn an_empty_machine_has_a_reason_for_everything() {
     let nothing = tempfile::tempdir().unwrap();
-    let host = look(&Root::fixture(nothing.path()));
+    let host = look(&Root::fixture(nothing.path()), "/srv");
     assert_eq!(
         checks(&host),
         ["host.usable_cpus", "host.huge_pages_off", "host.modules_hidden", "host.probe_failed"]
@@ -156,7 +156,7 @@ fn reasons(value: &serde_json::Value) {
 
 #[test]
 fn the_live_machine() {
-    let host = look(&Root::live());
+    let host = look(&Root::live(), "/");
     assert!(!host.limits.usable_cpus.is_empty());
     assert!(host.limits.usable_cores >= 1);
     assert!(host.limits.usable_cores as usize <= host.limits.usable_cpus.len());
@@ -170,7 +170,7 @@ fn the_live_machine() {
         let again = tempfile::tempdir().unwrap();
         std::fs::write(again.path().join("arch"), "x86_64").unwrap();
         std::fs::write(again.path().join("cpuid.txt"), text).unwrap();
-        let copy = look(&Root::fixture(again.path()));
+        let copy = look(&Root::fixture(again.path()), "/srv");
         assert_eq!(copy.cpu.vendor, host.cpu.vendor);
         assert_eq!(copy.cpu.model_name, host.cpu.model_name);
         assert_eq!(copy.cpu.model, host.cpu.model);

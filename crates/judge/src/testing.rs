@@ -114,6 +114,8 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
             huge_pages: None,
             misplaced_pages: None,
         },
+        device: None,
+        file: None,
     }
 }
 

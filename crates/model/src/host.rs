@@ -1,10 +1,12 @@
 //! What was found out about the machine. Each fact is a [`Probe`]: one that
 //! fails leaves a reason and the others stand.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Probe};
+use crate::{Finding, IoLimit, Probe, Storage};
 
 /// The machine as this process sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +15,9 @@ pub struct Host {
     pub cpu: Cpu,
     /// Main memory.
     pub memory: Memory,
+    /// The folder whose disk is measured, and what lies under it.
+    #[serde(default = "not_looked_for::<Storage>")]
+    pub storage: Probe<Storage>,
     /// Kernel, virtualisation, container.
     pub os: Os,
     /// What this process may use of the machine.
@@ -214,6 +219,15 @@ pub struct Limits {
     /// no page cache.
     #[serde(default = "not_looked_for::<u64>")]
     pub memory_used_bytes: Probe<u64>,
+    /// Limits that cgroups set on block devices, one a device.
+    #[serde(default = "not_looked_for::<Vec<IoLimit>>")]
+    pub io: Probe<Vec<IoLimit>>,
+    /// Whether this process may use io_uring.
+    #[serde(default = "not_looked_for::<bool>")]
+    pub io_uring: Probe<bool>,
+    /// Limits that the user declared, in base units, by name: `disk.read` in B/s.
+    #[serde(default)]
+    pub declared: BTreeMap<String, f64>,
     /// CPUs that threads are pinned to, in the order of use: affinity and
     /// cpuset together, one a physical core before the siblings.
     pub usable_cpus: Vec<u32>,
@@ -259,6 +273,7 @@ impl Host {
                 transparent_huge_pages: no(reason),
                 modules: no(reason),
             },
+            storage: no(reason),
             os: Os {
                 kernel: no(reason),
                 distribution: no(reason),
@@ -273,6 +288,9 @@ impl Host {
                 cpu_stat: Vec::new(),
                 memory_bytes: no(reason),
                 memory_used_bytes: no(reason),
+                io: no(reason),
+                io_uring: no(reason),
+                declared: BTreeMap::new(),
                 usable_cpus: Vec::new(),
                 usable_cores: 0,
             },
@@ -299,6 +317,12 @@ impl Host {
             Some(bytes) => (bytes - bytes / 8).saturating_sub(OWN_MEMORY),
             None => u64::MAX,
         }
+    }
+
+    /// Bytes of files that a run may make: half of what is free. `u64::MAX` where that
+    /// is not known.
+    pub fn usable_disk(&self) -> u64 {
+        self.storage.get().map_or(u64::MAX, |s| s.free_bytes / 2)
     }
 
     /// Bytes of last-level cache that the usable CPUs reach together, at most; `None`

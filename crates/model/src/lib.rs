@@ -17,6 +17,7 @@ mod params;
 mod plan;
 mod probe;
 mod run;
+mod storage;
 mod time;
 mod units;
 
@@ -28,15 +29,17 @@ pub use host::{
 };
 pub use kernel::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
 pub use measurement::{
-    Conditions, Ending, Latency, Limiter, Measurement, Ratio, Reference, Summary, Trial, Witness,
+    Conditions, Ending, Latency, LatencyBucket, Limiter, Measurement, Ratio, Reference, Summary,
+    Trial, Witness,
 };
 pub use nearest::nearest;
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use storage::{BlockDevice, DeviceTraffic, FileState, IoLimit, Link, Storage, StorageKind};
 pub use time::Timestamp;
 pub use units::{
     ParseError, Quantity, format_count, format_quantity, format_seconds, format_size,
-    parse_duration, parse_size,
+    parse_duration, parse_rate, parse_size,
 };

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, Finding, KernelSpec, Params, Point, Subsystem, Timestamp, Unit, Verdict,
+    Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, Params, Point, Subsystem,
+    Timestamp, Unit, Verdict,
 };
 
 /// One timed repetition.
@@ -31,6 +32,12 @@ pub struct Trial {
     pub started: Timestamp,
     /// What the system did meanwhile.
     pub conditions: Conditions,
+    /// What the block devices did meanwhile; null where the kernel works on no disk.
+    #[serde(default)]
+    pub device: Option<DeviceTraffic>,
+    /// The state of the kernel's file; null where it has none.
+    #[serde(default)]
+    pub file: Option<FileState>,
 }
 
 /// What the system did during a trial. `None`: this system does not tell.
@@ -119,6 +126,18 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// Greatest.
     pub max: f64,
+    /// The distribution, by rising time; buckets without an operation are left out.
+    #[serde(default)]
+    pub buckets: Vec<LatencyBucket>,
+}
+
+/// Operations that took about as long as each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyBucket {
+    /// Greatest time that counts here, in seconds; the least is that of the bucket below.
+    pub upto: f64,
+    /// Operations.
+    pub count: u64,
 }
 
 /// What held the number down.

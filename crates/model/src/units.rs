@@ -15,6 +15,9 @@ pub enum ParseError {
     /// Does not fit 64 bits.
     #[error("'{0}' is too large")]
     Overflow(String),
+    /// Not a rate.
+    #[error("'{0}' is not {1}")]
+    Rate(String, &'static str),
     /// Not a duration.
     #[error("'{0}' is not a duration; write 250ms, 30s, 5m or 1h30m")]
     Duration(String),
@@ -50,6 +53,43 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         .ok()
         .and_then(|n| n.checked_mul(1 << shift))
         .ok_or_else(|| ParseError::Overflow(text.to_owned()))
+}
+
+/// A rate from text: `160MB/s` and `1.5GB/s` are decimal, `50MiB/s` is binary; counts of
+/// operations a second are plain or with k or M: `3000`, `16k`.
+///
+/// # Errors
+/// If the text is no such rate, or not above zero.
+///
+/// ```
+/// use proofmark_model::{Unit, parse_rate};
+/// assert_eq!(parse_rate("160MB/s", Unit::BytePerSecond), Ok(160e6));
+/// assert_eq!(parse_rate("16k", Unit::OpPerSecond), Ok(16_000.0));
+/// ```
+pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
+    const BYTES: &[(&str, f64)] = &[
+        ("B/s", 1.0),
+        ("kB/s", 1e3),
+        ("KB/s", 1e3),
+        ("MB/s", 1e6),
+        ("GB/s", 1e9),
+        ("KiB/s", 1024.0),
+        ("MiB/s", 1_048_576.0),
+        ("GiB/s", 1_073_741_824.0),
+    ];
+    const COUNTS: &[(&str, f64)] = &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6)];
+    let (suffixes, form) = match unit {
+        Unit::BytePerSecond => (BYTES, "a rate; write a number with MB/s, GB/s or MiB/s"),
+        _ => (COUNTS, "a number of operations a second; write 3000 or 16k"),
+    };
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, suffix) = trimmed.split_at(end);
+    let factor = suffixes.iter().find(|(s, _)| *s == suffix.trim()).map(|(_, f)| *f);
+    let value = number.parse::<f64>().ok().zip(factor).map(|(n, f)| n * f);
+    value
+        .filter(|v| v.is_finite() && *v > 0.0)
+        .ok_or_else(|| ParseError::Rate(text.to_owned(), form))
 }
 
 /// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.

@@ -30,7 +30,7 @@ struct Limit {
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<Outcome> {
-    let host = machine::look();
+    let host = machine::look(args.disk_path.as_deref());
     let ceilings = limits(&host);
     if args.json {
         let info = Info { host: &host, ceilings };

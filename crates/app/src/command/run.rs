@@ -27,13 +27,17 @@ use crate::{machine, signals};
 const PATIENCE_S: f64 = 120.0;
 const PATIENCE_TIMES: f64 = 50.0;
 
+/// Bytes a second that the slowest disk takes while a file is laid out.
+const SLOWEST_DISK: f64 = 2e6;
+
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
-    let host = machine::look();
+    let mut host = machine::look(args.disk_path.as_deref());
+    host.limits.declared.extend(args.limit.iter().cloned());
     let planned = plan(args, &host)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
-    for reason in unsupported.chain(&planned.too_large) {
+    for reason in unsupported.chain(&planned.left_out) {
         say(&format!("proofmark: left out: {reason}"));
     }
     for finding in &planned.findings {
@@ -95,13 +99,21 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
         .filter_map(|p| Some(find(&p.kernel)?.trial_seconds(&p.params, &plan.policy)))
         .fold(plan.policy.trial_s, f64::max)
         .min(LONGEST_RUN.as_secs_f64());
+    let largest_file =
+        plan.points.iter().filter_map(|p| Some(find(&p.kernel)?.disk_bytes(&p.params))).max();
+    let storage = run.host.storage.get();
     let workers = Workers {
         program: own_program()?,
         arguments: vec!["worker".to_owned()],
         cpus: run.host.limits.usable_cpus.clone(),
         cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
+        disk_path: storage.map(|s| PathBuf::from(&s.path)),
+        devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
         policy: plan.policy.clone(),
-        patience: Duration::from_secs_f64(PATIENCE_S.max(PATIENCE_TIMES * longest)),
+        patience: Duration::from_secs_f64(
+            PATIENCE_S.max(PATIENCE_TIMES * longest)
+                + largest_file.unwrap_or(0) as f64 / SLOWEST_DISK,
+        ),
         stop: stop.clone(),
         idle: Idle::default(),
     };

@@ -8,14 +8,25 @@ use proofmark_model::{
 use super::Planned;
 
 /// Id, title and meaning of what a plan itself can have to tell.
-pub const FINDINGS: &[(&str, &str, &str)] = &[(
-    "plan.shrunk",
-    "Less data than planned",
-    "The memory that is available, or that the cgroup's limit leaves, cannot hold what the plan \
-     asked for, so a point runs with less: memory of a benchmark must never push out other \
-     programs. Where that leaves too little to defeat the caches, the point's own checks say so. \
-     Raise the limit, stop other programs, or ask for sizes that fit.",
-)];
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    (
+        "plan.shrunk",
+        "Less data than planned",
+        "The memory that is available, or that the cgroup's limit leaves, or half of what the \
+         disk has free, cannot hold what the plan asked for, so a point runs with less: a \
+         benchmark must never push out other programs, nor fill a disk. Where that leaves too \
+         little to defeat the caches, the point's own checks say so. Raise the limit, stop other \
+         programs, free space, or ask for sizes that fit.",
+    ),
+    (
+        "plan.engine",
+        "Another I/O engine than planned",
+        "The kernel, a seccomp filter or a setting (/proc/sys/kernel/io_uring_disabled) refuses \
+         io_uring to this process, so points run with ordinary system calls (psync), which have \
+         one I/O in flight a thread. Their names say so: a queue depth above 1 is not measured. \
+         Allow io_uring, or read the points with more threads instead.",
+    ),
+];
 
 /// Points that are being gathered, with what is told about them.
 pub(super) struct Gathering<'a> {
@@ -27,71 +38,124 @@ impl Gathering<'_> {
     /// Adds the points that this machine can run, once each, and the reasons why it
     /// cannot run the others.
     pub(super) fn keep(&mut self, kernel: &'static dyn Kernel, combinations: Vec<Params>) {
-        for params in combinations {
-            let params = kernel.settle(params, self.host);
-            let id = kernel.spec().id.to_string();
-            if let Err(Refusal(reason)) = kernel.supports(&params) {
-                tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
-            } else if let Some(params) = self.fitted(kernel, params) {
-                let point = Point { kernel: id, params };
-                if !self.planned.plan.points.contains(&point) {
-                    self.planned.plan.points.push(point);
+        for asked in combinations {
+            for params in kernel.settle(asked.clone(), self.host) {
+                let id = kernel.spec().id.to_string();
+                if let Err(Refusal(reason)) = kernel.supports(&params) {
+                    tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
+                } else if let Some(params) = self.fitted(kernel, params) {
+                    self.tell_of_engine(&id, &asked, &params);
+                    let point = Point { kernel: id, params };
+                    if !self.planned.plan.points.contains(&point) {
+                        self.planned.plan.points.push(point);
+                    }
                 }
             }
         }
     }
 
-    /// The point with as much data as fits into memory.
+    /// Says so where a point runs with another I/O engine than was asked for.
+    fn tell_of_engine(&mut self, id: &str, asked: &Params, settled: &Params) {
+        let depth = |p: &Params| p.int("queue_depth").unwrap_or(1);
+        if settled.text("engine") != Some("psync") || depth(asked) == depth(settled) {
+            return;
+        }
+        let why = self.host.limits.io_uring.origin();
+        let message = format!(
+            "{id}: psync with one I/O in flight instead of a queue depth of {}: io_uring: {why}",
+            depth(asked)
+        );
+        let advice = "allow io_uring, or raise the number of threads instead";
+        self.planned.add(Finding::new(FINDINGS[1].0, Severity::Note, message, advice));
+    }
+
+    /// The point with as much data as fits into memory and onto the disk.
     fn fitted(&mut self, kernel: &'static dyn Kernel, params: Params) -> Option<Params> {
-        let (room, needed) = (self.host.usable_memory(), kernel.memory_bytes(&params));
-        if needed <= room {
+        if kernel.disk_bytes(&params) > 0 && self.host.storage.get().is_none() {
+            let why = self.host.storage.origin();
+            tell(&mut self.planned.left_out, format!("{}: {why}", kernel.spec().id));
+            return None;
+        }
+        let memory = Room {
+            what: "memory",
+            bytes: self.host.usable_memory(),
+            needed: &|p| kernel.memory_bytes(p),
+            advice: "raise the memory limit, stop other programs, or ask for sizes that fit",
+        };
+        let disk = Room {
+            what: "disk space",
+            bytes: self.host.usable_disk(),
+            needed: &|p| kernel.disk_bytes(p),
+            advice: "free space, name a folder with more by --disk-path, or ask for sizes that fit",
+        };
+        let params = self.fitted_into(&memory, kernel, params)?;
+        self.fitted_into(&disk, kernel, params)
+    }
+
+    fn fitted_into(
+        &mut self,
+        room: &Room,
+        kernel: &'static dyn Kernel,
+        params: Params,
+    ) -> Option<Params> {
+        let needed = (room.needed)(&params);
+        if needed <= room.bytes {
             return Some(params);
         }
-        let id = &kernel.spec().id;
-        let cause =
-            format!("{} of memory needed, {} may be used", format_size(needed), format_size(room));
+        let (id, spec) = (&kernel.spec().id, kernel.spec());
+        let cause = format!(
+            "{} of {} needed, {} may be used",
+            format_size(needed),
+            room.what,
+            format_size(room.bytes)
+        );
         let Some(smaller) = shrunk(kernel, &params, room) else {
-            let knobs = words(kernel.spec(), &params);
+            let knobs = words(spec, &params);
             let line = format!("{id} with {knobs}: {cause}, and it cannot be had with less");
-            tell(&mut self.planned.too_large, line);
+            tell(&mut self.planned.left_out, line);
             return None;
         };
-        let changed: Vec<String> = kernel
-            .spec()
-            .knobs
-            .iter()
-            .filter_map(|k| {
-                let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
-                (old != new).then(|| {
-                    format!("{} {} instead of {}", k.name, format_size(new), format_size(old))
-                })
-            })
-            .collect();
+        let change = |k: &Knob| {
+            let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
+            let words = format!("{} {} instead of {}", k.name, format_size(new), format_size(old));
+            (old != new).then_some(words)
+        };
+        let changed: Vec<String> = spec.knobs.iter().filter_map(change).collect();
         let message = format!("{id}: {}: {cause}", changed.join(", "));
-        if !self.planned.findings.iter().any(|f| f.message == message) {
-            let advice = "raise the memory limit, stop other programs, or ask for sizes that fit";
-            let finding = Finding::new(FINDINGS[0].0, Severity::Note, message, advice)
-                .with("needed_bytes", needed)
-                .with("usable_bytes", room);
-            self.planned.findings.push(finding);
-        }
+        let finding = Finding::new(FINDINGS[0].0, Severity::Note, message, room.advice)
+            .with("needed_bytes", needed)
+            .with("usable_bytes", room.bytes);
+        self.planned.add(finding);
         Some(smaller)
     }
 }
 
+/// Something that data needs, and how much of it there is.
+struct Room<'a> {
+    what: &'static str,
+    bytes: u64,
+    /// How much of it a point needs.
+    needed: &'a dyn Fn(&Params) -> u64,
+    advice: &'static str,
+}
+
 /// The same point with as much less data as fits into so many bytes: whole MiB of the
 /// knob that is a size left to the machine. `None`: it cannot be had with less.
-fn shrunk(kernel: &dyn Kernel, params: &Params, room: u64) -> Option<Params> {
+fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room) -> Option<Params> {
     const MIB: u64 = 1 << 20;
-    let is_size = |k: &&Knob| matches!(k.kind, KnobKind::Size { .. }) && k.default == AUTO;
+    let is_size = |k: &&Knob| {
+        matches!(k.kind, KnobKind::Size { .. })
+            && k.default == AUTO
+            && params.int(&k.name).is_some()
+    };
     let knob = kernel.spec().knobs.iter().find(is_size)?;
-    let (size, needed) = (params.int(&knob.name)?, kernel.memory_bytes(params));
+    let (size, needed) = (params.int(&knob.name)?, (room.needed)(params));
     // What is needed grows with the size, and some of it not: from above down to it.
-    let most = (size as f64 * (room as f64 / needed as f64)) as u64 / MIB;
+    let most = (size as f64 * (room.bytes as f64 / needed as f64)) as u64 / MIB;
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
         .map(|mib| params.clone().with(&knob.name, mib * MIB))
-        .find(|p| kernel.memory_bytes(p) <= room && kernel.supports(p).is_ok())
+        .find(|p| (room.needed)(p) <= room.bytes && kernel.supports(p).is_ok())
 }
 
 /// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
@@ -123,12 +187,12 @@ mod tests {
     use super::*;
 
     fn gathered(id: &str, free: u64, params: Params) -> Planned {
-        let mut host = crate::machine::look();
+        let mut host = crate::machine::look(None);
         host.memory.available_bytes = Probe::known(free, "test");
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, points: Vec::new() };
         let planned =
-            Planned { plan, unsupported: Vec::new(), too_large: Vec::new(), findings: Vec::new() };
+            Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
         let mut gathering = Gathering { host: &host, planned };
         gathering.keep(proofmark_kernels::find(id).unwrap(), vec![params]);
         gathering.planned
@@ -167,15 +231,17 @@ mod tests {
                     (name, Err(_)) => params.with(name, knob.default.as_ref()),
                 };
             }
-            let params = kernel.settle(params, &crate::machine::look());
+            let params = kernel.settle(params, &crate::machine::look(None)).remove(0);
             if kernel.supports(&params).is_err() {
                 continue; // NUMA kernels, where there is one node.
             }
-            let room = 300 << 20;
-            let smaller = shrunk(*kernel, &params, room).unwrap();
+            let needed = |p: &Params| kernel.memory_bytes(p);
+            let room = |bytes| Room { what: "memory", bytes, needed: &needed, advice: "" };
+            let most = 300 << 20;
+            let smaller = shrunk(*kernel, &params, &room(most)).unwrap();
             let bytes = kernel.memory_bytes(&smaller);
-            assert!(bytes <= room && bytes > room * 9 / 10, "{} {bytes}", spec.id);
-            assert_eq!(shrunk(*kernel, &params, 1000), None, "{}", spec.id);
+            assert!(bytes <= most && bytes > most * 9 / 10, "{} {bytes}", spec.id);
+            assert_eq!(shrunk(*kernel, &params, &room(1000)), None, "{}", spec.id);
         }
     }
 
@@ -183,7 +249,7 @@ mod tests {
     fn a_point_that_no_shrinking_makes_fit_is_left_out() {
         let planned = gathered("memory.seq_write", 512 << 20, blocks(80 << 20, 8));
         assert!(planned.plan.points.is_empty());
-        assert_eq!(planned.too_large.len(), 1);
-        assert!(planned.too_large[0].contains("memory needed"), "{:?}", planned.too_large);
+        assert_eq!(planned.left_out.len(), 1);
+        assert!(planned.left_out[0].contains("memory needed"), "{:?}", planned.left_out);
     }
 }

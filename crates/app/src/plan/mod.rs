@@ -38,10 +38,19 @@ pub struct Planned {
     pub plan: Plan,
     /// What this machine does not have and the plan therefore does without.
     pub unsupported: Vec<String>,
-    /// What does not fit into its memory.
-    pub too_large: Vec<String>,
-    /// What runs with less data than planned.
+    /// What it has, but not enough of, or not where it was looked for.
+    pub left_out: Vec<String>,
+    /// What runs otherwise than planned.
     pub findings: Vec<Finding>,
+}
+
+impl Planned {
+    /// Adds a finding, once.
+    fn add(&mut self, finding: Finding) {
+        if !self.findings.iter().any(|f| f.message == finding.message) {
+            self.findings.push(finding);
+        }
+    }
 }
 
 /// Makes the plan of a run.
@@ -69,7 +78,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     }
     let plan = Plan { profile: profile.name.clone(), policy, points: Vec::new() };
     let planned =
-        Planned { plan, unsupported: Vec::new(), too_large: Vec::new(), findings: Vec::new() };
+        Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
     let mut gathering = Gathering { host, planned };
     for text in &profile.points {
         let kernel = named(&text.kernel)
@@ -95,7 +104,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     }
     let planned = gathering.planned;
     if planned.plan.points.is_empty() {
-        let reasons = [planned.unsupported, planned.too_large].concat();
+        let reasons = [planned.unsupported, planned.left_out].concat();
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
     Ok(planned)

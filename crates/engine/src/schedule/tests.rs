@@ -61,6 +61,9 @@ impl Session for Actor {
             moved: None,
             background: None,
             conditions: Conditions::default(),
+            device: None,
+            file: None,
+            latency: None,
         })
     }
 }

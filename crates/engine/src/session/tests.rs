@@ -14,6 +14,8 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
         arguments: vec!["-c".to_owned(), shell.to_owned()],
         cpus: vec![],
         cpu_stat: vec![],
+        disk_path: None,
+        devices: vec![],
         policy: Policy { min_trials: 3, max_trials: 3, ..Policy::default() },
         patience,
         stop: stop.clone(),
@@ -89,6 +91,9 @@ fn lasting() -> Workers {
         moved: None,
         background: None,
         conditions: Conditions::default(),
+        device: None,
+        file: None,
+        latency: None,
     };
     let json = serde_json::to_string(&Reply::Sample(Box::new(sample))).unwrap();
     let (before, after) = json.split_once("123.0").unwrap();

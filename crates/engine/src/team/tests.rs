@@ -44,7 +44,7 @@ impl Load for Sleeper {
 
 fn team(threads: usize) -> Result<Team, TeamError> {
     let setup: Arc<dyn Setup> = Arc::new(Sleepers);
-    Team::start(&setup, threads, &[], Vec::new())
+    Team::start(&setup, threads, &[], Watched::default())
 }
 
 #[test]
@@ -154,7 +154,7 @@ impl Load for Writer {
 fn write(threads: usize, shares: &[u64], ahead: u64) -> (TeamTrial, Arc<Diary>) {
     let writers = Writers::default();
     let setup: Arc<dyn Setup> = Arc::new(writers.clone());
-    let team = Team::start(&setup, threads, &[], Vec::new()).unwrap();
+    let team = Team::start(&setup, threads, &[], Watched::default()).unwrap();
     (team.trial(shares, ahead).unwrap(), writers.0)
 }
 
@@ -194,7 +194,7 @@ fn the_time_of_a_thread_without_a_share_does_not_count_but_its_bytes_do() {
 fn a_second_trial_stops_those_without_a_share_again() {
     let writers = Writers::default();
     let setup: Arc<dyn Setup> = Arc::new(writers.clone());
-    let team = Team::start(&setup, 2, &[], Vec::new()).unwrap();
+    let team = Team::start(&setup, 2, &[], Watched::default()).unwrap();
     for shares in [&[3][..], &[1, 1], &[2]] {
         team.trial(shares, 0).unwrap();
     }

@@ -24,7 +24,8 @@ fn begin(kernel: &str, threads: u64) -> Order {
         kernel: kernel.to_owned(),
         params: Params::default().with("threads", threads).with("iterations", 1001),
     };
-    Order::Begin(Job { point, cpus: vec![], cpu_stat: vec![], trial_s: 1e-3 })
+    let (cpus, cpu_stat, devices) = (vec![], vec![], vec![]);
+    Order::Begin(Job { point, cpus, cpu_stat, devices, trial_s: 1e-3 })
 }
 
 fn converse(orders: &[Order]) -> Vec<Reply> {

@@ -63,8 +63,8 @@ impl Kernel for Latency {
         &SPEC
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
-        settle(params, host)
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![settle(params, host)]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

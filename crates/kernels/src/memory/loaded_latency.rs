@@ -66,9 +66,9 @@ impl Kernel for LoadedLatency {
         &SPEC
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
         let params = latency::settle(params, host);
-        settled(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)
+        vec![settled(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

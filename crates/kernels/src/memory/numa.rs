@@ -78,8 +78,8 @@ impl Kernel for NumaRead {
         &READ
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
-        settled(settle(params, host), "threads", |p| cpus_of(p, host).max(1))
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![settled(settle(params, host), "threads", |p| cpus_of(p, host).max(1))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
@@ -218,8 +218,8 @@ impl Kernel for NumaLatency {
         &LATENCY
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
-        settle(params, host)
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![settle(params, host)]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

@@ -84,12 +84,12 @@ impl Kernel for Sweep {
         &SPEC
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
         let params = knobs::settled(params, "working_set", |p| {
             (knobs::four_times_the_cache(host) / p.threads().max(1)).next_multiple_of(MIB)
         });
         let op = op(&params).unwrap_or(Op::Read);
-        knobs::settled(params, "isa", |_| widest(find, op, Stores::Temporal))
+        vec![knobs::settled(params, "isa", |_| widest(find, op, Stores::Temporal))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

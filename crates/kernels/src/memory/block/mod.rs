@@ -159,13 +159,13 @@ impl Kernel for Blocks {
         self.spec
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
-        knobs::settled(params, "data_size", |params| {
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![knobs::settled(params, "data_size", |params| {
             let enough = knobs::four_times_the_cache(host).max(1 << 30);
             let block = params.int("block_size").unwrap_or(1);
             let least = block.saturating_mul(params.threads());
             enough.min(block.saturating_mul(order::MOST)).max(least)
-        })
+        })]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

@@ -256,7 +256,7 @@ fn the_difference_is_told() {
 fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
     let settled = |block_size: u64, threads: u64, cache_mib: u64| {
         let params = point(block_size, 0, threads).with("data_size", proofmark_model::AUTO);
-        let params = RAND_READ.settle(params, &host(Some(cache_mib << 20)));
+        let params = RAND_READ.settle(params, &host(Some(cache_mib << 20))).remove(0);
         assert_eq!(RAND_READ.supports(&params), Ok(()));
         params.int("data_size").unwrap()
     };

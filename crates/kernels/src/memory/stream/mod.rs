@@ -83,7 +83,7 @@ impl Kernel for Stream {
         self.spec
     }
 
-    fn settle(&self, params: Params, host: &Host) -> Params {
+    fn settle(&self, params: Params, host: &Host) -> Vec<Params> {
         let params = knobs::settled(params, "array_size", |_| knobs::four_times_the_cache(host));
         let past_the_caches = |p: &Params| {
             let isas = Isa::ALL.into_iter().filter(|i| i.is_here());
@@ -96,7 +96,7 @@ impl Kernel for Stream {
             stores.name()
         });
         let stores = self.stores(&params).unwrap_or(Stores::Temporal);
-        knobs::settled(params, "isa", |_| widest(self.find, self.op, stores))
+        vec![knobs::settled(params, "isa", |_| widest(self.find, self.op, stores))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

@@ -310,15 +310,15 @@ fn knobs_left_to_the_machine_are_settled() {
         .with("pages", "huge");
     let host = host(Some(100 << 20));
     for kernel in [&COPY as &dyn Kernel, &READ, &Sweep] {
-        let point = kernel.settle(auto.clone(), &host);
+        let point = kernel.settle(auto.clone(), &host).remove(0);
         assert_eq!(kernel.supports(&point), Ok(()), "{}", kernel.spec().id);
         let isa = Isa::parse(point.text("isa").unwrap()).unwrap();
         let best =
             [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar].into_iter().find(|i| i.is_here());
         assert_eq!(Some(isa), best, "every instruction set has every loop");
     }
-    assert_eq!(COPY.settle(auto.clone(), &host).int("array_size"), Some(400 << 20));
-    assert_eq!(Sweep.settle(auto, &host).int("working_set"), Some(100 << 20));
+    assert_eq!(COPY.settle(auto.clone(), &host)[0].int("array_size"), Some(400 << 20));
+    assert_eq!(Sweep.settle(auto, &host)[0].int("working_set"), Some(100 << 20));
 }
 
 #[test]

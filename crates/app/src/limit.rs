@@ -1,0 +1,61 @@
+//! Limits that a user declares: `--limit disk.read=160MB/s`.
+
+use proofmark_model::{Unit, parse_rate};
+
+use crate::plan::unknown;
+
+/// Names of what can be declared, with the unit of the value.
+pub const NAMES: &[(&str, Unit)] = &[
+    ("disk.read", Unit::BytePerSecond),
+    ("disk.write", Unit::BytePerSecond),
+    ("disk.read_iops", Unit::OpPerSecond),
+    ("disk.write_iops", Unit::OpPerSecond),
+];
+
+/// `NAME=VALUE`, in base units.
+///
+/// # Errors
+/// What was wrong, in one line.
+pub fn parse(text: &str) -> Result<(String, f64), String> {
+    const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
+    let (name, value) = text.split_once('=').ok_or(FORM)?;
+    let (name, unit) = NAMES.iter().find(|(n, _)| *n == name).ok_or_else(|| {
+        let names = NAMES.iter().map(|(n, _)| *n);
+        unknown("limit", name, names, "proofmark explain disk.limit")
+    })?;
+    let value = parse_rate(value, *unit).map_err(|e| e.to_string())?;
+    Ok(((*name).to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_decimal_and_counts_plain() {
+        assert_eq!(parse("disk.read=160MB/s"), Ok(("disk.read".to_owned(), 160e6)));
+        assert_eq!(parse("disk.write=1.5GB/s"), Ok(("disk.write".to_owned(), 1.5e9)));
+        assert_eq!(parse("disk.read=50MiB/s"), Ok(("disk.read".to_owned(), 52_428_800.0)));
+        assert_eq!(parse("disk.read_iops=3000"), Ok(("disk.read_iops".to_owned(), 3000.0)));
+        assert_eq!(parse("disk.read_iops=16k"), Ok(("disk.read_iops".to_owned(), 16_000.0)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_in_one_line() {
+        for bad in [
+            "disk.read",
+            "disk.reed=1MB/s",
+            "disk.read=",
+            "disk.read=-1MB/s",
+            "disk.read=0B/s",
+            "disk.read=1e999",
+            "disk.read=5",
+            "disk.read_iops=5MB/s",
+            "disk.read=NaN",
+        ] {
+            let e = parse(bad).unwrap_err();
+            assert!(!e.is_empty() && !e.contains('\n'), "{bad}: {e}");
+        }
+        assert!(parse("disk.reed=1MB/s").unwrap_err().contains("did you mean 'disk.read'"));
+    }
+}

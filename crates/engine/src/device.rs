@@ -1,0 +1,150 @@
+//! What block devices did during a trial, from counters read before and after it.
+//!
+//! Sources: Linux `Documentation/admin-guide/iostats.rst` (/proc/diskstats: sectors
+//! of 512 bytes whatever the device's own are, times in milliseconds) and
+//! `Documentation/filesystems/proc.rst` (/proc/PID/io).
+
+use std::fs;
+
+use proofmark_model::DeviceTraffic;
+
+/// Bytes in a sector as /proc/diskstats counts.
+const SECTOR: u64 = 512;
+
+/// Counters since the devices were found by the kernel.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DeviceCounters {
+    /// One for each device, in the order asked for; `None`: not listed.
+    devices: Vec<Option<Counts>>,
+    /// Bytes that this process had devices read and write.
+    own: Option<(u64, u64)>,
+}
+
+/// One line of /proc/diskstats, as far as it is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counts {
+    reads: u64,
+    read_sectors: u64,
+    writes: u64,
+    written_sectors: u64,
+    busy_ms: u64,
+    in_flight_ms: u64,
+    flushes: Option<u64>,
+}
+
+impl DeviceCounters {
+    /// Reads them now. `None` where there are no devices to look at.
+    pub fn read(names: &[String]) -> Option<Self> {
+        if names.is_empty() {
+            return None;
+        }
+        let own = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        let text = fs::read_to_string("/proc/diskstats").unwrap_or_default();
+        let devices = names.iter().map(|name| counts(&text, name)).collect();
+        Some(Self { devices, own: own_bytes(&own) })
+    }
+
+    /// What was counted since `earlier`; `None` unless every device tells.
+    pub fn since(&self, earlier: &Self) -> Option<DeviceTraffic> {
+        let mut sum = DeviceTraffic::default();
+        for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
+            let (later, earlier) = ((*later)?, (*earlier)?);
+            let ms = |later: u64, earlier: u64| later.saturating_sub(earlier) as f64 * 1e-3;
+            sum.read_bytes += later.read_sectors.saturating_sub(earlier.read_sectors) * SECTOR;
+            sum.written_bytes +=
+                later.written_sectors.saturating_sub(earlier.written_sectors) * SECTOR;
+            sum.reads += later.reads.saturating_sub(earlier.reads);
+            sum.writes += later.writes.saturating_sub(earlier.writes);
+            sum.busy_s = sum.busy_s.max(ms(later.busy_ms, earlier.busy_ms));
+            sum.in_flight_s += ms(later.in_flight_ms, earlier.in_flight_ms);
+            let flushes = later.flushes.zip(earlier.flushes).map(|(l, e)| l.saturating_sub(e));
+            sum.flushes = flushes.map(|f| f + sum.flushes.unwrap_or(0)).or(sum.flushes);
+        }
+        if let (Some(later), Some(earlier)) = (self.own, earlier.own) {
+            sum.own_read_bytes = Some(later.0.saturating_sub(earlier.0));
+            sum.own_written_bytes = Some(later.1.saturating_sub(earlier.1));
+        }
+        Some(sum)
+    }
+}
+
+/// A device's line.
+fn counts(text: &str, name: &str) -> Option<Counts> {
+    let line = text.lines().find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
+    let fields: Vec<u64> =
+        line.split_ascii_whitespace().skip(3).map_while(|f| f.parse().ok()).collect();
+    // reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, busy ms, weighted
+    // ms; discards in four; flushes, ms.
+    let [reads, _, read_sectors, _, writes, _, written_sectors, _, _, busy_ms, in_flight_ms] =
+        fields.get(..11)?.try_into().ok()?;
+    let flushes = fields.get(15).copied();
+    Some(Counts { reads, read_sectors, writes, written_sectors, busy_ms, in_flight_ms, flushes })
+}
+
+/// Bytes read and written from the text of /proc/self/io.
+fn own_bytes(text: &str) -> Option<(u64, u64)> {
+    let field = |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok());
+    Some((field("read_bytes:")?, field("write_bytes:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &str = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n \
+                        8       0 sda 10 1 80 7 20 2 160 9 0 30 40 5 6 7 8 3 4\n \
+                        8       1 sda1 1 0 8 1 2 0 16 1 0 2 2\n";
+
+    fn read(text: &str, names: &[&str]) -> DeviceCounters {
+        DeviceCounters { devices: names.iter().map(|n| counts(text, n)).collect(), own: None }
+    }
+
+    #[test]
+    fn sectors_of_512_bytes_and_milliseconds() {
+        let zero = DeviceCounters {
+            devices: vec![Some(Counts { flushes: Some(0), ..Counts::default() })],
+            own: None,
+        };
+        let sda = read(TEXT, &["sda"]).since(&zero).unwrap();
+        assert_eq!((sda.read_bytes, sda.written_bytes), (80 * 512, 160 * 512));
+        assert_eq!((sda.reads, sda.writes, sda.flushes), (10, 20, Some(3)));
+        assert_eq!((sda.busy_s, sda.in_flight_s), (0.03, 0.04));
+        assert_eq!(sda.own_read_bytes, None);
+    }
+
+    #[test]
+    fn devices_add_up_and_the_busiest_counts() {
+        let zero = DeviceCounters { devices: vec![Some(Counts::default()); 2], own: None };
+        let both = read(TEXT, &["sda", "sda1"]).since(&zero).unwrap();
+        assert_eq!((both.read_bytes, both.busy_s), (88 * 512, 0.03));
+        assert_eq!(both.flushes, None, "sda1 does not tell, nor did sda before");
+        assert_eq!(read(TEXT, &["sda", "sdb"]).since(&zero), None, "one of them is not listed");
+    }
+
+    #[test]
+    fn what_this_process_wrote_is_its_own() {
+        let Some((_, before)) = own_bytes(&fs::read_to_string("/proc/self/io").unwrap_or_default())
+        else {
+            return; // A kernel without CONFIG_TASK_IO_ACCOUNTING.
+        };
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        fs::write(dir.path().join("f"), vec![1_u8; 1 << 20]).unwrap();
+        let (_, after) = own_bytes(&fs::read_to_string("/proc/self/io").unwrap()).unwrap();
+        assert!(after - before >= 1 << 20, "{before} {after}");
+    }
+
+    #[test]
+    fn without_devices_nothing_is_read() {
+        assert_eq!(DeviceCounters::read(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-z0-9 :\n]{0,200}") {
+            let _ = counts(&text, "sda");
+            let _ = own_bytes(&text);
+        }
+    }
+}

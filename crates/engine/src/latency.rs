@@ -1,0 +1,152 @@
+//! The distribution of single operations' times.
+
+use hdrhistogram::Histogram;
+use proofmark_model::{Latency, LatencyBucket};
+
+/// Times of single operations in an HDR histogram (Tene), to within 1 %.
+#[derive(Debug, Clone)]
+pub struct Latencies {
+    /// In nanoseconds.
+    histogram: Histogram<u64>,
+}
+
+/// Decimal digits that the histogram keeps of a time.
+const DIGITS: u8 = 2;
+
+/// Longest time that it can tell from longer ones: an hour, in nanoseconds.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Buckets that an octave of the distribution is told in.
+const STEPS: f64 = 8.0;
+
+/// Operations that must lie beyond a percentile for the sample to carry it.
+const BEYOND: f64 = 10.0;
+
+impl Default for Latencies {
+    fn default() -> Self {
+        // The bounds are those that the library documents as legal.
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
+            .unwrap_or_else(|_| unreachable!("legal bounds"));
+        Self { histogram }
+    }
+}
+
+impl Latencies {
+    /// Counts an operation. Takes some nanoseconds, and never memory.
+    pub fn record(&mut self, nanoseconds: u64) {
+        self.histogram.saturating_record(nanoseconds);
+    }
+
+    /// Adds those of another thread or trial.
+    pub fn merge(&mut self, other: &Self) {
+        // Never fails: all have the same bounds.
+        let _ = self.histogram.add(&other.histogram);
+    }
+
+    /// Forgets them all.
+    pub fn clear(&mut self) {
+        self.histogram.reset();
+    }
+
+    /// The distribution; `None` without an operation.
+    pub fn summary(&self) -> Option<Latency> {
+        let h = &self.histogram;
+        let count = h.len();
+        if count == 0 {
+            return None;
+        }
+        let at = |quantile: f64| h.value_at_quantile(quantile) as f64 * 1e-9;
+        let carried = |quantile: f64| {
+            (count as f64 * (1.0 - quantile) >= BEYOND - 1e-6).then(|| at(quantile))
+        };
+        Some(Latency {
+            unit: "s".to_owned(),
+            count,
+            min: h.min() as f64 * 1e-9,
+            mean: h.mean() * 1e-9,
+            p50: at(0.5),
+            p90: carried(0.9),
+            p99: carried(0.99),
+            p999: carried(0.999),
+            max: h.max() as f64 * 1e-9,
+            buckets: buckets(h),
+        })
+    }
+}
+
+/// The histogram in steps of an eighth of an octave.
+fn buckets(h: &Histogram<u64>) -> Vec<LatencyBucket> {
+    let mut buckets: Vec<(i32, u64)> = Vec::new();
+    for v in h.iter_recorded() {
+        let step = ((v.value_iterated_to().max(1) as f64).log2() * STEPS).ceil() as i32;
+        match buckets.last_mut() {
+            Some((last, count)) if *last == step => *count += v.count_since_last_iteration(),
+            _ => buckets.push((step, v.count_since_last_iteration())),
+        }
+    }
+    let upto = |step: i32| 2_f64.powf(f64::from(step) / STEPS) * 1e-9;
+    buckets.into_iter().map(|(s, count)| LatencyBucket { upto: upto(s), count }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(times: impl IntoIterator<Item = u64>) -> Latencies {
+        let mut l = Latencies::default();
+        times.into_iter().for_each(|t| l.record(t));
+        l
+    }
+
+    #[test]
+    fn nothing_has_no_distribution() {
+        assert_eq!(Latencies::default().summary(), None);
+        let mut cleared = of([5]);
+        cleared.clear();
+        assert_eq!(cleared.summary(), None);
+    }
+
+    #[test]
+    fn percentiles_only_where_the_sample_carries_them() {
+        let s = of(1..=999).summary().unwrap();
+        assert!(s.p90.is_some() && s.p99.is_none() && s.p999.is_none());
+        let s = of(1..=10_000).summary().unwrap();
+        assert!(s.p99.is_some() && s.p999.is_some());
+        assert_eq!(of(1..=5).summary().unwrap().p90, None);
+    }
+
+    #[test]
+    fn longer_than_the_longest_still_counts() {
+        assert_eq!(of([u64::MAX]).summary().unwrap().count, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn against_sorted_times(
+            times in prop::collection::vec(1_u64..10_000_000_000, 10_000..10_050),
+            cut in 0_usize..10_000,
+        ) {
+            let mut two = of(times[..cut].iter().copied());
+            two.merge(&of(times[cut..].iter().copied()));
+            let s = two.summary().unwrap();
+            let mut sorted = times.clone();
+            sorted.sort_unstable();
+            let exact = |q: f64| sorted[(q * sorted.len() as f64).ceil() as usize - 1] as f64 * 1e-9;
+            for (got, q) in [(Some(s.p50), 0.5), (s.p90, 0.9), (s.p99, 0.99), (s.p999, 0.999)] {
+                let got = got.unwrap();
+                prop_assert!((got / exact(q) - 1.0).abs() < 0.01, "{q}: {got} {}", exact(q));
+            }
+            prop_assert_eq!(s.count, times.len() as u64);
+            prop_assert_eq!(s.buckets.iter().map(|b| b.count).sum::<u64>(), s.count);
+            prop_assert!(s.buckets.is_sorted_by(|a, b| a.upto < b.upto));
+            let below = |t: f64| sorted.iter().filter(|ns| **ns as f64 * 1e-9 <= t * 1.01).count() as u64;
+            let mut counted = 0;
+            for b in &s.buckets {
+                counted += b.count;
+                prop_assert!(counted <= below(b.upto));
+            }
+        }
+    }
+}
