@@ -1,7 +1,9 @@
 //! What a reader should know about the host itself. All are notes: they disturb
 //! no number by themselves.
 
-use proofmark_model::{CacheKind, Finding, Host, Probe, Severity, format_size};
+use proofmark_model::{
+    BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, format_size,
+};
 
 use crate::cpuid::Dump;
 use crate::virtualisation;
@@ -75,6 +77,24 @@ const MODULES_HIDDEN: Entry = (
      may be all that these modules give. On a machine without a hypervisor run it as root once.",
 );
 
+const VIRTUAL_DISK: Entry = (
+    "host.virtual_disk",
+    "Virtual disk",
+    "The disk is one that a hypervisor shows. What its host has behind it is hidden: whether it \
+     turns, what its caches hold and lose, how fast the link is, and who else uses it. Data that \
+     this system reads from its disk may come out of the host's memory, and no counter here tells. \
+     Take files larger than what the host may cache, and hold the results against the provider's \
+     figures with `--limit disk.read=...`.",
+);
+
+const MEMORY_DISK: Entry = (
+    "host.memory_disk",
+    "Folder in memory",
+    "The folder for the disk kernels is in memory: on a tmpfs, a RAM disk, zram, or a loop device \
+     over one of these. What is measured there is no disk. Name a folder on a disk with \
+     `--disk-path`.",
+);
+
 const PROBE_FAILED: Entry = (
     "host.probe_failed",
     "Facts that could not be read",
@@ -93,6 +113,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     CACHE_SHARE,
     HUGE_PAGES_OFF,
     MODULES_HIDDEN,
+    VIRTUAL_DISK,
+    MEMORY_DISK,
     PROBE_FAILED,
 ];
 
@@ -109,6 +131,8 @@ pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
         cache_share(host, dump),
         huge_pages_off(host),
         hidden_modules(host),
+        virtual_disk(host),
+        memory_disk(host),
         failed_probes(host),
     ];
     host.findings.extend(notes.into_iter().flatten());
@@ -229,6 +253,40 @@ fn hidden_modules(host: &Host) -> Option<Finding> {
     Some(note(&MODULES_HIDDEN, message, advice).with("found", modules.origin()))
 }
 
+/// The folder is on a disk that a hypervisor shows; any disk of a virtual machine is one.
+fn virtual_disk(host: &Host) -> Option<Finding> {
+    let storage = host.storage.get().filter(|s| s.kind == StorageKind::Block)?;
+    let shown = |d: &&BlockDevice| {
+        hypervisor(host).is_some()
+            || matches!(d.transport.as_deref(), Some("virtio" | "xen" | "hyperv"))
+    };
+    let names: Vec<&str> = storage.leaves().filter(shown).map(|d| d.name.as_str()).collect();
+    let message = match names.as_slice() {
+        [] => return None,
+        [one] => {
+            format!("{one} is a virtual disk: the device and the caches behind it are hidden.")
+        }
+        several => format!(
+            "{} are virtual disks: the devices and the caches behind them are hidden.",
+            several.join(", ")
+        ),
+    };
+    let advice = "Take files larger than its host may cache, and declare the provider's figures \
+                  with --limit.";
+    Some(note(&VIRTUAL_DISK, message, advice).with("devices", names))
+}
+
+fn memory_disk(host: &Host) -> Option<Finding> {
+    let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
+    let message = format!(
+        "{} is in memory ({} at {}): what is measured there is no disk.",
+        storage.path, storage.file_system, storage.mount_point
+    );
+    let advice = "Name a folder on a disk with --disk-path.";
+    let names: Vec<&str> = storage.devices.iter().map(|d| d.name.as_str()).collect();
+    Some(note(&MEMORY_DISK, message, advice).with("devices", names))
+}
+
 /// Facts that ceilings or pinning need and that are not known.
 fn failed_probes(host: &Host) -> Option<Finding> {
     fn gone<T>(name: &str, probe: &Probe<T>) -> Option<(String, String)> {
@@ -259,93 +317,4 @@ fn failed_probes(host: &Host) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    /// The ids in quotes in a text.
-    fn quoted(text: &str) -> BTreeSet<&str> {
-        text.split('"').filter(|part| part.starts_with("host.")).collect()
-    }
-
-    /// The crate's code, file by file, without its tests.
-    fn sources(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                sources(&path, found);
-            } else if path.file_name().is_some_and(|name| name != "tests.rs") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-                found.push((path.display().to_string(), code));
-            }
-        }
-    }
-
-    fn two_sockets() -> Host {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
-        crate::look(&crate::Root::fixture(folder), "/srv")
-    }
-
-    #[test]
-    fn huge_pages_that_are_off_or_unknown() {
-        let mut host = two_sockets();
-        let mut told = |setting: Probe<String>| {
-            host.memory.transparent_huge_pages = setting;
-            huge_pages_off(&host).map(|f| f.message)
-        };
-        for on in ["always", "madvise"] {
-            assert_eq!(told(Probe::known(on.to_owned(), "test")), None);
-        }
-        let off = told(Probe::known("never".to_owned(), "test")).unwrap();
-        assert!(off.contains("set to `never`"), "{off}");
-        assert!(told(Probe::missing("test")).unwrap().contains("is not known"));
-    }
-
-    #[test]
-    fn modules_whose_speed_nobody_tells() {
-        let mut host = two_sockets();
-        let mut modules = vec![proofmark_model::MemoryModule {
-            locator: "A1".to_owned(),
-            kind: "DDR4".to_owned(),
-            size_bytes: 1 << 30,
-            transfers_per_s: Some(2666e6),
-            data_bits: Some(64),
-        }];
-        host.memory.modules = Probe::known(modules.clone(), "test");
-        assert_eq!(hidden_modules(&host), None);
-        modules[0].transfers_per_s = None;
-        host.memory.modules = Probe::known(modules, "test");
-        assert!(hidden_modules(&host).unwrap().message.contains("is not known"));
-        host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
-        assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
-        host.memory.modules = Probe::missing("test");
-        assert!(hidden_modules(&host).is_some());
-    }
-
-    #[test]
-    fn every_finding_is_listed_once_and_explained() {
-        let ids: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
-        assert_eq!(ids.len(), FINDINGS.len());
-        for (id, title, about) in FINDINGS {
-            assert!(id.starts_with("host.") && !title.ends_with('.'), "{id}: {title}");
-            assert!(about.len() > 80 && about.ends_with('.') && !about.contains("  "), "{about}");
-        }
-    }
-
-    #[test]
-    fn no_code_names_or_makes_another() {
-        let mut files = Vec::new();
-        sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-        let listed: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
-        let mut named = BTreeSet::new();
-        for (path, code) in &files {
-            named.extend(quoted(code));
-            // All findings are made by `note`, from an entry of the list.
-            let made = code.matches("Finding::new(").count();
-            assert_eq!(made, usize::from(path.ends_with("src/findings.rs")), "{path}");
-        }
-        assert_eq!(named, listed);
-    }
-}
+mod tests;

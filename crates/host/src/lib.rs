@@ -17,6 +17,7 @@ mod cpuid;
 mod features;
 mod findings;
 mod identity;
+mod io_uring;
 mod limits;
 mod load;
 mod memory;
@@ -43,8 +44,11 @@ pub fn designs() -> impl Iterator<Item = &'static str> {
     microarchitecture::ids()
 }
 
-/// Looks at the machine, and at what lies under the folder `disk_path` (absolute).
-/// Takes milliseconds, and never fails as a whole.
+/// Looks at the machine, and at what lies under the folder `disk_path` (absolute; may
+/// hold links and `..`). Takes milliseconds, and never fails as a whole. If the folder
+/// cannot be used (missing, a file, read-only, not this user's to write in),
+/// [`Host::storage`] says so and what to do. It makes no file anywhere; of io_uring it
+/// sets up one ring of one entry and closes it.
 ///
 /// Left for others to fill, because they must be measured:
 /// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
@@ -81,7 +85,11 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             clock: clock::look(root, cpuid.as_ref(), first),
         },
         memory: memory::look(root, virtualisation::hypervisor(&virtualisation)),
-        storage: storage::look(root, disk_path),
+        storage: storage::look(
+            root,
+            disk_path,
+            virtualisation::hypervisor(&virtualisation).is_some(),
+        ),
         os: Os {
             kernel: os::kernel(root),
             distribution: os::distribution(root),

@@ -7,16 +7,62 @@ use crate::root::{Reason, Root};
 /// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
+    /// Its number.
+    id: u64,
+    /// Number of the mount that it stands on.
+    parent: u64,
+    /// Major and minor number of the file system, as files on it show it: `8:1`; the
+    /// major number is 0 where it is no block device's.
+    pub(crate) number: String,
     /// The folder of the file system that is mounted.
     pub(crate) root: String,
     /// Where it is mounted.
     pub(crate) point: String,
+    /// Options of this mount, which may be stricter than those of the file system.
+    pub(crate) mount_options: Vec<String>,
     /// Type of the file system.
     pub(crate) kind: String,
     /// Device or name.
     pub(crate) source: String,
     /// Options of the file system; for cgroup v1, its controllers.
     pub(crate) options: Vec<String>,
+}
+
+impl Mount {
+    /// Whether nothing can be written through it.
+    pub(crate) fn read_only(&self) -> bool {
+        self.mount_options.iter().chain(&self.options).any(|o| o == "ro")
+    }
+
+    /// The value of an option `name=value` of the file system.
+    pub(crate) fn option(&self, name: &str) -> Option<String> {
+        let values = self.options.iter().filter_map(|o| o.split_once('='));
+        values.filter(|(key, _)| *key == name).map(|(_, value)| unescape(value)).next()
+    }
+}
+
+/// The mount that holds a path (absolute, without links): from the first mount on the
+/// way, again and again the next one that stands on it. So a mount that a later one
+/// hides is passed by, though its point may be the longest.
+pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
+    let way: Vec<&Mount> = mounts.iter().filter(|m| covers(&m.point, path)).collect();
+    let nearest = |from: &dyn Fn(&Mount) -> bool| {
+        way.iter().copied().filter(|m| from(m)).min_by_key(|m| m.point.len())
+    };
+    let mut here = nearest(&|m| way.iter().all(|other| other.id != m.parent || other.id == m.id))?;
+    for _ in &way {
+        match nearest(&|m| m.parent == here.id && m.id != here.id) {
+            Some(next) => here = next,
+            None => break,
+        }
+    }
+    Some(here)
+}
+
+/// Whether the path is the folder or beneath it.
+fn covers(folder: &str, path: &str) -> bool {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Reads the mounts, in the order of mounting.
@@ -33,14 +79,18 @@ pub(crate) fn parse(text: &str) -> Vec<Mount> {
 /// the number of fields before the dash varies.
 fn line(line: &str) -> Option<Mount> {
     let (front, back) = line.split_once(" - ")?;
-    let mut front = front.split(' ').skip(3);
-    let mut back = back.split(' ');
+    let (mut front, mut back) = (front.split(' '), back.split(' '));
+    let list = |text: &str| text.split(',').map(str::to_owned).collect();
     Some(Mount {
+        id: front.next()?.parse().ok()?,
+        parent: front.next()?.parse().ok()?,
+        number: front.next()?.to_owned(),
         root: unescape(front.next()?),
         point: unescape(front.next()?),
+        mount_options: list(front.next()?),
         kind: back.next()?.to_owned(),
         source: unescape(back.next()?),
-        options: back.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
+        options: list(back.next().unwrap_or_default()),
     })
 }
 
@@ -83,6 +133,57 @@ mod tests {
     }
 
     #[test]
+    fn options_of_the_mount_and_of_the_file_system() {
+        let line = |mount: &str, own: &str| {
+            parse(&format!("9 1 0:5 / /m {mount} - overlay overlay {own}")).remove(0)
+        };
+        assert!(line("ro,noatime", "rw").read_only() && line("rw", "ro").read_only());
+        let found = line("rw", "rw,errors=remount-ro,upperdir=/a\\040b,workdir=/w");
+        assert!(!found.read_only());
+        assert_eq!(found.option("upperdir").as_deref(), Some("/a b"));
+        assert_eq!(found.option("lowerdir"), None);
+        assert_eq!(found.number, "0:5");
+    }
+
+    /// The source of the mount that holds a path.
+    fn held(text: &str, path: &str) -> Option<String> {
+        holding(&parse(text), path).map(|m| m.source.clone())
+    }
+
+    #[test]
+    fn the_mount_of_a_path_is_the_nearest_above_it() {
+        let text = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /srv rw - ext4 srv rw\n\
+                    22 21 0:9 / /srv/fast rw - tmpfs fast rw\n";
+        for (path, source) in [
+            ("/", "root"),
+            ("/srv", "srv"),
+            ("/srv/a", "srv"),
+            ("/srv2", "root"),
+            ("/srv/fast/x", "fast"),
+            ("/srv/faster", "srv"),
+        ] {
+            assert_eq!(held(text, path).as_deref(), Some(source), "{path}");
+        }
+        assert_eq!(held("", "/"), None);
+        assert_eq!(held("5 4 8:2 / /srv rw - ext4 srv rw\n", "/etc"), None, "a changed root");
+    }
+
+    #[test]
+    fn a_mount_that_another_hides_holds_nothing() {
+        let over = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /srv rw - ext4 below rw\n\
+                    22 21 0:9 / /srv rw - tmpfs above rw\n";
+        assert_eq!(held(over, "/srv/a").as_deref(), Some("above"));
+        let above = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /a/b rw - ext4 hidden rw\n\
+                     22 20 8:3 / /a rw - ext4 later rw\n";
+        assert_eq!(held(above, "/a/b/c").as_deref(), Some("later"));
+        // The order of the lines says nothing: the root may come last.
+        let moved = "22 29 0:9 / /srv rw - tmpfs srv rw\n29 1 8:1 / / rw - ext4 root rw\n";
+        assert_eq!(held(moved, "/srv").as_deref(), Some("srv"));
+        let own_parent = "1 1 0:2 / / rw - rootfs rootfs rw\n20 1 8:1 / / rw - ext4 root rw\n";
+        assert_eq!(held(own_parent, "/x").as_deref(), Some("root"));
+    }
+
+    #[test]
     fn escapes() {
         assert_eq!(unescape("a\\040b\\134c"), "a b\\c");
         assert_eq!(unescape("\\9"), "\\9");
@@ -93,6 +194,16 @@ mod tests {
         #[test]
         fn no_text_panics(text in "\\PC{0,60}", near in "1 2 3:4 /[a\\\\0-9é]{0,8} / rw -? ?[a-z ,]{0,20}") {
             let _ = (parse(&text), parse(&near), unescape(&text), unescape(&near));
+        }
+
+        #[test]
+        fn any_tree_of_mounts_ends(mounts in proptest::collection::vec((0_u8..5, 0_u8..5, "/[ab]?(/[ab])?"), 0..8)) {
+            let lines: Vec<_> = mounts.iter().map(|(id, parent, point)| {
+                format!("{id} {parent} 8:1 / {point} rw - ext4 x rw")
+            }).collect();
+            if let Some(mount) = holding(&parse(&lines.join("\n")), "/a/b") {
+                prop_assert!(covers(&mount.point, "/a/b"));
+            }
         }
     }
 }

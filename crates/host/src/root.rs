@@ -3,8 +3,9 @@
 //! parsers run on both.
 //!
 //! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
-//! format of `cpuid -1 -r`), and the files below `proc/`, `sys/`, `etc/` and
-//! `run/` under their own paths.
+//! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
+//! looked at, all and free, as two numbers: no file of the system tells them), and
+//! the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use proofmark_model::Probe;
 
 use crate::cpuid::Dump;
+use crate::io_uring;
 use crate::text::{self, cpu_list};
 
 /// No file that a probe reads is larger; more than this is not read.
@@ -109,9 +111,80 @@ impl Root {
         Ok(entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
     }
 
-    /// Whether io_uring may be used here.
+    /// The path without links. A link of a captured machine may be relative only.
+    pub(crate) fn real(&self, path: &str) -> Result<String, Reason> {
+        let failed = |e: io::Error| Reason::at(path, words(&e));
+        let found = self.locate(path).canonicalize().map_err(failed)?;
+        let base = self.base.canonicalize().map_err(failed)?;
+        match found.strip_prefix(base).ok().and_then(Path::to_str) {
+            Some(inside) => Ok(format!("/{inside}")),
+            None => Err(Reason::at(path, "leads out of the machine, or its name is not UTF-8")),
+        }
+    }
+
+    /// The real path of a folder. Folders of a captured machine are not captured: it
+    /// is the path as it stands.
+    pub(crate) fn folder(&self, path: &str) -> Result<String, Reason> {
+        if !self.live {
+            return Ok(path.to_owned());
+        }
+        let refused = |e: io::Error| match e.kind() {
+            io::ErrorKind::NotFound => Reason::new(format!("no folder {path}")),
+            io::ErrorKind::PermissionDenied => {
+                Reason::new(format!("this user may not look into {path}"))
+            }
+            _ => Reason::at(path, e),
+        };
+        let found = std::fs::metadata(path).map_err(refused)?;
+        match found.is_dir() {
+            true => self.real(path),
+            false => Err(Reason::new(format!("{path} is no folder"))),
+        }
+    }
+
+    /// Whether this user may make files in a folder; of a captured machine not known,
+    /// and taken to be so.
+    pub(crate) fn writable(&self, folder: &str) -> Result<(), Reason> {
+        use rustix::fs::{Access, access};
+        if !self.live {
+            return Ok(());
+        }
+        access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|e| match e {
+            rustix::io::Errno::ROFS => {
+                Reason::new(format!("{folder} is on a read-only file system"))
+            }
+            _ => Reason::new(format!("this user may not write in {folder}")),
+        })
+    }
+
+    /// Bytes of the file system that holds a folder: all, and those that this user may
+    /// still write (statvfs(3)).
+    pub(crate) fn space(&self, folder: &str) -> Result<(u64, u64), Reason> {
+        if !self.live {
+            let text = self.line("/space")?;
+            let numbers: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
+            return match numbers.as_deref() {
+                Ok([all, free]) => Ok((*all, *free)),
+                _ => Err(Reason::at("/space", format!("'{text}' is not two numbers"))),
+            };
+        }
+        let found = rustix::fs::statvfs(folder)
+            .map_err(|e| Reason::at(folder, format!("statvfs: {}", io::Error::from(e))))?;
+        let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+        Ok((bytes(found.f_blocks), bytes(found.f_bavail)))
+    }
+
+    /// Whether the kernel lets this process use io_uring: it is tried.
     pub(crate) fn io_uring(&self) -> Probe<bool> {
-        Probe::missing("not looked for yet")
+        if !self.live {
+            return Probe::missing("io_uring is tried on the live machine only");
+        }
+        match io_uring::set_up() {
+            Ok(()) => Probe::known(true, "io_uring_setup"),
+            Err(error) => {
+                Probe::known(false, io_uring::refused(&error, self.line(io_uring::SWITCH).ok()))
+            }
+        }
     }
 
     /// Architecture by Rust's name.
@@ -216,6 +289,83 @@ mod tests {
         assert_eq!(root.line("/empty").unwrap_err().0, "/empty: is empty");
         std::fs::write(folder.path().join("word"), "12x\n").unwrap();
         assert_eq!(root.number::<u32>("/word").unwrap_err().0, "/word: '12x' is not a number");
+    }
+
+    #[test]
+    fn links_are_followed_within_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::fixture(folder.path());
+        std::fs::create_dir_all(folder.path().join("sys/devices/x")).unwrap();
+        std::os::unix::fs::symlink("devices/x", folder.path().join("sys/near")).unwrap();
+        std::os::unix::fs::symlink("/", folder.path().join("sys/out")).unwrap();
+        assert_eq!(root.real("/sys/near"), Ok("/sys/devices/x".to_owned()));
+        assert!(root.real("/sys/out").unwrap_err().0.contains("leads out"));
+        assert_eq!(root.real("/sys/none").unwrap_err().0, "/sys/none: no such file");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |path: &Path| path.to_str().unwrap().to_owned();
+        let root = Root::live();
+        let here = name(&folder.path().canonicalize().unwrap());
+        assert_eq!(
+            root.folder(&format!("{here}/../{}", &here[here.rfind('/').unwrap()..])),
+            Ok(here.clone())
+        );
+        let none = name(&folder.path().join("none"));
+        assert_eq!(root.folder(&none).unwrap_err().0, format!("no folder {none}"));
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(
+            root.folder(&name(&file)).unwrap_err().0,
+            format!("{} is no folder", name(&file))
+        );
+        assert_eq!(root.writable(&here), Ok(()));
+        let (all, free) = root.space(&here).unwrap();
+        assert!(free <= all && all > 0, "{free} of {all}");
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_written_in_is_named() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().to_str().unwrap();
+        std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o500)).unwrap();
+        if std::fs::write(folder.path().join("file"), "").is_ok() {
+            eprintln!("skipped: this user may write anywhere");
+            return;
+        }
+        let reason = Root::live().writable(here).unwrap_err();
+        assert_eq!(reason.0, format!("this user may not write in {here}"));
+    }
+
+    #[test]
+    fn a_live_read_only_file_system_is_known() {
+        let mounts = crate::mounts::look(&Root::live()).unwrap_or_default();
+        let shown = |m: &&crate::mounts::Mount| {
+            crate::mounts::holding(&mounts, &m.point).is_some_and(|top| top == *m)
+        };
+        let closed = mounts.iter().filter(shown).find(|m| m.read_only() && m.kind == "tmpfs");
+        let Some(mount) = closed else {
+            eprintln!("skipped: no tmpfs is mounted read-only here");
+            return;
+        };
+        let reason = Root::live().writable(&mount.point).unwrap_err();
+        assert!(reason.0.contains(&mount.point), "{reason}");
+    }
+
+    #[test]
+    fn the_space_of_a_captured_machine_is_captured() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::fixture(folder.path());
+        assert_eq!(root.space("/srv").unwrap_err().0, "/space: no such file");
+        std::fs::write(folder.path().join("space"), "1000 400\n").unwrap();
+        assert_eq!(root.space("/srv"), Ok((1000, 400)));
+        for bad in ["1000", "1 2 3", "a b", "-1 2"] {
+            std::fs::write(folder.path().join("space"), bad).unwrap();
+            assert!(root.space("/srv").is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use proofmark_host::{Root, look};
-use proofmark_model::Host;
+use proofmark_model::{Host, StorageKind};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -49,7 +49,8 @@ fn a_masked_granite_rapids_is_known_by_what_it_has() {
             "host.smt_hidden",
             "host.clock_hidden",
             "host.cache_share",
-            "host.modules_hidden"
+            "host.modules_hidden",
+            "host.virtual_disk"
         ]
     );
     assert_eq!(host.cpu.clock.tsc_hz.get(), Some(&2.6e9));
@@ -126,6 +127,30 @@ fn a_zen_3_guest() {
 }
 
 #[test]
+fn what_lies_under_the_folder() {
+    let leaf = |host: &Host| host.storage.get().unwrap().leaves().next().cloned().unwrap();
+    let server = machine("skylake_two_sockets");
+    let disk = leaf(&server);
+    assert_eq!((disk.name.as_str(), disk.transport.as_deref()), ("sdb", Some("sata")));
+    assert_eq!(disk.link.map(|l| l.bytes_per_s), Some(600e6));
+    let limit = &server.limits.io.get().unwrap()[0];
+    assert_eq!((limit.device.as_str(), limit.read_bytes_per_s), ("8:16", Some(104_857_600.0)));
+
+    let guest = machine("graviton2");
+    let disk = leaf(&guest);
+    assert_eq!((disk.name.as_str(), disk.transport.as_deref()), ("nvme0n1", Some("nvme")));
+    assert_eq!(disk.link, None, "a guest's link is its hypervisor's word");
+    for name in ["granite_rapids_guest", "graviton2", "zen3_guest"] {
+        assert!(checks(&machine(name)).contains(&"host.virtual_disk"), "{name}");
+    }
+
+    let container = machine("zen4_container_cgroup_v2");
+    let storage = container.storage.get().unwrap();
+    assert_eq!((storage.kind, storage.devices.len()), (StorageKind::Layered, 0));
+    assert!(!checks(&container).contains(&"host.virtual_disk"));
+}
+
+#[test]
 fn an_empty_machine_has_a_reason_for_everything() {
     let nothing = tempfile::tempdir().unwrap();
     let host = look(&Root::fixture(nothing.path()), "/srv");
@@ -176,4 +201,11 @@ fn the_live_machine() {
         assert_eq!(copy.cpu.model, host.cpu.model);
     }
     reasons(&serde_json::to_value(&host).unwrap());
+}
+
+#[test]
+fn a_live_io_uring_that_is_refused_says_why() {
+    let host = look(&Root::live(), "/");
+    let told = host.limits.io_uring.get().expect("it is tried on the live machine");
+    assert_eq!(host.limits.io_uring.origin() == "io_uring_setup", *told);
 }

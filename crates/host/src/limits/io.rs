@@ -1,10 +1,283 @@
-//! Limits that cgroups set on block devices.
+//! What cgroups let this process read and write on each block device.
+//!
+//! In cgroup v2 the limits of all cgroups on the way up hold, so the tightest counts.
+//! In v1 those of a parent do not hold its children: only the process's own counts.
+//!
+//! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (io.max) and
+//! `admin-guide/cgroup-v1/blkio-controller.rst` (blkio.throttle.*, "Hierarchical
+//! Cgroups").
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{IoLimit, Probe};
 
-use crate::root::Root;
+use super::known;
+use crate::cgroup::{self, Place, Version};
+use crate::root::{Reason, Root, below};
 
-/// The tightest limit on the way up, for each device that has one.
-pub(super) fn look(_root: &Root) -> Probe<Vec<IoLimit>> {
-    Probe::missing("not looked for yet")
+/// What a limit is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    BytesRead,
+    BytesWritten,
+    Reads,
+    Writes,
+}
+
+/// The tightest limit on each [`Quantity`], by its place in the enumeration, and the
+/// file that sets it.
+type Tightest = [Option<(u64, String)>; 4];
+
+/// File of cgroup v1 and what it limits.
+const FILES_V1: [(&str, Quantity); 4] = [
+    ("blkio.throttle.read_bps_device", Quantity::BytesRead),
+    ("blkio.throttle.write_bps_device", Quantity::BytesWritten),
+    ("blkio.throttle.read_iops_device", Quantity::Reads),
+    ("blkio.throttle.write_iops_device", Quantity::Writes),
+];
+
+/// Key in `io.max` of cgroup v2 and what it limits.
+const KEYS_V2: [(&str, Quantity); 4] = [
+    ("rbps", Quantity::BytesRead),
+    ("wbps", Quantity::BytesWritten),
+    ("riops", Quantity::Reads),
+    ("wiops", Quantity::Writes),
+];
+
+/// The limits of each device that has one, by device number; an empty list where no
+/// cgroup sets any.
+pub(super) fn look(root: &Root) -> Probe<Vec<IoLimit>> {
+    known(find(root))
+}
+
+fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
+    let place = cgroup::place(root, "blkio")?;
+    let mut devices: BTreeMap<String, Tightest> = BTreeMap::new();
+    for (path, quantity) in files(&place) {
+        if !root.exists(&path) {
+            continue;
+        }
+        let text = root.read(&path)?;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let bad = || Reason::at(&path, format!("'{}' is no limit", line.trim()));
+            let (device, limits) = match quantity {
+                Some(quantity) => line_v1(line, quantity),
+                None => line_v2(line),
+            }
+            .ok_or_else(bad)?;
+            for (quantity, value) in limits {
+                let least = &mut devices.entry(device.to_owned()).or_default()[quantity as usize];
+                if least.as_ref().is_none_or(|(least, _)| value < *least) {
+                    *least = Some((value, path.clone()));
+                }
+            }
+        }
+    }
+    let limits: Vec<IoLimit> = devices.into_iter().map(limit).collect();
+    let source = source(&place, &limits);
+    Ok((limits, source))
+}
+
+/// The files that limit this process, each with what it limits; `None` for `io.max`,
+/// which says so itself.
+fn files(place: &Place) -> Vec<(String, Option<Quantity>)> {
+    match place.version {
+        Version::V1 => {
+            let own = place.folders.iter().take(1);
+            own.flat_map(|f| FILES_V1.map(|(name, what)| (below(f, name), Some(what)))).collect()
+        }
+        Version::V2 => place.folders.iter().map(|f| (below(f, "io.max"), None)).collect(),
+    }
+}
+
+fn source(place: &Place, limits: &[IoLimit]) -> String {
+    let unseen = match (place.version, place.from_top) {
+        (Version::V2, false) => "; limits above this container are not seen",
+        _ => "",
+    };
+    let first = place.folders.first().map_or("", String::as_str);
+    match (place.version, limits.is_empty()) {
+        (Version::V1, true) => format!("no blkio.throttle file in {first} sets one"),
+        (Version::V1, false) => format!("blkio.throttle files in {first}"),
+        (Version::V2, true) => format!("no io.max from {first} up sets one{unseen}"),
+        (Version::V2, false) => format!("io.max from {first} up{unseen}"),
+    }
+}
+
+/// A device's number and its limits; no limit is left out.
+type Line<'a> = (&'a str, Vec<(Quantity, u64)>);
+
+/// `8:16 2097152`.
+fn line_v1(line: &str, quantity: Quantity) -> Option<Line<'_>> {
+    let (device, value) = line.trim().split_once(' ')?;
+    let value = value.trim().parse().ok()?;
+    let limits = if value == u64::MAX { Vec::new() } else { vec![(quantity, value)] };
+    Some((number(device)?, limits))
+}
+
+/// `8:16 rbps=2097152 wbps=max riops=max wiops=120`. Keys of later kernels are passed by.
+fn line_v2(line: &str) -> Option<Line<'_>> {
+    let mut words = line.split_whitespace();
+    let device = number(words.next()?)?;
+    let mut limits = Vec::new();
+    for word in words {
+        let (key, value) = word.split_once('=')?;
+        let Some((_, quantity)) = KEYS_V2.iter().find(|(name, _)| *name == key) else { continue };
+        match value {
+            "max" => {}
+            value => limits.push((*quantity, value.parse().ok()?)),
+        }
+    }
+    limits.retain(|(_, value)| *value != u64::MAX);
+    Some((device, limits))
+}
+
+/// The text, if it is a major and a minor number.
+fn number(device: &str) -> Option<&str> {
+    let (major, minor) = device.split_once(':')?;
+    let fits = |part: &str| part.parse::<u32>().is_ok();
+    (fits(major) && fits(minor)).then_some(device)
+}
+
+/// As the host tells it, with each file named once.
+fn limit((device, tightest): (String, Tightest)) -> IoLimit {
+    let files: BTreeSet<&str> = tightest.iter().flatten().map(|(_, path)| path.as_str()).collect();
+    let source = files.into_iter().collect::<Vec<_>>().join(", ");
+    let of = |quantity: Quantity| tightest[quantity as usize].as_ref().map(|(v, _)| *v as f64);
+    IoLimit {
+        device,
+        read_bytes_per_s: of(Quantity::BytesRead),
+        write_bytes_per_s: of(Quantity::BytesWritten),
+        reads_per_s: of(Quantity::Reads),
+        writes_per_s: of(Quantity::Writes),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{Machine, V1, V2};
+    use super::*;
+
+    fn limits(m: &Machine) -> Vec<IoLimit> {
+        look(&m.root()).get().unwrap().clone()
+    }
+
+    /// Bytes read and written, reads and writes a second.
+    fn four(limit: &IoLimit) -> [Option<f64>; 4] {
+        [limit.read_bytes_per_s, limit.write_bytes_per_s, limit.reads_per_s, limit.writes_per_s]
+    }
+
+    #[test]
+    fn v2_the_tightest_of_each_quantity_counts() {
+        let m = Machine::new("0::/a/b\n", V2);
+        m.put("/sys/fs/cgroup/a/b/io.max", "8:16 rbps=2097152 wbps=max riops=max wiops=120\n").put(
+            "/sys/fs/cgroup/a/io.max",
+            "8:16 rbps=1048576 wbps=max riops=max wiops=500\n8:0 rbps=max wbps=9 riops=max wiops=max\n",
+        );
+        let found = limits(&m);
+        assert_eq!(found.iter().map(|l| l.device.as_str()).collect::<Vec<_>>(), ["8:0", "8:16"]);
+        assert_eq!(four(&found[0]), [None, Some(9.0), None, None]);
+        assert_eq!(found[0].source, "/sys/fs/cgroup/a/io.max");
+        assert_eq!(four(&found[1]), [Some(1_048_576.0), None, None, Some(120.0)]);
+        assert_eq!(found[1].source, "/sys/fs/cgroup/a/b/io.max, /sys/fs/cgroup/a/io.max");
+        assert_eq!(look(&m.root()).origin(), "io.max from /sys/fs/cgroup/a/b up");
+    }
+
+    /// The hierarchy of [`V1`] with the controller for block devices.
+    fn v1(path: &str) -> Machine {
+        let mounts = format!("{V1}38 31 0:35 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n");
+        Machine::new(&format!("7:blkio:{path}\n0::/\n"), &mounts)
+    }
+
+    #[test]
+    fn v1_has_a_file_a_quantity() {
+        let m = v1("/x");
+        let put = |name: &str, text: &str| {
+            m.put(&format!("/sys/fs/cgroup/blkio/x/blkio.throttle.{name}_device"), text);
+        };
+        put("read_bps", "254:0 52428800\n8:0 18446744073709551615\n");
+        put("write_bps", "254:0 1\n");
+        put("read_iops", "254:0 1000\n");
+        put("write_iops", "");
+        let found = limits(&m);
+        assert_eq!(found.len(), 1, "a device without any limit is not listed: {found:?}");
+        assert_eq!(four(&found[0]), [Some(52_428_800.0), Some(1.0), Some(1000.0), None]);
+        assert_eq!(found[0].source.matches("/sys/fs/cgroup/blkio/x/").count(), 3);
+    }
+
+    #[test]
+    fn v1_limits_of_a_parent_do_not_hold() {
+        let m = v1("/x/y");
+        m.put("/sys/fs/cgroup/blkio/x/blkio.throttle.read_bps_device", "254:0 1\n")
+            .put("/sys/fs/cgroup/blkio/x/y/blkio.throttle.read_bps_device", "");
+        assert_eq!(limits(&m), []);
+    }
+
+    #[test]
+    fn no_limit_is_known_and_not_missing() {
+        let m = v1("/");
+        m.put("/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device", "");
+        let found = look(&m.root());
+        assert_eq!(found.get(), Some(&Vec::new()));
+        assert_eq!(found.origin(), "no blkio.throttle file in /sys/fs/cgroup/blkio sets one");
+        let m = Machine::new("0::/a\n", V2);
+        m.put("/sys/fs/cgroup/a/io.max", "").put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+        assert!(
+            look(&m.root())
+                .origin()
+                .ends_with("sets one; limits above this container are not seen")
+        );
+        assert_eq!(limits(&m), []);
+    }
+
+    #[test]
+    fn a_broken_file_is_missing_with_the_file() {
+        for bad in
+            ["8:16 rbps=fast\n", "8:16 rbps\n", "sda rbps=1\n", "8:16 rbps=-1\n", "8 wbps=1\n"]
+        {
+            let m = Machine::new("0::/\n", V2);
+            m.put("/sys/fs/cgroup/io.max", bad);
+            let found = look(&m.root());
+            assert!(
+                found.get().is_none() && found.origin().starts_with("/sys/fs/cgroup/io.max: '"),
+                "{bad}"
+            );
+        }
+        for bad in ["254:0\n", "254:0 x\n", "x 1\n"] {
+            let m = v1("/");
+            m.put("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device", bad);
+            assert!(look(&m.root()).get().is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_largest_number_is_no_limit_either() {
+        let line = format!("8:16 rbps={} wbps=5", u64::MAX);
+        assert_eq!(line_v2(&line), Some(("8:16", vec![(Quantity::BytesWritten, 5)])));
+    }
+
+    #[test]
+    fn without_a_cgroup_there_is_a_reason() {
+        let m = Machine::new("0::/\n", "");
+        assert!(look(&m.root()).origin().contains("no cgroup file system is mounted for blkio"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,40}", near in "[0-9]{0,12}:?[0-9]{0,3} ?((r|w)(bps|iops)=(max|[0-9]{0,21}) ?){0,3}") {
+            for line in [&text, &near] {
+                let _ = (line_v1(line, Quantity::Reads), line_v2(line));
+            }
+        }
+
+        #[test]
+        fn values_come_back(bytes in 0..u64::MAX, writes in 0..u64::MAX) {
+            let line = format!("8:16 rbps={bytes} wbps=max riops=max wiops={writes}");
+            let limits = vec![(Quantity::BytesRead, bytes), (Quantity::Writes, writes)];
+            prop_assert_eq!(line_v2(&line), Some(("8:16", limits)));
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! Captures what the probes read on this machine into a folder, so that it can
-//! become a fixture: `cargo run -p proofmark-host --example capture -- DIR`.
-//! Of /proc/self/mountinfo only the root and the cgroup mounts are kept, of
-//! environments nothing, and of the firmware's tables, which hold serial numbers,
-//! nothing. Look through the folder before you share it.
+//! become a fixture: `cargo run -p proofmark-host --example capture -- DIR [DISK]`.
+//! DISK is the folder to look at for the disk kernels, absolute and without links, `/`
+//! if left out. Of /proc/self/mountinfo only the cgroup mounts and those on the
+//! way to DISK (and to files of loop devices under it) are kept, of environments nothing, and of the firmware's tables
+//! and disks no serial numbers. Look through the folder before you share it.
+
+mod storage;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,12 +42,17 @@ const CPU_FILES: &[&str] = &[
 const CACHE_FILES: &[&str] =
     &["coherency_line_size", "level", "shared_cpu_list", "size", "type", "ways_of_associativity"];
 const CGROUP_FILES: &[&str] = &[
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_bps_device",
+    "blkio.throttle.write_iops_device",
     "cpu.cfs_period_us",
     "cpu.cfs_quota_us",
     "cpu.max",
     "cpu.stat",
     "cpuset.cpus.effective",
     "cpuset.effective_cpus",
+    "io.max",
     "memory.kmem.usage_in_bytes",
     "memory.limit_in_bytes",
     "memory.max",
@@ -53,9 +61,10 @@ const CGROUP_FILES: &[&str] = &[
 
 fn main() -> io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        eprintln!("usage: capture DIR");
+        eprintln!("usage: capture DIR [DISK]");
         std::process::exit(2);
     };
+    let disk = std::env::args().nth(2).unwrap_or_else(|| "/".to_owned());
     write(&folder, "/arch", std::env::consts::ARCH)?;
     if let Some(text) = Root::live().cpuid_text() {
         write(&folder, "/cpuid.txt", &text)?;
@@ -68,8 +77,10 @@ fn main() -> io::Result<()> {
         text.lines().take(1).map(|l| l.to_owned() + "\n").collect()
     })?;
     copy(&folder, "/proc/self/status", |t| lines(&t, |l| l.starts_with("Cpus_allowed_list")))?;
+    let disks = storage::capture(&folder, &disk)?;
     copy(&folder, "/proc/self/mountinfo", |t| {
-        lines(&t, |l| l.contains(" - cgroup") || l.split(' ').nth(4) == Some("/"))
+        let on_way = |point: &str| disks.iter().any(|disk| disk.starts_with(point));
+        lines(&t, |l| l.contains(" - cgroup") || l.split(' ').nth(4).is_some_and(on_way))
     })?;
     for cpu in numbered("/sys/devices/system/cpu", "cpu") {
         let base = format!("/sys/devices/system/cpu/cpu{cpu}");

@@ -1,0 +1,116 @@
+//! Each finding planted; the list against the code.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// The ids in quotes in a text.
+fn quoted(text: &str) -> BTreeSet<&str> {
+    text.split('"').filter(|part| part.starts_with("host.")).collect()
+}
+
+/// The crate's code, file by file, without its tests.
+fn sources(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+            found.push((path.display().to_string(), code));
+        }
+    }
+}
+
+fn two_sockets() -> Host {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
+    crate::look(&crate::Root::fixture(folder), "/srv")
+}
+
+#[test]
+fn huge_pages_that_are_off_or_unknown() {
+    let mut host = two_sockets();
+    let mut told = |setting: Probe<String>| {
+        host.memory.transparent_huge_pages = setting;
+        huge_pages_off(&host).map(|f| f.message)
+    };
+    for on in ["always", "madvise"] {
+        assert_eq!(told(Probe::known(on.to_owned(), "test")), None);
+    }
+    let off = told(Probe::known("never".to_owned(), "test")).unwrap();
+    assert!(off.contains("set to `never`"), "{off}");
+    assert!(told(Probe::missing("test")).unwrap().contains("is not known"));
+}
+
+#[test]
+fn modules_whose_speed_nobody_tells() {
+    let mut host = two_sockets();
+    let mut modules = vec![proofmark_model::MemoryModule {
+        locator: "A1".to_owned(),
+        kind: "DDR4".to_owned(),
+        size_bytes: 1 << 30,
+        transfers_per_s: Some(2666e6),
+        data_bits: Some(64),
+    }];
+    host.memory.modules = Probe::known(modules.clone(), "test");
+    assert_eq!(hidden_modules(&host), None);
+    modules[0].transfers_per_s = None;
+    host.memory.modules = Probe::known(modules, "test");
+    assert!(hidden_modules(&host).unwrap().message.contains("is not known"));
+    host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+    assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
+    host.memory.modules = Probe::missing("test");
+    assert!(hidden_modules(&host).is_some());
+}
+
+#[test]
+fn disks_that_are_virtual_or_memory() {
+    let mut host = two_sockets();
+    let mut storage = host.storage.get().unwrap().clone();
+    let told = |host: &Host| (virtual_disk(host).map(|f| f.message), memory_disk(host));
+    assert_eq!(told(&host), (None, None), "a disk of a real machine");
+
+    for transport in ["virtio", "xen", "hyperv"] {
+        let leaf = storage.devices.last_mut().unwrap();
+        leaf.transport = Some(transport.to_owned());
+        host.storage = Probe::known(storage.clone(), "test");
+        let message = told(&host).0.unwrap();
+        assert!(message.starts_with("sdb is a virtual disk"), "{message}");
+    }
+    storage.devices.last_mut().unwrap().transport = Some("sata".to_owned());
+    host.storage = Probe::known(storage.clone(), "test");
+    host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
+    assert!(told(&host).0.is_some(), "a hypervisor may play any disk");
+
+    storage.kind = StorageKind::Memory;
+    host.storage = Probe::known(storage, "test");
+    let (none, memory) = told(&host);
+    assert_eq!(none, None);
+    assert!(memory.unwrap().message.starts_with("/srv is in memory (ext4 at /srv)"));
+}
+
+#[test]
+fn every_finding_is_listed_once_and_explained() {
+    let ids: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
+    assert_eq!(ids.len(), FINDINGS.len());
+    for (id, title, about) in FINDINGS {
+        assert!(id.starts_with("host.") && !title.ends_with('.'), "{id}: {title}");
+        assert!(about.len() > 80 && about.ends_with('.') && !about.contains("  "), "{about}");
+    }
+}
+
+#[test]
+fn no_code_names_or_makes_another() {
+    let mut files = Vec::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let listed: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
+    let mut named = BTreeSet::new();
+    for (path, code) in &files {
+        named.extend(quoted(code));
+        // All findings are made by `note`, from an entry of the list.
+        let made = code.matches("Finding::new(").count();
+        assert_eq!(made, usize::from(path.ends_with("src/findings.rs")), "{path}");
+    }
+    assert_eq!(named, listed);
+}

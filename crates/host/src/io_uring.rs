@@ -1,0 +1,70 @@
+//! Whether io_uring may be used: a ring is set up and closed again. The kernel may be
+//! built without it, a switch may forbid it, and container managers' seccomp filters
+//! refuse it.
+//!
+//! Sources: io_uring_setup(2); Linux `Documentation/admin-guide/sysctl/kernel.rst`
+//! (io_uring_disabled).
+#![allow(unsafe_code)] // io_uring_setup has no safe wrapper.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+/// 0: all may use it, 1: a group, 2: nobody. Since Linux 6.6.
+pub(crate) const SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
+
+/// Bytes of `struct io_uring_params`, in words of 8.
+const PARAMS: usize = 120 / 8;
+
+/// Sets up a ring of one entry.
+pub(crate) fn set_up() -> io::Result<()> {
+    let mut params = [0_u64; PARAMS];
+    // SAFETY: the kernel reads and writes `struct io_uring_params` only, which `params`
+    // is large enough for; zeros ask for nothing special.
+    let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, params.as_mut_ptr()) };
+    match i32::try_from(result) {
+        Ok(fd @ 0..) => {
+            // SAFETY: the descriptor was just made and nobody else has it.
+            drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            Ok(())
+        }
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Why it may not be used, with what the switch stands at.
+pub(crate) fn refused(error: &io::Error, switch: Option<String>) -> String {
+    let switch = switch.map(|value| format!("; {SWITCH} is {value}")).unwrap_or_default();
+    format!("io_uring_setup: {error}{switch}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_the_error_and_the_switch() {
+        let denied = io::Error::from_raw_os_error(libc::EPERM);
+        assert_eq!(
+            refused(&denied, Some("2".to_owned())),
+            "io_uring_setup: Operation not permitted (os error 1); \
+             /proc/sys/kernel/io_uring_disabled is 2"
+        );
+        let absent = io::Error::from_raw_os_error(libc::ENOSYS);
+        assert!(refused(&absent, None).ends_with("(os error 38)"));
+    }
+
+    #[test]
+    fn trying_leaves_no_descriptor_open() {
+        let rings = || {
+            let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+            let targets = open.filter_map(|fd| std::fs::read_link(fd.path()).ok());
+            targets.filter(|to| to.to_string_lossy().contains("io_uring")).count()
+        };
+        let before = rings();
+        if let Err(error) = set_up() {
+            eprintln!("skipped: {}", refused(&error, None));
+            return;
+        }
+        assert_eq!(rings(), before);
+    }
+}

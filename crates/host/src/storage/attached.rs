@@ -1,0 +1,113 @@
+//! How a device is attached, by the folders of sysfs above its own.
+//!
+//! Sources: Linux `drivers/ata`, `drivers/scsi` and `drivers/nvme`, whose device names
+//! these are; `Documentation/driver-api/libata.rst`, `scsi/`, `driver-api/usb/`.
+
+use super::device;
+use super::file_system::last;
+use crate::root::Root;
+
+/// The transport of a device that is memory.
+pub(super) const MEMORY: &str = "memory";
+
+/// How a device with this real folder in sysfs is attached: `sata`, `nvme`, `usb`,
+/// `sas`, `scsi` and so on; `None` for what has no attachment, as a RAID, and what is
+/// not known.
+pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
+    let name = last(folder)?;
+    let is_scsi = || folder.split('/').any(|s| numbered(s, "host")).then_some("scsi");
+    let found = by_name(&name).or_else(|| folder.rsplit('/').find_map(by_segment));
+    match found.or_else(is_scsi) {
+        Some("nvme") => {
+            Some(nvme(root.line(&format!("{folder}/device/transport")).ok().as_deref()))
+        }
+        other => other,
+    }
+}
+
+/// Devices without a bus.
+fn by_name(name: &str) -> Option<&'static str> {
+    if matches!(device::kind(name), "zram" | "RAM disk") {
+        return Some(MEMORY);
+    }
+    const NAMES: &[(&str, &str)] =
+        &[("nvme", "nvme"), ("pmem", "pmem"), ("nbd", "network"), ("rbd", "network")];
+    NAMES.iter().find(|(begin, _)| numbered(name, begin)).map(|(_, transport)| *transport)
+}
+
+/// What a folder on the way says. The nearest that says something counts.
+fn by_segment(segment: &str) -> Option<&'static str> {
+    const NUMBERED: &[(&str, &str)] = &[
+        ("virtio", "virtio"),
+        ("ata", "sata"),
+        ("end_device-", "sas"),
+        ("rport-", "fc"),
+        ("session", "iscsi"),
+        ("usb", "usb"),
+        ("vbd-", "xen"),
+        ("mmc", "mmc"),
+        // RAM that plays a disk (scsi_debug).
+        ("pseudo_", MEMORY),
+    ];
+    if segment.starts_with("VMBUS:") || segment.starts_with("MSFT1000:") {
+        return Some("hyperv");
+    }
+    NUMBERED.iter().find(|(begin, _)| numbered(segment, begin)).map(|(_, transport)| *transport)
+}
+
+/// NVMe by the word of its controller.
+fn nvme(transport: Option<&str>) -> &'static str {
+    match transport {
+        Some("tcp" | "rdma" | "fc") => "network",
+        Some("loop") => "nvme loop",
+        _ => "nvme",
+    }
+}
+
+/// Whether the name is these letters and then a number.
+fn numbered(name: &str, begin: &str) -> bool {
+    name.strip_prefix(begin).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_paths_of_many_buses() {
+        const PCI: &str = "/sys/devices/pci0000:00/0000:00:1f.2";
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::fixture(folder.path());
+        let scsi = "host0/target0:0:0/0:0:0:0/block/sda";
+        for (path, expected) in [
+            (format!("{PCI}/ata1/{scsi}"), Some("sata")),
+            (format!("{PCI}/usb2/2-1/2-1:1.0/{scsi}"), Some("usb")),
+            (format!("{PCI}/virtio1/block/vda"), Some("virtio")),
+            (format!("{PCI}/virtio2/{scsi}"), Some("virtio")),
+            (format!("{PCI}/{scsi}"), Some("scsi")),
+            (format!("{PCI}/host0/port-0:0/end_device-0:0/target0:0:0/block/sda"), Some("sas")),
+            (format!("{PCI}/host1/rport-1:0-2/{scsi}"), Some("fc")),
+            (
+                "/sys/devices/platform/host3/session1/target3:0:0/3:0:0:1/block/sdb".to_owned(),
+                Some("iscsi"),
+            ),
+            (format!("{PCI}/nvme/nvme0/nvme0n1"), Some("nvme")),
+            (
+                "/sys/devices/platform/soc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0".to_owned(),
+                Some("mmc"),
+            ),
+            ("/sys/devices/vbd-51712/block/xvda".to_owned(), Some("xen")),
+            (format!("/sys/devices/LNXSYSTM:00/LNXSYBUS:00/VMBUS:01/f8b3/{scsi}"), Some("hyperv")),
+            (format!("/sys/devices/pseudo_0/adapter0/{scsi}"), Some(MEMORY)),
+            ("/sys/devices/virtual/block/zram0".to_owned(), Some(MEMORY)),
+            ("/sys/devices/virtual/block/ram3".to_owned(), Some(MEMORY)),
+            ("/sys/devices/virtual/block/nbd0".to_owned(), Some("network")),
+            ("/sys/devices/virtual/block/dm-0".to_owned(), None),
+            ("/sys/devices/virtual/block/loop0".to_owned(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(transport(&root, &path), expected, "{path}");
+        }
+        assert_eq!((nvme(Some("tcp")), nvme(Some("pcie"))), ("network", "nvme"));
+    }
+}

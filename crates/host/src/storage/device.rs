@@ -1,0 +1,153 @@
+//! The facts of one block device.
+//!
+//! Sources: Linux `Documentation/ABI/stable/sysfs-block` (size, queue/*), `block/
+//! queue-sysfs.rst`, `block/writeback_cache_control.rst`; losetup(8).
+
+use proofmark_model::BlockDevice;
+
+use super::{BLOCK, attached, link};
+use crate::root::{Root, above};
+
+/// Unit of `size`, whatever the device's sectors are.
+const SECTOR: u64 = 512;
+
+/// A device by its name in [`BLOCK`]; `None` where there is no such device. What
+/// carries it is left open.
+pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<BlockDevice> {
+    let folder = root.real(&format!("{BLOCK}/{name}")).ok()?;
+    let partition = root.exists(&format!("{folder}/partition"));
+    // A partition has the queue of its disk, which is the folder above.
+    let disk = if partition { above(&folder)? } else { folder.as_str() };
+    let queue = |file: &str| root.line(&format!("{disk}/queue/{file}")).ok();
+    let bytes = |file: &str| queue(file)?.parse::<u64>().ok();
+    let transport = if partition { None } else { attached::transport(root, &folder) };
+    let link = match transport {
+        Some(transport) if !virtual_machine => link::look(root, &folder, transport),
+        _ => None,
+    };
+    let kind = if partition { "partition" } else { kind(name) };
+    Some(BlockDevice {
+        name: shown(name),
+        number: root.line(&format!("{folder}/dev")).unwrap_or_default(),
+        kind: kind.to_owned(),
+        over: Vec::new(),
+        model: model(root, &folder),
+        size_bytes: sectors(root, &folder),
+        logical_sector_bytes: bytes("logical_block_size"),
+        physical_sector_bytes: bytes("physical_block_size"),
+        request_bytes: bytes("max_sectors_kb").and_then(|kb| kb.checked_mul(1024)),
+        rotational: queue("rotational").and_then(|text| switch(&text)),
+        volatile_cache: queue("write_cache").and_then(|text| volatile(&text)),
+        scheduler: queue("scheduler").and_then(|text| chosen(&text)),
+        transport: transport.map(str::to_owned),
+        link,
+        backing: root.line(&format!("{folder}/loop/backing_file")).ok(),
+    })
+}
+
+/// The name as /proc/diskstats and /dev have it: sysfs writes `!` for a slash.
+pub(super) fn shown(name: &str) -> String {
+    name.replace('!', "/")
+}
+
+/// What a whole device is, by its name.
+pub(super) fn kind(name: &str) -> &'static str {
+    const KINDS: &[(&str, &str)] = &[
+        ("dm-", "device mapper"),
+        ("md", "RAID"),
+        ("loop", "loop"),
+        ("zram", "zram"),
+        ("ram", "RAM disk"),
+        ("nullb", "RAM disk"),
+        ("bcache", "bcache"),
+        ("drbd", "DRBD"),
+    ];
+    // `md127`, but also `md_name` and `md_d0`.
+    let fits = |begin: &str| match name.strip_prefix(begin) {
+        Some(rest) => rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'),
+        None => false,
+    };
+    KINDS.iter().find(|(begin, _)| fits(begin)).map_or("disk", |(_, kind)| kind)
+}
+
+fn model(root: &Root, folder: &str) -> Option<String> {
+    // MMC cards have a name instead.
+    let told = |file: &str| root.line(&format!("{folder}/device/{file}")).ok();
+    told("model").or_else(|| folder.contains("/mmc").then(|| told("name"))?)
+}
+
+fn sectors(root: &Root, folder: &str) -> Option<u64> {
+    root.number::<u64>(&format!("{folder}/size")).ok()?.checked_mul(SECTOR)
+}
+
+/// `0` or `1`.
+fn switch(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether the cache is one that a loss of power empties.
+fn volatile(text: &str) -> Option<bool> {
+    match text {
+        "write back" => Some(true),
+        "write through" => Some(false),
+        _ => None,
+    }
+}
+
+/// `none` of `[none] mq-deadline kyber`; a device without a choice has one word.
+fn chosen(text: &str) -> Option<String> {
+    let marked = text.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
+    let only = || Some(text.trim()).filter(|t| !t.is_empty() && !t.contains([' ', '[', ']']));
+    marked.or_else(only).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_of_the_queue() {
+        assert_eq!(chosen("[none] mq-deadline kyber").as_deref(), Some("none"));
+        assert_eq!(chosen("mq-deadline [bfq]\n").as_deref(), Some("bfq"));
+        assert_eq!(chosen("none").as_deref(), Some("none"));
+        assert_eq!(chosen("a b"), None);
+        assert_eq!((volatile("write back"), volatile("write through")), (Some(true), Some(false)));
+        assert_eq!(
+            (volatile(""), switch("0"), switch("1"), switch("2")),
+            (None, Some(false), Some(true), None)
+        );
+    }
+
+    #[test]
+    fn kinds_by_name() {
+        for (name, expected) in [
+            ("sda", "disk"),
+            ("nvme0n1", "disk"),
+            ("mmcblk0", "disk"),
+            ("dm-3", "device mapper"),
+            ("md127", "RAID"),
+            ("md_home", "RAID"),
+            ("mdisk", "disk"),
+            ("loop7", "loop"),
+            ("zram0", "zram"),
+            ("ram1", "RAM disk"),
+            ("nullb0", "RAM disk"),
+        ] {
+            assert_eq!(kind(name), expected, "{name}");
+        }
+        assert_eq!(shown("cciss!c0d0"), "cciss/c0d0");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,30}", near in "\\[?[a-zé]{0,6}\\]?( \\[?[a-z]{0,3}\\]?){0,2}") {
+            let _ = (chosen(&text), chosen(&near), volatile(&text), switch(&text), kind(&near));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What holds the data of a file system: block devices, memory, a server, or another
+//! file system.
+//!
+//! Sources: Linux `Documentation/filesystems/` (overlayfs.rst, tmpfs.rst, 9p.rst,
+//! virtiofs.rst, fuse.rst, btrfs.rst); proc_pid_mountinfo(5).
+
+use proofmark_model::StorageKind;
+
+use super::BLOCK;
+use crate::mounts::Mount;
+use crate::root::{Root, below};
+
+/// Kinds of file systems by the kernel's names, where they tell what holds the data.
+/// Those of FUSE are programs: where not listed, they are taken to stand on another
+/// file system.
+const KINDS: &[(StorageKind, &[&str])] = &[
+    (StorageKind::Memory, &["tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"]),
+    (
+        StorageKind::Network,
+        &[
+            "nfs",
+            "nfs4",
+            "cifs",
+            "smb3",
+            "smbfs",
+            "9p",
+            "afs",
+            "ceph",
+            "coda",
+            "orangefs",
+            "lustre",
+            "gpfs",
+            "beegfs",
+            "fuse.sshfs",
+            "fuse.glusterfs",
+            "fuse.ceph-fuse",
+            "fuse.s3fs",
+            "fuse.gcsfuse",
+            "fuse.juicefs",
+            "fuse.rclone",
+        ],
+    ),
+    (
+        StorageKind::Layered,
+        &["overlay", "aufs", "ecryptfs", "virtiofs", "vboxsf", "fuse.vmhgfs-fuse", "fuse"],
+    ),
+    (StorageKind::Unknown, &["zfs"]),
+];
+
+/// What is known from the name of the file system alone; `None`: its devices tell.
+pub(super) fn kind(name: &str) -> Option<StorageKind> {
+    let listed = KINDS.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind);
+    listed.or_else(|| name.starts_with("fuse.").then_some(StorageKind::Layered))
+}
+
+/// The folder where an overlay keeps what is written to it. A container sees the path
+/// as its host wrote it, but mostly not the folder: then there is none.
+pub(super) fn upper(root: &Root, mount: &Mount) -> Option<String> {
+    let folder = (mount.kind == "overlay").then(|| mount.option("upperdir"))??;
+    (folder.starts_with('/') && root.exists(&folder)).then_some(folder)
+}
+
+/// Names in [`BLOCK`] of the devices that a file system lies on; empty where they are
+/// not known.
+pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
+    if !mount.number.starts_with("0:") {
+        return by_number(root, &mount.number).into_iter().collect();
+    }
+    // A file system of several devices has a number of its own: its source is one of
+    // them, or lists all (bcachefs).
+    let sources = mount.source.split(':').filter(|s| s.starts_with("/dev/"));
+    let named: Vec<String> = sources.filter_map(|s| by_path(root, s)).collect();
+    match (mount.kind.as_str(), named.as_slice()) {
+        ("btrfs", [one]) => siblings(root, one).unwrap_or(named),
+        _ => named,
+    }
+}
+
+/// The device of a major and a minor number.
+fn by_number(root: &Root, number: &str) -> Option<String> {
+    last(&root.real(&format!("/sys/dev/block/{number}")).ok()?)
+}
+
+/// The device of a path below /dev.
+fn by_path(root: &Root, path: &str) -> Option<String> {
+    let real = root.real(path).unwrap_or_else(|_| path.to_owned());
+    let is_there = |name: &String| root.exists(&below(BLOCK, name));
+    let direct = |path: &str| Some(path.strip_prefix("/dev/")?.replace('/', "!")).filter(is_there);
+    direct(&real).or_else(|| mapped(root, path.strip_prefix("/dev/mapper/")?))
+}
+
+/// The device mapper's device of this name, where /dev does not tell.
+fn mapped(root: &Root, name: &str) -> Option<String> {
+    let all = root.names(BLOCK).ok()?;
+    let called = |d: &String| root.line(&format!("{BLOCK}/{d}/dm/name")).is_ok_and(|n| n == name);
+    all.into_iter().filter(|d| d.starts_with("dm-")).find(called)
+}
+
+/// All devices of the btrfs that has this one.
+fn siblings(root: &Root, device: &str) -> Option<Vec<String>> {
+    const ALL: &str = "/sys/fs/btrfs";
+    let folders = root.names(ALL).ok()?.into_iter().map(|id| format!("{ALL}/{id}/devices"));
+    let mut found = folders
+        .filter_map(|folder| root.names(&folder).ok())
+        .find(|names| names.iter().any(|n| n == device))?;
+    found.sort();
+    Some(found)
+}
+
+/// The last name of a path.
+pub(super) fn last(path: &str) -> Option<String> {
+    path.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_tell_what_holds_the_data() {
+        for (name, expected) in [
+            ("tmpfs", Some(StorageKind::Memory)),
+            ("ramfs", Some(StorageKind::Memory)),
+            ("nfs4", Some(StorageKind::Network)),
+            ("fuse.sshfs", Some(StorageKind::Network)),
+            ("fuse.mergerfs", Some(StorageKind::Layered)),
+            ("overlay", Some(StorageKind::Layered)),
+            ("zfs", Some(StorageKind::Unknown)),
+            ("fuseblk", None),
+            ("ext4", None),
+            ("btrfs", None),
+        ] {
+            assert_eq!(kind(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn each_name_stands_once() {
+        let all: Vec<&str> = KINDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+}

@@ -1,0 +1,79 @@
+//! What lies under a folder: its mount, its file system, and the block devices down
+//! to those that no other carries.
+//!
+//! `file_system` tells what holds a file system's data, `stack` goes down the block
+//! devices, `device` reads the facts of one, `attached` how it is attached and `link`
+//! what its link carries.
+//!
+//! Sources: proc_pid_mountinfo(5), statvfs(3), sysfs(5), Linux
+//! `Documentation/ABI/stable/sysfs-block`.
+
+mod attached;
+mod device;
+mod file_system;
+mod link;
+mod stack;
+
+use proofmark_model::{Probe, Storage};
+
+use crate::mounts::{self, Mount};
+use crate::root::{Reason, Root};
+use stack::Stack;
+
+/// Where the kernel lists its block devices, partitions among them.
+const BLOCK: &str = "/sys/class/block";
+
+/// Looks at a folder (absolute). `virtual_machine`: links are a hypervisor's word and
+/// are left out.
+pub(crate) fn look(root: &Root, path: &str, virtual_machine: bool) -> Probe<Storage> {
+    match find(root, path, virtual_machine) {
+        Ok(storage) => Probe::known(storage, "/proc/self/mountinfo, statvfs and /sys/class/block"),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reason> {
+    let path = root.folder(path).map_err(other_folder)?;
+    let mounts = mounts::look(root)?;
+    let mount = mounts::holding(&mounts, &path)
+        .ok_or_else(|| Reason::at("/proc/self/mountinfo", format!("no mount holds {path}")))?;
+    writable(root, mount, &path).map_err(other_folder)?;
+    let (total_bytes, free_bytes) = root.space(&path)?;
+    let mut stack = Stack::new(root, &mounts, virtual_machine);
+    stack.under(mount);
+    let (kind, devices) = stack.found();
+    Ok(Storage {
+        path,
+        file_system: mount.kind.clone(),
+        kind,
+        mount_point: mount.point.clone(),
+        mount_options: options(mount),
+        total_bytes,
+        free_bytes,
+        devices,
+    })
+}
+
+/// The reason with what to do about it.
+fn other_folder(reason: Reason) -> Reason {
+    Reason::new(format!("{}; name another with --disk-path", reason.0))
+}
+
+fn writable(root: &Root, mount: &Mount, path: &str) -> Result<(), Reason> {
+    if mount.read_only() {
+        let (source, point) = (&mount.source, &mount.point);
+        let words = format!("{path} is on a read-only file system ({source} at {point})");
+        return Err(Reason::new(words));
+    }
+    root.writable(path)
+}
+
+/// Options of the mount, then those of the file system that it does not repeat.
+fn options(mount: &Mount) -> String {
+    let own = mount.options.iter().filter(|o| !mount.mount_options.contains(o));
+    let all: Vec<&str> = mount.mount_options.iter().chain(own).map(String::as_str).collect();
+    all.join(",")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! The block devices under a file system, from its own down: a partition lies on its
+//! disk, RAID and device mapper on their parts, a loop device on the file system of
+//! its file.
+//!
+//! The paths of a multipath device stay at the bottom, one beside the other: each I/O
+//! takes one of them, so their counters add up to what reached the disk.
+//!
+//! Sources: Linux `Documentation/ABI/stable/sysfs-block` (partition, slaves),
+//! `admin-guide/blockdev/` (loop, zram, ramdisk, null_blk), losetup(8),
+//! `admin-guide/nvme-multipath.rst`.
+
+use proofmark_model::{BlockDevice, StorageKind};
+
+use super::file_system::{self, last};
+use super::{BLOCK, attached, device};
+use crate::mounts::{self, Mount};
+use crate::root::{Root, above};
+
+/// Loop devices and overlays on one another deeper than this are not followed.
+const DEEPEST: usize = 8;
+
+/// What was found so far on the way down.
+pub(super) struct Stack<'a> {
+    root: &'a Root,
+    mounts: &'a [Mount],
+    virtual_machine: bool,
+    kinds: Vec<StorageKind>,
+    devices: Vec<BlockDevice>,
+}
+
+impl<'a> Stack<'a> {
+    /// Nothing yet.
+    pub(super) fn new(root: &'a Root, mounts: &'a [Mount], virtual_machine: bool) -> Self {
+        Self { root, mounts, virtual_machine, kinds: Vec::new(), devices: Vec::new() }
+    }
+
+    /// What holds the data, as one word for all that was found, and the devices. If a
+    /// part is memory, all is: no number of it is a disk's.
+    pub(super) fn found(self) -> (StorageKind, Vec<BlockDevice>) {
+        use StorageKind::{Block, Layered, Memory, Network, Unknown};
+        let has = |kind: &&StorageKind| self.kinds.contains(kind);
+        let kind = *[Memory, Network, Unknown, Layered, Block].iter().find(has).unwrap_or(&Unknown);
+        (kind, self.devices)
+    }
+
+    /// Goes down from a file system.
+    pub(super) fn under(&mut self, mount: &Mount) {
+        self.file_system(mount, 0);
+    }
+
+    /// Names of the devices that the file system lies on, themselves added.
+    fn file_system(&mut self, mount: &Mount, depth: usize) -> Vec<String> {
+        if depth > DEEPEST {
+            self.kinds.push(StorageKind::Unknown);
+            return Vec::new();
+        }
+        if let Some(upper) = file_system::upper(self.root, mount) {
+            return self.holding(&upper, depth + 1, StorageKind::Layered);
+        }
+        if let Some(kind) = file_system::kind(&mount.kind) {
+            self.kinds.push(kind);
+            return Vec::new();
+        }
+        let devices = file_system::devices(self.root, mount);
+        if devices.is_empty() {
+            self.kinds.push(StorageKind::Unknown);
+        }
+        for device in &devices {
+            self.device(device, depth);
+        }
+        devices
+    }
+
+    /// The file system that holds a path; `otherwise` if none is known to.
+    fn holding(&mut self, path: &str, depth: usize, otherwise: StorageKind) -> Vec<String> {
+        let mounts = self.mounts;
+        match mounts::holding(mounts, path) {
+            Some(mount) => self.file_system(mount, depth),
+            None => {
+                self.kinds.push(otherwise);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Adds a device and all below it, each once.
+    fn device(&mut self, name: &str, depth: usize) {
+        let shown = device::shown(name);
+        if self.devices.iter().any(|d| d.name == shown) {
+            return;
+        }
+        let Some(found) = device::look(self.root, name, self.virtual_machine) else {
+            self.kinds.push(StorageKind::Unknown);
+            return;
+        };
+        let backing = found.backing.clone();
+        let is_memory = found.transport.as_deref() == Some(attached::MEMORY);
+        let at = self.devices.len();
+        self.devices.push(found);
+        let mut lower = match backing {
+            Some(file) => self.file(&file, depth),
+            None => self.below(name, is_memory, depth),
+        };
+        lower.retain(|l| l != name);
+        self.devices[at].over = lower.iter().map(|l| device::shown(l)).collect();
+    }
+
+    /// What carries a device that is no loop device.
+    fn below(&mut self, name: &str, is_memory: bool, depth: usize) -> Vec<String> {
+        let lower = parts(self.root, name);
+        for part in &lower {
+            self.device(part, depth);
+        }
+        if lower.is_empty() {
+            self.kinds.push(match device::kind(name) {
+                _ if is_memory => StorageKind::Memory,
+                // Nothing below what only passes on: a device that makes its data up.
+                "disk" => StorageKind::Block,
+                _ => StorageKind::Unknown,
+            });
+        }
+        lower
+    }
+
+    /// What carries a loop device: the file system of its file. The kernel marks a file
+    /// that has no name any more, and tells the path of another mount namespace too, so
+    /// that its folder must be there.
+    fn file(&mut self, file: &str, depth: usize) -> Vec<String> {
+        let path = file.strip_suffix(" (deleted)").unwrap_or(file);
+        match above(path).filter(|folder| self.root.exists(folder)) {
+            Some(folder) => self.holding(folder, depth + 1, StorageKind::Unknown),
+            None => {
+                self.kinds.push(StorageKind::Unknown);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The devices right below a partition, a RAID, a device of the device mapper, or an
+/// NVMe namespace that several controllers lead to; sorted.
+fn parts(root: &Root, name: &str) -> Vec<String> {
+    let folder = format!("{BLOCK}/{name}");
+    if root.exists(&format!("{folder}/partition")) {
+        let disk = root.real(&folder).ok().and_then(|real| last(above(&real)?));
+        return disk.into_iter().collect();
+    }
+    let mut lower = root.names(&format!("{folder}/slaves")).unwrap_or_default();
+    if lower.is_empty() {
+        lower = paths(root, name);
+    }
+    lower.sort();
+    lower
+}
+
+/// The paths `nvme0c1n1` of a namespace `nvme0n1`, where there are any.
+fn paths(root: &Root, name: &str) -> Vec<String> {
+    let Some((subsystem, namespace)) = namespace(name) else { return Vec::new() };
+    let all = root.names(BLOCK).unwrap_or_default();
+    let leads_here = |path: &String| {
+        let rest = path.strip_prefix(subsystem).and_then(|r| r.strip_prefix('c'));
+        let controller = rest.and_then(|r| r.strip_suffix(namespace)?.strip_suffix('n'));
+        controller.is_some_and(is_number)
+    };
+    all.into_iter().filter(leads_here).collect()
+}
+
+/// `nvme0` and `1` of `nvme0n1`.
+fn namespace(name: &str) -> Option<(&str, &str)> {
+    let (subsystem, namespace) = name.rsplit_once('n')?;
+    let instance = subsystem.strip_prefix("nvme")?;
+    (is_number(instance) && is_number(namespace)).then_some((subsystem, namespace))
+}
+
+/// Whether the text is one or more digits.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_of_namespaces() {
+        assert_eq!(namespace("nvme0n1"), Some(("nvme0", "1")));
+        assert_eq!(namespace("nvme12n3"), Some(("nvme12", "3")));
+        for other in ["nvme0c1n1", "nvme0n1p1", "nvme0", "nvmen1", "sda", "nvme0n"] {
+            assert_eq!(namespace(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_panics(text in "\\PC{0,20}", near in "nvme[0-9]{0,2}(c[0-9])?n?[0-9]{0,2}é?") {
+            let _ = (namespace(&text), namespace(&near), device::kind(&text), device::shown(&near));
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Machines composed for each way that a file system can lie on devices.
+
+use std::path::Path;
+
+use proofmark_model::{BlockDevice, StorageKind};
+
+use super::*;
+
+pub(super) struct Machine(tempfile::TempDir);
+
+impl Machine {
+    /// A machine with these mounts, and a megabyte of which half is free.
+    pub(super) fn new(mountinfo: &str) -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        machine.put("/proc/self/mountinfo", mountinfo).put("/space", "1000000 500000\n");
+        machine
+    }
+
+    fn at(&self, path: &str) -> std::path::PathBuf {
+        let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    pub(super) fn put(&self, path: &str, text: &str) -> &Self {
+        std::fs::write(self.at(path), text).unwrap();
+        self
+    }
+
+    fn folder(&self, path: &str) -> &Self {
+        std::fs::create_dir_all(self.at(path)).unwrap();
+        self
+    }
+
+    /// A device with its folder below /sys/devices, as sysfs links to it.
+    fn device(&self, folder: &str, number: &str) -> &Self {
+        let real = format!("/sys/devices/{folder}");
+        let name = folder.rsplit('/').next().unwrap();
+        self.put(&format!("{real}/dev"), number).put(&format!("{real}/size"), "2048\n");
+        for link in [format!("/sys/class/block/{name}"), format!("/sys/dev/block/{number}")] {
+            std::os::unix::fs::symlink(format!("../../devices/{folder}"), self.at(&link)).unwrap();
+        }
+        self
+    }
+
+    fn partition(&self, folder: &str, number: &str) -> &Self {
+        self.device(folder, number).put(&format!("/sys/devices/{folder}/partition"), "1\n")
+    }
+
+    /// A device that is no hardware's, over others.
+    fn over(&self, name: &str, number: &str, lower: &[&str]) -> &Self {
+        self.device(&format!("virtual/block/{name}"), number);
+        for name_below in lower {
+            self.put(&format!("/sys/devices/virtual/block/{name}/slaves/{name_below}"), "");
+        }
+        self
+    }
+
+    fn looped(&self, name: &str, number: &str, file: &str) -> &Self {
+        let path = format!("/sys/devices/virtual/block/{name}/loop/backing_file");
+        self.device(&format!("virtual/block/{name}"), number).put(&path, file)
+    }
+
+    pub(super) fn root(&self) -> Root {
+        Root::fixture(self.0.path())
+    }
+
+    fn look(&self, path: &str) -> Storage {
+        look(&self.root(), path, false).get().unwrap().clone()
+    }
+
+    /// The kind, and each device with those that carry it.
+    fn stack(&self, path: &str) -> (StorageKind, Vec<String>) {
+        let storage = self.look(path);
+        let line = |d: &BlockDevice| format!("{} {}", d.name, d.over.join(" ")).trim().to_owned();
+        (storage.kind, storage.devices.iter().map(line).collect())
+    }
+}
+
+/// A mount of the whole machine.
+fn on(number: &str, kind: &str, source: &str) -> String {
+    format!("20 1 {number} / / rw,relatime - {kind} {source} rw\n")
+}
+
+fn lines(of: &[&str]) -> Vec<String> {
+    of.iter().map(|&line| line.to_owned()).collect()
+}
+
+const SATA: &str = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
+const SECOND: &str = "pci0000:00/0000:00:1f.2/ata2/host1/target1:0:0/1:0:0:0/block/sdb";
+const NVME: &str = "pci0000:00/0000:00:1d.0/0000:3d:00.0/nvme/nvme0/nvme0n1";
+
+/// A SATA disk with a partition, mounted.
+fn sata() -> Machine {
+    let m = Machine::new(&on("8:1", "ext4", "/dev/sda1"));
+    m.device(SATA, "8:0").partition(&format!("{SATA}/sda1"), "8:1");
+    for (file, text) in [
+        ("queue/logical_block_size", "512\n"),
+        ("queue/physical_block_size", "4096\n"),
+        ("queue/max_sectors_kb", "1280\n"),
+        ("queue/rotational", "1\n"),
+        ("queue/write_cache", "write back\n"),
+        ("queue/scheduler", "none [mq-deadline]\n"),
+        ("device/model", "WDC WD10EZEX-08W\n"),
+    ] {
+        m.put(&format!("/sys/devices/{SATA}/{file}"), text);
+    }
+    m.put("/sys/class/ata_link/link1/sata_spd", "6.0 Gbps\n");
+    m
+}
+
+#[test]
+fn a_partition_has_the_queue_of_its_disk_and_the_disk_the_link() {
+    let found = sata().look("/srv");
+    assert_eq!(
+        (found.kind, found.total_bytes, found.free_bytes),
+        (StorageKind::Block, 1_000_000, 500_000)
+    );
+    assert_eq!((found.file_system.as_str(), found.mount_point.as_str()), ("ext4", "/"));
+    assert_eq!(found.mount_options, "rw,relatime");
+    assert_eq!(found.sector_bytes(), Some(512));
+    let [partition, disk] = found.devices.as_slice() else { panic!("{:?}", found.devices) };
+    assert_eq!((partition.kind.as_str(), partition.number.as_str()), ("partition", "8:1"));
+    assert_eq!(partition.over, ["sda"]);
+    assert_eq!((partition.link.as_ref(), partition.transport.as_ref()), (None, None));
+    assert_eq!((disk.kind.as_str(), disk.transport.as_deref()), ("disk", Some("sata")));
+    assert_eq!(disk.model.as_deref(), Some("WDC WD10EZEX-08W"));
+    assert_eq!(disk.link.as_ref().map(|l| l.bytes_per_s), Some(600e6));
+    for device in [partition, disk] {
+        assert_eq!(device.size_bytes, Some(1 << 20));
+        let sectors = (device.logical_sector_bytes, device.physical_sector_bytes);
+        assert_eq!(sectors, (Some(512), Some(4096)));
+        assert_eq!((device.request_bytes, device.rotational), (Some(1280 << 10), Some(true)));
+        assert_eq!(device.volatile_cache, Some(true));
+        assert_eq!(device.scheduler.as_deref(), Some("mq-deadline"));
+    }
+    assert_eq!(found.leaves().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["sda"]);
+}
+
+#[test]
+fn a_hypervisors_word_for_a_link_is_left_out() {
+    let m = sata();
+    let found = look(&m.root(), "/srv", true);
+    let disk = &found.get().unwrap().devices[1];
+    assert_eq!((disk.transport.as_deref(), disk.link.as_ref()), (Some("sata"), None));
+}
+
+#[test]
+fn facts_that_are_not_told_are_none() {
+    let m = Machine::new(&on("8:0", "ext4", "/dev/sda"));
+    m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
+    let disk = m.look("/srv").devices.remove(0);
+    assert_eq!((disk.size_bytes, disk.rotational, disk.volatile_cache), (None, None, None));
+    assert_eq!(
+        (disk.model, disk.link, disk.scheduler, disk.request_bytes),
+        (None, None, None, None)
+    );
+}
+
+#[test]
+fn nvme_on_four_lanes() {
+    let m = Machine::new(&on("259:0", "xfs", "/dev/nvme0n1"));
+    m.device(NVME, "259:0").put(&format!("/sys/devices/{NVME}/device/transport"), "pcie\n");
+    let function = "/sys/devices/pci0000:00/0000:00:1d.0/0000:3d:00.0";
+    m.put(&format!("{function}/current_link_speed"), "8.0 GT/s PCIe\n")
+        .put(&format!("{function}/current_link_width"), "4\n");
+    let disk = m.look("/srv").devices.remove(0);
+    assert_eq!((disk.transport.as_deref(), disk.kind.as_str()), (Some("nvme"), "disk"));
+    assert_eq!(disk.link.unwrap().name, "PCIe 8.0 GT/s x4");
+}
+
+#[test]
+fn a_namespace_of_several_controllers_lies_on_its_paths() {
+    let m = Machine::new(&on("259:1", "xfs", "/dev/nvme0n1p1"));
+    let head = "virtual/nvme-subsystem/nvme-subsys0/nvme0n1";
+    m.device(head, "259:0").partition(&format!("{head}/nvme0n1p1"), "259:1");
+    let function = "pci0000:00/0000:00:1d.0/0000:3d:00.0";
+    m.device(&format!("{function}/nvme/nvme0/nvme0c0n1"), "259:2")
+        .device("virtual/nvme-fabrics/ctl/nvme1/nvme0c1n1", "259:3")
+        .put("/sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme0c1n1/device/transport", "tcp\n")
+        .device(&format!("{function}/nvme/nvme0/nvme0c0n2"), "259:4")
+        .device("virtual/nvme-fabrics/ctl/nvme2/nvme2n1", "259:5");
+    let expected = ["nvme0n1p1 nvme0n1", "nvme0n1 nvme0c0n1 nvme0c1n1", "nvme0c0n1", "nvme0c1n1"];
+    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&expected)));
+    assert_eq!(m.look("/srv").devices[3].transport.as_deref(), Some("network"));
+}
+
+#[test]
+fn lvm_over_two_disks_counts_each_disk_once() {
+    let m = Machine::new(&on("253:0", "xfs", "/dev/mapper/vg-srv"));
+    m.device(SATA, "8:0").device(SECOND, "8:16");
+    m.partition(&format!("{SATA}/sda1"), "8:1").partition(&format!("{SATA}/sda2"), "8:2");
+    m.over("dm-0", "253:0", &["sdb", "sda2", "sda1"]);
+    let expected = ["dm-0 sda1 sda2 sdb", "sda1 sda", "sda", "sda2 sda", "sdb"];
+    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&expected)));
+    assert_eq!(m.look("/srv").devices[0].kind, "device mapper");
+}
+
+#[test]
+fn raid_under_an_encrypted_device() {
+    let m = Machine::new(&on("253:1", "ext4", "/dev/mapper/crypt"));
+    m.device(SATA, "8:0").device(SECOND, "8:16");
+    m.over("md0", "9:0", &["sda", "sdb"]).over("dm-1", "253:1", &["md0"]);
+    assert_eq!(
+        m.stack("/srv"),
+        (StorageKind::Block, lines(&["dm-1 md0", "md0 sda sdb", "sda", "sdb"]))
+    );
+    assert_eq!(m.look("/srv").devices[1].kind, "RAID");
+}
+
+#[test]
+fn a_mapping_of_nothing_is_no_disk() {
+    let m = Machine::new(&on("253:0", "ext4", "/dev/mapper/zero"));
+    m.over("dm-0", "253:0", &[]);
+    assert_eq!(m.stack("/srv"), (StorageKind::Unknown, lines(&["dm-0"])));
+}
+
+#[test]
+fn a_device_that_names_itself_ends() {
+    let m = Machine::new(&on("253:0", "ext4", "/dev/mapper/x"));
+    m.over("dm-0", "253:0", &["dm-0", "dm-1"]).over("dm-1", "253:1", &["dm-0"]);
+    assert_eq!(m.stack("/srv").1, lines(&["dm-0 dm-1", "dm-1 dm-0"]));
+}
+
+#[test]
+fn a_loop_device_lies_on_the_file_system_of_its_file() {
+    let mounts =
+        format!("{}21 20 7:0 / /srv rw - ext4 /dev/loop0 rw\n", on("8:0", "ext4", "/dev/sda"));
+    for file in ["/images/disk.img", "/images/disk.img (deleted)"] {
+        let m = Machine::new(&mounts);
+        m.device(SATA, "8:0").looped("loop0", "7:0", file).folder("/images");
+        assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["loop0 sda", "sda"])), "{file}");
+        let device = m.look("/srv").devices.remove(0);
+        assert_eq!((device.kind.as_str(), device.backing.as_deref()), ("loop", Some(file)));
+    }
+    let m = Machine::new(&mounts);
+    m.device(SATA, "8:0").looped("loop0", "7:0", "/elsewhere/disk.img");
+    let unseen = m.stack("/srv");
+    assert_eq!(unseen, (StorageKind::Unknown, lines(&["loop0"])), "a file of another namespace");
+}
+
+#[test]
+fn memory_anywhere_below_makes_it_memory() {
+    let tmpfs = "21 20 0:23 / /dev/shm rw - tmpfs tmpfs rw\n";
+    let on_loop = "22 20 7:0 / /srv rw - ext4 /dev/loop0 rw\n";
+    let m = Machine::new(&format!("{}{tmpfs}{on_loop}", on("8:0", "ext4", "/dev/sda")));
+    m.device(SATA, "8:0").looped("loop0", "7:0", "/dev/shm/disk.img").folder("/dev/shm");
+    assert_eq!(m.stack("/srv"), (StorageKind::Memory, lines(&["loop0"])));
+    assert_eq!(m.stack("/dev/shm/x"), (StorageKind::Memory, Vec::new()));
+    assert_eq!(m.stack("/home").0, StorageKind::Block);
+
+    for (name, kind) in [("zram0", "zram"), ("ram0", "RAM disk"), ("nullb0", "RAM disk")] {
+        let m = Machine::new(&on("252:0", "ext4", "/dev/x"));
+        m.over(name, "252:0", &[]);
+        let found = m.look("/srv");
+        assert_eq!(found.kind, StorageKind::Memory, "{name}");
+        assert_eq!(found.devices[0].transport.as_deref(), Some("memory"));
+        assert_eq!(found.devices[0].kind, kind);
+    }
+
+    let mirror = Machine::new(&on("9:0", "ext4", "/dev/md0"));
+    mirror.device(SATA, "8:0").over("ram0", "1:0", &[]).over("md0", "9:0", &["ram0", "sda"]);
+    assert_eq!(mirror.stack("/srv").0, StorageKind::Memory);
+    let pmem = Machine::new(&on("259:0", "ext4", "/dev/pmem0"));
+    pmem.device("LNXSYSTM:00/ndbus0/region0/namespace0.0/block/pmem0", "259:0");
+    assert_eq!(pmem.look("/srv").kind, StorageKind::Block);
+    assert_eq!(pmem.look("/srv").devices[0].transport.as_deref(), Some("pmem"));
+}
+
+#[test]
+fn an_overlay_lies_where_it_writes_to() {
+    let overlay =
+        "22 20 0:50 / /srv rw - overlay overlay rw,lowerdir=/l,upperdir=/data/up,workdir=/w\n";
+    let m = Machine::new(&format!("{}{overlay}", on("8:0", "ext4", "/dev/sda")));
+    m.device(SATA, "8:0");
+    assert_eq!(m.stack("/srv"), (StorageKind::Layered, Vec::new()), "its folder cannot be seen");
+    m.folder("/data/up");
+    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["sda"])));
+    assert_eq!(m.look("/srv").file_system, "overlay");
+
+    let container = on("0:50", "overlay", "overlay").replace(" rw\n", " rw,upperdir=/var/up\n");
+    let m = Machine::new(&container);
+    m.folder("/var/up");
+    assert_eq!(m.stack("/srv").0, StorageKind::Unknown, "a folder of that name on itself");
+}
+
+#[test]
+fn btrfs_lies_on_all_its_devices() {
+    let m = Machine::new(&on("0:35", "btrfs", "/dev/mapper/crypt"));
+    m.device(SECOND, "8:16").device(SATA, "8:0");
+    m.over("dm-0", "253:0", &["sda"]).put("/sys/devices/virtual/block/dm-0/dm/name", "crypt\n");
+    let alone = m.stack("/srv");
+    assert_eq!(alone, (StorageKind::Block, lines(&["dm-0 sda", "sda"])), "without /sys/fs/btrfs");
+    m.put("/sys/fs/btrfs/features/raid56", "").put("/sys/fs/btrfs/0a-1/devices/nvme9n1", "");
+    m.put("/sys/fs/btrfs/1b-2/devices/dm-0", "").put("/sys/fs/btrfs/1b-2/devices/sdb", "");
+    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["dm-0 sda", "sda", "sdb"])));
+
+    let unseen = Machine::new(&on("0:35", "btrfs", "/dev/root"));
+    assert_eq!(unseen.stack("/srv"), (StorageKind::Unknown, Vec::new()));
+}
+
+#[test]
+fn other_file_systems_by_their_source_or_name() {
+    let m = Machine::new(&on("0:40", "bcachefs", "/dev/sda:/dev/sdb"));
+    m.device(SATA, "8:0").device(SECOND, "8:16");
+    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["sda", "sdb"])));
+    for (kind, source, expected) in [
+        ("nfs4", "server:/export", StorageKind::Network),
+        ("9p", "share", StorageKind::Network),
+        ("virtiofs", "share", StorageKind::Layered),
+        ("fuse.mergerfs", "a:b", StorageKind::Layered),
+        ("zfs", "pool/srv", StorageKind::Unknown),
+        ("newfs", "x", StorageKind::Unknown),
+    ] {
+        let m = Machine::new(&on("0:41", kind, source));
+        assert_eq!(m.stack("/srv"), (expected, Vec::new()), "{kind}");
+    }
+    let gone = Machine::new(&on("8:0", "ext4", "/dev/sda"));
+    assert_eq!(gone.stack("/srv").0, StorageKind::Unknown, "a container without /sys");
+}
+
+#[test]
+fn what_cannot_be_used_says_what_to_do() {
+    let reason = |m: &Machine| {
+        let found = look(&m.root(), "/srv", false);
+        assert!(found.get().is_none());
+        found.origin().to_owned()
+    };
+    let read_only = Machine::new("20 1 8:17 / / ro - ext4 /dev/sdb1 rw\n");
+    assert_eq!(
+        reason(&read_only),
+        "/srv is on a read-only file system (/dev/sdb1 at /); name another with --disk-path"
+    );
+    assert_eq!(reason(&Machine::new("")), "/proc/self/mountinfo: no mount holds /srv");
+    let unknown = sata();
+    std::fs::remove_file(unknown.at("/space")).unwrap();
+    assert_eq!(reason(&unknown), "/space: no such file");
+    let live = look(&Root::live(), "/no/such/folder", false);
+    assert_eq!(live.origin(), "no folder /no/such/folder; name another with --disk-path");
+    let file = look(&Root::live(), "/proc/self/mountinfo", false);
+    assert_eq!(file.origin(), "/proc/self/mountinfo is no folder; name another with --disk-path");
+}
+
+#[test]
+fn the_live_machine_is_looked_at_as_it_is() {
+    let program = std::env::current_exe().unwrap();
+    let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+    let inside = folder.path().join("..").join(folder.path().file_name().unwrap());
+    let found = look(&Root::live(), inside.to_str().unwrap(), false);
+    let storage = found.get().unwrap_or_else(|| panic!("{}", found.origin()));
+    assert!(storage.path.ends_with(folder.path().file_name().unwrap().to_str().unwrap()));
+    assert!(!storage.path.contains(".."));
+    assert!(storage.free_bytes <= storage.total_bytes);
+    if storage.kind != StorageKind::Block {
+        eprintln!("skipped: the source is on {}, {:?}", storage.file_system, storage.kind);
+        return;
+    }
+    // The kernel's own list of counters has every device by the name found here.
+    let counters = std::fs::read_to_string("/proc/diskstats").unwrap();
+    for device in &storage.devices {
+        let listed = counters.lines().any(|l| l.split_whitespace().nth(2) == Some(&device.name));
+        assert!(listed, "{device:?}");
+    }
+    assert!(storage.leaves().count() >= 1);
+}
+
+#[test]
+fn a_live_folder_in_memory_is_memory() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("skipped: no folder can be made in /dev/shm");
+        return;
+    };
+    let found = look(&Root::live(), folder.path().to_str().unwrap(), false);
+    let storage = found.get().unwrap_or_else(|| panic!("{}", found.origin()));
+    if storage.file_system != "tmpfs" {
+        eprintln!("skipped: /dev/shm is {}", storage.file_system);
+        return;
+    }
+    assert_eq!((storage.kind, storage.devices.len()), (StorageKind::Memory, 0));
+}
