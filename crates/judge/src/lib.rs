@@ -9,6 +9,7 @@
 mod capacity;
 pub mod ceilings;
 pub mod checks;
+mod disk;
 mod limiter;
 mod memory;
 pub mod microarchitecture;
@@ -22,7 +23,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, Host, KernelSpec, Measurement, Policy, Trial, Unit, Verdict,
+    Better, Ceiling, Host, KernelSpec, Measurement, Policy, Subsystem, Trial, Unit, Verdict,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -198,8 +199,11 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     note("summary.ci95", ci95, &too_few);
     note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
     let time = m.unit == Unit::Second;
+    let disk = m.subsystem == Subsystem::Disk;
     note("latency", m.latency.is_none(), &|| {
-        let why = if time {
+        let why = if disk {
+            "no single I/O was timed"
+        } else if time {
             "each value is the mean over many loads that waited for each other; one load is too \
              short to be timed alone"
         } else {
@@ -209,6 +213,7 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     });
     note("witness", m.witness.is_none(), &|| match trials {
         0 => no_trial(),
+        _ if disk => "no device's counters tell what it moved".to_owned(),
         _ => "nobody counted the work independently".to_owned(),
     });
     note("ceiling", m.ceiling.is_none(), &no_trial);
@@ -234,8 +239,9 @@ mod tests {
             crate::testing::latency(1 << 30, 1e-7),
         ];
         let cpu = [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
-        for m in cpu.into_iter().chain(memory) {
-            let m = judged(&crate::testing::host_with_caches(), m, &[]);
+        let disk = crate::testing::healthy_disk();
+        for m in cpu.into_iter().chain(memory).chain(disk) {
+            let m = judged(&crate::testing::host_with_disk(), m, &[]);
             assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
             assert_eq!(m.verdict, Verdict::Valid);
         }

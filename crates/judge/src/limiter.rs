@@ -3,8 +3,11 @@
 //! What took the CPU away comes first: a quota, other processes, the hypervisor.
 //! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
 //! made of. A memory kernel far from its ceiling may still be told by what more threads
-//! gain: nothing, and what all share is the limit; all, and each core has its own. If
+//! gain: nothing, and what all share is the limit; all, and each core has its own. A
+//! disk's is told by Little's law (`disk`). If
 //! none of these, nobody is named: a limiter that is guessed is worse than none.
+
+mod disk;
 
 use proofmark_model::{Limiter, Measurement, Severity, Subsystem, Unit};
 
@@ -49,6 +52,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     }
     match near_the_ceiling(ctx, m) {
         Ok(limiter) => Ok(limiter),
+        Err(_) if m.subsystem == Subsystem::Disk => disk::name(ctx, m),
         Err(reason) => by_scaling(ctx, m).ok_or(reason),
     }
 }
@@ -66,7 +70,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     let rule = ceilings::find(&ceiling.id)
         .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
     let mut limiter = rule.limiter(ceiling, &capacity, &share);
-    if let Some(lost) = ctx.host.timer.interrupted_share.get().filter(|l| **l >= TOLD) {
+    let busy = m.subsystem != Subsystem::Disk; // Threads that wait lose nothing to interrupts.
+    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
+    if let Some(lost) = lost {
         let lost = lost * 100.0;
         limiter.evidence += &format!("; interrupts take {lost:.1} % of a busy thread's time here");
     }
@@ -278,12 +284,12 @@ mod tests {
         assert!(judged(&host_with_caches(), two, &[one]).limiter.is_none());
         let slow = judged(&host_with_caches(), latency(32 << 10, 5e-9), &[]);
         assert!(slow.limiter.is_none() && slow.missing["limiter"].contains("25.0 %"));
-        let of_a_disk = |threads: u64| {
+        let of_a_network = |threads: u64| {
             let mut m = stream("read", threads);
-            m.subsystem = Subsystem::Disk;
+            m.subsystem = Subsystem::Network;
             m
         };
-        let limiters = scaled(of_a_disk, 2.0);
+        let limiters = scaled(of_a_network, 2.0);
         assert!(limiters.iter().all(Option::is_none), "only memory is told by its threads");
     }
 }

@@ -1,10 +1,14 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{Ending, Measurement, Trial, Unit};
+use proofmark_model::{
+    DeviceTraffic, Ending, FileState, Host, IoLimit, Latency, Link, Measurement, Probe,
+    StorageKind, Trial, Unit,
+};
 use proptest::prelude::*;
 
 use crate::testing::{
-    blocks, clock, flops, host_with_caches, iops, judged, latency, mix, stream, sweep, trial,
+    blocks, clock, disk, flops, fsync, iops, judged, latency, mix, rand_read, stream, sweep, trial,
+    with_storage,
 };
 
 fn wild() -> impl Strategy<Value = f64> {
@@ -21,10 +25,89 @@ fn wild() -> impl Strategy<Value = f64> {
 }
 
 prop_compose! {
+    fn any_device()(
+        bytes in any::<[u64; 4]>(), own in proptest::option::of(any::<u64>()),
+        flushes in proptest::option::of(any::<u64>()), busy_s in wild(), in_flight_s in wild(),
+    ) -> DeviceTraffic {
+        DeviceTraffic {
+            read_bytes: bytes[0],
+            written_bytes: bytes[1],
+            reads: bytes[2],
+            writes: bytes[3],
+            flushes,
+            busy_s,
+            in_flight_s,
+            own_read_bytes: own,
+            own_written_bytes: own,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_file()(
+        bytes in any::<[u64; 3]>(), direct in any::<Option<bool>>(), flushed in any::<bool>(),
+        a in proptest::option::of(wild()), b in proptest::option::of(wild()),
+    ) -> FileState {
+        FileState {
+            read_bytes: bytes[0],
+            written_bytes: bytes[1],
+            direct,
+            size_bytes: bytes[2],
+            unwritten: a,
+            cached: b,
+            entropy_bits: a,
+            flushed,
+        }
+    }
+}
+
+prop_compose! {
+    /// A machine with a disk of any kind, limited and linked in any way.
+    fn any_host()(
+        quota in proptest::option::of(wild()), rate in wild(), declared in wild(),
+        kind in 0..5_usize, volatile in any::<Option<bool>>(), linked in any::<bool>(),
+    ) -> Host {
+        let mut h = with_storage(|s| {
+            s.kind = [
+                StorageKind::Block,
+                StorageKind::Memory,
+                StorageKind::Network,
+                StorageKind::Layered,
+                StorageKind::Unknown,
+            ][kind];
+            s.devices[0].volatile_cache = volatile;
+            let link = Link {
+                name: "PCIe 8.0 GT/s x4".to_owned(),
+                bytes_per_s: rate,
+                source: String::new(),
+            };
+            s.devices[0].link = linked.then_some(link);
+        });
+        let cpus = proofmark_model::CpuQuota { cpus: quota };
+        h.limits.cpu_quota = Probe::known(cpus, "");
+        h.memory.total_bytes = Probe::known(8 << 30, "");
+        h.limits.declared.insert("disk.read_iops".to_owned(), declared);
+        h.limits.io = Probe::known(
+            vec![IoLimit {
+                device: "254:0".to_owned(),
+                read_bytes_per_s: Some(rate),
+                write_bytes_per_s: None,
+                reads_per_s: None,
+                writes_per_s: Some(declared),
+                source: String::new(),
+            }],
+            "",
+        );
+        h
+    }
+}
+
+prop_compose! {
     fn any_trial()(
         v in wild(), s in wild(), w in wild(), clock in proptest::option::of(wild()),
         a in proptest::option::of(wild()), b in proptest::option::of(wild()),
         n in proptest::option::of(any::<u64>()),
+        device in proptest::option::of(any_device()), file in proptest::option::of(any_file()),
     ) -> Trial {
         let mut t = trial(v, s);
         t.work = w;
@@ -43,6 +126,8 @@ prop_compose! {
         t.conditions.huge_pages = a;
         t.conditions.misplaced_pages = b;
         t.moved = a;
+        t.device = device;
+        t.file = file;
         t
     }
 }
@@ -73,10 +158,10 @@ proptest! {
         median in wild(), low in wild(), high in wild(),
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
-        kind in 0..8_usize,
+        kind in 0..13_usize,
         budget in any::<bool>(),
         consistent in any::<bool>(),
-        quota in proptest::option::of(wild()),
+        h in any_host(),
     ) {
         let mut m = match kind {
             0 => flops(threads),
@@ -86,7 +171,12 @@ proptest! {
             4 => stream("triad", threads),
             5 => sweep("copy", threads, set),
             6 => blocks("rand_write", set),
-            _ => latency(set, median),
+            7 => latency(set, median),
+            8 => rand_read(set),
+            9 => disk("mixed", set, "none"),
+            10 => disk("seq_write", set, "cold"),
+            11 => disk("seq_read", set, "warm"),
+            _ => fsync(threads),
         };
         m.trials = trials;
         if budget {
@@ -104,12 +194,12 @@ proptest! {
             s.median = median;
             s.ci95 = Some([low, high]);
         }
-        let mut h = host_with_caches();
-        h.limits.cpu_quota =
-            proofmark_model::Probe::known(proofmark_model::CpuQuota { cpus: quota }, "");
+        if let Some(latency) = m.latency.as_mut() {
+            *latency = Latency { mean: low, ..latency.clone() };
+        }
         let mut other = m.clone();
         other.params = other.params.with("threads", 1);
-        let others = [other, flops(1), latency(1 << 30, low), latency(set, high)];
+        let others = [other, flops(1), latency(1 << 30, low), latency(set, high), rand_read(32)];
         let once = judged(&h, m, &others);
         no_nan(&once)?;
         let twice = judged(&h, once.clone(), &others);

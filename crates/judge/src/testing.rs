@@ -11,6 +11,12 @@ use proofmark_model::{
 use crate::checks::Check;
 use crate::{Context, judge};
 
+mod disk;
+
+pub(crate) use disk::{
+    block_device, disk, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+};
+
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
@@ -60,16 +66,21 @@ pub(crate) fn spec(kernel: &str) -> KernelSpec {
         "memory.sweep" => &["memory.cache", "memory.core", "memory.dram"],
         _ if kernel.ends_with("latency") => &["memory.load_use"],
         _ if kernel.starts_with("memory.") => &["memory.core", "memory.dram"],
+        _ if kernel.starts_with("disk.") => &["disk.limit", "disk.link"],
         _ => &["cpu.peak"],
     };
-    let memory = kernel.starts_with("memory.");
+    let subsystem = match kernel.split_once('.') {
+        Some(("memory", _)) => Subsystem::Memory,
+        Some(("disk", _)) => Subsystem::Disk,
+        _ => Subsystem::Cpu,
+    };
     let time = kernel.ends_with("latency");
     KernelSpec {
         id: kernel.to_owned().into(),
         title: "".into(),
         summary: "".into(),
         detail: "".into(),
-        subsystem: if memory { Subsystem::Memory } else { Subsystem::Cpu },
+        subsystem,
         unit: if time { Unit::Second } else { Unit::OpPerSecond },
         better: if time { Better::Lower } else { Better::Higher },
         knobs: Vec::new().into(),

@@ -7,6 +7,7 @@
 use proofmark_engine::Kernel;
 
 pub mod cpu;
+pub mod disk;
 #[cfg(debug_assertions)]
 mod faults;
 pub mod memory;
@@ -35,6 +36,13 @@ pub const ALL: &[&dyn Kernel] = &[
     &memory::LoadedLatency,
     &memory::NumaRead,
     &memory::NumaLatency,
+    &disk::SEQ_READ,
+    &disk::SEQ_WRITE,
+    &disk::READ_WRITE,
+    &disk::RAND_READ,
+    &disk::RAND_WRITE,
+    &disk::MIXED,
+    &disk::Fsync,
 ];
 
 /// The kernel of that id. Debug builds also know those that go wrong on purpose.

@@ -5,6 +5,8 @@
 mod cpu_boost;
 mod cpu_mix;
 mod cpu_peak;
+mod disk_limit;
+mod disk_link;
 mod memory_cache;
 mod memory_core;
 mod memory_dram;
@@ -62,6 +64,8 @@ pub const ALL: &[&dyn CeilingRule] = &[
     &memory_core::MemoryCore,
     &memory_dram::MemoryDram,
     &memory_load_use::MemoryLoadUse,
+    &disk_limit::DiskLimit,
+    &disk_link::DiskLink,
 ];
 
 /// The rule of that id.

@@ -6,6 +6,7 @@ use super::share::Share;
 use super::{Check, found_before};
 use crate::Context;
 use crate::capacity::{Bound, Capacity};
+use crate::disk::waits;
 
 /// Switches a second and CPU. Kernel threads alone (timers, read-copy-update,
 /// writeback) make up to some 20; a process that competes all the time makes 100
@@ -24,16 +25,18 @@ impl Check for InvoluntarySwitches {
     }
 
     fn about(&self) -> &'static str {
-        "Involuntary context switches of the trial's threads, for each second and CPU. More than 50 \
-         is suspect, a note where only the worst tenth of the trials make it so: something else \
-         wanted the CPU, whether or not its time could be counted. Silent where the cause is known \
-         and stands in another finding: threads that take turns on too few CPUs, a CPU quota, a \
-         competing process. Stop what else runs, or give the run CPUs of its own."
+        "Involuntary context switches of the trial's threads, for each second and CPU. More than 50 is \
+         suspect, a note where only the worst tenth of the trials make it so: something else wanted the \
+         CPU, whether or not its time could be counted. Silent where the cause is known and stands in \
+         another finding: threads that take turns on too few CPUs, a CPU quota, a competing process. Not \
+         judged for a disk, whose I/O the kernel's own threads carry on the same CPUs. Stop what else \
+         runs, or give the run CPUs of its own."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        let explained = capacity.oversubscribed()
+        let explained = waits(m)
+            || capacity.oversubscribed()
             || capacity.bound == Bound::Quota
             || found_before(m, "throttled", Severity::Note)
             || found_before(m, "other_cpu", Severity::Suspect);
@@ -66,7 +69,7 @@ impl Check for InvoluntarySwitches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::{each, flops, fsync, severity};
 
     fn switching(threads: u64, each_trial: u64) -> Measurement {
         each(flops(threads), |_, t| t.conditions.involuntary_switches = Some(each_trial))
@@ -90,5 +93,7 @@ mod tests {
         assert_eq!(severity(&InvoluntarySwitches, m), None);
         let m = each(switching(1, 15), |_, t| t.conditions.throttled_s = Some(0.05));
         assert_eq!(severity(&InvoluntarySwitches, m), None);
+        let journal = each(fsync(1), |_, t| t.conditions.involuntary_switches = Some(400));
+        assert_eq!(severity(&InvoluntarySwitches, journal), None);
     }
 }

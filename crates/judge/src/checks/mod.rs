@@ -10,21 +10,30 @@ mod cache_disagreement;
 mod clock_disagreement;
 mod clock_drop;
 mod clusters;
+mod compressible_data;
 mod core_shared;
 mod crashed;
+mod direct_refused;
+mod falling_rate;
 mod in_cache;
 mod inconsistent;
 mod involuntary_switches;
 mod migration;
 mod misplaced_memory;
+mod no_device_witness;
+mod not_a_disk;
+mod not_durable;
 mod other_cpu;
 mod oversubscribed;
+mod page_cache;
 mod page_faults;
 mod random_faster;
 mod refused;
 mod scaling;
 mod share;
+mod shared_device;
 mod short_trial;
+mod small_file;
 mod small_pages;
 mod steal;
 mod swap;
@@ -33,6 +42,7 @@ mod trend;
 mod unfinished;
 mod unverified;
 mod unwatched;
+mod unwritten_data;
 mod wide_interval;
 mod work_removed;
 
@@ -71,9 +81,18 @@ pub const ALL: &[&dyn Check] = &[
     &in_cache::InCache,
     &misplaced_memory::MisplacedMemory,
     &small_pages::SmallPages,
+    &not_a_disk::NotADisk,
+    &page_cache::PageCache,
+    &direct_refused::DirectRefused,
+    &unwritten_data::UnwrittenData,
+    &compressible_data::CompressibleData,
+    &not_durable::NotDurable,
+    &small_file::SmallFile,
+    &no_device_witness::NoDeviceWitness,
     &short_trial::ShortTrial,
     &wide_interval::WideInterval,
     &trend::Trend,
+    &falling_rate::FallingRate,
     &clusters::Clusters,
     &steal::Steal,
     &throttled::Throttled,
@@ -84,6 +103,7 @@ pub const ALL: &[&dyn Check] = &[
     &clock_drop::ClockDrop,
     &clock_disagreement::ClockDisagreement,
     &swap::Swap,
+    &shared_device::SharedDevice,
     &page_faults::PageFaults,
     &random_faster::RandomFaster,
     &cache_disagreement::CacheDisagreement,
@@ -167,8 +187,17 @@ mod tests {
         for text in texts {
             for word in text.split(|c: char| !(c.is_ascii_lowercase() || c == '.' || c == '_')) {
                 let word = word.trim_matches('.');
-                let files = ["cpu.stat", "cpu.max", "memory.max"];
-                let named = word.starts_with("cpu.") || word.starts_with("memory.");
+                let files = [
+                    "cpu.stat",
+                    "cpu.max",
+                    "memory.max",
+                    // Limits that can be declared.
+                    "disk.read",
+                    "disk.write",
+                    "disk.read_iops",
+                    "disk.write_iops",
+                ];
+                let named = ["cpu.", "memory.", "disk."].iter().any(|s| word.starts_with(s));
                 if named && !files.contains(&word) {
                     let kernels = [
                         "cpu.clock",
@@ -177,6 +206,7 @@ mod tests {
                         "memory.latency",
                         "memory.sweep",
                         "memory.numa",
+                        "disk.fsync",
                     ];
                     assert!(ceilings::find(word).is_some() || kernels.contains(&word), "{word}");
                 }

@@ -5,12 +5,17 @@
 //! threads on 2 CPUs. The ceiling is that of the CPUs there are, so no gain is
 //! pretended, and the label stands beside the number.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, Subsystem};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::disk::cpu_share;
 use crate::words::counted;
+
+/// Threads that use less than this share of the CPUs' time wait for something else, a
+/// device, and seldom for their turn.
+const TURNS: f64 = 0.9;
 
 pub(super) struct Oversubscribed;
 
@@ -27,12 +32,16 @@ impl Check for Oversubscribed {
         "Usable CPUs are those in the affinity mask and the cpuset together. More threads than that \
          take turns: a note, because the number is what it says it is, the rate of so many threads on \
          so few CPUs, and its ceiling counts the CPUs and not the threads. Do not read it as the rate \
-         of a machine with that many CPUs."
+         of a machine with that many CPUs. Threads that wait for a disk, and use less than 90 % of the \
+         CPU time, take no turns and are not noted."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         if !capacity.oversubscribed() || m.trials.is_empty() {
+            return None;
+        }
+        if m.subsystem == Subsystem::Disk && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
             return None;
         }
         Some(
@@ -55,7 +64,7 @@ impl Check for Oversubscribed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found_on, host, judged, severity};
+    use crate::testing::{each, flops, found_on, fsync, host, judged, severity};
 
     #[test]
     fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {
@@ -67,6 +76,13 @@ mod tests {
         assert!(finding.message.ends_with("2 threads take turns on 1 usable CPU"));
         let m = judged(&h, flops(2), &[]);
         assert_eq!(m.ceiling.unwrap().value, 64e9);
+    }
+
+    #[test]
+    fn threads_that_wait_for_a_disk_take_no_turns() {
+        assert_eq!(severity(&Oversubscribed, fsync(8)), None);
+        let busy = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(1.95 * t.seconds));
+        assert_eq!(severity(&Oversubscribed, busy), Some(Severity::Note));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use proofmark_model::{Better, Finding, Measurement, Severity, Subsystem, Summary
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::disk::waits;
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -15,6 +16,10 @@ const FLOOR: f64 = 0.02;
 /// smaller than the whole was for one, so that translation buffers and the caches of
 /// each core hold more of it.
 const DIVIDED: f64 = 0.1;
+
+/// What a disk may gain beyond its threads: a CPU that waits for one I/O at a time goes to
+/// sleep and takes time to wake, and the device is not the same from point to point.
+const AWAKE: f64 = 0.25;
 
 pub(super) struct Scaling;
 
@@ -53,13 +58,15 @@ impl Check for Scaling {
     }
 
     fn about(&self) -> &'static str {
-        "The rate of several threads against the rate of one thread of the same kernel and knobs, \
-         each divided by its own clock where that is known. More than the number of threads, or than \
-         the usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 \
-         % intervals, at least 2 % each) is invalid: threads were multiplied into a result that held \
-         them, or a clock counted CPU time. Memory kernels are not divided by the clock, which does \
-         not drive memory, and may gain 10 % more, since each thread's part of the data is smaller. \
-         Times are not judged, nor anything where the one-thread point is itself disturbed."
+        "The rate of several threads against the rate of one thread of the same kernel and knobs, each \
+         divided by its own clock where that is known. More than the number of threads, or than the \
+         usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 % \
+         intervals, at least 2 % each) is invalid: threads were multiplied into a result that held them, \
+         or a clock counted CPU time. Memory kernels and warm reads are not divided by the clock, which \
+         does not drive memory, and may gain 10 % more, since each thread's part of the data is smaller. \
+         Threads that wait for a disk may gain up to their number whatever the CPUs, and 25 % more; \
+         beyond that they are suspect only, since the device may have changed from point to point. Times \
+         are not judged, nor anything where the one-thread point is itself disturbed."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -70,14 +77,20 @@ impl Check for Scaling {
         }
         let one = ctx.on_one_thread(m).filter(|one| sound(one))?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let memory = m.subsystem == Subsystem::Memory;
+        let memory = matches!(m.subsystem, Subsystem::Memory | Subsystem::Disk);
+        let disk = waits(m);
         let by_clock = !memory && has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
         let quota = capacity.quota.unwrap_or(f64::INFINITY);
         // One thread too had no more than the quota.
-        let most = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
-        let divided = if memory { DIVIDED } else { 0.0 };
-        let slack = capacity.quota_slack(&m.trials) + divided;
+        let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
+        let most = if disk { capacity.threads as f64 } else { by_cpus };
+        let more = match m.subsystem {
+            _ if disk => AWAKE,
+            Subsystem::Memory | Subsystem::Disk => DIVIDED,
+            _ => 0.0,
+        };
+        let slack = capacity.quota_slack(&m.trials) + more;
         let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
         if !ratio.is_finite() || ratio <= allowed {
             return None;
@@ -85,7 +98,7 @@ impl Check for Scaling {
         Some(
             Finding::new(
                 self.id(),
-                Severity::Invalid,
+                if disk { Severity::Suspect } else { Severity::Invalid },
                 format!(
                     "{} threads do {ratio:.2} times the work of one in the same time, where at most \
                      {most:.1} times is possible on {}",
@@ -107,7 +120,10 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{around, each, flops, found_on, host, latency, stream, with_values};
+    use crate::testing::{
+        around, disk, each, flops, found_on, fsync, host, host_with_disk, latency, stream,
+        with_values,
+    };
 
     fn says(threads: u64, factor: f64) -> Option<Finding> {
         let m = with_values(flops(threads), &around(factor * 0.99 * 64e9));
@@ -170,6 +186,24 @@ mod tests {
             t.conditions.clock_hz = Some(3e9);
         });
         assert!(found_on(&host(), &Scaling, slow, &[stream("read", 1)]).is_none());
+    }
+
+    #[test]
+    fn a_disk_scales_with_its_threads_and_not_with_the_cpus() {
+        let h = host_with_disk();
+        let says = |threads: u64, factor: f64| {
+            let m = with_values(fsync(threads), &around(factor * 4000.0));
+            found_on(&h, &Scaling, m, &[fsync(1)]).map(|f| f.severity)
+        };
+        assert_eq!(says(8, 8.0), None, "eight wait on two CPUs");
+        assert_eq!(says(8, 9.5), None, "a CPU that does not sleep");
+        assert_eq!(says(8, 12.0), Some(Severity::Suspect));
+        assert_eq!(says(2, 3.0), Some(Severity::Suspect));
+        let warm = || disk("seq_read", 4096, "warm");
+        let mut eight = with_values(warm(), &around(8.0 * 5e9));
+        eight.params = eight.params.with("threads", 8);
+        let found = found_on(&h, &Scaling, eight, &[warm()]).unwrap();
+        assert_eq!(found.severity, Severity::Invalid, "two CPUs copy from the cache");
     }
 
     #[test]

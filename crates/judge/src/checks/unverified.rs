@@ -1,6 +1,6 @@
 //! `unverified`: the result is wrong, or the witness counted something else.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity, Unit};
+use proofmark_model::{Ending, Finding, Measurement, Severity, Subsystem, Unit};
 
 use super::Check;
 use crate::Context;
@@ -39,7 +39,8 @@ impl Check for Unverified {
         "After each trial the kernel checks its own result, and a witness counts the work \
          independently. A wrong result, or a count that differs from what the kernel claims by more \
          than rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
-         that comes and goes on one machine points at its hardware or its overclocking."
+         that comes and goes on one machine points at its hardware or its overclocking. A disk's \
+         witness counts whole sectors and everybody's; page_cache judges it."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -54,7 +55,7 @@ impl Check for Unverified {
                 .with("reason", reason.as_str()),
             );
         }
-        let w = m.witness.as_ref()?;
+        let w = m.witness.as_ref().filter(|_| m.subsystem != Subsystem::Disk)?;
         let larger = w.claimed.abs().max(w.counted.abs());
         if (w.claimed - w.counted).abs() <= ROUNDING * larger {
             return None;
@@ -88,7 +89,7 @@ impl Check for Unverified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found, latency, severity, stream};
+    use crate::testing::{flops, found, latency, rand_read, severity, stream};
 
     #[test]
     fn a_wrong_result_is_invalid() {
@@ -121,6 +122,15 @@ mod tests {
             assert!(message.contains(word), "{message}");
             assert!(message.ends_with("(claimed against proved)"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_disk_is_held_to_the_data_and_not_to_the_sectors() {
+        let mut m = rand_read(1);
+        m.witness.as_mut().unwrap().counted *= 1.1;
+        assert_eq!(severity(&Unverified, m.clone()), None);
+        m.ending = Ending::Unverified { reason: "block 7 holds other data".to_owned() };
+        assert_eq!(severity(&Unverified, m), Some(Severity::Invalid));
     }
 
     #[test]

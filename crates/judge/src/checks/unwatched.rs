@@ -1,6 +1,6 @@
 //! `unwatched`: a disturbance that this system does not tell of.
 
-use proofmark_model::{Conditions, Finding, Measurement, Severity};
+use proofmark_model::{Conditions, Finding, Measurement, Severity, Subsystem};
 
 use super::Check;
 use crate::Context;
@@ -8,9 +8,12 @@ use crate::Context;
 /// Whether a trial's conditions tell of something.
 type Told = fn(&Conditions) -> bool;
 
+/// What does not matter to a thread that waits for a device.
+const CLOCK: &str = "the core clock";
+
 /// What is watched.
 const WATCHED: &[(&str, Told)] = &[
-    ("the core clock", |c| c.clock_hz.is_some()),
+    (CLOCK, |c| c.clock_hz.is_some()),
     ("steal time", |c| c.steal_s.is_some()),
     ("other processes' CPU time", |c| c.other_cpu_s.is_some()),
     ("context switches", |c| c.involuntary_switches.is_some()),
@@ -31,9 +34,9 @@ impl Check for Unwatched {
 
     fn about(&self) -> &'static str {
         "What the checks look for is told by the kernel, and not every system tells all of it: the core \
-         clock, steal, other processes' CPU time, context switches, page faults, swapping, and \
-         throttling where there is a cgroup. What no trial tells of is named in a note, since a check \
-         without its figure stays silent."
+         clock, steal, other processes' CPU time, context switches, page faults, swapping, and throttling \
+         where there is a cgroup. What no trial tells of is named in a note, since a check without its \
+         figure stays silent. The clock is not asked for beside a disk."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -41,8 +44,9 @@ impl Check for Unwatched {
             return None;
         }
         let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
-        let mut missing: Vec<&str> =
-            WATCHED.iter().filter(|(_, told)| nobody(*told)).map(|(name, _)| *name).collect();
+        let matters = |name: &str| m.subsystem != Subsystem::Disk || name != CLOCK;
+        let watched = WATCHED.iter().filter(|(name, told)| matters(name) && nobody(*told));
+        let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
         if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {
             missing.push("throttling");
         }
@@ -65,7 +69,7 @@ impl Check for Unwatched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::{each, flops, found_on, host_with_disk, rand_read, severity};
 
     #[test]
     fn what_no_trial_tells_of_is_named() {
@@ -73,6 +77,15 @@ mod tests {
         assert_eq!(severity(&Unwatched, m), Some(Severity::Note));
         let m = each(flops(1), |_, t| t.conditions.clock_hz = None);
         assert_eq!(severity(&Unwatched, m), Some(Severity::Note));
+    }
+
+    #[test]
+    fn beside_a_disk_the_clock_does_not_matter() {
+        let h = host_with_disk();
+        assert!(rand_read(1).trials.iter().all(|t| t.conditions.clock_hz.is_none()));
+        assert!(found_on(&h, &Unwatched, rand_read(1), &[]).is_none());
+        let m = each(rand_read(1), |_, t| t.conditions.steal_s = None);
+        assert_eq!(found_on(&h, &Unwatched, m, &[]).unwrap().evidence["missing"], "steal time");
     }
 
     #[test]

@@ -1,0 +1,161 @@
+//! `disk.link`: what the link to the device carries.
+//!
+//! Sources of the rates are those of the host's probe: Serial ATA (8b/10b), PCI Express
+//! (8b/10b to 5 GT/s, 128b/130b from 8 GT/s on) by lanes.
+
+use proofmark_model::{Ceiling, Limiter, Link, Measurement, Provenance, Unit, format_quantity};
+
+use super::CeilingRule;
+use super::parts::input;
+use crate::disk::{Cached, block_bytes, read_share, storage};
+use crate::{Capacity, Context};
+
+/// How far a link's clock may be off its nominal rate: 350 ppm and 0.5 % of spread in
+/// Serial ATA, less in PCI Express; doubled.
+const CLOCK: f64 = 0.01;
+
+/// The rule.
+pub(super) struct DiskLink;
+
+/// The only link at the bottom.
+fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
+    let storage = storage(ctx.host).ok_or_else(|| {
+        format!("the device under the folder is not known ({})", ctx.host.storage.origin())
+    })?;
+    let mut leaves = storage.leaves();
+    let device = leaves.next().ok_or("no block device is known under the folder")?;
+    if leaves.next().is_some() {
+        return Err("several devices share the bytes, and how is not known".to_owned());
+    }
+    device.link.as_ref().ok_or_else(|| match device.transport.as_deref() {
+        Some(how @ "virtio") => format!("{} is a {how} device: it has no link", device.name),
+        Some(how) => format!("the rate of the link ({how}) to {} is not known", device.name),
+        None => format!("how {} is attached is not known", device.name),
+    })
+}
+
+impl CeilingRule for DiskLink {
+    fn id(&self) -> &'static str {
+        "disk.link"
+    }
+
+    fn title(&self) -> &'static str {
+        "Link to the device"
+    }
+
+    fn about(&self) -> &'static str {
+        "Bytes a second that the link to the device carries after coding, as the machine reports it: \
+         SATA 6 Gbit/s are 600 MB/s, PCI Express its lanes times their rate. An upper bound, since \
+         commands and packet headers take a part that is not counted here; sure to within 1 % for the \
+         link's clock. All links but SATA carry reads and writes at the same time, so a mix is bound by \
+         the larger part. Not known for virtual disks, which have no link, nor for several devices at \
+         once. Warm reads use none."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        if Cached::of(m) == Cached::Warm {
+            return Err("a warm cache answers in the device's place".to_owned());
+        }
+        let link = link(ctx)?;
+        let note = format!("{}: {}", link.name, link.source);
+        let mut inputs = vec![input("link", link.bytes_per_s, "B/s", Provenance::Reported, note)];
+        let (mut value, mut formula) = (link.bytes_per_s, "link".to_owned());
+        let reads = read_share(m).ok_or("which part of the work reads is not known")?;
+        let larger = reads.max(1.0 - reads);
+        if larger < 1.0 && !link.name.starts_with("SATA") {
+            value /= larger;
+            formula += " / share";
+            let note = "the larger direction's part of the work";
+            inputs.push(input("share", larger, "", Provenance::Measured, note));
+        }
+        if m.unit != Unit::BytePerSecond {
+            let block = block_bytes(m).ok_or("the point has no block_size")?;
+            value /= block;
+            formula += " / block_size";
+            let note = "an operation moves at least that";
+            inputs.push(input("block_size", block, "B", Provenance::Declared, note));
+        }
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value,
+            unit: m.unit.as_str().to_owned(),
+            formula,
+            inputs,
+            uncertainty: CLOCK,
+        })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+        let link = ceiling.inputs.iter().find(|i| i.name == "link");
+        let name = link.and_then(|i| Some(i.note.split_once(": ")?.0)).unwrap_or("of the device");
+        let rate = link.map_or(String::new(), |i| {
+            format!(", {} after coding", format_quantity(i.value, Unit::BytePerSecond))
+        });
+        Limiter { resource: format!("link ({name})"), evidence: format!("{share}{rate}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Host;
+
+    use super::*;
+    use crate::testing::{
+        around, block_device, context, disk, fsync, host, host_with_disk, judged, policy,
+        rand_read, spec, with_storage, with_values,
+    };
+
+    fn linked(name: &str, bytes_per_s: f64) -> Host {
+        with_storage(|s| {
+            s.devices[0].transport = Some("sata".to_owned());
+            s.devices[0].link =
+                Some(Link { name: name.to_owned(), bytes_per_s, source: "sysfs".to_owned() });
+        })
+    }
+
+    fn sata() -> Host {
+        linked("SATA 6.0 Gbit/s", 600e6)
+    }
+
+    fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
+        let (spec, policy) = (spec(&m.kernel), policy());
+        DiskLink.derive(&context(host, &spec, &policy, &[]), m)
+    }
+
+    #[test]
+    fn one_link_is_the_ceiling() {
+        let c = on(&sata(), &disk("seq_read", 1 << 20, "none")).unwrap();
+        assert_eq!((c.value, c.uncertainty, c.formula.as_str()), (600e6, 0.01, "link"));
+        let commits = on(&sata(), &fsync(1)).unwrap();
+        assert_eq!((commits.value, commits.unit.as_str()), (600e6 / 4096.0, "op/s"));
+    }
+
+    #[test]
+    fn only_sata_takes_turns() {
+        let copy = disk("read_write", 1 << 20, "none");
+        assert_eq!(on(&sata(), &copy).unwrap().value, 600e6);
+        let pcie = on(&linked("PCIe 8.0 GT/s x4", 3.94e9), &copy).unwrap();
+        assert!((pcie.value / 7.88e9 - 1.0).abs() < 1e-6, "{}", pcie.value);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let why = |host: &Host| on(host, &rand_read(1)).unwrap_err();
+        assert!(why(&host_with_disk()).contains("vda is a virtio device: it has no link"));
+        assert!(why(&host()).contains("not part of the test"));
+        assert!(why(&with_storage(|s| s.devices.clear())).contains("no block device"));
+        let usb = with_storage(|s| s.devices[0].transport = Some("usb".to_owned()));
+        assert!(why(&usb).contains("(usb)"));
+        let two = with_storage(|s| s.devices.push(block_device("vdb", "254:16")));
+        assert!(why(&two).contains("several"));
+        assert!(on(&sata(), &disk("seq_read", 4096, "warm")).unwrap_err().contains("warm"));
+    }
+
+    #[test]
+    fn near_it_the_link_is_the_limiter() {
+        let m = with_values(disk("seq_read", 1 << 20, "none"), &around(555e6));
+        let limiter = judged(&sata(), m, &[]).limiter.unwrap();
+        assert_eq!(limiter.resource, "link (SATA 6.0 Gbit/s)");
+        assert!(limiter.evidence.contains("600.0 MB/s after coding"), "{}", limiter.evidence);
+    }
+}

@@ -1,0 +1,220 @@
+//! `falling_rate`: the disk was faster at first and did not stay so.
+//!
+//! Cloud volumes save up credits for bursts, drives write into a fast cache first, and
+//! controllers into memory: then there are two rates, and a median over both is none.
+
+use proofmark_model::{Finding, Measurement, Severity, Unit, format_quantity, format_seconds};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::disk::{Way, asked, measured, waits};
+use crate::statistics::{kendall_score, median};
+use crate::words::counted;
+
+/// Fewer trials than this are in order by chance.
+const LEAST_TRIALS: usize = 6;
+/// Trials on either side of the step: one alone is an outlier.
+const LEAST_SIDE: usize = 2;
+/// A fall below this is the ordinary unrest of a disk.
+const THRESHOLD: f64 = 0.15;
+/// Times that a step exceeds the mean distance of a trial from its own side's rate: noise
+/// alone, cut where it looks most like a step, stays below it in 99 of 100 series (see
+/// the tests).
+const OVER_NOISE: f64 = 6.0;
+/// A slow fall is no step; it is told by Kendall's test, at 0.5 % on this side.
+const SCORE: f64 = -2.576;
+
+pub(super) struct FallingRate;
+
+/// Two rates and the number of trials at the first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Step {
+    burst: f64,
+    sustained: f64,
+    at: usize,
+}
+
+impl Step {
+    /// The cut that divides the values best, if the rate falls there and stays low.
+    fn of(values: &[f64]) -> Option<Self> {
+        let cuts = LEAST_SIDE..(values.len() + 1).checked_sub(LEAST_SIDE)?;
+        let off = |side: &[f64], rate: f64| side.iter().map(|v| (v - rate).abs()).sum::<f64>();
+        let step = |at: usize| {
+            let (early, late) = values.split_at(at);
+            let (burst, sustained) = (median(early)?, median(late)?);
+            Some((off(early, burst) + off(late, sustained), Self { burst, sustained, at }))
+        };
+        let (distance, best) = cuts.filter_map(step).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let noise = distance / values.len() as f64;
+        let fall = best.burst - best.sustained;
+        let falls = fall >= THRESHOLD * best.burst;
+        let sure = fall >= OVER_NOISE * noise || kendall_score(values)? <= SCORE;
+        // The last trials are still slow.
+        let end = median(&values[values.len() - LEAST_SIDE..])?;
+        let stays = best.burst - end >= THRESHOLD * best.burst;
+        (falls && sure && stays).then_some(best)
+    }
+}
+
+impl Check for FallingRate {
+    fn id(&self) -> &'static str {
+        "falling_rate"
+    }
+
+    fn title(&self) -> &'static str {
+        "Rate that did not last"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whether the first trials of a disk's point were faster than all that followed: the trials are \
+         cut in two where that leaves them nearest to the median of their own part. A fall of at least 15 \
+         % that lasts to the end and is six times the noise, or steady by Kendall's test, is suspect, \
+         with the burst and the sustained rate and after how much work the one gave way to the other: \
+         burst credits of a volume, the fast cache of a drive, or a limit that was set meanwhile. Needs 6 \
+         trials; trend and clusters may tell of the same. Quote the sustained rate, of a longer run."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+        if !measured(m)
+            || !waits(m)
+            || values.len() < LEAST_TRIALS
+            || !values.iter().all(|v| v.is_finite() && *v > 0.0)
+        {
+            return None;
+        }
+        let step = Step::of(&values)?;
+        let before = &m.trials[..step.at];
+        let seconds: f64 = before.iter().map(|t| t.seconds).sum();
+        let bytes: f64 = before.iter().flat_map(|t| Way::BOTH.map(|w| asked(t, w))).sum();
+        if !seconds.is_finite() || !step.burst.is_finite() {
+            return None;
+        }
+        let fall = 1.0 - step.sustained / step.burst;
+        let message = format!(
+            "the rate fell by {}, from {} to {}, after {} ({} of trials, {})",
+            percent(fall),
+            format_quantity(step.burst, m.unit),
+            format_quantity(step.sustained, m.unit),
+            counted(step.at, "trial"),
+            format_seconds(seconds),
+            format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
+        );
+        let advice = "quote the sustained rate; run longer, from a volume whose credits or cache are \
+                      spent, and look whether a limit was set meanwhile";
+        Some(
+            Finding::new(self.id(), Severity::Suspect, message, advice)
+                .with("burst", step.burst)
+                .with("sustained", step.sustained)
+                .with("after_trials", step.at)
+                .with("after_seconds", seconds)
+                .with("after_bytes", bytes),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, found_on, fsync, host_with_disk, rand_read, xorshift};
+
+    /// The point with these values, each of which is that share of its usual rate.
+    fn with_rates(mut m: Measurement, rates: &[f64]) -> Measurement {
+        let usual = m.trials[0].clone();
+        m.trials = rates
+            .iter()
+            .map(|rate| {
+                let mut t = usual.clone();
+                (t.value, t.seconds) = (t.value * rate, t.seconds / rate);
+                t
+            })
+            .collect();
+        m.summary = None;
+        m
+    }
+
+    fn says(m: Measurement) -> Option<Finding> {
+        found_on(&host_with_disk(), &FallingRate, m, &[])
+    }
+
+    /// Values of mean 1 that vary by so much (sum of twelve uniform numbers).
+    fn noise(n: usize, sd: f64, random: &mut impl FnMut() -> f64) -> Vec<f64> {
+        (0..n)
+            .map(|_| 1.0 + sd * ((0..12).map(|_| random()).sum::<f64>() - 6.0))
+            .map(|v| v.max(0.01))
+            .collect()
+    }
+
+    #[test]
+    fn a_device_capped_halfway_has_two_rates() {
+        let mut random = xorshift();
+        for n in [6, 8, 30] {
+            let mut rates = noise(n, 0.02, &mut random);
+            for rate in &mut rates[n / 2..] {
+                *rate *= 0.4;
+            }
+            for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1)] {
+                let usual = m.trials[0].value;
+                let finding = says(with_rates(m, &rates)).unwrap();
+                assert_eq!(finding.severity, Severity::Suspect);
+                let of = |name: &str| finding.evidence[name].as_f64().unwrap();
+                assert!((of("burst") / usual - 1.0).abs() < 0.05, "{}", finding.message);
+                assert!((of("sustained") / usual - 0.4).abs() < 0.05, "{}", finding.message);
+                assert_eq!(of("after_trials"), (n / 2) as f64);
+                assert!(of("after_bytes") > 1e6 && of("after_seconds") > 0.1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_burst_and_a_slow_decay_are_seen() {
+        let mut burst = vec![0.5; 30];
+        burst[..2].copy_from_slice(&[1.0, 0.98]);
+        assert!(says(with_rates(rand_read(1), &burst)).is_some());
+        let decay: Vec<f64> = (0..20).map(|i| 1.0 - 0.03 * f64::from(i)).collect();
+        assert!(says(with_rates(rand_read(1), &decay)).is_some());
+    }
+
+    #[test]
+    fn one_slow_trial_among_the_fast_ones_hides_no_fall() {
+        let mut rates = vec![1.0; 12];
+        rates[6..].fill(0.4);
+        rates[3] = 0.4;
+        assert!(says(with_rates(rand_read(1), &rates)).is_some());
+    }
+
+    #[test]
+    fn noise_is_seldom_taken_for_a_fall() {
+        let mut random = xorshift();
+        for (sd, n) in [(0.05, 6), (0.05, 8), (0.05, 30), (0.1, 8), (0.2, 8), (0.2, 30)] {
+            let series = |random: &mut _| noise(n, sd, random);
+            let wrong = (0..2000).filter(|_| Step::of(&series(&mut random)).is_some()).count();
+            assert!(wrong <= 20, "{wrong} of 2000 series of {n} with sd {sd}");
+        }
+        for _ in 0..30 {
+            assert!(says(with_rates(rand_read(1), &noise(12, 0.05, &mut random))).is_none());
+        }
+    }
+
+    #[test]
+    fn what_recovers_rises_or_is_no_disk_is_silent() {
+        let mut dip = vec![1.0; 12];
+        dip[4..9].fill(0.4);
+        assert!(says(with_rates(rand_read(1), &dip)).is_none(), "it recovers");
+        let mut nearly = vec![1.0; 17];
+        nearly[6..14].fill(0.4);
+        nearly[14..].fill(0.9);
+        assert!(says(with_rates(rand_read(1), &nearly)).is_none(), "nearly");
+        let mut small = vec![1.0; 12];
+        small[6..].fill(0.9);
+        small[10..].fill(0.8);
+        assert!(says(with_rates(rand_read(1), &small)).is_none(), "a tenth");
+        let mut rising = vec![0.4; 6];
+        rising.extend([1.0; 6]);
+        assert!(says(with_rates(rand_read(1), &rising)).is_none());
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert!(says(with_rates(disk("seq_read", 4096, "warm"), &falling)).is_none());
+        assert!(says(with_rates(crate::testing::stream("read", 1), &falling)).is_none());
+        assert!(says(with_rates(rand_read(1), &falling[3..8])).is_none(), "too few");
+    }
+}

@@ -1,0 +1,105 @@
+//! `no_device_witness`: nobody but the kernel says that the disk was used.
+
+use proofmark_model::{Finding, Measurement, Severity, Trial};
+
+use super::Check;
+use crate::Context;
+use crate::disk::{measured, storage, waits};
+use crate::words::counted;
+
+/// Share of the file in the page cache from which on a warm number needs no device.
+const WARM: f64 = 0.95;
+
+pub(super) struct NoDeviceWitness;
+
+impl Check for NoDeviceWitness {
+    fn id(&self) -> &'static str {
+        "no_device_witness"
+    }
+
+    fn title(&self) -> &'static str {
+        "No device's counters"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whether the trials carry the counters of the block devices underneath, and what was asked of the \
+         file. A trial without them is suspect: that its bytes came from a disk, or got there, is the \
+         program's own word. Reads from a warm cache need no device where the system tells that at least \
+         95 % of the file lay in it. Look why /proc/diskstats does not list the folder's device, or \
+         choose another folder."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let silent = |t: &&Trial| t.device.is_none() || t.file.is_none();
+        let without = m.trials.iter().filter(silent).count();
+        let in_memory = m
+            .trials
+            .iter()
+            .all(|t| t.file.as_ref().and_then(|f| f.cached).is_some_and(|share| share >= WARM));
+        let warm = !waits(m) && in_memory;
+        if without == 0 || warm {
+            return None;
+        }
+        let why = match storage(ctx.host) {
+            None => "what lies under the folder is not known",
+            Some(s) if s.devices.is_empty() => "no block device is known under the folder",
+            Some(_) => "the devices under the folder, or the file, did not tell",
+        };
+        let message = format!(
+            "{without} of {} without a device's counters: {why}",
+            counted(m.trials.len(), "trial")
+        );
+        let advice = "look why /proc/diskstats does not list the folder's device, or choose another \
+                      folder (--disk-path)";
+        Some(
+            Finding::new(self.id(), Severity::Suspect, message, advice)
+                .with("trials_without", without)
+                .with("trials", m.trials.len()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, each, found_on, fsync, rand_read, with_storage};
+
+    fn says(m: Measurement) -> Option<Severity> {
+        let host = with_storage(|s| s.devices.clear());
+        found_on(&host, &NoDeviceWitness, m, &[]).map(|f| f.severity)
+    }
+
+    #[test]
+    fn a_trial_without_counters_is_suspect() {
+        for m in [rand_read(1), disk("seq_read", 8, "cold"), fsync(1)] {
+            assert_eq!(says(m.clone()), None);
+            assert_eq!(says(each(m.clone(), |_, t| t.device = None)), Some(Severity::Suspect));
+            let once = each(m, |i, t| {
+                if i == 3 {
+                    t.device = None;
+                }
+            });
+            assert_eq!(says(once), Some(Severity::Suspect));
+        }
+        let unasked = each(rand_read(1), |_, t| t.file = None);
+        assert_eq!(says(unasked), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn a_warm_file_is_its_own_witness() {
+        let warm = |cached: Option<f64>| {
+            each(disk("seq_read", 8, "warm"), |_, t| {
+                t.device = None;
+                t.file.as_mut().unwrap().cached = cached;
+            })
+        };
+        assert_eq!(says(warm(Some(1.0))), None);
+        assert_eq!(says(warm(Some(0.5))), Some(Severity::Suspect));
+        assert_eq!(says(warm(None)), Some(Severity::Suspect));
+        let written = each(disk("seq_write", 8, "warm"), |_, t| t.device = None);
+        assert_eq!(says(written), Some(Severity::Suspect));
+    }
+}

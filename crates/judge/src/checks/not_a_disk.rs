@@ -1,0 +1,108 @@
+//! `not_a_disk`: the folder's data lie in memory, on a server, or nobody knows where.
+
+use proofmark_model::{Finding, Measurement, Severity, StorageKind};
+
+use super::Check;
+use crate::Context;
+use crate::disk::measured;
+
+pub(super) struct NotADisk;
+
+impl Check for NotADisk {
+    fn id(&self) -> &'static str {
+        "not_a_disk"
+    }
+
+    fn title(&self) -> &'static str {
+        "Folder not on a disk"
+    }
+
+    fn about(&self) -> &'static str {
+        "What holds the data of the folder that was measured. Memory (tmpfs, a RAM disk, zram, a loop \
+         device over one of these) is invalid: the number is memory's. A server on the network is \
+         suspect: the rate is that of the network and of the server's own cache. Another file system \
+         over devices that are not known (overlay) is suspect, a note where they are; not known at all \
+         is suspect. Choose another folder with --disk-path."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let advice = "choose a folder on a disk of this machine (--disk-path)";
+        let says = |severity, what: &str| Finding::new(self.id(), severity, what, advice);
+        let Some(storage) = ctx.host.storage.get() else {
+            let why = ctx.host.storage.origin();
+            let what = format!("what holds the folder's data is not known ({why})");
+            return Some(says(Severity::Suspect, &what));
+        };
+        let (path, fs) = (&storage.path, &storage.file_system);
+        let (severity, what) = match storage.kind {
+            StorageKind::Block => return None,
+            StorageKind::Memory => {
+                (Severity::Invalid, format!("{path} ({fs}) lies in memory: no disk was measured"))
+            }
+            StorageKind::Network => (
+                Severity::Suspect,
+                format!(
+                    "{path} ({fs}) lies on a server: the rate is the network's and the server's"
+                ),
+            ),
+            StorageKind::Layered if !storage.devices.is_empty() => (
+                Severity::Note,
+                format!("{path} ({fs}) lies on another file system, which may add work of its own"),
+            ),
+            StorageKind::Layered => (
+                Severity::Suspect,
+                format!("{path} ({fs}) lies on another file system, whose device is not known"),
+            ),
+            StorageKind::Unknown => {
+                (Severity::Suspect, format!("what holds the data of {path} ({fs}) is not known"))
+            }
+        };
+        Some(says(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, found_on, host, host_with_disk, rand_read, stream, with_storage};
+
+    fn on(kind: StorageKind, devices: bool, m: Measurement) -> Option<Severity> {
+        let host = with_storage(|s| {
+            s.kind = kind;
+            if !devices {
+                s.devices.clear();
+            }
+        });
+        found_on(&host, &NotADisk, m, &[]).map(|f| f.severity)
+    }
+
+    #[test]
+    fn memory_is_no_disk_whatever_it_calls_itself() {
+        for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), disk("seq_read", 8, "warm")] {
+            for devices in [true, false] {
+                let severity = on(StorageKind::Memory, devices, m.clone());
+                assert_eq!(severity, Some(Severity::Invalid));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_or_far_away_is_suspect() {
+        for kind in [StorageKind::Network, StorageKind::Layered, StorageKind::Unknown] {
+            assert_eq!(on(kind, false, rand_read(1)), Some(Severity::Suspect), "{kind:?}");
+        }
+        assert_eq!(on(StorageKind::Layered, true, rand_read(1)), Some(Severity::Note));
+        let finding = found_on(&host(), &NotADisk, rand_read(1), &[]).unwrap();
+        assert_eq!(finding.severity, Severity::Suspect);
+        assert!(finding.message.contains("not part of the test"), "{}", finding.message);
+    }
+
+    #[test]
+    fn a_disk_and_other_subsystems_are_silent() {
+        assert!(found_on(&host_with_disk(), &NotADisk, rand_read(1), &[]).is_none());
+        assert!(found_on(&host(), &NotADisk, stream("read", 1), &[]).is_none());
+    }
+}

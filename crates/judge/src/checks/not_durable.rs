@@ -1,0 +1,134 @@
+//! `not_durable`: what is called written may still be in a volatile cache.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::disk::{Cached, Way, asks, files, measured, storage};
+
+pub(super) struct NotDurable;
+
+/// Whether a device at the bottom has a volatile cache: `None` where one does not tell
+/// and no other has one.
+fn volatile(ctx: &Context) -> Option<bool> {
+    let mut leaves = storage(ctx.host)?.leaves().peekable();
+    leaves.peek()?;
+    let told: Vec<Option<bool>> = leaves.map(|d| d.volatile_cache).collect();
+    if told.contains(&Some(true)) {
+        return Some(true);
+    }
+    told.iter().all(|t| *t == Some(false)).then_some(false)
+}
+
+/// Whether all trials tell of the device's flushes, and there was none.
+fn no_flush_came(m: &Measurement) -> bool {
+    m.trials.iter().all(|t| t.device.as_ref().is_some_and(|d| d.flushes == Some(0)))
+}
+
+impl Check for NotDurable {
+    fn id(&self) -> &'static str {
+        "not_durable"
+    }
+
+    fn title(&self) -> &'static str {
+        "Writes not yet durable"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whether the timed part of a kernel that writes ends with a flush. Buffered writes without one \
+         are invalid: they were timed into memory. Direct writes without one are suspect where the \
+         device has a volatile cache, or does not tell: the rate is that of the cache. A flush that a \
+         device with a volatile cache never counted is suspect: the file system does not pass it on \
+         (mounted without barriers). Use flush=end, and mount with barriers."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
+            return None;
+        }
+        let volatile = volatile(ctx);
+        let flushed = files(m).all(|f| f.flushed);
+        let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
+        let (severity, message) = match (flushed, buffered, volatile) {
+            (false, true, _) => (
+                Severity::Invalid,
+                "buffered writes without a flush: the time is that of copying into memory",
+            ),
+            (false, false, Some(true)) => (
+                Severity::Suspect,
+                "writes without a flush: what the device took may still be in its volatile cache",
+            ),
+            (false, false, None) => (
+                Severity::Suspect,
+                "writes without a flush, and whether the device has a volatile cache is not known",
+            ),
+            (true, _, Some(true)) if no_flush_came(m) => (
+                Severity::Suspect,
+                "the trials ended with a flush, and the device, which has a volatile cache, counted none",
+            ),
+            _ => return None,
+        };
+        let advice = "end with a flush (flush=end), on a file system that is mounted with barriers";
+        Some(
+            Finding::new(self.id(), severity, message, advice)
+                .with("flushed", flushed)
+                .with("buffered", buffered),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, each, found_on, fsync, rand_read, with_storage};
+
+    fn says(m: Measurement, volatile: Option<bool>) -> Option<Severity> {
+        let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
+        found_on(&host, &NotDurable, m, &[]).map(|f| f.severity)
+    }
+
+    fn unflushed(name: &str, cache: &str) -> Measurement {
+        each(disk(name, 4096, cache), |_, t| t.file.as_mut().unwrap().flushed = false)
+    }
+
+    #[test]
+    fn buffered_writes_without_a_flush_are_invalid() {
+        for volatile in [Some(true), Some(false), None] {
+            for name in ["seq_write", "rand_write", "mixed"] {
+                let severity = says(unflushed(name, "cold"), volatile);
+                assert_eq!(severity, Some(Severity::Invalid), "{name}");
+            }
+        }
+        let silently = each(unflushed("seq_write", "none"), |_, t| {
+            t.file.as_mut().unwrap().direct = Some(false);
+        });
+        assert_eq!(says(silently, Some(false)), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn direct_writes_depend_on_the_devices_cache() {
+        let m = || unflushed("rand_write", "none");
+        assert_eq!(says(m(), Some(true)), Some(Severity::Suspect));
+        assert_eq!(says(m(), None), Some(Severity::Suspect));
+        assert_eq!(says(m(), Some(false)), None, "it writes through");
+        let bare = with_storage(|s| s.devices.clear());
+        assert!(found_on(&bare, &NotDurable, m(), &[]).is_some(), "no device is known");
+    }
+
+    #[test]
+    fn a_flush_that_never_came_is_suspect() {
+        let dropped = |flushes: Option<u64>| {
+            each(fsync(1), |_, t| t.device.as_mut().unwrap().flushes = flushes)
+        };
+        assert_eq!(says(dropped(Some(0)), Some(true)), Some(Severity::Suspect));
+        assert_eq!(says(dropped(Some(0)), Some(false)), None, "none is needed");
+        assert_eq!(says(dropped(None), Some(true)), None);
+        assert_eq!(says(fsync(1), Some(true)), None);
+    }
+
+    #[test]
+    fn reads_are_not_judged() {
+        let m = each(rand_read(1), |_, t| t.file.as_mut().unwrap().flushed = false);
+        assert_eq!(says(m, Some(true)), None);
+    }
+}

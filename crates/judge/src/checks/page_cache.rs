@@ -1,0 +1,322 @@
+//! `page_cache`: the bytes that were asked for and those that the device moved disagree.
+//!
+//! The published reports all measured their page cache. Here the device's own counters
+//! stand beside each trial, so a number that memory gave is seen as one.
+
+use proofmark_model::{Finding, Host, Measurement, Severity, Trial, format_size};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::disk::{Cached, Way, asked, measured};
+use crate::words::counted;
+
+/// Share of the bytes that direct I/O must have moved: all of them; the rest is for
+/// counters that are read a moment apart.
+const DIRECT: f64 = 0.99;
+/// The same through a cold cache, where what the kernel read ahead or wrote back before
+/// the first moment of a trial is counted before it.
+const COLD: f64 = 0.9;
+/// What may have been read ahead of a trial and thread, in bytes: Linux reads ahead
+/// 128 KiB by default, network volumes are often set to 8 MiB.
+const READ_AHEAD: f64 = 8.0 * 1_048_576.0;
+/// Below this share nothing that was read ahead explains what is missing: the window
+/// grows with what was read.
+const HARDLY_ANY: f64 = 0.1;
+/// Share of a warm number's bytes that may come from the device nevertheless.
+const WARM: f64 = 0.05;
+/// Bytes a trial that a device reads for metadata and for whoever else looks in.
+const PASSING: f64 = 65_536.0;
+
+pub(super) struct PageCache;
+
+/// One direction over all trials that tell what was asked and what was moved.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    asked: f64,
+    moved: f64,
+    /// Bytes that this process had devices move, if each trial tells.
+    own: Option<f64>,
+    trials: usize,
+    short: usize,
+}
+
+/// Whether so few of the bytes were moved that the cache must have given the rest.
+fn falls_short(cached: Cached, asked: f64, moved: f64, threads: f64) -> bool {
+    match cached {
+        Cached::Direct => moved < DIRECT * asked,
+        _ => {
+            let ahead = READ_AHEAD * threads;
+            moved < HARDLY_ANY * asked || (moved < COLD * asked && asked - moved > ahead)
+        }
+    }
+}
+
+impl Account {
+    fn of(m: &Measurement, way: Way) -> Self {
+        let threads = m.params.threads().max(1) as f64;
+        let start = Self { own: Some(0.0), ..Self::default() };
+        m.trials.iter().fold(start, |sum, t: &Trial| {
+            let (Some(device), asked) = (&t.device, asked(t, way)) else { return sum };
+            if asked <= 0.0 {
+                return sum;
+            }
+            let moved = way.moved(device);
+            Self {
+                asked: sum.asked + asked,
+                moved: sum.moved + moved,
+                own: sum.own.zip(way.own(device)).map(|(a, b)| a + b),
+                trials: sum.trials + 1,
+                short: sum.short + usize::from(falls_short(Cached::of(m), asked, moved, threads)),
+            }
+        })
+    }
+
+    fn told(self, finding: Finding, way: Way) -> Finding {
+        finding
+            .with("direction", way.word())
+            .with("asked_bytes", self.asked)
+            .with("device_bytes", self.moved)
+            .with("trials_short", self.short)
+            .with("trials", self.trials)
+    }
+}
+
+/// Bytes for people.
+fn size(bytes: f64) -> String {
+    format_size(bytes as u64)
+}
+
+/// Whether a file of another file system poses as a device on the way down.
+fn on_loop_device(host: &Host) -> bool {
+    host.storage.get().is_some_and(|s| s.devices.iter().any(|d| d.backing.is_some()))
+}
+
+impl PageCache {
+    /// A number that must come from the device.
+    fn asked_of_device(&self, ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
+        let (cached, sum) = (Cached::of(m), Account::of(m, way));
+        let trials = sum.trials as f64;
+        let threads = m.params.threads().max(1) as f64 * trials;
+        // What is written is written back in the kernel's name, not in this process's.
+        let own = sum.own.filter(|_| way == Way::Read);
+        let too_few = |bytes: f64| falls_short(cached, sum.asked, bytes, threads);
+        let advice = "measure with direct I/O, or with a file that is out of the page cache; for \
+                      writes end with a flush";
+        if sum.asked <= 0.0 {
+            return None;
+        }
+        if !too_few(sum.moved) {
+            let own = own.filter(|own| too_few(*own))?;
+            let message = format!(
+                "the device read {}, but only {} of it for this process, which asked for {}",
+                size(sum.moved),
+                size(own),
+                size(sum.asked)
+            );
+            let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
+            return Some(sum.told(finding, way).with("own_bytes", own));
+        }
+        // What this process had a loop device do is no account of the disk below it.
+        let of_devices = own.filter(|_| !on_loop_device(ctx.host));
+        if sum.moved <= 0.0 && of_devices.is_some_and(|own| !too_few(own)) {
+            let message = format!(
+                "the counters of the device stood still while this process had devices move {}: \
+                 they are switched off, or are those of another device",
+                size(sum.asked)
+            );
+            let advice = "switch them on (/sys/block/*/queue/iostats), or look which device lies \
+                          under the folder";
+            let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
+            return Some(sum.told(finding, way));
+        }
+        let message = format!(
+            "of {} asked for, the device has {} only {} ({}), short in {} of {}: the page cache \
+             gave the rest",
+            size(sum.asked),
+            way.word(),
+            size(sum.moved),
+            percent(sum.moved / sum.asked),
+            sum.short,
+            counted(sum.trials, "trial")
+        );
+        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+        Some(sum.told(finding, way))
+    }
+
+    /// A number that must not.
+    fn kept_in_memory(&self, m: &Measurement) -> Option<Finding> {
+        let sum = Account::of(m, Way::Read);
+        let read = sum.own.unwrap_or(sum.moved);
+        if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
+            return None;
+        }
+        let message = format!(
+            "of {} asked for from a warm cache, the device read {} ({}): the file did not stay in \
+             the cache",
+            size(sum.asked),
+            size(read),
+            percent(read / sum.asked)
+        );
+        let advice = "use a file that fits into free memory, or read this number as neither warm \
+                      nor cold";
+        let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
+        Some(sum.told(finding, Way::Read).with("own_bytes", read))
+    }
+}
+
+impl Check for PageCache {
+    fn id(&self) -> &'static str {
+        "page_cache"
+    }
+
+    fn title(&self) -> &'static str {
+        "Page cache measured as a disk"
+    }
+
+    fn about(&self) -> &'static str {
+        "Bytes that the kernel asked for against those that the devices underneath moved in the same time \
+         by their own counters, reads and writes each, summed over the trials. Direct I/O of which the \
+         device moved less than 99 %, or cold buffered I/O of which it moved less than 90 % and 8 MiB a \
+         thread and trial of read-ahead, or hardly any (10 %), is invalid: the page cache gave the rest, \
+         or the writes had not left it. Suspect where the device read enough but not for this process, \
+         and where its counters stood still. A warm number of which the device read more than 5 % is \
+         suspect: the file did not stay in the cache."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let warm = Cached::of(m) == Cached::Warm;
+        let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
+        let found = ways.filter_map(|way| self.asked_of_device(ctx, m, *way));
+        let worst = found.max_by_key(|f| f.severity);
+        worst.or_else(|| if warm { self.kept_in_memory(m) } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::DeviceTraffic;
+
+    use super::*;
+    use crate::testing::{disk, each, found_on, fsync, host_with_disk, rand_read, with_storage};
+
+    fn says(m: Measurement) -> Option<Finding> {
+        found_on(&host_with_disk(), &PageCache, m, &[])
+    }
+
+    fn severity(m: Measurement) -> Option<Severity> {
+        says(m).map(|f| f.severity)
+    }
+
+    /// The devices moved so much of what they moved.
+    fn moved(m: Measurement, factor: f64) -> Measurement {
+        each(m, |_, t| {
+            let d = t.device.as_mut().unwrap();
+            let scaled = |bytes: u64| (bytes as f64 * factor) as u64;
+            (d.read_bytes, d.written_bytes) = (scaled(d.read_bytes), scaled(d.written_bytes));
+            d.own_read_bytes = d.own_read_bytes.map(scaled);
+        })
+    }
+
+    #[test]
+    fn a_cached_file_is_invalid_however_it_is_read() {
+        for m in [
+            disk("seq_read", 1 << 20, "none"),
+            disk("seq_read", 1 << 20, "cold"),
+            disk("seq_read", 1, "cold"),
+            disk("seq_write", 1 << 20, "none"),
+            disk("rand_write", 4096, "cold"),
+            disk("mixed", 4096, "none"),
+            disk("seq_write", 4096, "warm"),
+            fsync(1),
+        ] {
+            let name = format!("{} {:?}", m.kernel, m.params);
+            let finding = says(moved(m, 0.0)).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(finding.severity, Severity::Invalid, "{name}");
+            assert!(finding.message.contains("10 of 10 trials"), "{}", finding.message);
+        }
+    }
+
+    #[test]
+    fn a_part_that_the_cache_gave_is_enough() {
+        assert_eq!(severity(moved(rand_read(32), 0.98)), Some(Severity::Invalid));
+        assert_eq!(severity(moved(rand_read(32), 0.995)), None);
+        let long = |factor: f64| {
+            let m = each(disk("seq_read", 1 << 20, "cold"), |_, t| {
+                let (file, device) = (t.file.as_mut().unwrap(), t.device.as_mut().unwrap());
+                (file.read_bytes, device.read_bytes) = (1_000_000_000, 1_000_000_000);
+                device.own_read_bytes = Some(1_000_000_000);
+            });
+            moved(m, factor)
+        };
+        assert_eq!(severity(long(0.85)), Some(Severity::Invalid), "150 MB of 1 GB a trial");
+        assert_eq!(severity(long(0.95)), None);
+    }
+
+    #[test]
+    fn what_was_read_ahead_of_a_short_trial_is_none_of_the_cache() {
+        // 5.4 MB a trial, all of which fits into the window of read-ahead.
+        assert_eq!(severity(moved(disk("rand_read", 4096, "cold"), 0.5)), None);
+        assert_eq!(severity(moved(disk("rand_read", 4096, "cold"), 0.05)), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn one_direction_is_enough() {
+        let m = each(disk("read_write", 1 << 20, "none"), |_, t| {
+            t.device.as_mut().unwrap().written_bytes = 0;
+        });
+        let finding = says(m).unwrap();
+        assert!(finding.message.contains("has written only"), "{}", finding.message);
+    }
+
+    #[test]
+    fn another_process_does_not_make_up_for_the_cache() {
+        let m = each(rand_read(1), |_, t| t.device.as_mut().unwrap().own_read_bytes = Some(0));
+        let finding = says(m).unwrap();
+        assert_eq!(finding.severity, Severity::Suspect);
+        assert!(finding.message.contains("for this process"), "{}", finding.message);
+    }
+
+    #[test]
+    fn a_loop_device_may_serve_its_file_from_the_cache() {
+        let m = each(rand_read(1), |_, t| {
+            let own_read_bytes = Some(t.file.as_ref().unwrap().read_bytes);
+            t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
+        });
+        let h = with_storage(|s| s.devices[0].backing = Some("/srv/image".to_owned()));
+        let found = found_on(&h, &PageCache, m, &[]).map(|f| f.severity);
+        assert_eq!(found, Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn counters_that_stand_still_prove_nothing() {
+        let m = each(rand_read(1), |_, t| {
+            let own_read_bytes = Some(t.file.as_ref().unwrap().read_bytes);
+            t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
+        });
+        let finding = says(m).unwrap();
+        assert_eq!(finding.severity, Severity::Suspect);
+        assert!(finding.message.contains("stood still"), "{}", finding.message);
+    }
+
+    #[test]
+    fn a_warm_file_that_the_device_had_to_read_is_suspect() {
+        let read = |share: f64| {
+            each(disk("seq_read", 4096, "warm"), |_, t| {
+                let asked = t.file.as_ref().unwrap().read_bytes;
+                let device = t.device.as_mut().unwrap();
+                device.own_read_bytes = Some((asked as f64 * share) as u64);
+            })
+        };
+        assert_eq!(severity(read(0.1)), Some(Severity::Suspect));
+        assert_eq!(severity(read(0.02)), None);
+    }
+
+    #[test]
+    fn more_than_was_asked_and_no_counters_are_silent() {
+        assert_eq!(severity(moved(disk("seq_read", 8, "cold"), 512.0)), None);
+        assert_eq!(severity(each(rand_read(1), |_, t| t.device = None)), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! `unwritten_data`: parts of the file were never written.
+//!
+//! A read of a hole, or of an extent that was allocated and not written, is answered
+//! with zeros by the file system; no device is asked.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::disk::{Way, asks, commits, files, measured};
+
+/// Share of the file below which it is its last block, or what rounding leaves.
+const THRESHOLD: f64 = 0.001;
+
+pub(super) struct UnwrittenData;
+
+impl Check for UnwrittenData {
+    fn id(&self) -> &'static str {
+        "unwritten_data"
+    }
+
+    fn title(&self) -> &'static str {
+        "Holes or unwritten extents"
+    }
+
+    fn about(&self) -> &'static str {
+        "Share of the file that was never written: holes and extents that are only allocated. More \
+         than 0.1 % is invalid for a kernel that reads, since such a read touches no device. For one \
+         that only writes it is suspect: the file system's allocation was timed with it. Appends that \
+         are committed (disk.fsync) grow a file by design and are not judged. Write the whole file \
+         before it is measured."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || commits(m) {
+            return None;
+        }
+        let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
+        let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
+        let (severity, what) = if asks(m, Way::Read) {
+            (Severity::Invalid, "reads of it touch no device")
+        } else {
+            (Severity::Suspect, "its allocation was part of what was timed")
+        };
+        let message = format!("{} of the file was never written: {what}", percent(worst));
+        let advice = "write the whole file and flush it before it is measured";
+        Some(Finding::new(self.id(), severity, message, advice).with("unwritten", worst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, each, found_on, fsync, host_with_disk, rand_read};
+
+    fn says(m: Measurement, unwritten: Option<f64>) -> Option<Severity> {
+        let m = each(m, |i, t| {
+            if i == 7 {
+                t.file.as_mut().unwrap().unwritten = unwritten;
+            }
+        });
+        found_on(&host_with_disk(), &UnwrittenData, m, &[]).map(|f| f.severity)
+    }
+
+    #[test]
+    fn reading_what_was_never_written_is_invalid() {
+        for m in [rand_read(1), disk("seq_read", 1 << 20, "cold"), disk("mixed", 4096, "none")] {
+            assert_eq!(says(m.clone(), Some(1.0)), Some(Severity::Invalid));
+            assert_eq!(says(m, Some(0.01)), Some(Severity::Invalid));
+        }
+    }
+
+    #[test]
+    fn writing_there_is_suspect_and_appending_is_the_work() {
+        let written = disk("rand_write", 4096, "none");
+        assert_eq!(says(written, Some(0.5)), Some(Severity::Suspect));
+        assert_eq!(says(fsync(1), Some(0.5)), None);
+    }
+
+    #[test]
+    fn a_rest_and_what_is_not_told_are_silent() {
+        assert_eq!(says(rand_read(1), Some(0.0005)), None);
+        assert_eq!(says(rand_read(1), None), None);
+        assert_eq!(says(rand_read(1), Some(f64::NAN)), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! What a disk kernel asked for, what the devices moved for it, and how its file was
+//! used: what several checks, the ceilings and the limiter share.
+
+use proofmark_model::{
+    DeviceTraffic, FileState, Host, Measurement, Storage, Subsystem, Trial, Unit,
+};
+
+/// Which way bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Read,
+    Written,
+}
+
+impl Way {
+    pub(crate) const BOTH: [Self; 2] = [Self::Read, Self::Written];
+
+    /// Bytes that the kernel asked for.
+    fn asked(self, file: &FileState) -> f64 {
+        match self {
+            Self::Read => file.read_bytes as f64,
+            Self::Written => file.written_bytes as f64,
+        }
+    }
+
+    /// Bytes that the devices moved, for whomever.
+    pub(crate) fn moved(self, device: &DeviceTraffic) -> f64 {
+        match self {
+            Self::Read => device.read_bytes as f64,
+            Self::Written => device.written_bytes as f64,
+        }
+    }
+
+    /// Bytes that this process had devices move, or made dirty.
+    pub(crate) fn own(self, device: &DeviceTraffic) -> Option<f64> {
+        let own = match self {
+            Self::Read => device.own_read_bytes,
+            Self::Written => device.own_written_bytes,
+        };
+        own.map(|bytes| bytes as f64)
+    }
+
+    /// The word for it in evidence.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Written => "written",
+        }
+    }
+}
+
+/// How the file is used, from the knobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cached {
+    /// Past the page cache.
+    Direct,
+    /// Through the page cache, with the file out of it before each trial.
+    Cold,
+    /// Through the page cache, with the file in it.
+    Warm,
+}
+
+impl Cached {
+    pub(crate) fn of(m: &Measurement) -> Self {
+        if commits(m) {
+            return Self::Cold; // Its appends go through the page cache, and then to the device.
+        }
+        match (m.params.text("direct"), m.params.text("cache")) {
+            (_, Some("warm")) => Self::Warm,
+            (Some("off"), _) | (_, Some("cold")) => Self::Cold,
+            _ => Self::Direct,
+        }
+    }
+}
+
+/// Whether it is a measurement of the disk that has trials.
+pub(crate) fn measured(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Disk && !m.trials.is_empty()
+}
+
+/// Whether its threads wait for a device; those that read a warm cache work like memory's.
+pub(crate) fn waits(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Disk && (Cached::of(m) != Cached::Warm || asks(m, Way::Written))
+}
+
+/// The states of the file that the trials tell of.
+pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
+    m.trials.iter().filter_map(|t| t.file.as_ref())
+}
+
+/// Bytes that a trial asked for; 0 where it does not tell.
+pub(crate) fn asked(trial: &Trial, way: Way) -> f64 {
+    trial.file.as_ref().map_or(0.0, |file| way.asked(file))
+}
+
+/// Whether any trial moved bytes that way.
+pub(crate) fn asks(m: &Measurement, way: Way) -> bool {
+    m.trials.iter().any(|t| asked(t, way) > 0.0)
+}
+
+/// Whether the point commits each write, so that the file system's journal writes
+/// more than was asked.
+pub(crate) fn commits(m: &Measurement) -> bool {
+    m.kernel == "disk.fsync"
+}
+
+/// Whether blocks come in random order.
+pub(crate) fn is_random(m: &Measurement) -> bool {
+    m.kernel.starts_with("disk.rand_") || m.kernel == "disk.mixed"
+}
+
+/// Bytes of one I/O.
+pub(crate) fn block_bytes(m: &Measurement) -> Option<f64> {
+    m.params.int("block_size").filter(|b| *b > 0).map(|b| b as f64)
+}
+
+/// I/Os that one thread keeps in flight; buffered and committing kernels have one.
+pub(crate) fn queue_depth(m: &Measurement) -> u64 {
+    m.params.int("queue_depth").unwrap_or(1).max(1)
+}
+
+/// I/Os that the point keeps in flight at most.
+pub(crate) fn in_flight_at_most(m: &Measurement) -> f64 {
+    queue_depth(m) as f64 * m.params.threads().max(1) as f64
+}
+
+/// I/Os in so much of the kernel's work.
+pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
+    match m.unit {
+        Unit::BytePerSecond => Some(work / block_bytes(m)?),
+        _ => Some(work),
+    }
+    .filter(|n| n.is_finite())
+}
+
+/// Share of the bytes that are read, 0 to 1: what the trials asked for, else what the
+/// knobs say.
+pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
+    let sum = |way| m.trials.iter().map(|t| asked(t, way)).sum::<f64>();
+    let (read, written) = (sum(Way::Read), sum(Way::Written));
+    if read + written > 0.0 {
+        return Some(read / (read + written));
+    }
+    match m.kernel.as_str() {
+        "disk.seq_read" | "disk.rand_read" => Some(1.0),
+        "disk.seq_write" | "disk.rand_write" | "disk.fsync" => Some(0.0),
+        "disk.read_write" => Some(0.5),
+        "disk.mixed" => m.params.int("reads").map(|percent| percent.min(100) as f64 / 100.0),
+        _ => None,
+    }
+}
+
+/// What lies under the folder, if that is known.
+pub(crate) fn storage(host: &Host) -> Option<&Storage> {
+    host.storage.get()
+}
+
+/// CPU time of the trials' own threads over all that they could have had: their wall
+/// time on each CPU that they ran on.
+pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
+    let cpus = host.limits.usable_cpus.len() as u64;
+    if cpus == 0 {
+        return None;
+    }
+    let mut used = 0.0;
+    let mut had = 0.0;
+    for t in &m.trials {
+        used += t.conditions.own_cpu_s?;
+        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
+    }
+    let share = used / had;
+    (share.is_finite() && share >= 0.0).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, each, fsync, host, rand_read};
+
+    #[test]
+    fn knobs_tell_how_the_file_is_used() {
+        let of = |cache: &str| Cached::of(&disk("seq_read", 4096, cache));
+        assert_eq!([of("none"), of("cold"), of("warm")], {
+            [Cached::Direct, Cached::Cold, Cached::Warm]
+        });
+        assert_eq!(Cached::of(&fsync(1)), Cached::Cold, "it appends through the page cache");
+    }
+
+    #[test]
+    fn reads_and_writes_are_told_by_what_was_asked() {
+        assert!(asks(&rand_read(1), Way::Read) && !asks(&rand_read(1), Way::Written));
+        let share = |m: &Measurement| read_share(m);
+        assert_eq!(share(&rand_read(1)), Some(1.0));
+        let mixed = share(&disk("mixed", 4096, "none")).unwrap();
+        assert!((mixed - 0.7).abs() < 1e-6, "{mixed}");
+        let silent = |name: &str| each(disk(name, 4096, "none"), |_, t| t.file = None);
+        assert_eq!(share(&silent("mixed")), Some(0.7), "as the knob says");
+        assert_eq!(share(&silent("read_write")), Some(0.5));
+        assert_eq!(share(&silent("unheard_of")), None);
+    }
+
+    #[test]
+    fn all_but_warm_reads_wait_for_a_device() {
+        assert!(waits(&rand_read(1)) && waits(&fsync(1)));
+        assert!(waits(&disk("seq_read", 8, "cold")) && waits(&disk("seq_write", 8, "warm")));
+        assert!(!waits(&disk("seq_read", 8, "warm")) && !waits(&crate::testing::flops(1)));
+    }
+
+    #[test]
+    fn ios_are_blocks_or_operations() {
+        assert_eq!(ios(&rand_read(1), 8192.0), Some(2.0));
+        assert_eq!(ios(&fsync(1), 3.0), Some(3.0));
+        assert_eq!(in_flight_at_most(&rand_read(32)), 32.0);
+        assert_eq!(in_flight_at_most(&fsync(4)), 4.0);
+    }
+
+    #[test]
+    fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
+        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
+        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
+        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
+        assert_eq!(cpu_share(&host(), &unknown), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! A healthy virtual disk and healthy measurements of it.
+//!
+//! The disk: ext4 on a virtio disk with a volatile write cache, 76 us an I/O, at most
+//! 100 000 of them and 1 GB a second.
+
+use proofmark_model::{
+    BlockDevice, DeviceTraffic, FileState, Host, Latency, Measurement, Params, Probe, Storage,
+    StorageKind, Unit, Witness,
+};
+
+use super::{around, each, host_with_caches, measurement};
+
+/// Seconds from an I/O's submission to its completion.
+const IO_S: f64 = 76e-6;
+
+/// The machine with its disk.
+pub(crate) fn host_with_disk() -> Host {
+    let mut host = host_with_caches();
+    host.storage = Probe::known(storage(), "test");
+    host
+}
+
+/// What lies under the folder.
+fn storage() -> Storage {
+    Storage {
+        path: "/work".to_owned(),
+        file_system: "ext4".to_owned(),
+        kind: StorageKind::Block,
+        mount_point: "/".to_owned(),
+        mount_options: "rw,relatime".to_owned(),
+        total_bytes: 256 << 30,
+        free_bytes: 128 << 30,
+        devices: vec![block_device("vda", "254:0")],
+    }
+}
+
+/// A device at the bottom.
+pub(crate) fn block_device(name: &str, number: &str) -> BlockDevice {
+    BlockDevice {
+        name: name.to_owned(),
+        number: number.to_owned(),
+        kind: "disk".to_owned(),
+        over: Vec::new(),
+        model: None,
+        size_bytes: Some(256 << 30),
+        logical_sector_bytes: Some(512),
+        physical_sector_bytes: Some(4096),
+        request_bytes: Some(1 << 20),
+        rotational: Some(true),
+        volatile_cache: Some(true),
+        scheduler: Some("none".to_owned()),
+        transport: Some("virtio".to_owned()),
+        link: None,
+        backing: None,
+    }
+}
+
+/// Gives the machine another storage.
+pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
+    let mut host = host_with_disk();
+    let mut storage = storage();
+    change(&mut storage);
+    host.storage = Probe::known(storage, "test");
+    host
+}
+
+/// A kernel on a file of 1 GiB with one thread: direct at depth 1 (cache `none`), or
+/// buffered with a `cold` or `warm` cache.
+pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
+    let direct = cache == "none";
+    let mut params = Params::default()
+        .with("threads", 1)
+        .with("block_size", block)
+        .with("queue_depth", 1)
+        .with("file_size", 1 << 30)
+        .with("engine", "psync")
+        .with("direct", if direct { "on" } else { "off" })
+        .with("cache", cache)
+        .with("amount", "auto");
+    if !name.ends_with("read") {
+        params = params.with("flush", "end");
+    }
+    let reads = match name {
+        "seq_read" | "rand_read" => 100,
+        "read_write" => 50,
+        "mixed" => 70,
+        _ => 0,
+    };
+    if name == "mixed" {
+        params = params.with("reads", 70);
+    }
+    let rate = if cache == "warm" { 5e9 } else { (block as f64 / IO_S).min(1e9) };
+    let kernel = format!("disk.{name}");
+    let m = measurement(&kernel, params, Unit::BytePerSecond, &around(rate));
+    let m = on_device(m, reads, direct);
+    if cache == "warm" {
+        return each(m, |_, t| {
+            t.conditions.own_cpu_s = Some(t.seconds);
+            let device = t.device.as_mut().unwrap();
+            (device.read_bytes, device.reads, device.own_read_bytes) = (0, 0, Some(0));
+            (device.busy_s, device.in_flight_s) = (0.0, 0.0);
+            t.file.as_mut().unwrap().cached = Some(1.0);
+        });
+    }
+    m
+}
+
+/// One of each kind.
+pub(crate) fn healthy_disk() -> Vec<Measurement> {
+    vec![
+        rand_read(1),
+        rand_read(32),
+        disk("seq_read", 1 << 20, "none"),
+        disk("seq_write", 1 << 20, "none"),
+        disk("read_write", 1 << 20, "none"),
+        disk("mixed", 4096, "none"),
+        disk("seq_read", 8, "cold"),
+        disk("seq_write", 8, "cold"),
+        disk("seq_read", 8, "warm"),
+        fsync(1),
+        fsync(8),
+    ]
+}
+
+/// Direct random reads of 4 KiB on one thread: each depth gains up to 100 000 a second.
+pub(crate) fn rand_read(depth: u64) -> Measurement {
+    let mut m = disk("rand_read", 4096, "none");
+    let ios = (depth as f64 / IO_S).min(1e5);
+    m = super::with_values(m, &around(ios * 4096.0));
+    m.params = m.params.with("queue_depth", depth);
+    if depth > 1 {
+        m.params = m.params.with("engine", "io_uring");
+    }
+    m.latency = Some(latency(depth as f64 / ios, 10_000));
+    let mut m = on_device(m, 100, true);
+    m = each(m, |_, t| {
+        t.device.as_mut().unwrap().in_flight_s = 0.95 * t.seconds * depth as f64;
+    });
+    m
+}
+
+/// Appends of 4 KiB, each committed, 4000 a second and thread.
+pub(crate) fn fsync(threads: u64) -> Measurement {
+    let params = Params::default()
+        .with("threads", threads)
+        .with("block_size", 4096)
+        .with("file_size", 64 << 20)
+        .with("amount", "auto");
+    let rate = 4000.0 * threads as f64;
+    let m = measurement("disk.fsync", params, Unit::OpPerSecond, &around(rate));
+    let mut m = on_device(m, 0, false);
+    m.latency = Some(latency(250e-6, 4000));
+    // The journal doubles what is written.
+    each(m, |_, t| {
+        let commits = t.work as u64;
+        let device = t.device.as_mut().unwrap();
+        device.written_bytes = device.written_bytes.saturating_mul(2);
+        device.flushes = Some(commits);
+    })
+}
+
+/// Fills in what file and device tell of each trial.
+fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
+    let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
+    let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));
+    let mut m = each(m, |_, t| {
+        let all = (t.work * block as f64) as u64;
+        let read = (u128::from(all) * u128::from(reads_percent) / 100) as u64;
+        let written = all - read;
+        t.conditions.own_cpu_s = Some(0.2 * t.seconds);
+        t.conditions.clock_hz = None;
+        t.conditions.clock_spread = None;
+        t.conditions.clock_disagreement = None;
+        t.file = Some(FileState {
+            read_bytes: read,
+            written_bytes: written,
+            direct: Some(direct),
+            size_bytes: 1 << 30,
+            unwritten: Some(0.0),
+            cached: Some(0.0),
+            entropy_bits: Some(7.997),
+            flushed: written > 0,
+        });
+        t.device = Some(DeviceTraffic {
+            read_bytes: read,
+            written_bytes: written,
+            reads: read / size,
+            writes: written / size,
+            flushes: Some(u64::from(written > 0)),
+            busy_s: 0.95 * t.seconds,
+            in_flight_s: 0.95 * t.seconds * threads as f64,
+            own_read_bytes: Some(read),
+            own_written_bytes: Some(written),
+        });
+    });
+    let claimed = m.trials.iter().map(|t| t.work * block as f64).sum::<f64>();
+    m.witness = Some(Witness {
+        kind: "device sectors".to_owned(),
+        claimed,
+        counted: claimed,
+        note: String::new(),
+    });
+    m.latency = m.latency.or_else(|| Some(latency(IO_S, 10_000)));
+    m
+}
+
+fn latency(mean: f64, count: u64) -> Latency {
+    Latency {
+        unit: "s".to_owned(),
+        count,
+        min: 0.8 * mean,
+        mean,
+        p50: mean,
+        p90: Some(1.1 * mean),
+        p99: Some(1.5 * mean),
+        p999: None,
+        max: 3.0 * mean,
+        buckets: Vec::new(),
+    }
+}

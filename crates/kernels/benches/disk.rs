@@ -1,0 +1,259 @@
+//! The disk kernels beside fio, in pairs: the same file, block, depth, engine, direct I/O
+//! and number of I/Os.
+//!
+//! The file is a kernel's own, laid out in the current folder or that of `DISK_PATH`, and
+//! has no name: fio opens it through /proc, and whatever ends this program leaves nothing.
+//! One pair is ours and fio's, the next fio's and ours (A B B A). Each is a process of its
+//! own, of about 3 seconds by default; its CPU time is what wait4(2) tells of it, start and end
+//! included. What each takes for a single I/O is told too, as `start`.
+//!
+//! fio runs as it comes: its random order, like ours, takes each block once in a pass, and
+//! repeats itself from run to run. (Its `--random_generator=lfsr` needs no map of blocks
+//! done, but jumps to half of the last offset half of the time, which shows in p99.) Only
+//! percentiles are asked for of `lat`, since ours are of the whole time from before the
+//! submission; `clat` begins after it. Neither flushes at the end.
+//!
+//! `cargo bench -p proofmark-kernels --bench disk -- [PAIRS] [WORD] [SECONDS]`: as many
+//! pairs of each case whose name holds the word.
+
+#![allow(unsafe_code)] // fork(2), wait4(2)
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::FromRawFd;
+use std::process::{Command, Stdio};
+
+use proofmark_engine::{Kernel, Latencies, Setup, monotonic};
+use proofmark_kernels::disk::{RAND_READ, SEQ_READ, SEQ_WRITE};
+use proofmark_model::Params;
+use serde_json::Value;
+
+type Error = Box<dyn std::error::Error>;
+
+/// Bytes of the file.
+const FILE: u64 = 1 << 30;
+
+struct Case {
+    name: &'static str,
+    kernel: &'static dyn Kernel,
+    fio_rw: &'static str,
+    block: u64,
+    depth: u64,
+    engine: &'static str,
+}
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case { name: "rand_read_4k_1_psync", kernel: &RAND_READ, fio_rw: "randread", block: 4096, depth: 1, engine: "psync" },
+    Case { name: "rand_read_4k_1_io_uring", kernel: &RAND_READ, fio_rw: "randread", block: 4096, depth: 1, engine: "io_uring" },
+    Case { name: "rand_read_4k_32_io_uring", kernel: &RAND_READ, fio_rw: "randread", block: 4096, depth: 32, engine: "io_uring" },
+    Case { name: "seq_read_1m_8_io_uring", kernel: &SEQ_READ, fio_rw: "read", block: 1 << 20, depth: 8, engine: "io_uring" },
+    // Last: fio writes its own data.
+    Case { name: "seq_write_1m_8_io_uring", kernel: &SEQ_WRITE, fio_rw: "write", block: 1 << 20, depth: 8, engine: "io_uring" },
+];
+
+/// What one run came to.
+#[derive(Clone, Copy, Default)]
+struct Outcome {
+    /// I/Os a second.
+    rate: f64,
+    /// Seconds.
+    p50: f64,
+    p99: f64,
+    /// Seconds of CPU time.
+    cpu: f64,
+}
+
+impl Case {
+    fn params(&self) -> Params {
+        Params::default()
+            .with("threads", 1)
+            .with("block_size", self.block)
+            .with("queue_depth", self.depth)
+            .with("file_size", FILE)
+            .with("engine", self.engine)
+            .with("direct", "on")
+            .with("cache", "none")
+            .with("flush", "none")
+            .with("amount", "auto")
+    }
+
+    /// One run of ours, in a child that has the test file from this process.
+    fn ours(&self, setup: &dyn Setup, count: u64) -> Result<Outcome, Error> {
+        let (mut from_child, to_parent) = pipe()?;
+        // SAFETY: this process has one thread, so the child may do whatever it could.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            drop(from_child);
+            let line = child(setup, count).unwrap_or_else(|e| format!("{e}\n"));
+            let written = (&to_parent).write_all(line.as_bytes());
+            // SAFETY: ends the child without the parent's clean-up.
+            unsafe { libc::_exit(i32::from(written.is_err())) };
+        }
+        drop(to_parent);
+        let mut told = String::new();
+        from_child.read_to_string(&mut told)?;
+        let cpu = cpu_of(pid)?;
+        let numbers: Vec<f64> = told.split_whitespace().map_while(|n| n.parse().ok()).collect();
+        let &[rate, p50, p99] = numbers.as_slice() else { return Err(told.into()) };
+        Ok(Outcome { rate, p50, p99, cpu })
+    }
+
+    /// One run of fio on this process's file.
+    fn fio(&self, path: &str, count: u64) -> Result<Outcome, Error> {
+        let option = |name: &str, value: u64| format!("--{name}={value}");
+        let mut fio = Command::new("fio")
+            .args(["--name=beside", "--output-format=json", "--eta=never", "--direct=1"])
+            .args(["--lat_percentiles=1", "--clat_percentiles=0", "--slat_percentiles=0"])
+            .args([format!("--filename={path}"), format!("--rw={}", self.fio_rw)])
+            .args([format!("--ioengine={}", self.engine), option("iodepth", self.depth)])
+            .args([option("bs", self.block), option("size", FILE)])
+            .arg(option("io_size", count * self.block))
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("fio cannot be started: {e}"))?;
+        let mut text = String::new();
+        fio.stdout.take().ok_or("no output of fio")?.read_to_string(&mut text)?;
+        let cpu = cpu_of(fio.id() as libc::pid_t)?;
+        // Notes may come before the JSON.
+        let json: Value = serde_json::from_str(&text[text.find('{').ok_or("no JSON of fio")?..])?;
+        let job = &json["jobs"][0][if self.fio_rw == "write" { "write" } else { "read" }];
+        let number = |value: &Value| value.as_f64().ok_or_else(|| format!("fio tells {value}"));
+        let done = number(&job["total_ios"])?;
+        if done != count as f64 {
+            return Err(format!("fio did {done} of {count} I/Os").into());
+        }
+        let at = |percentile: &str| number(&job["lat_ns"]["percentile"][percentile]);
+        Ok(Outcome {
+            rate: done / number(&job["runtime"])? * 1e3,
+            p50: at("50.000000")? * 1e-9,
+            p99: at("99.000000")? * 1e-9,
+            cpu,
+        })
+    }
+}
+
+/// The same work as a trial's: made ready, run, verified. Tells rate and percentiles.
+fn child(setup: &dyn Setup, count: u64) -> Result<String, String> {
+    let mut load = setup.thread(0, 1).map_err(|e| e.0)?;
+    load.prepare(count);
+    let start = monotonic();
+    load.run(count);
+    let seconds = monotonic() - start;
+    load.failure().map_or(Ok(()), Err)?;
+    let mut all = Latencies::default();
+    load.latencies(&mut all);
+    let latency = all.summary().ok_or("nothing was timed")?;
+    let rate = load.verify()? as f64 / seconds;
+    // Of few I/Os there is no 99th percentile; their times are not used.
+    Ok(format!("{rate} {} {}\n", latency.p50, latency.p99.unwrap_or(latency.max)))
+}
+
+/// A pipe: what is read from, what is written to.
+fn pipe() -> Result<(File, File), Error> {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for both descriptors, which nobody else owns.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
+    }
+}
+
+/// Waits for a child to end well. Returns the CPU time that it and its own children took.
+fn cpu_of(pid: libc::pid_t) -> Result<f64, Error> {
+    let mut status = 0;
+    // SAFETY: all zeros is a value of it.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both are there to be written to.
+    if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } != pid {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    if status != 0 {
+        return Err(format!("a child ended with status {status:#x}").into());
+    }
+    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
+    Ok(seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
+/// Where another process finds the file without a name.
+fn own_file() -> Result<String, Error> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let entry = entry?;
+        let link = std::fs::read_link(entry.path()).unwrap_or_default();
+        let size = std::fs::metadata(entry.path()).map_or(0, |m| m.len());
+        if link.to_string_lossy().ends_with("(deleted)") && size == FILE {
+            let number = entry.file_name().into_string().map_err(|_| "no number")?;
+            return Ok(format!("/proc/{}/fd/{number}", std::process::id()));
+        }
+    }
+    Err("the test file is not to be found".into())
+}
+
+/// Median and range.
+fn shown(mut values: Vec<f64>) -> String {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let median = (values[(n - 1) / 2] + values[n / 2]) / 2.0;
+    format!("{median:6.3} [{:.3}..{:.3}]", values[0], values[n - 1])
+}
+
+/// One case, in runs of about so many seconds.
+fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
+    let setup = case.kernel.setup(&case.params())?;
+    let path = own_file()?;
+    // The second, longer one tells how many I/Os fill a run.
+    let mut count = 64 * case.depth;
+    for seconds in [seconds / 8.0, seconds] {
+        count = (case.ours(setup.as_ref(), count)?.rate * seconds) as u64 + 1;
+    }
+    // What it takes to begin and to end.
+    let start = [case.ours(setup.as_ref(), 1)?.cpu, case.fio(&path, 1)?.cpu];
+    let mut outcomes = Vec::new();
+    for pair in 0..pairs {
+        let ours = || case.ours(setup.as_ref(), count);
+        let fio = || case.fio(&path, count);
+        outcomes.push(if pair % 2 == 0 {
+            [ours()?, fio()?]
+        } else {
+            let fio = fio()?;
+            [ours()?, fio]
+        });
+    }
+    let ratio = |of: &dyn Fn(&Outcome) -> f64| {
+        shown(outcomes.iter().map(|[ours, fio]| of(ours) / of(fio)).collect())
+    };
+    let typical = |i: usize| {
+        let mut all: Vec<_> = outcomes.iter().map(|o| o[i]).collect();
+        all.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        let Outcome { rate, p50, p99, cpu } = all[all.len() / 2];
+        let (p50, p99, cpu) = (p50 * 1e6, p99 * 1e6, cpu / count as f64 * 1e6);
+        let start = start[i] * 1e3;
+        format!(
+            "{rate:9.0} op/s  p50 {p50:8.1} us  p99 {p99:8.1} us  CPU {cpu:7.2} us/op  start {start:5.1} ms"
+        )
+    };
+    println!("{} ({count} I/Os, {pairs} pairs)", case.name);
+    println!("  ours {}\n  fio  {}", typical(0), typical(1));
+    println!("  rate {}", ratio(&|o| o.rate));
+    println!("  p50  {}", ratio(&|o| o.p50));
+    println!("  p99  {}", ratio(&|o| o.p99));
+    println!("  CPU  {}", ratio(&|o| o.cpu));
+    Ok(())
+}
+
+fn main() -> Result<(), Error> {
+    let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
+    let pairs: usize = arguments.next().map_or(Ok(5), |n| n.parse())?;
+    let word = arguments.next().unwrap_or_default();
+    let seconds: f64 = arguments.next().map_or(Ok(3.0), |n| n.parse())?;
+    if let Some(folder) = std::env::var_os("DISK_PATH") {
+        std::env::set_current_dir(folder)?;
+    }
+    println!("ours / fio: median [least..greatest] over the pairs");
+    for case in CASES.iter().filter(|c| c.name.contains(&word)) {
+        compare(case, pairs.max(1), seconds)?;
+    }
+    Ok(())
+}

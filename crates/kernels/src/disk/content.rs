@@ -1,0 +1,395 @@
+//! What a test file holds, so that every byte can be checked and no device can make the
+//! work smaller than it looks.
+//!
+//! The bytes are those of a random pool, over and over, but each sector of 512 bytes
+//! begins with a stamp that no other sector has: a device that compresses finds nothing
+//! to leave out, and one that stores equal blocks once finds no equal blocks. The second
+//! half of the stamp is the generation, a number that the writer changes from write to
+//! write, so that not even the data already there are written again.
+//!
+//! The generator of Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
+//! Generators* (OOPSLA 2014), with Stafford's constants, can be entered at any place,
+//! which makes the stamp of any sector a few multiplications.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Bytes after which the pool begins again.
+pub(super) const POOL: usize = 1 << 20;
+/// Bytes that begin with a stamp: the least block of any device.
+pub(super) const SECTOR: usize = 512;
+/// Bytes of a stamp: its first half tells the sector, its second the generation.
+const STAMP: usize = 16;
+const HALF: usize = STAMP / 2;
+
+/// Step of the generator: the golden ratio's fractional part.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Number `index` of the sequence that belongs to `key`.
+pub(super) fn mixed(key: u64, index: u64) -> u64 {
+    let mut z = key.wrapping_add(index.wrapping_mul(STEP));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// A number that nobody can know beforehand: the keys of the standard library's hash
+/// tables, which the system's generator makes.
+pub(super) fn random() -> u64 {
+    RandomState::new().hash_one(STEP)
+}
+
+/// The bytes of this process's test files, by their place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Content {
+    pool: &'static [u8],
+    /// Keys of the two halves of the stamps.
+    keys: [u64; 2],
+}
+
+struct Made {
+    pool: Vec<u8>,
+    keys: [u64; 2],
+}
+
+impl Made {
+    fn new() -> Self {
+        let seed = random();
+        let words = (0..(POOL / 8) as u64).flat_map(|i| mixed(seed, i).to_le_bytes());
+        Self { pool: words.collect(), keys: [random(), random()] }
+    }
+}
+
+impl Content {
+    /// The same in the whole process; another process has other bytes.
+    pub(crate) fn new() -> Self {
+        static MADE: OnceLock<Made> = OnceLock::new();
+        let made = MADE.get_or_init(Made::new);
+        Self { pool: &made.pool, keys: made.keys }
+    }
+
+    /// Makes `buf` what the file holds from byte `offset` on.
+    pub(crate) fn fill(&self, buf: &mut [u8], offset: u64, generation: u64) {
+        let mut from = (offset % POOL as u64) as usize;
+        let mut rest = &mut *buf;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at_mut(rest.len().min(POOL - from));
+            now.copy_from_slice(&self.pool[from..from + now.len()]);
+            (rest, from) = (later, 0);
+        }
+        self.stamp(buf, offset, generation);
+    }
+
+    /// As [`Content::fill`] where `buf` was filled before for a place that is a whole
+    /// number of [`POOL`]s away: only the stamps differ.
+    pub(crate) fn stamp(&self, buf: &mut [u8], offset: u64, generation: u64) {
+        for piece in pieces(offset, buf.len()) {
+            let stamp = self.stamp_of(piece.sector, generation);
+            let into = &mut buf[piece.range];
+            if piece.within == 0 && into.len() >= STAMP {
+                into[..STAMP].copy_from_slice(&stamp);
+            } else if piece.within < STAMP {
+                let length = into.len().min(STAMP - piece.within);
+                into[..length].copy_from_slice(&stamp[piece.within..piece.within + length]);
+            }
+        }
+    }
+
+    fn stamp_of(&self, sector: u64, generation: u64) -> [u8; STAMP] {
+        let words = [self.name(sector), generation ^ mixed(self.keys[1], sector)];
+        let mut stamp = [0; STAMP];
+        stamp[..HALF].copy_from_slice(&words[0].to_le_bytes());
+        stamp[HALF..].copy_from_slice(&words[1].to_le_bytes());
+        stamp
+    }
+
+    fn name(&self, sector: u64) -> u64 {
+        mixed(self.keys[0], sector)
+    }
+    /// Checks a block just read, cheaply: the stamps of its first and of its last whole
+    /// sector, generations apart. Where it holds no whole stamp, every byte.
+    ///
+    /// # Errors
+    /// Which byte of the file, what was read, and what had been written.
+    pub(crate) fn check(&self, buf: &[u8], offset: u64) -> Result<(), String> {
+        let end = offset + buf.len() as u64;
+        let first = offset.next_multiple_of(SECTOR as u64);
+        if first + HALF as u64 > end {
+            return self.check_all(buf, offset);
+        }
+        let last = (end - HALF as u64) / SECTOR as u64 * SECTOR as u64;
+        for start in [first, last] {
+            let at = (start - offset) as usize;
+            let name = self.name(start / SECTOR as u64).to_le_bytes();
+            same(&buf[at..at + HALF], &name, start)?;
+        }
+        Ok(())
+    }
+
+    /// Checks every byte, generations apart.
+    ///
+    /// # Errors
+    /// As [`Content::check`].
+    pub(crate) fn check_all(&self, buf: &[u8], offset: u64) -> Result<(), String> {
+        let mut due = [0; SECTOR];
+        for piece in pieces(offset, buf.len()) {
+            let start = piece.sector * SECTOR as u64;
+            let (within, length) = (piece.within, piece.range.len());
+            self.fill(&mut due[..], start, 0);
+            let read = &buf[piece.range];
+            // What lies before the generation, and what lies after it.
+            for part in [0..HALF, STAMP..SECTOR] {
+                let (from, to) = (part.start.max(within), part.end.min(within + length));
+                if from < to {
+                    same(&read[from - within..to - within], &due[from..to], start + from as u64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The generation of the first whole stamp in `buf`; `None` where it holds none.
+    pub(crate) fn generation(&self, buf: &[u8], offset: u64) -> Option<u64> {
+        let start = offset.next_multiple_of(SECTOR as u64);
+        let at = (start - offset) as usize + HALF;
+        let word = buf.get(at..at + HALF)?.try_into().ok()?;
+        Some(u64::from_le_bytes(word) ^ mixed(self.keys[1], start / SECTOR as u64))
+    }
+}
+
+/// What of a range lies in one sector.
+struct Piece {
+    sector: u64,
+    /// First byte of the sector that is part of it.
+    within: usize,
+    /// Where it lies in the range.
+    range: Range<usize>,
+}
+
+/// The sectors of which a range has a part.
+fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
+    let (mut sector, mut within) = (offset / SECTOR as u64, (offset % SECTOR as u64) as usize);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let end = length.min(at + SECTOR - within);
+        let piece = (at < length).then_some(Piece { sector, within, range: at..end });
+        (sector, within, at) = (sector + 1, 0, end);
+        piece
+    })
+}
+
+fn same(read: &[u8], due: &[u8], offset: u64) -> Result<(), String> {
+    let Some(at) = read.iter().zip(due).position(|(r, d)| r != d) else { return Ok(()) };
+    let hex = |bytes: &[u8]| {
+        bytes[at..].iter().take(HALF).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+    };
+    let (offset, read, due) = (offset + at as u64, hex(read), hex(due));
+    Err(format!("byte {offset} of the file: read {read} where {due} had been written"))
+}
+
+/// Bytes within which repeats are looked for: what file systems compress at once
+/// (the record of ZFS, the extent of btrfs).
+pub(super) const WINDOW: usize = 128 << 10;
+
+/// Bits a byte that no device could do without, by three measures of which the least
+/// counts; `None` of an empty sample:
+///
+/// - Shannon's entropy of the single bytes, which sees zeros and text, but no repeats;
+/// - 8 times the share of 64-byte chunks that are different, each [`WINDOW`] of the
+///   sample by itself: what a compressor finds;
+/// - 8 times the share of sectors that are different in the whole sample: what
+///   storing equal blocks once finds.
+///
+/// Random bytes come out at 8, less 184 / the sample's bytes: Shannon's entropy of a
+/// finite sample is too low by that much. Aligned repeats alone are seen.
+pub(crate) fn entropy_bits(sample: &[u8]) -> Option<f64> {
+    if sample.is_empty() {
+        return None;
+    }
+    let windows = sample.len().div_ceil(WINDOW) as f64;
+    let chunks = sample.chunks(WINDOW).map(|w| distinct(w, 64)).sum::<f64>() / windows;
+    let sectors = distinct(sample, SECTOR);
+    Some(shannon(sample).min(8.0 * chunks).min(8.0 * sectors))
+}
+
+fn shannon(sample: &[u8]) -> f64 {
+    let mut counts = [0_u64; 256];
+    for byte in sample {
+        counts[usize::from(*byte)] += 1;
+    }
+    let shares = counts.iter().filter(|c| **c > 0).map(|c| *c as f64 / sample.len() as f64);
+    shares.map(|p| -p * p.log2()).sum::<f64>().max(0.0)
+}
+
+/// Share of the chunks of so many bytes that are different.
+fn distinct(sample: &[u8], bytes: usize) -> f64 {
+    let kinds = sample.chunks(bytes).collect::<HashSet<_>>().len();
+    kinds as f64 / sample.len().div_ceil(bytes) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn filled(offset: u64, length: usize, generation: u64) -> Vec<u8> {
+        let mut buf = vec![0; length];
+        Content::new().fill(&mut buf, offset, generation);
+        buf
+    }
+
+    fn holds_generation(offset: u64) -> bool {
+        (HALF as u64..STAMP as u64).contains(&(offset % SECTOR as u64))
+    }
+
+    /// Anywhere in a file, and in a pool's and in a sector's last bytes more often.
+    fn anywhere() -> impl Strategy<Value = u64> {
+        prop_oneof![0..64 * MIB, (1_u64..9, 0_u64..40).prop_map(|(n, less)| n * MIB - less)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_what_the_whole_has_there(
+            offset in anywhere(), length in 0_usize..5000, part in 0.0..1.0_f64,
+            generation: u64,
+        ) {
+            let whole = filled(offset, length, generation);
+            let from = (length as f64 * part) as usize;
+            let rest = filled(offset + from as u64, length - from, generation);
+            prop_assert_eq!(&whole[from..], &rest[..]);
+            let first = filled(offset, from, generation);
+            prop_assert_eq!(&whole[..from], &first[..]);
+        }
+
+        #[test]
+        fn what_was_filled_is_found_right(
+            offset in anywhere(), length in 0_usize..5000, generation: u64,
+        ) {
+            let content = Content::new();
+            let buf = filled(offset, length, generation);
+            prop_assert_eq!(content.check(&buf, offset), Ok(()));
+            prop_assert_eq!(content.check_all(&buf, offset), Ok(()));
+            if let Some(found) = content.generation(&buf, offset) {
+                prop_assert_eq!(found, generation);
+            } else {
+                prop_assert!(length < SECTOR + STAMP);
+            }
+        }
+
+        #[test]
+        fn every_flipped_bit_is_found_but_in_a_generation(
+            offset in anywhere(), length in 1_usize..2000, at in 0.0..1.0_f64, bit in 0_u32..8,
+        ) {
+            let mut buf = filled(offset, length, 7);
+            let at = (length as f64 * at) as usize;
+            buf[at] ^= 1_u8 << bit;
+            let byte = offset + at as u64;
+            let told = Content::new().check_all(&buf, offset);
+            if holds_generation(byte) {
+                prop_assert_eq!(told, Ok(()));
+            } else {
+                let start = format!("byte {byte} of the file: read");
+                prop_assert!(told.unwrap_err().starts_with(&start));
+            }
+        }
+
+        #[test]
+        fn stamping_makes_of_a_filled_buffer_another_place_of_the_pool(
+            offset in anywhere(), length in 0_usize..5000, pools in 1_u64..9,
+        ) {
+            let mut buf = filled(offset, length, 1);
+            Content::new().stamp(&mut buf, offset + pools * MIB, 2);
+            prop_assert_eq!(buf, filled(offset + pools * MIB, length, 2));
+        }
+
+        #[test]
+        fn a_block_without_a_stamp_is_checked_whole(
+            sector in 0..64 * MIB, within in 1_u64..505, at in 0.0..1.0_f64,
+        ) {
+            let offset = sector * SECTOR as u64 + within;
+            let length = (SECTOR as u64 - within + 7) as usize;
+            let mut buf = filled(offset, length, 1);
+            let at = (length as f64 * at) as usize;
+            prop_assume!(!holds_generation(offset + at as u64));
+            buf[at] ^= 0x10;
+            prop_assert!(Content::new().check(&buf, offset).is_err());
+        }
+    }
+
+    #[test]
+    fn the_cheap_check_finds_blocks_that_are_not_this_one() {
+        let content = Content::new();
+        let (offset, other) = (5 * MIB + 4096, 9 * MIB + 4096);
+        let (ours, swapped) = (filled(offset, 4096, 1), filled(other, 4096, 1));
+        assert_eq!(content.check(&swapped, other), Ok(()));
+        assert!(content.check(&swapped, offset).is_err());
+        let torn = [&ours[..2048], &swapped[2048..]].concat();
+        assert!(content.check(&torn, offset).is_err());
+        let torn = [&swapped[..2048], &ours[2048..]].concat();
+        assert!(content.check(&torn, offset).is_err());
+        assert!(content.check(&[0; 4096], offset).is_err());
+        assert!(content.check(&[0; 1], offset).is_err() || filled(offset, 1, 0) == [0]);
+    }
+
+    #[test]
+    fn other_generations_differ_in_every_sector_and_are_told() {
+        let content = Content::new();
+        let (one, two) = (filled(4096, 8192, 1), filled(4096, 8192, 2));
+        assert!(one.chunks(SECTOR).zip(two.chunks(SECTOR)).all(|(a, b)| a != b));
+        assert_eq!(content.generation(&one, 4096), Some(1));
+        assert_eq!(content.generation(&two, 4096), Some(2));
+        // Of the sector before, only the end is there.
+        assert_eq!(content.generation(&filled(4000, 8192, 3), 4000), Some(3));
+        assert_eq!(content.generation(&one[..STAMP - 1], 4096), None);
+        assert_eq!(content.generation(&one, 4096 + 512), Some(1 ^ generation_key(8, 9)));
+    }
+
+    /// What remains of a generation that is read as that of another sector.
+    fn generation_key(sector: u64, other: u64) -> u64 {
+        let key = Content::new().keys[1];
+        mixed(key, sector) ^ mixed(key, other)
+    }
+
+    #[test]
+    fn no_sector_is_like_another() {
+        let file = filled(0, 4 << 20, 0);
+        assert_eq!(distinct(&file, SECTOR), 1.0);
+    }
+
+    #[test]
+    fn the_content_cannot_be_compressed() {
+        let file = filled(0, 4 << 20, 0);
+        for part in [&file[..], &file[..WINDOW], &file[MIB as usize - 1000..][..WINDOW]] {
+            let bits = entropy_bits(part).unwrap();
+            assert!(bits > 7.99 && bits <= 8.0, "{bits}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_compressed_has_less_entropy() {
+        let random = filled(0, 1 << 20, 0);
+        let bits = |sample: &[u8]| entropy_bits(sample).unwrap();
+        assert_eq!(bits(&[0; 4096]), 0.0);
+        assert_eq!(entropy_bits(&[]), None);
+        let text = "no man is an island, entire of itself; ".repeat(3000);
+        assert!(bits(text.as_bytes()) < 4.5);
+        // Repeats that the entropy of bytes does not see: one block written all over ...
+        let mut repeated = random[..4096].repeat(256);
+        assert!(shannon(&repeated) > 7.9 && bits(&repeated) < 0.3, "{}", bits(&repeated));
+        // ... also with a stamp in each sector ...
+        Content::new().stamp(&mut repeated, 0, 0);
+        assert!(distinct(&repeated, SECTOR) == 1.0 && bits(&repeated) < 1.5);
+        // ... and blocks that come again too far away for a compressor.
+        let far = random[..WINDOW].repeat(4);
+        assert!((bits(&far) - 2.0).abs() < 0.01, "{}", bits(&far));
+        // Half of it zeros.
+        let half: Vec<u8> =
+            random.chunks(1024).flat_map(|c| [&c[..512], &[0; 512]].concat()).collect();
+        assert!(bits(&half) < 5.1, "{}", bits(&half));
+    }
+}

@@ -1,0 +1,105 @@
+//! The memory that I/Os move: aligned, made before the first I/O, one mapping a thread.
+//!
+//! Its pages are those that any program gets. Huge ones, where the system gives them for
+//! the asking only, would make another measurement: a large I/O is then few pieces of
+//! memory, which a device may take as one request where it takes two of the usual pages.
+
+#![allow(unsafe_code)] // Mapping memory is a system call; slices are made of it.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use proofmark_engine::Refusal;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// Alignment of every buffer, in bytes: the least page size of any architecture here,
+/// and not less than any device's sector.
+pub(in super::super) const PAGE: usize = 4096;
+
+/// Buffers of one size.
+pub(in super::super) struct Buffers {
+    /// As mapped, for unmapping.
+    mapped: (*mut c_void, usize),
+    base: *mut u8,
+    stride: usize,
+    block: usize,
+    count: usize,
+}
+
+impl Buffers {
+    /// Bytes of memory that so many buffers of `block` bytes take.
+    pub(in super::super) fn bytes(count: u64, block: u64) -> u64 {
+        count.saturating_mul(block.next_multiple_of(PAGE as u64))
+    }
+
+    /// `count` buffers of `block` bytes, all zero, their pages made by this thread.
+    ///
+    /// # Errors
+    /// If the system gives no such memory.
+    pub(in super::super) fn new(count: usize, block: usize) -> Result<Self, Refusal> {
+        let bytes = Self::bytes(count as u64, block as u64) as usize;
+        // SAFETY: a new mapping, which overlaps nothing.
+        let start = unsafe {
+            mmap_anonymous(
+                ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .map_err(|e| Refusal(format!("no memory for {count} I/Os of {block} bytes: {e}")))?;
+        let base = start.cast::<u8>();
+        // SAFETY: within the mapping; nobody else knows of it.
+        unsafe { base.write_bytes(0, bytes) };
+        let stride = block.next_multiple_of(PAGE);
+        Ok(Self { mapped: (start, bytes), base, stride, block, count })
+    }
+
+    /// One of them. It must not be in flight.
+    pub(in super::super) fn slot(&mut self, index: usize) -> &mut [u8] {
+        assert!(index < self.count);
+        // SAFETY: within the mapping, which lives as long as `self`. No two slots
+        // overlap, so whatever the kernel moves meanwhile lies elsewhere.
+        unsafe { std::slice::from_raw_parts_mut(self.address(index), self.block) }
+    }
+
+    /// Where one of them begins.
+    pub(super) fn address(&self, index: usize) -> *mut u8 {
+        self.base.wrapping_add(index * self.stride)
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`, and no slice of it outlives `self`.
+        let _ = unsafe { munmap(self.mapped.0, self.mapped.1) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_and_apart() {
+        for (count, block) in [(1, 1), (3, 513), (8, 1 << 20), (2, (1 << 20) + 1)] {
+            let mut buffers = Buffers::new(count, block).unwrap();
+            for i in 0..count {
+                let slot = buffers.slot(i);
+                assert_eq!((slot.len(), slot.as_ptr().addr() % PAGE), (block, 0));
+                assert!(slot.iter().all(|b| *b == 0), "another slot's bytes");
+                slot.fill(1 + i as u8);
+            }
+            for i in 0..count {
+                assert!(buffers.slot(i).iter().all(|b| *b == 1 + i as u8));
+            }
+        }
+        assert_eq!(Buffers::bytes(3, 513), 3 * 4096);
+    }
+
+    #[test]
+    #[should_panic(expected = "index < self.count")]
+    fn a_slot_that_is_not_there_is_not_given() {
+        let _ = Buffers::new(1, 512).map(|mut b| b.slot(1).len());
+    }
+}

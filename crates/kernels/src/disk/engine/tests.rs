@@ -1,0 +1,187 @@
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::super::content::Content;
+use super::super::file::Unnamed;
+use super::super::file::testing::{Folder, skip};
+use super::*;
+
+/// Blocks in order of offsets, all read or all written, with what [`Content`] says.
+#[derive(Default)]
+pub(super) struct Ordered {
+    pub(super) write: bool,
+    block: u64,
+    begun: u64,
+    ended: Vec<u64>,
+    times: Vec<Option<u64>>,
+    wrong: usize,
+    most: usize,
+    panics: bool,
+}
+
+impl Ordered {
+    pub(super) fn new(write: bool, block: usize) -> Self {
+        Self { write, block: block as u64, ..Self::default() }
+    }
+
+    /// That so many I/Os were each done once, right, with at most `depth` in flight.
+    pub(super) fn check(&self, count: u64, depth: usize, what: &str) {
+        let mut offsets = self.ended.clone();
+        offsets.sort_unstable();
+        assert!(offsets.into_iter().eq((0..count).map(|i| i * self.block)), "{what}");
+        assert_eq!(self.wrong, 0, "{what}");
+        assert_eq!(self.most, depth.min(count as usize), "{what}: in flight");
+        let timed = self.times.iter().filter(|t| t.is_some_and(|t| t > 0)).count() as u64;
+        assert_eq!(timed, count.div_ceil(2), "{what}: every second one is timed");
+    }
+}
+
+impl Source for Ordered {
+    fn next(&mut self, _: usize, buffer: &mut [u8]) -> Io {
+        let (offset, timed) = (self.begun * self.block, self.begun.is_multiple_of(2));
+        self.begun += 1;
+        self.most = self.most.max(self.begun as usize - self.ended.len());
+        if self.write {
+            Content::new().fill(buffer, offset, 7);
+        }
+        Io { write: self.write, offset, timed }
+    }
+
+    fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>) {
+        assert!(!self.panics, "it panics on purpose");
+        assert_eq!(io.write, self.write);
+        self.ended.push(io.offset);
+        self.times.push(nanoseconds);
+        let content = Content::new();
+        let right = content.check_all(buffer, io.offset).is_ok()
+            && content.generation(buffer, io.offset).is_none_or(|g| g == 7);
+        self.wrong += usize::from(!right);
+    }
+}
+
+const MIB: usize = 1 << 20;
+
+/// Engines by name and depth, as far as the system allows them.
+fn kinds(test: &str) -> Vec<(Kind, usize)> {
+    let mut kinds = vec![(Kind::Psync, 1)];
+    match allowed() {
+        Ok(()) => kinds.extend([1, 2, 32].map(|depth| (Kind::Uring, depth))),
+        Err(reason) => skip(test, &reason.0),
+    }
+    kinds
+}
+
+fn written_and_read(file: BorrowedFd, blocks: &[usize], test: &str) {
+    for (kind, depth) in kinds(test) {
+        for block in blocks.iter().copied() {
+            let what = format!("{kind:?} {depth} {block}");
+            let count = (4 * MIB / block).clamp(1, 100) as u64;
+            let mut engine = Engine::new(kind, file, block, depth).unwrap();
+            for write in [true, false] {
+                let mut source = Ordered::new(write, block);
+                assert_eq!(engine.run(0, &mut source), Ok(()));
+                assert_eq!(source.begun, 0, "{what}");
+                assert_eq!(engine.run(count, &mut source), Ok(()), "{what}");
+                source.check(count, depth, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_through_the_page_cache() {
+    let file = Folder::new().unnamed(4 << 20);
+    let blocks = [1, 8, 512, 4096, 4097, MIB];
+    written_and_read(file.buffered.as_fd(), &blocks, "buffered I/O");
+}
+
+#[test]
+fn what_is_written_is_read_past_the_page_cache() {
+    let file = Folder::new().unnamed(4 << 20);
+    match file.direct() {
+        Ok(fd) => written_and_read(fd, &[512, 4096, 65536, MIB], "direct I/O"),
+        Err(reason) => skip("direct I/O", &reason.0),
+    }
+}
+
+#[test]
+fn an_empty_buffer_is_not_what_was_read() {
+    let file = of_zeros(4096);
+    let mut engine = Engine::new(Kind::Psync, file.buffered.as_fd(), 4096, 1).unwrap();
+    let mut source = Ordered::new(false, 4096);
+    engine.run(1, &mut source).unwrap();
+    assert_eq!(source.wrong, 1);
+}
+
+fn of_zeros(size: u64) -> Unnamed {
+    let file = Folder::new().unnamed(size);
+    file.buffered.set_len(size).unwrap();
+    file
+}
+
+#[test]
+fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
+    for (kind, depth) in kinds("the end of the file") {
+        // Two and a half blocks.
+        let file = of_zeros(5 * 2048);
+        let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
+        let reason = engine.run(100, &mut Ordered::new(false, 4096)).unwrap_err();
+        let short = "reading 4096 bytes at offset 8192 of the test file moved only 2048";
+        let none = "of the test file moved only 0";
+        // The first failure that is seen counts: with a queue it may be a later block's.
+        assert!(
+            reason == short || (depth > 1 && reason.contains(none)),
+            "{kind:?} {depth}: {reason}"
+        );
+        file.buffered.set_len(1 << 20).unwrap();
+        let mut source = Ordered::new(false, 4096);
+        assert_eq!(engine.run(50, &mut source), Ok(()), "the engine can go on");
+        assert_eq!(source.ended.len(), 50);
+    }
+}
+
+#[test]
+fn the_systems_words_are_told() {
+    for (kind, depth) in kinds("a file that is not open for writing") {
+        let file = File::open(std::env::current_exe().unwrap()).unwrap();
+        let mut engine = Engine::new(kind, file.as_fd(), 512, depth).unwrap();
+        let mut source = Ordered::new(true, 512);
+        let reason = engine.run(100, &mut source).unwrap_err();
+        assert!(reason.starts_with("writing 512 bytes at offset "), "{reason}");
+        assert!(reason.contains("failed: Bad file descriptor"), "{kind:?} {depth}: {reason}");
+        assert!(source.begun <= depth as u64, "none is begun after a failure");
+    }
+}
+
+#[test]
+fn what_a_panic_left_in_flight_is_waited_for() {
+    if let Err(reason) = allowed() {
+        return skip("a panic", &reason.0);
+    }
+    let file = Folder::new().unnamed(8 << 20);
+    let mut source = Ordered { panics: true, ..Ordered::new(true, MIB) };
+    let mut engine = Engine::new(Kind::Uring, file.buffered.as_fd(), MIB, 8).unwrap();
+    let run = catch_unwind(AssertUnwindSafe(|| engine.run(8, &mut source)));
+    assert!(run.is_err());
+    drop(engine);
+    let mut read = vec![0; 8 * MIB];
+    file.buffered.read_exact_at(&mut read, 0).unwrap();
+    assert_eq!(Content::new().check_all(&read, 0), Ok(()));
+}
+
+#[test]
+fn without_registered_files_and_buffers_it_is_the_same() {
+    if let Err(reason) = allowed() {
+        return skip("an unregistered ring", &reason.0);
+    }
+    let file = Folder::new().unnamed(1 << 20);
+    let own = file.buffered.try_clone().unwrap().into();
+    let mut uring = Uring::new(own, 4096, 4).unwrap().unregistered();
+    for write in [true, false] {
+        let mut source = Ordered::new(write, 4096);
+        assert_eq!(uring.run(100, &mut source), Ok(()));
+        source.check(100, 4, "unregistered");
+    }
+}

@@ -1,0 +1,182 @@
+//! What one thread's I/Os are, one after the other, and what came of them.
+
+use proofmark_engine::Latencies;
+
+use super::content::{self, Content, POOL};
+use super::engine::{Io, Source};
+use super::order::{Order, Sequence};
+use super::shape::{Operation, Shape};
+
+/// Of buffered I/Os, which may take less than a microsecond, one of so many is timed: a
+/// prime, so that it falls on every place within a page in turn.
+const BUFFERED_STEP: u64 = 61;
+
+/// The most places of written blocks that are kept, to be read back.
+const SAMPLES: u64 = 64;
+
+/// A thread's part of the file: its first block and how many.
+pub(super) type Part = (u64, u64);
+
+/// Where a thread's I/Os come from.
+pub(super) struct Feed {
+    content: Content,
+    block: u64,
+    /// Of 100 I/Os, those that read.
+    reads: u64,
+    /// Grows by `reads` with each I/O; each time that it passes 100, one reads.
+    turn: u64,
+    reading: Sequence,
+    /// Where there is none, writes go where reads would.
+    writing: Option<Sequence>,
+    /// One of so many I/Os is timed, the next after `until_timed` others.
+    timed_step: u64,
+    until_timed: u64,
+    /// By slot: which place of the pool its buffer holds, if it was last written from.
+    holds: Vec<Option<u64>>,
+    checked: bool,
+    dropping: bool,
+    run: Run,
+}
+
+/// What came of the I/Os of one run.
+#[derive(Default)]
+pub(super) struct Run {
+    /// What the stamps of written blocks say.
+    pub(super) generation: u64,
+    /// I/Os completed.
+    pub(super) done: u64,
+    /// Bytes read and bytes written.
+    pub(super) moved: [u64; 2],
+    /// The first block that held other data than was written there.
+    pub(super) wrong: Option<String>,
+    /// Times of single I/Os.
+    pub(super) latencies: Latencies,
+    /// Offsets of some of the blocks written, spread over the run.
+    pub(super) written: Vec<u64>,
+    /// I/Os begun, and before which of them the next offset is kept.
+    begun: u64,
+    next_sample: u64,
+    sample_step: u64,
+}
+
+/// What a feed does besides what its name says, in a planted fault.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lapses {
+    /// What is read is not looked at.
+    pub(crate) unchecked: bool,
+    /// Writes are not carried out.
+    pub(crate) dropping: bool,
+}
+
+impl Feed {
+    /// The I/Os of a thread with that part of the file.
+    pub(super) fn new(
+        content: Content,
+        (operation, order): (Operation, Order),
+        shape: &Shape,
+        (first, blocks): Part,
+        lapses: Lapses,
+    ) -> Self {
+        // Another order each time: a cache behind the device must not know it.
+        let sequence = |first, blocks| Sequence::new(order, first, blocks, content::random());
+        let half = blocks / 2;
+        let copies = operation == Operation::Copy;
+        Self {
+            content,
+            block: shape.block_size,
+            reads: shape.reads,
+            turn: 99,
+            reading: sequence(first, if copies { half } else { blocks }),
+            writing: copies.then(|| sequence(first + half, half)),
+            timed_step: if shape.direct { 1 } else { BUFFERED_STEP },
+            until_timed: 0,
+            holds: vec![None; shape.queue_depth as usize],
+            checked: !lapses.unchecked,
+            dropping: lapses.dropping,
+            run: Run { written: Vec::with_capacity(SAMPLES as usize), ..Run::default() },
+        }
+    }
+
+    /// Forgets the run before, for one of so many I/Os.
+    pub(super) fn begin(&mut self, count: u64, generation: u64) {
+        let mut written = std::mem::take(&mut self.run.written);
+        let mut latencies = std::mem::take(&mut self.run.latencies);
+        written.clear();
+        latencies.clear();
+        let sample_step = count.div_ceil(SAMPLES).max(1);
+        self.run = Run { generation, written, latencies, sample_step, ..Run::default() };
+    }
+
+    /// What came of the run.
+    pub(super) fn run(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    /// Whether the next I/O reads.
+    fn reads_next(&mut self) -> bool {
+        self.turn += self.reads;
+        let reads = self.turn >= 100;
+        self.turn -= if reads { 100 } else { 0 };
+        reads
+    }
+
+    fn timed_next(&mut self) -> bool {
+        let timed = self.until_timed == 0;
+        self.until_timed = if timed { self.timed_step } else { self.until_timed } - 1;
+        timed
+    }
+
+    fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
+        let place = offset % POOL as u64;
+        if self.holds[slot].replace(place) == Some(place) {
+            self.content.stamp(buffer, offset, self.run.generation);
+        } else {
+            self.content.fill(buffer, offset, self.run.generation);
+        }
+    }
+}
+
+impl Run {
+    /// Keeps where a block is about to be written, of some of them.
+    #[inline]
+    fn keep(&mut self, offset: u64) {
+        if self.begun >= self.next_sample {
+            self.written.push(offset);
+            self.next_sample += self.sample_step;
+        }
+    }
+}
+
+impl Source for Feed {
+    #[inline]
+    fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io {
+        let mut write = !self.reads_next();
+        let sequence = if write { self.writing.as_mut() } else { None };
+        let offset = sequence.unwrap_or(&mut self.reading).next() * self.block;
+        if write {
+            self.run.keep(offset);
+            self.fill(slot, buffer, offset);
+            write = !self.dropping;
+        } else {
+            self.holds[slot] = None;
+        }
+        self.run.begun += 1;
+        Io { write, offset, timed: self.timed_next() }
+    }
+
+    #[inline]
+    fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>) {
+        self.run.done += 1;
+        self.run.moved[usize::from(io.write)] += self.block;
+        if let Some(nanoseconds) = nanoseconds {
+            self.run.latencies.record(nanoseconds);
+        }
+        let checked = self.checked && !io.write;
+        if checked && let Err(reason) = self.content.check(buffer, io.offset) {
+            self.run.wrong.get_or_insert(reason);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+use super::super::engine::Kind;
+use super::super::shape::Cache;
+use super::*;
+
+const MIXED: (Operation, Order) = (Operation::Mixed, Order::Rand);
+
+fn shape(block: u64, reads: u64, direct: bool) -> Shape {
+    Shape {
+        threads: 1,
+        block_size: block,
+        queue_depth: 2,
+        reads,
+        file_size: 1 << 30,
+        engine: Kind::Uring,
+        direct,
+        cache: if direct { Cache::None } else { Cache::Cold },
+        flush: true,
+        amount: None,
+    }
+}
+
+fn feed(kind: (Operation, Order), shape: &Shape, part: Part) -> Feed {
+    Feed::new(Content::new(), kind, shape, part, Lapses::default())
+}
+
+/// The I/Os of a run, all of which succeed at once.
+fn run(feed: &mut Feed, count: u64, block: usize) -> Vec<Io> {
+    let mut buffer = vec![0; block];
+    feed.begin(count, 5);
+    let one = |_| {
+        let io = feed.next(0, &mut buffer);
+        if !io.write {
+            Content::new().fill(&mut buffer, io.offset, 0);
+        }
+        feed.done(io, &buffer, io.timed.then_some(1000));
+        io
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn reads_and_writes_are_mixed_as_asked() {
+    for reads in [0, 1, 30, 50, 70, 99, 100] {
+        let shape = shape(512, reads, true);
+        let ios = run(&mut feed(MIXED, &shape, (0, 5000)), 1000, 512);
+        let found = ios.iter().filter(|io| !io.write).count() as u64;
+        assert_eq!(found, reads * 10);
+        // Evenly: in any hundred as many.
+        let hundred = ios[333..433].iter().filter(|io| !io.write).count() as u64;
+        assert_eq!(hundred, reads);
+    }
+}
+
+#[test]
+fn a_copy_reads_the_first_half_and_writes_the_second_in_turn() {
+    let shape = shape(512, 50, true);
+    let mut feed = feed((Operation::Copy, Order::Seq), &shape, (10, 9));
+    let ios = run(&mut feed, 12, 512);
+    let expected = [(10, false), (14, true), (11, false), (15, true), (12, false), (16, true)];
+    let found: Vec<_> = ios.iter().map(|io| (io.offset / 512, io.write)).collect();
+    assert_eq!(found[..6], expected);
+    assert_eq!(found[8], (10, false), "round and round");
+    assert!(found.iter().all(|(block, write)| (10..14).contains(block) != *write));
+    assert_eq!(feed.run().moved, [6 * 512, 6 * 512]);
+    assert_eq!(feed.run().done, 12);
+}
+
+#[test]
+fn direct_ios_are_all_timed_and_of_buffered_ones_every_61st() {
+    let direct = shape(512, 100, true);
+    let mut all = feed((Operation::Read, Order::Seq), &direct, (0, 5000));
+    assert!(run(&mut all, 100, 512).iter().all(|io| io.timed));
+    let buffered = shape(8, 100, false);
+    let mut some = feed((Operation::Read, Order::Seq), &buffered, (0, 5000));
+    let timed: Vec<_> = run(&mut some, 700, 8).iter().map(|io| io.timed).collect();
+    assert!(timed.iter().enumerate().all(|(i, timed)| *timed == i.is_multiple_of(61)));
+    let summary = some.run().latencies.summary().unwrap();
+    assert_eq!(summary.count, 12);
+    // The next run goes on where this one ended: 700 = 11 * 61 + 29.
+    let first = run(&mut some, 61, 8).iter().position(|io| io.timed);
+    assert_eq!(first, Some(61 - 29));
+}
+
+#[test]
+fn some_places_of_what_was_written_are_kept_all_over_the_run() {
+    let shape = shape(512, 70, true);
+    for (count, kept) in [(1, 0..=1), (40, 12..=12), (10_000, 60..=64), (999, 55..=64)] {
+        let mut feed = feed(MIXED, &shape, (0, 20_000));
+        let ios = run(&mut feed, count, 512);
+        let written = &feed.run().written;
+        assert!(kept.contains(&written.len()), "{count}: {}", written.len());
+        let place =
+            |offset: &u64| ios.iter().position(|io| io.write && io.offset == *offset).unwrap();
+        let places: Vec<_> = written.iter().map(place).collect();
+        let gap = (count as usize / 60).max(1) + 4;
+        assert!(
+            places.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] <= gap),
+            "{count}: {places:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_written_is_the_content_of_its_place() {
+    // Blocks of half a pool, so that every other one needs no more than new stamps.
+    let (block, content) = (POOL as u64 / 2, Content::new());
+    let shape = shape(block, 0, true);
+    let mut feed = feed((Operation::Write, Order::Seq), &shape, (0, 8));
+    let mut buffers = [vec![0; block as usize], vec![0; block as usize]];
+    for generation in [5, 6] {
+        feed.begin(8, generation);
+        for i in 0..8 {
+            let buffer = &mut buffers[i % 2];
+            let io = feed.next(i % 2, buffer);
+            assert!(io.write && io.offset == i as u64 * block);
+            assert_eq!(content.check_all(buffer, io.offset), Ok(()), "{i}");
+            assert_eq!(content.generation(buffer, io.offset), Some(generation));
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_was_read_into_is_filled_again() {
+    let (shape, content) = (shape(512, 50, true), Content::new());
+    let mut feed = feed(MIXED, &shape, (0, 1));
+    let mut buffer = vec![0; 512];
+    feed.begin(6, 1);
+    for _ in 0..6 {
+        let io = feed.next(0, &mut buffer);
+        if io.write {
+            assert_eq!(content.check_all(&buffer, 0), Ok(()));
+        }
+        buffer.fill(0xAA);
+    }
+}
+
+#[test]
+fn the_first_wrong_block_is_told() {
+    let shape = shape(512, 100, true);
+    let mut feed = feed((Operation::Read, Order::Seq), &shape, (0, 10));
+    feed.begin(3, 1);
+    let mut buffer = vec![0; 512];
+    for right in [true, false, false] {
+        let io = feed.next(0, &mut buffer);
+        Content::new().fill(&mut buffer, io.offset, 0);
+        buffer[3] ^= u8::from(!right);
+        feed.done(io, &buffer, None);
+    }
+    let wrong = feed.run().wrong.take().unwrap();
+    assert!(wrong.starts_with("byte 515 of the file"), "{wrong}");
+    feed.begin(1, 2);
+    assert_eq!(feed.run().wrong, None, "another run");
+}

@@ -1,0 +1,336 @@
+//! The file that a worker measures with: one, laid out in full, kept from point to point.
+//!
+//! Laying it out takes longer than many a trial: the next point of the same size and
+//! folder uses it again. Every byte is written and on the device before anything is
+//! read: a hole, or an extent that was allocated but never written, is read without
+//! asking the device, and what lies in the page cache too.
+//!
+//! Sources: open(2), fallocate(2), posix_fadvise(2), statx(2).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofmark_engine::Refusal;
+use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, ftruncate};
+use rustix::io::Errno;
+
+use super::content::{Content, POOL, WINDOW, entropy_bits};
+
+mod unnamed;
+
+pub(crate) use unnamed::Unnamed;
+
+/// Bytes that are written or read at once while the file is laid out or warmed.
+const BLOCK: usize = POOL;
+/// Blocks in flight meanwhile, a thread each.
+const IN_FLIGHT: u64 = 8;
+/// Bytes to which everything is aligned that may go past the page cache, unless the file
+/// system asks for more: no device in use has larger sectors.
+const ALIGNMENT: usize = 4096;
+/// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is looked at.
+const SAMPLES: u64 = 8;
+
+/// A file without a name, whose every byte is known.
+#[derive(Debug)]
+pub(crate) struct TestFile {
+    file: Unnamed,
+    /// Device and inode of the folder.
+    folder: (u64, u64),
+    size: u64,
+    content: Content,
+}
+
+/// What a new file is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fill {
+    /// What [`Content`] says.
+    Content,
+    /// Its size alone: one hole.
+    #[cfg(any(test, debug_assertions))]
+    Hole,
+    /// Space, but nothing written.
+    #[cfg(any(test, debug_assertions))]
+    Space,
+    /// Zeros.
+    #[cfg(any(test, debug_assertions))]
+    Zeros,
+}
+
+/// The file of the point before.
+static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
+
+impl TestFile {
+    /// A file of so many bytes in a folder: that of the point before where it is the
+    /// same, else a new one, for which the old one gives up its space.
+    ///
+    /// # Errors
+    /// If there is no room for it, or no file can be made: see [`Unnamed::create`].
+    pub(crate) fn get(folder: &Path, bytes: u64) -> Result<Arc<Self>, Refusal> {
+        Self::get_from(&KEPT, folder, bytes)
+    }
+
+    fn get_from(
+        kept: &Mutex<Option<Arc<Self>>>,
+        folder: &Path,
+        bytes: u64,
+    ) -> Result<Arc<Self>, Refusal> {
+        let number = unnamed::number(folder)?;
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
+        // One that is still in use, as when tests run side by side, is not shared.
+        let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
+        let file = match again {
+            Some(file) => file,
+            None => Arc::new(Self::make(folder, bytes, Fill::Content)?),
+        };
+        *kept = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// A file that has its size but no data: a hole.
+    #[cfg(any(test, debug_assertions))]
+    pub(crate) fn sparse(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        Self::make(folder, bytes, Fill::Hole)
+    }
+
+    /// A file that was given space but no data.
+    #[cfg(any(test, debug_assertions))]
+    pub(crate) fn fallocated(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        Self::make(folder, bytes, Fill::Space)
+    }
+
+    /// A file of zeros.
+    #[cfg(any(test, debug_assertions))]
+    pub(crate) fn zeros(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        Self::make(folder, bytes, Fill::Zeros)
+    }
+
+    /// A small file of a kernel's own, empty and without a name; `bytes` are about to be
+    /// written to it, or to it and others like it.
+    ///
+    /// # Errors
+    /// As [`Unnamed::create`].
+    pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
+        Unnamed::create(folder, bytes)
+    }
+
+    fn make(folder: &Path, size: u64, fill: Fill) -> Result<Self, Refusal> {
+        let number = unnamed::number(folder)?;
+        let file = Unnamed::create(folder, size)?;
+        let mut made = Self { file, folder: number, size, content: Content::new() };
+        let done = made.reserve(fill).and_then(|()| {
+            made.try_direct();
+            made.write(fill)
+        });
+        done.map_err(|e| unnamed::refused(folder, size, &e))?;
+        Ok(made)
+    }
+
+    /// Has the whole size reserved, so that a full disk is told at once and the file lies
+    /// in few pieces.
+    fn reserve(&self, fill: Fill) -> io::Result<()> {
+        let file = &self.file.buffered;
+        let reserved = if fill.takes_space() {
+            fallocate(file, FallocateFlags::empty(), 0, self.size)
+        } else {
+            Err(Errno::OPNOTSUPP)
+        };
+        match reserved {
+            // What cannot be reserved is written all the same.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(ftruncate(file, self.size)?),
+            done => Ok(done?),
+        }
+    }
+
+    /// Finds out whether direct I/O does what its name says: some file systems open the
+    /// file for it and refuse each I/O, or carry it out through the page cache.
+    fn try_direct(&mut self) {
+        let alignment = self.file.alignment();
+        let Some(file) = self.file.direct_file() else { return };
+        if alignment == Some(0) {
+            let why = "this file system carries out direct I/O through the page cache";
+            return self.file.refuse_direct(why.to_owned());
+        }
+        let mut block = Aligned::new(ALIGNMENT);
+        if let Err(e) = file.read_at(block.bytes(), 0) {
+            let why = unnamed::no_direct(&e);
+            self.file.refuse_direct(why);
+        }
+    }
+
+    /// Writes all that there is to be written, onto the device and out of the page cache.
+    fn write(&self, fill: Fill) -> io::Result<()> {
+        if fill.writes() {
+            self.in_blocks(|buf, offset| {
+                match fill {
+                    #[cfg(any(test, debug_assertions))]
+                    Fill::Zeros => buf.fill(0),
+                    _ => self.content.fill(buf, offset, 0),
+                }
+                self.past_cache(buf.len()).write_all_at(buf, offset)
+            })?;
+        }
+        self.file.buffered.sync_all()?;
+        self.evict()
+    }
+
+    /// Works on the whole file, several blocks at a time: each block's buffer and offset.
+    fn in_blocks(&self, work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync) -> io::Result<()> {
+        let next = AtomicU64::new(0);
+        let some = || {
+            let mut block = Aligned::new(BLOCK);
+            loop {
+                let offset = next.fetch_add(1, Ordering::Relaxed).saturating_mul(BLOCK as u64);
+                let left = self.size.saturating_sub(offset).min(BLOCK as u64) as usize;
+                if left == 0 {
+                    return Ok(());
+                }
+                if let Err(e) = work(&mut block.bytes()[..left], offset) {
+                    // Nobody needs to begin another one.
+                    next.store(self.size / BLOCK as u64 + 1, Ordering::Relaxed);
+                    return Err(e);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let blocks = self.size.div_ceil(BLOCK as u64);
+            let threads: Vec<_> = (0..blocks.min(IN_FLIGHT)).map(|_| scope.spawn(some)).collect();
+            let died = |_| Err(io::Error::other("a thread died"));
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(died))
+        })
+    }
+
+    /// The descriptor that passes by the page cache, where so many bytes may.
+    fn past_cache(&self, bytes: usize) -> &File {
+        let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(ALIGNMENT));
+        direct.unwrap_or(&self.file.buffered)
+    }
+
+    /// The descriptor for direct I/O.
+    ///
+    /// # Errors
+    /// Why the file system has none.
+    pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
+        self.file.direct()
+    }
+
+    /// The descriptor for I/O through the page cache.
+    pub(crate) fn buffered(&self) -> BorrowedFd<'_> {
+        self.file.buffered.as_fd()
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it holds, except where a planted fault made it.
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Bytes to which offset, length and memory of direct I/O must be aligned. `None`
+    /// where the kernel does not tell (before Linux 6.1), or there is no direct I/O.
+    pub(crate) fn block(&self) -> Option<u64> {
+        self.file.alignment().filter(|bytes| *bytes > 0)
+    }
+
+    /// Has all that was written brought to stable storage.
+    ///
+    /// # Errors
+    /// The system's, such as that of a device that failed.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.file.buffered.sync_data()
+    }
+
+    /// Puts the file out of the page cache, written out first.
+    ///
+    /// # Errors
+    /// As [`TestFile::flush`].
+    pub(crate) fn evict(&self) -> io::Result<()> {
+        // Dirty pages stay.
+        self.flush()?;
+        Ok(fadvise(&self.file.buffered, 0, None, Advice::DontNeed)?)
+    }
+
+    /// Brings the file into the page cache, as far as it has room.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn warm(&self) -> io::Result<()> {
+        self.in_blocks(|buf, offset| self.file.buffered.read_exact_at(buf, offset))
+    }
+
+    /// Entropy of what the file holds now, in bits a byte (see [`entropy_bits`]), from
+    /// pieces all over it; `None` where it cannot be read. Does not go through the page
+    /// cache where direct I/O works.
+    pub(crate) fn entropy_bits(&self) -> Option<f64> {
+        let window = WINDOW as u64;
+        let pieces = self.size.div_ceil(window);
+        let taken = pieces.min(SAMPLES);
+        let mut piece = Aligned::new(WINDOW);
+        let mut sample = Vec::new();
+        for k in 0..taken {
+            let offset = k * pieces / taken * window;
+            let length = (self.size - offset).min(window) as usize;
+            let buf = &mut piece.bytes()[..length];
+            self.past_cache(length).read_exact_at(buf, offset).ok()?;
+            sample.extend_from_slice(buf);
+        }
+        entropy_bits(&sample)
+    }
+}
+
+/// Whether a descriptor is open for direct I/O, as the kernel says; `None` if it does not.
+pub(crate) fn is_direct(fd: impl AsFd) -> Option<bool> {
+    fcntl_getfl(fd).ok().map(|flags| flags.contains(OFlags::DIRECT))
+}
+
+impl Fill {
+    /// Whether space is reserved for the data.
+    fn takes_space(self) -> bool {
+        match self {
+            #[cfg(any(test, debug_assertions))]
+            Self::Hole => false,
+            _ => true,
+        }
+    }
+
+    /// Whether there are data.
+    fn writes(self) -> bool {
+        match self {
+            #[cfg(any(test, debug_assertions))]
+            Self::Hole | Self::Space => false,
+            _ => true,
+        }
+    }
+}
+
+/// A buffer for direct I/O.
+struct Aligned {
+    room: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Aligned {
+    fn new(length: usize) -> Self {
+        let room = vec![0; length + ALIGNMENT];
+        let start = room.as_ptr().align_offset(ALIGNMENT);
+        Self { room, start, length }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.room[self.start..self.start + self.length]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! A folder for the tests of the subsystem.
+
+use std::path::{Path, PathBuf};
+
+use super::super::content::random;
+use super::Unnamed;
+
+/// A new folder beside the test program, where the build lies; removed when dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        let program = std::env::current_exe().unwrap();
+        let path = program.with_file_name(format!("disk-test-{:016x}", random()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What it holds.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    /// A new file in it.
+    pub(crate) fn unnamed(&self, bytes: u64) -> Unnamed {
+        Unnamed::create(&self.0, bytes).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Says that a test cannot be made here.
+pub(crate) fn skip(test: &str, why: &str) {
+    eprintln!("skipped: {test}: {why}");
+}

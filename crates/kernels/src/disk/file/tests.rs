@@ -1,0 +1,194 @@
+use super::super::extents::{cached_share, unwritten_share};
+use super::testing::{Folder, skip};
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn read(file: &File, size: u64) -> Vec<u8> {
+    let mut block = Aligned::new((size as usize).next_multiple_of(ALIGNMENT));
+    let length = file.read_at(block.bytes(), 0).unwrap();
+    block.bytes()[..length].to_vec()
+}
+
+/// Share that was never written; `None`, and said, where that is not told.
+fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
+    let share = unwritten_share(file.buffered(), file.size());
+    if share.is_none() {
+        skip(test, "the file system does not tell extents");
+    }
+    share
+}
+
+#[test]
+fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
+    let folder = Folder::new();
+    let test = "every_byte_is_written_on_the_device_and_out_of_the_cache";
+    // Whole blocks, a part of a sector at the end, and less than one block.
+    for size in [8 * MIB, 3 * MIB + 12_345, 100] {
+        let file = TestFile::make(folder.path(), size, Fill::Content).unwrap();
+        assert_eq!(folder.names(), [""; 0]);
+        assert_eq!((file.size(), file.file.buffered.metadata().unwrap().len()), (size, size));
+        assert_eq!(unwritten(test, &file).unwrap_or(0.0), 0.0, "{size}");
+        if let Some(cached) = cached_share(file.buffered(), size) {
+            assert!(cached < 0.01 || file.direct().is_err(), "{size}: {cached}");
+        }
+        let through_the_cache = read(&file.file.buffered, size);
+        assert_eq!(through_the_cache.len() as u64, size);
+        assert_eq!(file.content().check_all(&through_the_cache, 0), Ok(()), "{size}");
+        match file.file.direct_file() {
+            Some(direct) => assert!(read(direct, size) == through_the_cache, "{size}"),
+            None => skip(test, &file.direct().unwrap_err().0),
+        }
+        if size > MIB {
+            assert!(file.entropy_bits().unwrap() > 7.99);
+        }
+    }
+}
+
+#[test]
+fn a_block_that_was_not_written_is_found() {
+    let folder = Folder::new();
+    let file = TestFile::make(folder.path(), 4 * MIB, Fill::Content).unwrap();
+    file.file.buffered.write_all_at(&[0; 4096], 2 * MIB).unwrap();
+    let told = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
+    assert!(told.starts_with("byte 2097152 of the file: read 00 00"), "{told}");
+}
+
+#[test]
+fn it_goes_into_the_cache_and_out_again() {
+    let folder = Folder::new();
+    let file = TestFile::make(folder.path(), 4 * MIB, Fill::Content).unwrap();
+    let cached = || cached_share(file.buffered(), file.size());
+    if cached().is_none() {
+        return skip("it_goes_into_the_cache_and_out_again", "the system does not tell");
+    }
+    file.warm().unwrap();
+    assert_eq!(cached(), Some(1.0));
+    file.evict().unwrap();
+    assert_eq!(cached(), Some(0.0));
+    // What is dirty leaves the cache too, and is not lost.
+    let mut block = vec![0; 8192];
+    file.content().fill(&mut block, MIB, 3);
+    file.file.buffered.write_all_at(&block, MIB).unwrap();
+    assert!(cached().unwrap() > 0.0);
+    file.evict().unwrap();
+    assert_eq!(cached(), Some(0.0));
+    let found = read(&file.file.buffered, 2 * MIB)[MIB as usize..][..8192].to_vec();
+    assert_eq!(file.content().generation(&found, MIB), Some(3));
+    assert_eq!(found, block);
+}
+
+#[test]
+fn the_entropy_is_read_past_the_cache() {
+    let folder = Folder::new();
+    let file = TestFile::make(folder.path(), 16 * MIB, Fill::Content).unwrap();
+    assert!(file.entropy_bits().unwrap() > 7.99);
+    if file.direct().is_ok() {
+        assert_eq!(cached_share(file.buffered(), file.size()).unwrap_or(0.0), 0.0);
+    }
+}
+
+#[test]
+fn direct_is_direct_and_buffered_is_not() {
+    let folder = Folder::new();
+    let file = TestFile::make(folder.path(), MIB, Fill::Content).unwrap();
+    assert_eq!(is_direct(file.buffered()), Some(false));
+    match file.direct() {
+        Ok(direct) => assert_eq!(is_direct(direct), Some(true)),
+        Err(why) => skip("direct_is_direct_and_buffered_is_not", &why.0),
+    }
+    let block = file.block();
+    assert!(block.is_none_or(|b| b.is_power_of_two() && b <= 65_536), "{block:?}");
+    assert!(file.flush().is_ok());
+}
+
+#[test]
+fn direct_io_that_fails_is_refused_in_words() {
+    let folder = Folder::new();
+    let mut file = TestFile::make(folder.path(), MIB, Fill::Content).unwrap();
+    let einval = io::Error::from(Errno::INVAL);
+    file.file.refuse_direct(unnamed::no_direct(&einval));
+    let Refusal(why) = file.direct().unwrap_err();
+    assert_eq!(why, "this file system refuses direct I/O (EINVAL)");
+    // It is laid out and read all the same.
+    file.write(Fill::Content).unwrap();
+    assert!(file.entropy_bits().unwrap() > 7.99);
+    assert_eq!(file.content().check_all(&read(&file.file.buffered, MIB), 0), Ok(()));
+}
+
+#[test]
+fn an_error_ends_all_writers_and_is_told() {
+    let folder = Folder::new();
+    let file = TestFile::make(folder.path(), 64 * MIB, Fill::Hole).unwrap();
+    let begun = AtomicU64::new(0);
+    let told = file.in_blocks(|_, offset| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        if offset == 0 {
+            return Err(Errno::IO.into());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        Ok(())
+    });
+    assert_eq!(told.unwrap_err().raw_os_error(), Some(Errno::IO.raw_os_error()));
+    assert!(begun.into_inner() < 64);
+    let offsets = Mutex::new(vec![]);
+    file.in_blocks(|buf, offset| {
+        offsets.lock().unwrap().push((offset, buf.len() as u64));
+        Ok(())
+    })
+    .unwrap();
+    let mut offsets = offsets.into_inner().unwrap();
+    offsets.sort_unstable();
+    assert!(offsets.into_iter().eq((0..64).map(|k| (k * MIB, MIB))));
+}
+
+#[test]
+fn the_next_point_has_the_same_file() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let kept = Mutex::new(None);
+    let get = |folder: &Folder, bytes| TestFile::get_from(&kept, folder.path(), bytes);
+    let inode = |file: &Arc<TestFile>| {
+        let stat = rustix::fs::fstat(file.buffered()).unwrap();
+        (stat.st_dev, stat.st_ino)
+    };
+    let one = get(&folder, MIB).unwrap();
+    let first = inode(&one);
+    let beside = get(&folder, MIB).unwrap();
+    assert_ne!(inode(&beside), first, "one in use is not shared");
+    drop((one, beside));
+    let again = inode(&get(&folder, MIB).unwrap());
+    assert_eq!(inode(&get(&folder, MIB).unwrap()), again);
+    let larger = get(&folder, 2 * MIB).unwrap();
+    assert_eq!(larger.size(), 2 * MIB);
+    drop(larger);
+    assert_eq!(get(&folder, MIB).unwrap().size(), MIB);
+    drop(get(&folder, 2 * MIB).unwrap());
+    let elsewhere = get(&other, 2 * MIB).unwrap();
+    assert_eq!(Some(elsewhere.folder), unnamed::number(other.path()).ok());
+    assert!(get(&other, 1 << 60).is_err());
+    assert!(kept.lock().unwrap().is_none(), "the old one gave up its space");
+}
+
+#[test]
+fn planted_files_hold_what_their_names_say() {
+    let folder = Folder::new();
+    let test = "planted_files_hold_what_their_names_say";
+    let size = 2 * MIB;
+    let sparse = TestFile::sparse(folder.path(), size).unwrap();
+    let fallocated = TestFile::fallocated(folder.path(), size).unwrap();
+    let zeros = TestFile::zeros(folder.path(), size).unwrap();
+    for file in [&sparse, &fallocated, &zeros] {
+        assert!(read(&file.file.buffered, size) == vec![0; size as usize]);
+        assert!(file.content().check(&read(&file.file.buffered, size), 0).is_err());
+        assert_eq!(file.entropy_bits(), Some(0.0));
+    }
+    let blocks = |file: &TestFile| rustix::fs::fstat(file.buffered()).unwrap().st_blocks * 512;
+    assert!(blocks(&sparse) < 65_536);
+    assert!(blocks(&zeros) as u64 >= size || unwritten(test, &zeros).is_none());
+    if let Some(share) = unwritten(test, &sparse) {
+        assert_eq!((share, unwritten(test, &zeros)), (1.0, Some(0.0)));
+        if blocks(&fallocated) as u64 >= size {
+            assert_eq!(unwritten(test, &fallocated), Some(1.0));
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! A new file that no folder shows and that no kill leaves behind.
+//!
+//! It is made with O_TMPFILE and O_EXCL: without a name, never to get one. The second
+//! descriptor, for direct I/O, is opened through /proc/self/fd; a duplicate would share
+//! its flags with the first. Where the file system knows no O_TMPFILE, or /proc is
+//! missing, the file is made with a random name, opened twice and its name removed at
+//! once, before anything is written.
+//!
+//! Sources: open(2), statx(2), setrlimit(2).
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use proofmark_engine::Refusal;
+use proofmark_model::format_size;
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, StatxFlags, fstat, fstatvfs, open, openat, statx, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::super::content::random;
+
+/// How our files are opened.
+const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// A file without a name, open twice: through the page cache, and past it.
+#[derive(Debug)]
+pub(crate) struct Unnamed {
+    /// Reads and writes through the page cache.
+    pub(crate) buffered: File,
+    /// The same file for direct I/O, or why there is none.
+    direct: Result<File, String>,
+}
+
+impl Unnamed {
+    /// An empty file in a folder in which so many bytes are about to be written, in this
+    /// file or in several.
+    ///
+    /// # Errors
+    /// If they are more than half of what is free there, or more than a file may have, or
+    /// if no file can be made.
+    pub(crate) fn create(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        let dir = open_folder(folder)?;
+        let limit = getrlimit(Resource::Fsize).current;
+        // Beyond it a write does not fail but ends the process, with SIGXFSZ.
+        let fits = within_limit(bytes, limit).and_then(|()| {
+            let Ok(s) = fstatvfs(&dir) else { return Ok(()) };
+            // A file system without a size, such as ramfs, does not say what is free.
+            let free = (s.f_blocks > 0).then(|| s.f_bavail.saturating_mul(s.f_frsize));
+            within_half(bytes, free, folder)
+        });
+        fits?;
+        let file = without_name(dir.as_fd()).or_else(|_| renounced(dir.as_fd()));
+        file.map_err(|e| refused(folder, bytes, &e.into()))
+    }
+
+    /// The descriptor for direct I/O.
+    ///
+    /// # Errors
+    /// Why the file system has none.
+    pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
+        self.direct.as_ref().map(File::as_fd).map_err(|why| Refusal(why.clone()))
+    }
+
+    pub(super) fn direct_file(&self) -> Option<&File> {
+        self.direct.as_ref().ok()
+    }
+
+    /// Gives up direct I/O.
+    pub(super) fn refuse_direct(&mut self, why: String) {
+        self.direct = Err(why);
+    }
+
+    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where
+    /// the file system carries it out through the page cache; `None` where it does not
+    /// tell (before Linux 6.1).
+    pub(super) fn alignment(&self) -> Option<u64> {
+        let told = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let both = [told.stx_dio_offset_align, told.stx_dio_mem_align];
+        let known = told.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+        known.then(|| if both.contains(&0) { 0 } else { u64::from(both[0].max(both[1])) })
+    }
+}
+
+/// The folder, with its number: device and inode.
+pub(super) fn number(folder: &Path) -> Result<(u64, u64), Refusal> {
+    let stat = fstat(open_folder(folder)?).map_err(|e| refused(folder, 0, &e.into()))?;
+    Ok((stat.st_dev, stat.st_ino))
+}
+
+fn open_folder(folder: &Path) -> Result<OwnedFd, Refusal> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open(folder, flags, Mode::empty()).map_err(|e| refused(folder, 0, &e.into()))
+}
+
+/// With O_TMPFILE, opened again through /proc.
+fn without_name(folder: BorrowedFd) -> Result<Unnamed, Errno> {
+    let buffered = openat(folder, ".", OURS | OFlags::TMPFILE | OFlags::EXCL, MODE)?;
+    let again = format!("/proc/self/fd/{}", buffered.as_raw_fd());
+    // The link in /proc is what must be followed.
+    let flags = OURS.difference(OFlags::NOFOLLOW) | OFlags::DIRECT;
+    let direct = match openat(CWD, again, flags, Mode::empty()) {
+        Err(e) if e != Errno::INVAL => return Err(e),
+        direct => direct,
+    };
+    Ok(both(buffered, direct))
+}
+
+/// With a name that is removed at once.
+fn renounced(folder: BorrowedFd) -> Result<Unnamed, Errno> {
+    let name = format!(".proofmark-{:016x}", random());
+    let buffered = openat(folder, &*name, OURS | OFlags::CREATE | OFlags::EXCL, MODE)?;
+    let direct = again(folder, &name, &buffered);
+    unlinkat(folder, &*name, AtFlags::empty())?;
+    Ok(both(buffered, direct))
+}
+
+/// The file of that name for direct I/O, if it is still the one that was made: whoever
+/// may write to the folder could have put another one in its place.
+fn again(folder: BorrowedFd, name: &str, made: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let found = openat(folder, name, OURS | OFlags::DIRECT, Mode::empty())?;
+    let [made, there] = [fstat(made)?, fstat(&found)?].map(|s| (s.st_dev, s.st_ino));
+    if made == there { Ok(found) } else { Err(Errno::STALE) }
+}
+
+fn both(buffered: OwnedFd, direct: Result<OwnedFd, Errno>) -> Unnamed {
+    let direct = direct.map(File::from).map_err(|e| no_direct(&e.into()));
+    Unnamed { buffered: buffered.into(), direct }
+}
+
+/// That direct I/O is refused, and with what error.
+pub(super) fn no_direct(e: &std::io::Error) -> String {
+    let is_invalid = Errno::from_io_error(e) == Some(Errno::INVAL);
+    let name = if is_invalid { "EINVAL".to_owned() } else { e.to_string() };
+    format!("this file system refuses direct I/O ({name})")
+}
+
+fn within_limit(bytes: u64, limit: Option<u64>) -> Result<(), Refusal> {
+    let Some(limit) = limit.filter(|limit| *limit < bytes) else { return Ok(()) };
+    let (bytes, limit) = (format_size(bytes), format_size(limit));
+    Err(Refusal(format!("a file of {bytes} is larger than the {limit} that `ulimit -f` allows")))
+}
+
+fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refusal> {
+    let Some(free) = free.filter(|free| *free / 2 < bytes) else { return Ok(()) };
+    let (bytes, free, folder) = (format_size(bytes), format_size(free), shown(folder));
+    Err(Refusal(format!(
+        "a file of {bytes} is more than half of the {free} that is free in {folder}; \
+         name another folder by --disk-path or set file_size"
+    )))
+}
+
+/// Why no file of so many bytes can be made or written in a folder.
+pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
+    let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
+    Refusal(match Errno::from_io_error(error) {
+        Some(Errno::NOSPC) => format!("the disk of {folder} is full"),
+        Some(Errno::DQUOT) => format!("the disk quota in {folder} is used up"),
+        Some(Errno::ROFS) => format!("{folder} is on a file system that is read-only"),
+        Some(Errno::ACCESS | Errno::PERM) => format!("no permission to make a file in {folder}"),
+        Some(Errno::NOENT) if !is_there => format!("there is no folder {folder}"),
+        Some(Errno::NOTDIR) => format!("{folder} is not a folder"),
+        Some(Errno::FBIG) => format!("a file of {size} is larger than {folder} can hold"),
+        _ => format!("no file can be written in {folder}: {error}"),
+    })
+}
+
+/// The folder with its whole path: the point names it by `.`.
+fn shown(folder: &Path) -> String {
+    let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+    whole.as_deref().unwrap_or(folder).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::super::testing::{Folder, skip};
+    use super::*;
+
+    type Way = fn(BorrowedFd) -> Result<Unnamed, Errno>;
+
+    #[test]
+    fn no_way_leaves_a_name() {
+        for (name, way) in [("O_TMPFILE", without_name as Way), ("a name", renounced as Way)] {
+            let folder = Folder::new();
+            let file = match way(open_folder(folder.path()).unwrap().as_fd()) {
+                Ok(file) => file,
+                Err(e) if name == "O_TMPFILE" => {
+                    skip("no_way_leaves_a_name", &format!("{name}: {e}"));
+                    continue;
+                }
+                Err(e) => panic!("{name}: {e}"),
+            };
+            assert_eq!(folder.names(), [""; 0], "{name}");
+            let stat = fstat(&file.buffered).unwrap();
+            assert_eq!((stat.st_nlink, stat.st_mode & 0o7777), (0, 0o600), "{name}");
+            is_open_twice(&file, name);
+        }
+    }
+
+    fn is_open_twice(file: &Unnamed, name: &str) {
+        let is_direct = |fd: &File| rustix::fs::fcntl_getfl(fd).unwrap().contains(OFlags::DIRECT);
+        assert!(!is_direct(&file.buffered), "{name}");
+        file.buffered.write_all_at(b"written", 0).unwrap();
+        let Some(direct) = file.direct_file() else {
+            return skip("no_way_leaves_a_name", &file.direct().unwrap_err().0);
+        };
+        assert!(is_direct(direct), "{name}");
+        assert_eq!(direct.metadata().unwrap().len(), 7, "{name}: one file, not two");
+    }
+
+    #[test]
+    fn a_file_that_took_its_place_is_not_written_to() {
+        let folder = Folder::new();
+        let dir = open_folder(folder.path()).unwrap();
+        let make = |name: &str| openat(&dir, name, OURS | OFlags::CREATE, MODE).unwrap();
+        let (ours, _other) = (make("ours"), make("other"));
+        std::os::unix::fs::symlink("ours", folder.path().join("link")).unwrap();
+        match again(dir.as_fd(), "ours", &ours) {
+            Err(Errno::INVAL) => return skip("a_file_that_took_its_place", "no direct I/O"),
+            found => assert!(found.is_ok(), "{found:?}"),
+        }
+        assert_eq!(again(dir.as_fd(), "other", &ours).unwrap_err(), Errno::STALE);
+        assert_eq!(again(dir.as_fd(), "link", &ours).unwrap_err(), Errno::LOOP);
+    }
+
+    #[test]
+    fn half_of_what_is_free_is_the_most() {
+        let folder = Folder::new();
+        let here = shown(folder.path());
+        let gib = 1 << 30;
+        assert_eq!(within_half(gib, Some(2 * gib), folder.path()), Ok(()));
+        assert_eq!(within_half(gib, None, folder.path()), Ok(()));
+        let refusal = within_half(gib, Some(2 * gib - 1), folder.path()).unwrap_err();
+        assert!(refusal.0.starts_with("a file of 1 GiB is more than half of the 2"), "{refusal}");
+        assert!(refusal.0.contains(&here) && refusal.0.contains("--disk-path"), "{refusal}");
+        let refusal = Unnamed::create(folder.path(), 1 << 60).unwrap_err();
+        assert!(refusal.0.contains("more than half"), "{refusal}");
+    }
+
+    #[test]
+    fn a_limit_on_file_sizes_is_told_before_it_kills() {
+        assert_eq!(within_limit(10, None), Ok(()));
+        assert_eq!(within_limit(10, Some(10)), Ok(()));
+        let refusal = within_limit(2048, Some(1024)).unwrap_err();
+        assert_eq!(refusal.0, "a file of 2 KiB is larger than the 1 KiB that `ulimit -f` allows");
+    }
+
+    /// Runs itself once more, under such a limit.
+    #[test]
+    fn a_file_beyond_the_limit_is_refused_and_kills_nobody() {
+        let name = "a_file_beyond_the_limit_is_refused_and_kills_nobody";
+        if std::env::var_os("PROOFMARK_TEST_LIMITED").is_some() {
+            let Refusal(line) = Unnamed::create(Folder::new().path(), 1 << 20).unwrap_err();
+            return assert!(line.contains("`ulimit -f`"), "{line}");
+        }
+        let again = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f 8 && exec \"$0\" \"$1\" --nocapture"])
+            .arg(std::env::current_exe().unwrap())
+            .arg(name)
+            .env("PROOFMARK_TEST_LIMITED", "yes")
+            .output();
+        let Ok(again) = again else { return skip(name, "no shell") };
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{again:?}");
+    }
+
+    #[test]
+    fn each_error_has_its_line() {
+        let folder = Folder::new();
+        let here = shown(folder.path());
+        for (errno, words) in [
+            (Errno::NOSPC, "is full"),
+            (Errno::DQUOT, "quota"),
+            (Errno::ROFS, "read-only"),
+            (Errno::ACCESS, "no permission"),
+            (Errno::FBIG, "a file of 5 GiB is larger than"),
+            (Errno::IO, "(os error 5)"),
+        ] {
+            let Refusal(line) = refused(folder.path(), 5 << 30, &errno.into());
+            assert!(line.contains(words) && line.contains(&here), "{line}");
+            assert!(!line.contains('\n'), "{line}");
+        }
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        let create = |name| Unnamed::create(&folder.path().join(name), 1).unwrap_err().0;
+        assert_eq!(create("file"), format!("{here}/file is not a folder"));
+        assert_eq!(create("none"), format!("there is no folder {here}/none"));
+        let Refusal(line) = refused(folder.path(), 1, &Errno::NOENT.into());
+        assert!(line.starts_with("no file can be written in"), "{line}");
+    }
+}

@@ -1,0 +1,94 @@
+use proofmark_model::Params;
+
+use super::*;
+
+fn params(block: u64, file_size: u64) -> Params {
+    let params = Params::default().with("threads", 1).with("block_size", block);
+    params.with("file_size", file_size).with("amount", "auto")
+}
+
+fn log(block: u64, file_size: u64) -> (Log, Arc<Mutex<FileState>>) {
+    let shape = Shape::of_fsync(&params(block, file_size)).unwrap();
+    let seen = Arc::default();
+    let file = TestFile::new_unnamed(Path::new(FOLDER), file_size).unwrap();
+    (Log::new(file, shape, Arc::clone(&seen)).unwrap(), seen)
+}
+
+#[test]
+fn commits_are_appended_timed_and_read_back() {
+    let setup = Fsync.setup(&params(4096, 1 << 20)).unwrap();
+    assert_eq!((setup.work_per_iteration(), setup.amount()), (1.0, Amount::Calibrated));
+    assert!(setup.on_disk());
+    let mut load = setup.thread(0, 1).unwrap();
+    for commits in [0, 1, 10] {
+        load.prepare(commits);
+        load.run(commits);
+        assert_eq!((load.failure(), load.verify()), (None, Ok(commits)));
+        let state = setup.file().unwrap();
+        assert_eq!((state.written_bytes, state.read_bytes), (commits * 4096, 0));
+        assert!(state.flushed && state.direct == Some(false), "{state:?}");
+        if commits > 0 {
+            assert!(state.unwritten.is_none_or(|share| share == 0.0), "{state:?}");
+            assert!(state.entropy_bits.unwrap() > 7.9, "{state:?}");
+        }
+    }
+    let mut times = Latencies::default();
+    load.latencies(&mut times);
+    assert_eq!(times.summary().unwrap().count, 10);
+}
+
+#[test]
+fn threads_add_up() {
+    let setup = Fsync.setup(&params(512, 1 << 20).with("threads", 2)).unwrap();
+    let mut loads: Vec<_> = (0..2).map(|i| setup.thread(i, 2).unwrap()).collect();
+    for load in &mut loads {
+        load.run(3);
+        assert_eq!(load.verify(), Ok(3));
+    }
+    assert_eq!(setup.file().unwrap().written_bytes, 6 * 512);
+    assert_eq!(Fsync.disk_bytes(&params(512, 1 << 20).with("threads", 2)), 2 << 20);
+}
+
+#[test]
+fn a_full_file_is_begun_anew() {
+    let (mut log, _) = log(1000, 4500);
+    log.prepare(3);
+    log.run(3);
+    assert_eq!(log.length, 3000);
+    assert_eq!(log.verify(), Ok(3));
+    log.prepare(2);
+    assert_eq!(log.length, 0, "two more do not fit");
+    // More than fits at all: begun anew on the way.
+    log.prepare(6);
+    log.run(6);
+    assert_eq!((log.length, log.verify()), (2000, Ok(6)));
+    assert_eq!(log.file().metadata().unwrap().len(), 2000);
+}
+
+#[test]
+fn what_is_lost_at_the_end_of_the_file_is_found() {
+    let (mut log, _) = log(4096, 1 << 20);
+    log.run(8);
+    log.file().set_len(7 * 4096).unwrap();
+    let reason = log.verify().unwrap_err();
+    assert!(reason.starts_with("the file ends before byte 32768"), "{reason}");
+    log.file().set_len(8 * 4096).unwrap();
+    let reason = log.verify().unwrap_err();
+    assert!(reason.starts_with("byte 28672 of the file: read 00 00"), "{reason}");
+}
+
+#[test]
+fn a_full_disk_is_told_in_the_systems_words() {
+    let (mut log, _) = log(4096, 1 << 20);
+    log.file.buffered = File::options().write(true).open("/dev/full").unwrap();
+    log.run(2);
+    let reason = log.failure().unwrap();
+    assert!(reason.contains("at offset 0 failed: No space left on device"), "{reason}");
+    assert_eq!(log.failure(), None);
+}
+
+#[test]
+fn a_file_smaller_than_a_block_is_refused() {
+    assert!(Fsync.supports(&params(4096, 4095)).is_err());
+    assert_eq!(Fsync.supports(&params(4096, 4096)), Ok(()));
+}

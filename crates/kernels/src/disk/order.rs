@@ -1,0 +1,247 @@
+//! In which order a thread takes the blocks of its part of the file.
+//!
+//! The random order is a keyed permutation that is computed, not stored: a Feistel
+//! network over the least number of bits that can number the blocks (Luby and Rackoff,
+//! *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again
+//! while it leads to a number that is no block (cycle walking: Black and Rogaway,
+//! *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002), on average less than twice.
+//! So each pass takes every block once, and no cache of a device meets a block again
+//! before all others have come.
+
+use super::content::mixed;
+
+/// Rounds of the network. Four are enough for many blocks; of fewer than a hundred, some
+/// orders would come much more often than others.
+const ROUNDS: usize = 8;
+
+/// How successive blocks follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By their addresses.
+    Seq,
+    /// In an order without a pattern, another in each pass.
+    Rand,
+}
+
+/// The block numbers of one part of a file, without end: after the last comes the first.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequence {
+    order: Order,
+    first: u64,
+    blocks: u64,
+    seed: u64,
+    /// Blocks of this pass that were given out, and passes before it.
+    at: u64,
+    pass: u64,
+    permutation: Permutation,
+}
+
+impl Sequence {
+    /// Of `blocks` blocks from number `first_block` on, at least one. Other seeds, other
+    /// random orders.
+    pub(crate) fn new(order: Order, first_block: u64, blocks: u64, seed: u64) -> Self {
+        let blocks = blocks.max(1);
+        let permutation = Permutation::new(blocks, seed, 0);
+        Self { order, first: first_block, blocks, seed, at: 0, pass: 0, permutation }
+    }
+
+    /// The next block's number.
+    pub(crate) fn next(&mut self) -> u64 {
+        if self.at == self.blocks {
+            self.at = 0;
+            self.pass += 1;
+            self.permutation = Permutation::new(self.blocks, self.seed, self.pass);
+        }
+        let at = self.at;
+        self.at += 1;
+        match self.order {
+            Order::Seq => self.first + at,
+            Order::Rand => self.first + self.permutation.of(at),
+        }
+    }
+}
+
+/// A permutation of the numbers below `blocks`.
+#[derive(Debug, Clone)]
+struct Permutation {
+    blocks: u64,
+    /// Bits of the low and of the high half of a number, and their masks.
+    low_bits: u32,
+    masks: [u64; 2],
+    keys: [u64; ROUNDS],
+}
+
+impl Permutation {
+    fn new(blocks: u64, seed: u64, pass: u64) -> Self {
+        let bits = u64::BITS - (blocks - 1).leading_zeros();
+        let low_bits = bits.div_ceil(2);
+        let masks = [(1 << low_bits) - 1, (1 << (bits - low_bits)) - 1];
+        let key = mixed(seed, pass);
+        let keys = std::array::from_fn(|round| mixed(key, round as u64));
+        Self { blocks, low_bits, masks, keys }
+    }
+
+    fn of(&self, number: u64) -> u64 {
+        let mut number = self.scrambled(number);
+        while number >= self.blocks {
+            number = self.scrambled(number);
+        }
+        number
+    }
+
+    /// The halves change in turn, each by what the other is: every round can be undone,
+    /// whatever its function.
+    fn scrambled(&self, number: u64) -> u64 {
+        let [mut low, mut high] = [number & self.masks[0], number >> self.low_bits];
+        for keys in self.keys.chunks_exact(2) {
+            low ^= noise(high, keys[0]) & self.masks[0];
+            high ^= noise(low, keys[1]) & self.masks[1];
+        }
+        high << self.low_bits | low
+    }
+}
+
+/// Up to 32 bits that hang on all bits of a number and of a key: the upper half of a
+/// keyed product (multiply-shift hashing: Dietzfelbinger et al., *A Reliable Randomized
+/// Algorithm for the Closest-Pair Problem*, J. Algorithms 1997).
+fn noise(number: u64, key: u64) -> u64 {
+    (number ^ (key >> 32)).wrapping_mul(key | 1) >> 32
+}
+
+/// What thread number `index` of `threads` has of a file: its first block and how many
+/// blocks, next to each other. `None` where the file has fewer blocks than threads.
+pub(crate) fn parts(file_size: u64, block: u64, threads: u64, index: u64) -> Option<(u64, u64)> {
+    let blocks = file_size.checked_div(block)?;
+    if index >= threads || blocks < threads {
+        return None;
+    }
+    let start = |index: u64| (u128::from(blocks) * u128::from(index) / u128::from(threads)) as u64;
+    Some((start(index), start(index + 1) - start(index)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pass(sequence: &mut Sequence, blocks: u64) -> Vec<u64> {
+        (0..blocks).map(|_| sequence.next()).collect()
+    }
+
+    fn is_permutation(mut of: Vec<u64>, first: u64) -> bool {
+        of.sort_unstable();
+        let blocks = of.len() as u64;
+        of.into_iter().eq(first..first + blocks)
+    }
+
+    #[test]
+    fn a_pass_over_any_number_of_blocks_takes_each_once() {
+        for blocks in 1..=5000 {
+            let mut sequence = Sequence::new(Order::Rand, 7, blocks, blocks);
+            assert!(is_permutation(pass(&mut sequence, blocks), 7), "{blocks}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_pass_takes_each_block_once(
+            blocks in 1_u64..3000, first: u32, seed: u64, passes in 1..4,
+        ) {
+            let mut sequence = Sequence::new(Order::Rand, first.into(), blocks, seed);
+            for _ in 0..passes {
+                prop_assert!(is_permutation(pass(&mut sequence, blocks), first.into()));
+            }
+        }
+
+        #[test]
+        fn two_numbers_never_lead_to_one(
+            blocks in 2_u64.., seed: u64, a: u64, b: u64,
+        ) {
+            let (a, b) = (a % blocks, b % blocks);
+            let permutation = Permutation::new(blocks, seed, 0);
+            prop_assert!(permutation.of(a) < blocks);
+            prop_assert_eq!(permutation.of(a) == permutation.of(b), a == b);
+        }
+
+        #[test]
+        fn the_parts_are_the_whole_file(
+            size in 0_u64..1 << 45, block in 1_u64..1 << 30, threads in 1_u64..300,
+        ) {
+            let parts: Vec<_> = (0..threads).map(|t| parts(size, block, threads, t)).collect();
+            if size / block < threads {
+                prop_assert!(parts.iter().all(Option::is_none));
+            } else {
+                let mut next = 0;
+                for (first, blocks) in parts.iter().map(|p| p.unwrap()) {
+                    prop_assert_eq!(first, next);
+                    prop_assert!(blocks >= 1 && blocks <= size / block / threads + 1);
+                    next += blocks;
+                }
+                prop_assert_eq!(next, size / block);
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_part_where_there_is_no_thread() {
+        assert_eq!(parts(1 << 20, 4096, 2, 2), None);
+        assert_eq!(parts(1 << 20, 0, 2, 0), None);
+    }
+
+    #[test]
+    fn the_sequential_order_goes_on_from_the_start() {
+        let mut sequence = Sequence::new(Order::Seq, 5, 3, 1);
+        assert_eq!(pass(&mut sequence, 7), [5, 6, 7, 5, 6, 7, 5]);
+        let mut one = Sequence::new(Order::Rand, 5, 1, 1);
+        assert_eq!(pass(&mut one, 3), [5, 5, 5]);
+    }
+
+    #[test]
+    fn each_pass_and_seed_has_another_order_without_a_pattern() {
+        let blocks = 10_000;
+        let mut sequence = Sequence::new(Order::Rand, 0, blocks, 7);
+        let first = pass(&mut sequence, blocks);
+        let second = pass(&mut sequence, blocks);
+        let other = pass(&mut Sequence::new(Order::Rand, 0, blocks, 8), blocks);
+        assert_ne!(first, second);
+        assert_ne!(first, other);
+        assert_eq!(first, pass(&mut Sequence::new(Order::Rand, 0, blocks, 7), blocks));
+        for order in [first, second, other] {
+            let near = order.windows(2).filter(|w| w[0].abs_diff(w[1]) <= 2).count();
+            assert!(near < 15, "{near} of 9999 steps lead to a neighbour, 4 are due");
+            let upwards = order.windows(2).filter(|w| w[0] < w[1]).count();
+            assert!((4800..5200).contains(&upwards), "{upwards} of 9999 steps lead upwards");
+            let far = order.windows(2).map(|w| w[0].abs_diff(w[1])).sum::<u64>() / (blocks - 1);
+            assert!((3200..3470).contains(&far), "a step leads {far} blocks far, 3333 are due");
+        }
+    }
+
+    /// Also each pair of blocks comes as often as another one behind each other. With four
+    /// rounds this fails.
+    #[test]
+    fn every_block_comes_as_often_in_every_place() {
+        for blocks in [16_u64, 20] {
+            let passes = 2000 * blocks;
+            let mut sequence = Sequence::new(Order::Rand, 0, blocks, 3);
+            let (mut places, mut pairs) = (vec![0_u64; 400], vec![0_u64; 400]);
+            for _ in 0..passes {
+                let order = pass(&mut sequence, blocks);
+                for (place, block) in order.iter().enumerate() {
+                    places[place * 20 + *block as usize] += 1;
+                }
+                for pair in order.windows(2) {
+                    pairs[(pair[0] * 20 + pair[1]) as usize] += 1;
+                }
+            }
+            for place in 0..blocks {
+                for block in 0..blocks {
+                    let at = (place * 20 + block) as usize;
+                    assert!((1700..2300).contains(&places[at]), "{blocks}: {}", places[at]);
+                    let paired = place == block || (1700..2300).contains(&pairs[at]);
+                    assert!(paired, "{blocks}: {}", pairs[at]);
+                }
+            }
+        }
+    }
+}

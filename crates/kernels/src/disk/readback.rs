@@ -1,0 +1,87 @@
+//! Reads back what was written, past the page cache where that is possible.
+
+use std::os::fd::BorrowedFd;
+
+use proofmark_engine::Refusal;
+use rustix::io::{pread, retry_on_intr};
+
+use super::content::{Content, SECTOR, mixed};
+use super::engine::{Buffers, PAGE};
+
+/// The most bytes that are read back at once; of a larger block, one piece.
+pub(super) const PIECE: usize = 256 << 10;
+
+/// Bytes of a [`ReadBack`]: a piece and what lies around it up to whole pages, since
+/// direct I/O moves no less.
+pub(super) const BYTES: usize = PIECE + 2 * PAGE;
+
+/// Reads pieces of a file.
+pub(super) struct ReadBack {
+    buffer: Buffers,
+}
+
+impl ReadBack {
+    pub(super) fn new() -> Result<Self, Refusal> {
+        Ok(Self { buffer: Buffers::new(1, BYTES)? })
+    }
+
+    /// What the file holds in `length` bytes, at most [`PIECE`], from `offset` on.
+    ///
+    /// # Errors
+    /// If it cannot be read, or the file ends before.
+    pub(super) fn piece(
+        &mut self,
+        file: BorrowedFd,
+        offset: u64,
+        length: usize,
+    ) -> Result<&[u8], String> {
+        let start = offset / PAGE as u64 * PAGE as u64;
+        let within = (offset - start) as usize;
+        let needed = within + length.min(PIECE);
+        let buffer = self.buffer.slot(0);
+        let mut read = 0;
+        while read < needed {
+            let into = &mut buffer[read..needed.next_multiple_of(PAGE)];
+            let more = retry_on_intr(|| pread(file, &mut *into, start + read as u64));
+            match more {
+                // A direct read goes on at a whole page only: at the file's end.
+                Ok(more) if more > 0 && (read + more >= needed || more % PAGE == 0) => read += more,
+                Ok(_) => {
+                    return Err(format!("the file ends before byte {}", offset + length as u64));
+                }
+                Err(e) => return Err(format!("reading back at offset {offset} failed: {e}")),
+            }
+        }
+        Ok(&self.buffer.slot(0)[within..needed])
+    }
+
+    /// Checks that the block of `block` bytes at `offset` was written with that
+    /// generation: all of it, or of a large one some piece.
+    ///
+    /// # Errors
+    /// Which byte is wrong, or that the file still holds what was there before.
+    pub(super) fn check(
+        &mut self,
+        file: BorrowedFd,
+        content: &Content,
+        (offset, block): (u64, u64),
+        generation: u64,
+    ) -> Result<(), String> {
+        let pieces = block.div_ceil(PIECE as u64);
+        let skipped = mixed(generation, offset) % pieces * PIECE as u64;
+        let (offset, length) = (offset + skipped, (block - skipped).min(PIECE as u64) as usize);
+        let read = self.piece(file, offset, length)?;
+        content.check_all(read, offset)?;
+        for at in (0..length).step_by(SECTOR) {
+            let found = content.generation(&read[at..], offset + at as u64);
+            if found.is_some_and(|found| found != generation) {
+                let byte = offset + at as u64;
+                return Err(format!(
+                    "byte {byte} of the file: what was written last did not get there; it \
+                     holds what was written before"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,274 @@
+//! What the disk kernels declare: knobs, units, explanations.
+
+use std::borrow::Cow;
+
+use proofmark_model::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+
+use super::shape::Operation;
+
+const THREADS: Knob = Knob {
+    name: Cow::Borrowed("threads"),
+    about: Cow::Borrowed("Threads, each pinned to a CPU, each with its own part of the file."),
+    kind: KnobKind::Count { min: 1, max: 4096 },
+    default: Cow::Borrowed("1"),
+};
+
+const READS: Knob = Knob {
+    name: Cow::Borrowed("reads"),
+    about: Cow::Borrowed("Percent of the I/Os that read; the others write."),
+    kind: KnobKind::Count { min: 0, max: 100 },
+    default: Cow::Borrowed("70"),
+};
+
+const ENGINE: Knob = Knob {
+    name: Cow::Borrowed("engine"),
+    about: Cow::Borrowed(
+        "How I/Os get to the system: psync (pread and pwrite, one in flight a thread) or \
+         io_uring; auto: io_uring where the queue_depth is above 1 and the system allows it.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("psync"), Cow::Borrowed("io_uring")])),
+    default: Cow::Borrowed(AUTO),
+};
+
+const DIRECT: Knob = Knob {
+    name: Cow::Borrowed("direct"),
+    about: Cow::Borrowed(
+        "Past the page cache (on) or through it (off); auto: on where the block_size is a \
+         multiple of the device's sector.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("on"), Cow::Borrowed("off")])),
+    default: Cow::Borrowed(AUTO),
+};
+
+const CACHE: Knob = Knob {
+    name: Cow::Borrowed("cache"),
+    about: Cow::Borrowed(
+        "What the page cache holds of the file before each trial: nothing (cold), all of it \
+         (warm), or, for direct I/O, nothing that counts (none); auto: none, and for buffered \
+         I/O cold and warm, as two points.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("none"),
+        Cow::Borrowed("cold"),
+        Cow::Borrowed("warm"),
+    ])),
+    default: Cow::Borrowed(AUTO),
+};
+
+const FLUSH: Knob = Knob {
+    name: Cow::Borrowed("flush"),
+    about: Cow::Borrowed(
+        "Whether each thread ends its work with an fdatasync, inside the timed part.",
+    ),
+    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("end"), Cow::Borrowed("none")])),
+    default: Cow::Borrowed("end"),
+};
+
+const FILE_SIZE: Knob = size_knob(
+    "file_size",
+    "Bytes of the file; auto: 1 GiB, and at least a block a thread (two where blocks are \
+     copied).",
+    1 << 12,
+);
+
+const AMOUNT: Knob = size_knob(
+    "amount",
+    "Bytes moved in one trial over all threads; auto: as many as fill the trial's duration.",
+    1,
+);
+
+const fn size_knob(name: &'static str, about: &'static str, min: u64) -> Knob {
+    Knob {
+        name: Cow::Borrowed(name),
+        about: Cow::Borrowed(about),
+        kind: KnobKind::Size { min, max: 1 << 46 },
+        default: Cow::Borrowed(AUTO),
+    }
+}
+
+const fn block_size(default: &'static str) -> Knob {
+    Knob {
+        name: Cow::Borrowed("block_size"),
+        about: Cow::Borrowed("Bytes of one I/O."),
+        kind: KnobKind::Size { min: 1, max: 1 << 30 },
+        default: Cow::Borrowed(default),
+    }
+}
+
+const fn queue_depth(default: &'static str) -> Knob {
+    Knob {
+        name: Cow::Borrowed("queue_depth"),
+        about: Cow::Borrowed("I/Os that each thread keeps in flight."),
+        kind: KnobKind::Count { min: 1, max: 1024 },
+        default: Cow::Borrowed(default),
+    }
+}
+
+/// The knobs of a kernel by its default block and queue depth; what is a size left to
+/// the machine and may be made smaller comes before `amount`.
+macro_rules! knobs {
+    ($block:literal, $depth:literal $(, $own:expr)*) => {
+        &[
+            THREADS,
+            block_size($block),
+            queue_depth($depth),
+            $($own,)*
+            FILE_SIZE,
+            ENGINE,
+            DIRECT,
+            CACHE,
+            AMOUNT,
+        ]
+    };
+}
+
+const SEQ_READ_KNOBS: &[Knob] = knobs!("1048576", "8");
+const SEQ_WRITE_KNOBS: &[Knob] = knobs!("1048576", "8", FLUSH);
+const RAND_READ_KNOBS: &[Knob] = knobs!("4096", "1");
+const RAND_WRITE_KNOBS: &[Knob] = knobs!("4096", "1", FLUSH);
+const MIXED_KNOBS: &[Knob] = knobs!("4096", "32", READS, FLUSH);
+const FSYNC_KNOBS: &[Knob] = &[
+    THREADS,
+    block_size("4096"),
+    size_knob(
+        "file_size",
+        "Bytes at which a thread starts its file anew; auto: 64 MiB, and at least a block.",
+        1,
+    ),
+    AMOUNT,
+];
+
+/// What is the same in the `detail` of every kernel but `disk.fsync`. It follows on two
+/// sentences of its own.
+macro_rules! detail {
+    ($order:literal, $operation:literal) => {
+        concat!(
+            $order,
+            " ",
+            $operation,
+            " A byte counts once its I/O has completed. All of the file is written with data \
+             that nothing can compress or deduplicate, and flushed, before the first trial, so \
+             that no hole and no unwritten extent is read. Each 512 bytes carry their own place \
+             in the file: whatever is read must be what was written there, and after a trial up \
+             to 64 pieces of the blocks that it wrote are read back, past the page cache where \
+             that is possible, and must be the data of that very trial. Latency is the time of \
+             one I/O from before the system call that submits it until its completion is seen, \
+             its wait in the queue included; of direct I/Os each is timed, of buffered ones, \
+             which may be too short for that, every 61st. Direct I/O (the default) goes past \
+             the page cache; blocks that are no multiple of the device's sector go through it, \
+             with a cold and with a warm cache as two points. The devices' own counters of \
+             sectors are the witness."
+        )
+    };
+}
+
+/// How the order of the blocks is told.
+macro_rules! ordered {
+    (sequential, $operation:literal) => {
+        detail!(
+            "Each thread goes through its own contiguous part of the file in order of offsets, \
+             round and round, with queue_depth I/Os of block_size in flight.",
+            $operation
+        )
+    };
+    (random, $operation:literal) => {
+        detail!(
+            "Each thread goes through the blocks of its own part of the file in a random order \
+             in which each block comes once in a pass, with queue_depth I/Os of block_size in \
+             flight.",
+            $operation
+        )
+    };
+}
+
+const READING: &str = ordered!(sequential, "Every I/O reads.");
+const RAND_READING: &str = ordered!(random, "Every I/O reads.");
+const WRITING: &str = ordered!(
+    sequential,
+    "Every I/O overwrites a block of the file in place; with flush=end (the default) the time \
+     ends after each thread's fdatasync, with flush=none what is called written may still be in \
+     a volatile cache."
+);
+const RAND_WRITING: &str = ordered!(
+    random,
+    "Every I/O overwrites a block of the file in place; with flush=end (the default) the time \
+     ends after each thread's fdatasync, with flush=none what is called written may still be in \
+     a volatile cache."
+);
+const COPYING: &str = ordered!(
+    sequential,
+    "Every second I/O reads, from the first half of the part, the others write, to the second \
+     half, as when a file is copied; bytes read and bytes written are both counted. With \
+     flush=end (the default) the time ends after each thread's fdatasync."
+);
+const MIXING: &str = ordered!(
+    random,
+    "Of each 100 I/Os as many read as reads says, evenly spread, the others overwrite a block \
+     in place; bytes read and bytes written are both counted. With flush=end (the default) the \
+     time ends after each thread's fdatasync."
+);
+
+const FSYNC: &str = "Each thread appends blocks to a file of its own, through the page cache, and calls \
+     fdatasync after each, as a database does for a commit: one operation is both, and the next \
+     begins when it is done. The flush is what is measured: it ends when the device says that the \
+     data, and the file's new length, are on stable storage, which a device or hypervisor that \
+     ignores flushes may say too soon. At file_size the file is truncated and begun anew, within \
+     the timed part where it is so small. Latency is the time of one operation, write and \
+     fdatasync; each is timed. Afterwards the end of the file is read back and must be what was \
+     appended. The devices' own counters are the witness: more is written than appended, since \
+     the file system writes its journal too.";
+
+/// The declaration of a kernel of blocks.
+pub(super) const fn blocks(
+    id: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    operation: Operation,
+    random: bool,
+) -> KernelSpec {
+    let (detail, knobs) = match (operation, random) {
+        (Operation::Read, false) => (READING, SEQ_READ_KNOBS),
+        (Operation::Read, true) => (RAND_READING, RAND_READ_KNOBS),
+        (Operation::Write, false) => (WRITING, SEQ_WRITE_KNOBS),
+        (Operation::Write, true) => (RAND_WRITING, RAND_WRITE_KNOBS),
+        (Operation::Copy, _) => (COPYING, SEQ_WRITE_KNOBS),
+        (Operation::Mixed, _) => (MIXING, MIXED_KNOBS),
+    };
+    let axis = if random { "queue_depth" } else { "block_size" };
+    spec(id, title, summary, detail, Unit::BytePerSecond, knobs, axis)
+}
+
+/// The declaration of `disk.fsync`.
+pub(super) static FSYNC_SPEC: KernelSpec = spec(
+    "disk.fsync",
+    "Commit",
+    "Appends to a file and flushes it, operations a second.",
+    FSYNC,
+    Unit::OpPerSecond,
+    FSYNC_KNOBS,
+    "threads",
+);
+
+const fn spec(
+    id: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    detail: &'static str,
+    unit: Unit,
+    knobs: &'static [Knob],
+    axis: &'static str,
+) -> KernelSpec {
+    KernelSpec {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed(title),
+        summary: Cow::Borrowed(summary),
+        detail: Cow::Borrowed(detail),
+        subsystem: Subsystem::Disk,
+        unit,
+        better: Better::Higher,
+        knobs: Cow::Borrowed(knobs),
+        axis: Some(Cow::Borrowed(axis)),
+        ceilings: Cow::Borrowed(&[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")]),
+        interleave: false,
+    }
+}
