@@ -19,24 +19,30 @@ proptest! {
         color in any::<bool>(),
         unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
     ) {
-        let memory = sets.len() == 4;
-        let run = if memory { fixture::memory() } else { fixture::run() };
+        let (memory, disk) = (sets.len() == 4, sets.len() == 3);
+        let run = match sets.len() {
+            4 => fixture::memory(),
+            3 => fixture::disk(),
+            _ => fixture::run(),
+        };
         let mut run = fixture::hostile_of(run, &text);
         if memory {
             // Each text as it was: hostile kernels have no axis and no roofline.
             run.kernels = fixture::memory().kernels;
+        } else if disk {
+            run.kernels = fixture::disk().kernels;
         }
         let mut set = sets.iter().copied().cycle();
         let mut next = values.iter().copied().cycle();
         for (i, m) in run.measurements.iter_mut().enumerate() {
             let mut value = || next.next().unwrap_or(0.0);
-            if !memory {
+            if !memory && !disk {
                 m.unit = unit;
             }
             if !memory || i % 3 == 0 {
                 m.params.0.insert("threads".into(), Param::Int(threads.wrapping_add(i as u64)));
             }
-            for knob in ["working_set", "block_size", "load"] {
+            for knob in ["working_set", "block_size", "load", "queue_depth"] {
                 if m.params.get(knob).is_some() && i % 2 == 0 {
                     m.params.0.insert(knob.into(), Param::Int(set.next().unwrap_or(0)));
                 }
@@ -48,6 +54,18 @@ proptest! {
                 t.moved = t.moved.map(|_| value());
                 t.background = t.background.map(|_| value());
                 t.conditions.clock_hz = Some(value());
+                if let Some((d, f)) = t.device.as_mut().zip(t.file.as_mut()) {
+                    (d.in_flight_s, d.read_bytes, f.read_bytes) = (value(), threads, threads);
+                }
+            }
+            if let Some(l) = &mut m.latency {
+                (l.min, l.p50, l.p99, l.p999) = (value(), value(), Some(value()), None);
+                for b in &mut l.buckets {
+                    (b.upto, b.count) = (value(), threads);
+                }
+            }
+            for f in &mut m.findings {
+                f.evidence.insert("burst".into(), value().into());
             }
             if let Some(s) = &mut m.summary {
                 (s.median, s.mean, s.sd, s.ci95) = (value(), value(), Some(value()), Some([value(), value()]));

@@ -81,12 +81,17 @@ fn extreme_values_are_told_without_nan() {
         let mut run = fixture::run();
         run.measurements.extend(fixture::memory().measurements);
         run.kernels.extend(fixture::memory().kernels);
+        run.measurements.extend(fixture::disk().measurements);
+        run.kernels.extend(fixture::disk().kernels);
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
             for t in &mut m.trials {
                 t.value = value;
                 t.moved = t.moved.map(|_| value);
                 t.background = t.background.map(|_| value);
+            }
+            if let Some(l) = &mut m.latency {
+                (l.p50, l.p99, l.buckets[3].upto) = (value, Some(value), value);
             }
             if let Some(s) = &mut m.summary {
                 (s.median, s.mean, s.sd, s.ci95) =
@@ -109,7 +114,8 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    for run in [fixture::hostile(HOSTILE), fixture::hostile_of(fixture::memory(), HOSTILE)] {
+    let others = [fixture::memory(), fixture::disk()].map(|r| fixture::hostile_of(r, HOSTILE));
+    for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
         opens_no_tag(&run);
     }
 }
@@ -135,16 +141,20 @@ fn opens_no_tag(run: &Run) {
 
 #[test]
 fn hostile_text_moves_no_terminal() {
-    let run = fixture::hostile(HOSTILE);
+    hostile_moves_nothing(&fixture::hostile(HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::disk(), HOSTILE));
+}
+
+fn hostile_moves_nothing(run: &Run) {
     let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{202e}');
-    for (format, text) in all(&run) {
+    for (format, text) in all(run) {
         if format != "json" {
             assert!(text.chars().all(plain), "{format}");
         }
     }
     let info = terminal::host(&run.host, &Options::default());
     assert!(info.chars().all(plain));
-    assert!(!of("json", &run).contains('\u{1b}'), "JSON escapes control characters");
+    assert!(!of("json", run).contains('\u{1b}'), "JSON escapes control characters");
 }
 
 #[test]
@@ -165,7 +175,8 @@ fn hostile_text_is_no_formula_in_a_spreadsheet() {
 fn the_terminal_keeps_to_its_width() {
     let hostile = fixture::hostile_of(fixture::memory(), HOSTILE);
     let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
-    for run in runs.into_iter().chain([hostile]) {
+    let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
+    for run in runs.into_iter().chain([hostile]).chain(disk) {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();

@@ -71,7 +71,8 @@ fn the_figures_come_first_and_with_their_worth() {
 fn tags_are_closed_and_ids_are_unique() {
     let runs = [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")];
     let memory = [fixture::memory(), fixture::hostile_of(fixture::memory(), "<i>'\"&")];
-    for run in runs.into_iter().chain(memory) {
+    let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), "<i>'\"&")];
+    for run in runs.into_iter().chain(memory).chain(disk) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -185,4 +186,28 @@ fn the_roofline_has_a_place_of_its_own_where_there_is_one() {
         assert!(with.contains(said), "{said}");
     }
     assert!(!page(&fixture::run()).contains("Roofline"));
+}
+
+#[test]
+fn latencies_of_a_disk_are_drawn_and_named() {
+    let page = page(&fixture::disk());
+    for title in [
+        "Random read: latency by throughput (direct, 1 thread)",
+        "Random read: how long single operations took",
+        "Random read: IOPS by queue depth (direct)",
+    ] {
+        assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
+        assert!(page.contains(&format!("\">{title}</title><desc id=\"")), "{title}");
+    }
+    for label in ["time, ms, log", "% of operations", "thousand IOPS"] {
+        assert!(page.contains(&format!("\n{label}\n</text>")), "{label}");
+    }
+    assert!(page.contains("<caption>The disk at a glance: ext4 on sda (sata), /srv/fixture"));
+    assert!(page.contains("p50 1.886 ms, p99 4.715 ms; device 100.0\u{a0}%"));
+    assert!(!page.split("<script>").next().unwrap().contains("NaN"));
+}
+
+#[test]
+fn a_run_without_a_disk_has_no_glance_at_it() {
+    assert!(!page(&fixture::memory()).contains("The disk at a glance"));
 }

@@ -16,6 +16,32 @@ fn memory(format: &str, width: usize) -> String {
     find(format).unwrap().render(&fixture::memory(), &options).unwrap()
 }
 
+fn disk(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::disk(), &options).unwrap()
+}
+
+#[test]
+fn disk_80() {
+    insta::assert_snapshot!(disk("terminal", 80));
+}
+
+#[test]
+fn disk_40() {
+    insta::assert_snapshot!(disk("terminal", 40));
+}
+
+#[test]
+fn disk_markdown() {
+    insta::assert_snapshot!(disk("markdown", 80));
+}
+
+#[test]
+fn disk_host() {
+    let options = Options { width: 80, color: false };
+    insta::assert_snapshot!(terminal::host(&fixture::disk().host, &options));
+}
+
 #[test]
 fn memory_80() {
     insta::assert_snapshot!(memory("terminal", 80));

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Run, Trial, Unit};
 
-use crate::view::{clean, why_no_trials};
+use crate::view::{clean, trial_iops, why_no_trials};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -18,10 +18,11 @@ use crate::{Format, Options, RenderError};
 pub struct Csv;
 
 /// Columns between the knobs and the conditions.
-const TRIAL: [&str; 10] = [
+const TRIAL: [&str; 11] = [
     "trial",
     "value",
     "unit",
+    "iops",
     "seconds_s",
     "work",
     "work_unit",
@@ -49,6 +50,28 @@ const CONDITIONS: [&str; 14] = [
     "misplaced_pages_share",
 ];
 
+/// Columns of [`proofmark_model::DeviceTraffic`] and [`proofmark_model::FileState`], in the
+/// order of [`disk`].
+const DISK: [&str; 17] = [
+    "device_read_bytes",
+    "device_written_bytes",
+    "device_reads",
+    "device_writes",
+    "device_flushes",
+    "device_busy_s",
+    "device_in_flight_s",
+    "own_read_bytes",
+    "own_written_bytes",
+    "asked_read_bytes",
+    "asked_written_bytes",
+    "file_direct",
+    "file_size_bytes",
+    "file_unwritten_share",
+    "file_cached_share",
+    "file_entropy_bits",
+    "file_flushed",
+];
+
 impl Format for Csv {
     fn id(&self) -> &'static str {
         "csv"
@@ -68,7 +91,7 @@ impl Format for Csv {
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
         header.extend(knobs.iter().map(|k| guarded(k)));
-        header.extend(TRIAL.iter().chain(&CONDITIONS).map(|s| (*s).to_owned()));
+        header.extend(TRIAL.iter().chain(&CONDITIONS).chain(&DISK).map(|s| (*s).to_owned()));
         header.push("missing".to_owned());
         writer.write_record(&header).map_err(failed)?;
         for m in &run.measurements {
@@ -100,6 +123,7 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
                 (index + 1).to_string(),
                 number(Some(t.value)),
                 m.unit.to_string(),
+                number(trial_iops(m, t)),
                 number(Some(t.seconds)),
                 number(Some(t.work)),
                 work_unit(m.unit).to_owned(),
@@ -109,15 +133,16 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
                 m.verdict.to_string(),
             ]);
             out.extend(conditions(t));
+            out.extend(disk(t));
             out.push(String::new());
         }
         None => {
             let mut empty = vec![String::new(); TRIAL.len()];
             empty[2] = m.unit.to_string();
-            empty[5] = work_unit(m.unit).to_owned();
-            empty[9] = m.verdict.to_string();
+            empty[6] = work_unit(m.unit).to_owned();
+            empty[10] = m.verdict.to_string();
             out.extend(empty);
-            out.extend(std::iter::repeat_n(String::new(), CONDITIONS.len()));
+            out.extend(std::iter::repeat_n(String::new(), CONDITIONS.len() + DISK.len()));
             out.push(guarded(&why_no_trials(m)));
         }
     }
@@ -142,6 +167,32 @@ fn conditions(t: &Trial) -> [String; 14] {
         count(c.swapped_pages),
         number(c.huge_pages),
         number(c.misplaced_pages),
+    ]
+}
+
+fn disk(t: &Trial) -> [String; 17] {
+    let text = |v: Option<String>| v.unwrap_or_default();
+    let count = |v: Option<u64>| text(v.map(|v| v.to_string()));
+    let flag = |v: Option<bool>| text(v.map(|v| v.to_string()));
+    let (d, f) = (t.device.as_ref(), t.file.as_ref());
+    [
+        count(d.map(|d| d.read_bytes)),
+        count(d.map(|d| d.written_bytes)),
+        count(d.map(|d| d.reads)),
+        count(d.map(|d| d.writes)),
+        count(d.and_then(|d| d.flushes)),
+        number(d.map(|d| d.busy_s)),
+        number(d.map(|d| d.in_flight_s)),
+        count(d.and_then(|d| d.own_read_bytes)),
+        count(d.and_then(|d| d.own_written_bytes)),
+        count(f.map(|f| f.read_bytes)),
+        count(f.map(|f| f.written_bytes)),
+        flag(f.and_then(|f| f.direct)),
+        count(f.map(|f| f.size_bytes)),
+        number(f.and_then(|f| f.unwritten)),
+        number(f.and_then(|f| f.cached)),
+        number(f.and_then(|f| f.entropy_bits)),
+        flag(f.map(|f| f.flushed)),
     ]
 }
 

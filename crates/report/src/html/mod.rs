@@ -69,15 +69,19 @@ impl Format for Html {
 struct Charts {
     lines: Vec<Chart>,
     bars: Vec<Chart>,
+    latency: Vec<Chart>,
 }
 
 impl Charts {
     fn of(kernel: &KernelView, at: usize) -> Result<Self, RenderError> {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
+        let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
+        let timed = kernel.curves.iter().chain(&kernel.distribution);
         Ok(Self {
             lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
             bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
+            latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
         })
     }
 }

@@ -43,6 +43,7 @@ impl Format for Markdown {
             headline(&mut out, kernel);
         }
         out.push('\n');
+        table(&mut out, &view.disk);
         line(&mut out, "## Findings");
         if view.findings.is_empty() {
             line(&mut out, "None.");
@@ -108,6 +109,7 @@ fn headline(out: &mut String, kernel: &KernelView) {
         None => format!("{} ({})", h.at, h.count),
         Some(value) => {
             let at = if h.at.is_empty() { String::new() } else { format!(" with {}", h.at) };
+            let beside = h.beside.as_ref().map_or_else(String::new, |b| format!("; {b}"));
             let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
             let near = h.near.as_ref().map_or_else(
                 || format!("{}: {}", h.near_lacks, h.near_missing),
@@ -117,7 +119,7 @@ fn headline(out: &mut String, kernel: &KernelView) {
             let held =
                 h.held.as_ref().map_or_else(String::new, |held| format!("; held back by: {held}"));
             format!(
-                "{value} {}{within}{at} ({verdict}); {near}; {}{held}; {}",
+                "{value} {}{within}{at} ({verdict}){beside}; {near}; {}{held}; {}",
                 h.unit, h.sure, h.count
             )
         }

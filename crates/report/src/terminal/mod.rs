@@ -1,8 +1,8 @@
 //! For reading in a terminal: a summary first, then a table a kernel, then findings.
 //!
-//! A table that does not fit the width loses its spacing, then its ceiling (the
-//! efficiency still tells it) or its single trials, and at last becomes one paragraph
-//! a point. Of a long axis the medians are printed; the files hold the rest.
+//! A table that does not fit the width loses its spacing, then the columns that a
+//! reader can spare, such as its ceiling (the efficiency still tells it) or its single
+//! trials, and at last becomes one paragraph a point. Of a long axis the medians are printed; the files hold the rest.
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
@@ -107,6 +107,11 @@ impl Page {
             self.wrap("  ", 4, &format!("{} {}: {}", mark(group), group.check, group.message));
         }
         self.blank();
+        if !view.disk.rows.is_empty() {
+            self.wrap("", 0, &view.disk.caption);
+            self.table(&view.disk);
+            self.blank();
+        }
         let ids = view.kernels.iter().map(|k| columns_of(&k.id));
         let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
         for kernel in &view.kernels {
@@ -234,7 +239,7 @@ fn headline(h: &Headline) -> [String; 2] {
     let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
     let count = (!h.all_stand).then(|| h.count.clone());
     let at = (!h.at.is_empty()).then(|| h.at.clone());
-    let rest: Vec<String> = [at, held, count].into_iter().flatten().collect();
+    let rest: Vec<String> = [at, h.beside.clone(), held, count].into_iter().flatten().collect();
     [format!("{value} {}{within}, {near}, {verdict}", h.unit), rest.join("; ")]
 }
 

@@ -8,13 +8,14 @@ use crate::view::{Cell as ViewCell, Column, Table};
 
 /// The widest layout that fits.
 pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
-    let all: Vec<usize> = (0..table.columns.len()).collect();
-    let detail = |title: &str| title == "ceiling" || title.starts_with("Exp ");
-    let lean: Vec<usize> =
-        all.iter().copied().filter(|i| !detail(&table.columns[*i].title)).collect();
-    for (columns, gap) in [(&all, 2_u16), (&all, 1), (&lean, 2), (&lean, 1)] {
-        if natural_width(table, columns, usize::from(gap)) <= width {
-            return grid(table, columns, gap, paint);
+    let most = table.columns.iter().map(|c| c.spare).max().unwrap_or(0);
+    for spare in (0..=most).rev() {
+        let kept: Vec<usize> =
+            (0..table.columns.len()).filter(|i| table.columns[*i].spare <= spare).collect();
+        for gap in [2_u16, 1] {
+            if natural_width(table, &kept, usize::from(gap)) <= width {
+                return grid(table, &kept, gap, paint);
+            }
         }
     }
     paragraphs(table, width)

@@ -91,7 +91,7 @@ fn one(group: &Group, scale: &Scale, members: &[(&Measurement, &Ceiling)]) -> Op
     for input in &first.inputs {
         table = table.number(clean(&input.name));
     }
-    table = table.measured("ceiling", scale.label());
+    table = table.measured("ceiling", scale.label()).spare(1);
     for (m, c) in members {
         let mut cells = keys(group, m, &mut table, &[]);
         cells.extend(c.inputs.iter().map(|i| Cell::text(with_unit(i.value, &clean(&i.unit)))));

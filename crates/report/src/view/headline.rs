@@ -6,9 +6,12 @@
 //! speed of a cache is not that of memory. And of two orders it is the random one: in
 //! the local one the TLB holds every page.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
+use super::disk;
 use super::kernel::{why_no_ceiling, why_no_efficiency};
 use super::label::{Group, spoken, why_missing, why_no_interval, why_no_trials};
 use super::levels;
@@ -17,6 +20,9 @@ use super::text::{clean, plural};
 
 /// Share of the largest working set that counts as large.
 const NEARLY: f64 = 0.75;
+
+/// Block size in bytes that I/Os a second are usually told for.
+const USUAL_BLOCK: u64 = 4096;
 
 /// How near the ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +44,8 @@ pub struct Headline {
     pub unit: String,
     /// At which point; where there is no number, why.
     pub at: String,
+    /// What belongs to the number: of a disk, percentiles of its latency and the device's share.
+    pub beside: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target is held against.
     pub within: Option<String>,
     /// Interval and number of trials, or why there is none.
@@ -79,16 +87,53 @@ pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
             _ => None,
         }
     };
-    let all = in_order(group);
+    let all = nearest_device(in_order(group));
     let most = all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
     let nearly = if group.axis == "working_set" { NEARLY } else { 1.0 };
     let large = |m: &&Measurement| size(m).is_none_or(|s| s >= most * nearly);
-    all.into_iter().filter(large).collect()
+    usual_block(group, all.into_iter().filter(large).collect())
+}
+
+/// Random I/O is counted in operations, which larger blocks make fewer: of several block
+/// sizes it is the usual one, or else the smallest.
+fn usual_block<'a>(group: &Group, all: Vec<&'a Measurement>) -> Vec<&'a Measurement> {
+    if group.axis != "queue_depth" {
+        return all;
+    }
+    let sizes: BTreeSet<u64> = all.iter().filter_map(|m| m.params.int("block_size")).collect();
+    let one = sizes.get(&USUAL_BLOCK).or(sizes.first()).copied();
+    all.into_iter().filter(|m| m.params.int("block_size") == one).collect()
+}
+
+/// Of points of the disk, those that are nearest to what the device does and have a number
+/// that stands: direct I/O before buffered, with the flush before without, and never what
+/// the page cache may have done alone.
+fn nearest_device(all: Vec<&Measurement>) -> Vec<&Measurement> {
+    let stands = |m: &&Measurement| m.summary.is_some() && m.verdict != Verdict::Invalid;
+    let near = |m: &Measurement| disk::distance(m);
+    let nearest = all.iter().copied().filter(stands).filter_map(near).min();
+    let nearest = nearest.or_else(|| all.iter().copied().filter_map(near).min());
+    all.into_iter().filter(|m| near(m).is_some() && near(m) == nearest).collect()
+}
+
+/// Why no number of the kernel is put first.
+pub fn why_none(group: &Group) -> String {
+    let asked = in_question(group);
+    match asked.first() {
+        None if group.all.is_empty() => "none of its points was measured".to_owned(),
+        None => "the page cache may have done all of it".to_owned(),
+        Some(m) if m.summary.is_none() => why_no_trials(m),
+        Some(_) => format!("{} is invalid", every_asked(group, asked.len())),
+    }
 }
 
 /// Which numbers were asked for, where none of them is any good.
 fn every_asked(group: &Group, asked: usize) -> String {
-    let ordered = in_order(group).len();
+    let ordered = nearest_device(in_order(group)).len();
+    if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+        let cached = asked < group.all.len();
+        return if cached { "every number of the device" } else { "every number of it" }.to_owned();
+    }
     let random = if ordered < group.all.len() { " in random order" } else { "" };
     match asked < ordered {
         true => format!("every number{random} with its largest {}", spoken(group.axis)),
@@ -133,17 +178,11 @@ pub fn of(group: &Group) -> Headline {
     };
     let asked = in_question(group);
     let Some((m, summary)) = best(group, &asked) else {
-        let why = asked.first().map_or_else(
-            || "none of its points was measured".to_owned(),
-            |m| match m.summary {
-                None => why_no_trials(m),
-                Some(_) => format!("{} is invalid", every_asked(group, asked.len())),
-            },
-        );
         return Headline {
             value: None,
             unit: String::new(),
-            at: format!("No number stands: {why}."),
+            at: format!("No number stands: {}.", why_none(group)),
+            beside: None,
             within: None,
             sure: String::new(),
             near: None,
@@ -155,11 +194,12 @@ pub fn of(group: &Group) -> Headline {
             all_stand: false,
         };
     };
-    let scale = &Scale::of([summary.median], m.unit);
+    let scale = &shown_on(group, m, summary);
     Headline {
         value: scale.number(summary.median),
         unit: scale.label().to_owned(),
         at: at(group, m),
+        beside: disk::beside(m, scale),
         within: within(summary),
         sure: sure(m, summary, scale),
         near: near(m, scale),
@@ -170,6 +210,12 @@ pub fn of(group: &Group) -> Headline {
         count,
         all_stand: stand == group.all.len(),
     }
+}
+
+/// Random I/O is told in operations a second, as its chart is.
+fn shown_on(group: &Group, m: &Measurement, summary: &Summary) -> Scale {
+    let iops = disk::iops(m).filter(|_| group.axis == "queue_depth");
+    iops.unwrap_or_else(|| disk::scale(m, &[summary.median]))
 }
 
 /// The point, and which cache it lies in where its name does not say that.

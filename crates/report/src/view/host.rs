@@ -6,6 +6,7 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::num::{percent, plain};
+use super::storage;
 use super::text::{and_list, clean, plural};
 
 /// One fact.
@@ -33,12 +34,19 @@ pub struct FactTable {
 impl Fact {
     /// A fact without a source.
     pub fn plain(name: &str, value: &str) -> Self {
-        Self { name: name.to_owned(), value: clean(value), source: String::new(), known: true }
+        Self { name: clean(name), value: clean(value), source: String::new(), known: true }
     }
 
-    fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
+    /// A fact that is not known, and why.
+    pub fn unknown(name: &str, why: &str) -> Self {
+        let value = "-".to_owned();
+        Self { name: clean(name), value, source: clean(why), known: false }
+    }
+
+    /// A fact with the place where it was read, or why it is not known.
+    pub fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
         Self {
-            name: name.to_owned(),
+            name: clean(name),
             value: probe.get().map_or_else(|| "-".to_owned(), |v| clean(&show(v))),
             source: clean(probe.origin()),
             known: probe.get().is_some(),
@@ -52,6 +60,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         FactTable { title: "Processor", facts: processor(host) },
         FactTable { title: "Clock and timer", facts: clocks(host) },
         FactTable { title: "Memory", facts: memory(host) },
+        FactTable { title: "Storage", facts: storage::facts(host) },
         FactTable { title: "System", facts: system(host) },
         FactTable { title: "What this process may use", facts: limits(host) },
     ]
@@ -214,7 +223,7 @@ fn system(host: &Host) -> Vec<Fact> {
 
 fn limits(host: &Host) -> Vec<Fact> {
     let l = &host.limits;
-    vec![
+    let mut facts = vec![
         Fact::plain("usable CPUs", &ranges(&l.usable_cpus)),
         Fact::plain("usable physical cores", &l.usable_cores.to_string()),
         Fact::probe("affinity mask", &l.affinity, |v| ranges(v)),
@@ -226,7 +235,9 @@ fn limits(host: &Host) -> Vec<Fact> {
             v.map_or_else(|| "none".to_owned(), format_size)
         }),
         Fact::probe("memory used of it", &l.memory_used_bytes, |v| format_size(*v)),
-    ]
+    ];
+    facts.extend(storage::limits(host));
+    facts
 }
 
 /// A share in percent.
@@ -235,7 +246,7 @@ fn share(value: f64) -> String {
 }
 
 /// A quantity that stays short whatever the file says.
-fn quantity(value: f64, unit: Unit) -> String {
+pub fn quantity(value: f64, unit: Unit) -> String {
     if value.is_finite() && value.abs() < 1e18 {
         format_quantity(value, unit)
     } else {

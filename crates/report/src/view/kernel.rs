@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, Measurement, Run, Summary, Unit};
+use proofmark_model::{Better, Measurement, Run, Subsystem, Summary, Unit};
 use serde::Serialize;
 
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
 use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trials};
+use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::series::{self, BarChart, LineChart};
 use super::table::{Cell, Table};
 use super::text::clean;
-use super::{matrix, published, sentences, trials};
+use super::{disk, matrix, published, sentences, trials};
 
 /// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
@@ -25,6 +26,10 @@ const MOVED: &str = "The rate of the bytes that the hardware must carry: with th
 
 /// What the column `load moved` means.
 const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
+
+/// What the column `device` means.
+const DEVICE: &str = "What the devices underneath moved during the trials, by their own \
+    counters, as a share of the bytes asked for. At 0 % the page cache did it all.";
 
 /// One kernel's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,8 +64,12 @@ pub struct KernelView {
     pub bars: Vec<BarChart>,
     /// Own number against trusted tools; empty without one.
     pub references: Table,
-    /// Distribution of single operations; empty without one.
+    /// Percentiles of single operations; empty without any.
     pub latency: Table,
+    /// Their distributions.
+    pub distribution: Option<LatencyChart>,
+    /// Latency over throughput as the queue gets deeper.
+    pub curves: Vec<LatencyChart>,
     /// What the checks found.
     pub findings: Vec<FindingGroup>,
     /// How its ceilings were derived.
@@ -105,7 +114,9 @@ fn view(group: &Group, run: &Run) -> KernelView {
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references(group, &scale),
-        latency: latency(group),
+        latency: latency::table(group),
+        distribution: latency::distribution(group),
+        curves: latency::curves(group, &scale),
         findings: findings::of_kernel(group),
         derivations: derivation::of_kernel(group, &scale),
         witnesses: witnesses(group),
@@ -124,7 +135,10 @@ fn scale(group: &Group) -> Scale {
         .unwrap_or(Unit::OpPerSecond);
     let medians: Vec<f64> =
         group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median).collect();
-    Scale::of_values(&medians, unit)
+    match group.all.first() {
+        Some(m) => disk::scale(m, &medians),
+        None => Scale::of_values(&medians, unit),
+    }
 }
 
 /// Which direction is good, in words.
@@ -138,13 +152,38 @@ fn better(group: &Group) -> &'static str {
 /// A table whose first columns are the knobs that vary.
 pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
     let mut table = Table::new(caption);
+    let told = told_by_others(group, without);
     for name in group.varying.iter().filter(|n| !without.contains(n)) {
         let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
         let title = clean(name);
         table = if numeric { table.number(title) } else { table.column(title) };
+        table = table.spare(if told.contains(name) { 2 } else { 0 });
         table.keys += 1;
     }
     table
+}
+
+/// Knobs of a disk's point without which a row has its name still, as the engine that
+/// the queue depth decides.
+fn told_by_others<'a>(group: &Group<'a>, without: &[&str]) -> Vec<&'a str> {
+    if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+        return Vec::new();
+    }
+    let names = |said: &[&str]| -> BTreeSet<String> {
+        group.all.iter().map(|m| group.short_without(&m.params, said)).collect()
+    };
+    let all = names(without).len();
+    let (mut said, mut told) = (without.to_vec(), Vec::new());
+    for knob in ["engine", "queue_depth"] {
+        let found = group.varying.iter().copied().find(|n| *n == knob && *n != group.axis);
+        said.extend(found);
+        if found.is_some() && names(&said).len() == all {
+            told.extend(found);
+        } else {
+            said.truncate(without.len() + told.len());
+        }
+    }
+    told
 }
 
 /// The cells of those columns for one measurement.
@@ -170,21 +209,25 @@ pub fn caption(group: &Group, what: &str) -> String {
 }
 
 fn table(group: &Group, scale: &Scale) -> Table {
-    let moved = group.all.iter().any(|m| trials::moved(m).is_some());
     let loads = Scale::of(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
-    let loaded = group.all.iter().any(|m| trials::background(m).is_some());
+    let beside = columns_beside(group, scale, &loads);
     let mut table = keyed(group, caption(group, "median of the trials against its ceiling"), &[])
         .measured("median", scale.label());
-    if moved {
-        table = table.measured("moved", scale.label()).explained(MOVED);
+    for b in &beside {
+        table = table.measured(b.title, b.unit.clone());
+        if !b.about.is_empty() {
+            table = table.explained(b.about);
+        }
     }
-    if loaded {
-        table = table.measured("load moved", loads.label()).explained(LOADED);
-    }
+    // A disk's table has more columns than a terminal is wide.
+    let disk = u8::from(group.all.iter().any(|m| m.subsystem == Subsystem::Disk));
     table = table
         .measured("95 % interval", scale.label())
+        .spare(3 * disk)
         .measured("ceiling", scale.label())
+        .spare(4)
         .measured("efficiency", "%")
+        .spare(disk)
         .column("verdict");
     for m in &group.all {
         let mut cells = keys(group, m, &mut table, &[]);
@@ -193,16 +236,11 @@ fn table(group: &Group, scale: &Scale) -> Table {
             None => why_no_trials(m),
             Some(_) => "the median is not a finite number".to_owned(),
         }));
-        for (shown, rate) in [
-            (moved, trials::moved(m).and_then(|v| scale.number(v))),
-            (loaded, trials::background(m).and_then(|v| loads.number(v))),
-        ] {
-            if shown {
-                cells.push(table.maybe(rate, || match summary {
-                    None => why_no_trials(m),
-                    Some(_) => "its trials do not tell".to_owned(),
-                }));
-            }
+        for b in &beside {
+            cells.push(table.maybe((b.value)(m), || match summary {
+                None => why_no_trials(m),
+                Some(_) => "its trials do not tell".to_owned(),
+            }));
         }
         let interval = summary.and_then(|s| s.ci95).and_then(|i| scale.tight_interval(i));
         cells.push(table.maybe(interval, || why_no_interval(m)));
@@ -214,6 +252,50 @@ fn table(group: &Group, scale: &Scale) -> Table {
         table.push(cells);
     }
     table
+}
+
+/// The text of one measurement's cell.
+type Text<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
+
+/// A column beside the median.
+struct Beside<'a> {
+    title: &'static str,
+    unit: String,
+    /// What it means; empty where the title says it.
+    about: &'static str,
+    value: Text<'a>,
+}
+
+/// The columns beside the median that any measurement of the kernel has a value for.
+fn columns_beside<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<Beside<'a>> {
+    let label = |scale: &Scale| scale.label().to_owned();
+    let all = vec![
+        Beside {
+            title: "IOPS",
+            unit: Unit::OpPerSecond.to_string(),
+            about: "",
+            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.median)),
+        },
+        Beside {
+            title: "device",
+            unit: "%".to_owned(),
+            about: DEVICE,
+            value: Box::new(|m| disk::device_share(m).and_then(percent)),
+        },
+        Beside {
+            title: "moved",
+            unit: label(scale),
+            about: MOVED,
+            value: Box::new(|m| scale.number(trials::moved(m)?)),
+        },
+        Beside {
+            title: "load moved",
+            unit: label(loads),
+            about: LOADED,
+            value: Box::new(|m| loads.number(trials::background(m)?)),
+        },
+    ];
+    all.into_iter().filter(|b| group.all.iter().any(|m| (b.value)(m).is_some())).collect()
 }
 
 /// The verdict, and beside it whether the threads took turns.
@@ -265,25 +347,6 @@ fn references(group: &Group, scale: &Scale) -> Table {
             cells.push(table.maybe(interval, || "fewer than 6 pairs".to_owned()));
             table.push(cells);
         }
-    }
-    table
-}
-
-fn latency(group: &Group) -> Table {
-    let all = || group.all.iter().filter_map(|m| m.latency.as_ref().map(|l| (m, l)));
-    let scale = Scale::of(all().map(|(_, l)| l.p50), Unit::Second);
-    let mut table = keyed(group, caption(group, "time of single operations"), &[]).number("count");
-    for name in ["min", "p50", "p90", "p99", "p99.9", "max"] {
-        table = table.measured(name, scale.label());
-    }
-    for (m, l) in all() {
-        let mut cells = keys(group, m, &mut table, &[]);
-        cells.push(Cell::text(proofmark_model::format_count(l.count)));
-        for value in [Some(l.min), Some(l.p50), l.p90, l.p99, l.p999, Some(l.max)] {
-            let text = value.and_then(|v| scale.number(v));
-            cells.push(table.maybe(text, || "too few operations for this percentile".to_owned()));
-        }
-        table.push(cells);
     }
     table
 }

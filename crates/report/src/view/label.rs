@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, format_count, format_size,
+    AUTO, Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, format_count, format_size,
 };
 
+use super::disk::{IO, SAID_BY_IO};
 use super::text::{clean, plural};
 
 /// Measurements of one kernel with what its knobs look like.
@@ -43,11 +44,14 @@ impl<'a> Group<'a> {
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
+        if present.contains(IO) {
+            order.retain(|name| !SAID_BY_IO.contains(name));
+        }
         let (varying, fixed) = order.iter().partition(|name| {
             let mut values = all.iter().map(|m| m.params.get(name));
             let first = values.next();
             // A table without a column that names its rows cannot be read.
-            [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
+            [axis, "threads", IO].contains(name) || values.any(|v| Some(v) != first)
         });
         all.sort_by(|a, b| {
             order
@@ -143,6 +147,7 @@ pub fn is_size(spec: Option<&KernelSpec>, name: &str) -> bool {
 /// The value of a knob in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
 fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
     match (name.strip_suffix('s'), value) {
+        (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
         (Some(_), Param::Text(_)) => format!("{} {}", knob_value(spec, name, value), spoken(name)),
         (None, Param::Text(_)) => knob_value(spec, name, value),
@@ -159,13 +164,16 @@ fn phrase<'n>(
 ) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_by_key(|n| match params.get(n) {
-        Some(Param::Text(_)) => 0,
-        _ if *n == "threads" => 1,
-        _ => 2,
+        _ if *n == IO => 0,
+        Some(Param::Text(_)) => 1,
+        _ if *n == "threads" => 2,
+        _ => 3,
     });
     let parts: Vec<String> = names
         .iter()
-        .filter_map(|name| params.get(name).map(|v| knob_phrase(spec, name, v)))
+        .filter_map(|name| params.get(name).map(|v| (name, v)))
+        .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
+        .map(|(name, v)| knob_phrase(spec, name, v))
         .collect();
     parts.join(", ")
 }

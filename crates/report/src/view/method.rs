@@ -15,6 +15,15 @@ const MEMORY: &str = "Memory. Bytes are counted as STREAM counts them: what the 
     a load that waited for the one before it; time divided by operations is called reciprocal \
     throughput.";
 
+/// What is measured of a disk.
+const DISK: &str = "Disk. Files hold random data that was written and synced before. Direct I/O \
+    goes past the page cache; what a device cannot do directly is buffered, with the file evicted \
+    before each trial (cold cache) or read once before (warm cache), and says so. Beside each rate \
+    stands what the block devices themselves counted in the timed part, as a share of the bytes \
+    asked for. A write rate says whether its time includes the flush to stable storage. IOPS is the \
+    rate divided by the block size. The latency of an I/O runs from before its submission until its \
+    completion was seen.";
+
 /// A paragraph each.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
@@ -78,6 +87,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     ];
     if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {
         out.insert(2, MEMORY.to_owned());
+    }
+    if run.measurements.iter().any(|m| m.subsystem == Subsystem::Disk) {
+        out.insert(2, DISK.to_owned());
     }
     out
 }

@@ -9,11 +9,14 @@
 //! `-` with a footnote that says why.
 
 mod derivation;
+mod disk;
 mod findings;
+mod glance;
 mod headline;
 mod host;
 mod kernel;
 mod label;
+mod latency;
 mod levels;
 mod matrix;
 mod method;
@@ -22,6 +25,7 @@ mod published;
 mod roofline;
 mod sentences;
 mod series;
+mod storage;
 mod table;
 mod text;
 mod trials;
@@ -34,12 +38,14 @@ pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_ma
 pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
+pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
 pub use table::{Cell, Column, Row, Table};
 pub use text::{clean, plural};
 
+pub(crate) use disk::trial_iops;
 pub(crate) use label::why_no_trials;
 
 /// A whole report.
@@ -53,6 +59,8 @@ pub struct View {
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
+    /// What the disk does, in few numbers; empty where none was measured.
+    pub disk: Table,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
     /// CPU peaks and memory levels in one picture, if both were measured.
@@ -85,12 +93,14 @@ pub struct Trust {
 impl View {
     /// What a report of this run says.
     pub fn of(run: &Run) -> Self {
+        let run = &*disk::named(run);
         let kernels = kernel::all(run);
         Self {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run),
+            disk: glance::disk(run),
             kernels,
             roofline: roofline::of(run),
             findings: findings::all(run),

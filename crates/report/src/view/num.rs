@@ -32,6 +32,19 @@ impl Scale {
             .unwrap_or(suited)
     }
 
+    /// I/Os a second on a rate in bytes a second, each of so many bytes; `None` for none.
+    pub fn iops(block: u64) -> Option<Self> {
+        let factor = 1.0 / block as f64;
+        let quantity = Quantity { factor, label: "IOPS".to_owned() };
+        factor.is_finite().then_some(Self { quantity })
+    }
+
+    /// The same in thousands.
+    pub fn thousands(self) -> Self {
+        let Quantity { factor, label } = self.quantity;
+        Self { quantity: Quantity { factor: factor / 1000.0, label: format!("thousand {label}") } }
+    }
+
     /// Label with its prefix, such as `GFLOP/s`.
     pub fn label(&self) -> &str {
         &self.quantity.label

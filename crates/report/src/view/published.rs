@@ -2,12 +2,14 @@
 //! threads, one a combination of the other knobs; by working set or load where that
 //! is what the kernel is about. For blocks of a few bytes they printed the time over
 //! the number of blocks as a latency. Here it stands under its own name, beside the
-//! latency that it is not.
+//! latency that it is not: that of memory, or the median time of the same disk's I/Os.
 
-use proofmark_model::{Host, Measurement, Unit, format_size};
+use std::collections::BTreeSet;
+
+use proofmark_model::{Host, Measurement, Subsystem, Summary, Unit, format_size};
 
 use super::headline::{best, in_question};
-use super::kernel::{caption, verdict};
+use super::kernel::{caption, keyed, keys, verdict};
 use super::label::{Group, knob_value, spoken, why_missing, why_no_trials};
 use super::levels::within;
 use super::num::Scale;
@@ -18,6 +20,8 @@ use super::text::clean;
 const SHOWN: usize = 10;
 /// The largest block in bytes whose time is printed.
 const SMALL: u64 = 8;
+/// The same of a disk, of whose block sizes only the smallest is printed.
+const SMALL_ON_DISK: u64 = 4096;
 /// The kernel that measures a latency.
 const LATENCY: &str = "memory.latency";
 /// What a reciprocal throughput is.
@@ -25,6 +29,11 @@ const RECIPROCAL: &str = "A reciprocal throughput is the time divided by the blo
     threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
     The latency is the time of one access that waited for the one before it, as memory.latency \
     measures it";
+
+/// The same of a disk.
+const RECIPROCAL_IO: &str = "The time divided by the I/Os of all threads together, which the \
+    published experiments print as latency. It is none: I/Os overlap in time, and more in flight \
+    make it less. The latency p50 is the median time of one I/O of the same point.";
 
 /// One point with its values.
 struct Line<'a> {
@@ -37,14 +46,16 @@ struct Line<'a> {
 /// The tables of one kernel.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let by = rows_by(group);
+    let published = in_megabytes(group);
+    let scale = published.as_ref().unwrap_or(scale);
     let parts = combinations(group, &group.all, &[by]);
     parts
         .into_iter()
         .map(|(name, members)| {
             let lines: Vec<Line> = members.into_iter().map(Line::of).collect();
-            let mut table = start(group, scale, by, ["every trial", &name], &lines);
+            let mut table = start(group, scale, Some(by), ["every trial", &name], &lines);
             for line in &lines {
-                let cells = cells(group, scale, by, line, &mut table);
+                let cells = cells(group, scale, Some(by), line, &mut table);
                 table.push(cells);
             }
             table
@@ -52,42 +63,107 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
         .collect()
 }
 
-/// Time a block, where blocks are of a few bytes.
+/// Rates of a disk are in MB/s, as published.
+fn in_megabytes(group: &Group) -> Option<Scale> {
+    let m = group.all.first()?;
+    let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
+    rate.then(|| Scale::of([1e6], Unit::BytePerSecond))
+}
+
+/// The largest block whose time is printed.
+fn small(group: &Group) -> u64 {
+    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
+    let sizes = group.all.iter().filter_map(|m| m.params.int("block_size"));
+    if disk { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
+}
+
+/// Time a block, where blocks are small: of memory a table a combination of the knobs, of
+/// a disk one.
 pub fn reciprocal(group: &Group) -> Vec<Table> {
+    let most = small(group);
     let small: Vec<&Measurement> = group
         .all
         .iter()
         .copied()
         .filter(|m| m.unit == Unit::BytePerSecond)
-        .filter(|m| m.params.int("block_size").is_some_and(|b| (1..=SMALL).contains(&b)))
+        .filter(|m| m.params.int("block_size").is_some_and(|b| (1..=most).contains(&b)))
         .collect();
+    if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+        return by_block(group, None, &small).into_iter().collect();
+    }
     let by = rows_by(group);
     let parts = combinations(group, &small, &[by]);
-    parts.into_iter().filter_map(|(_, members)| by_block(group, by, &members)).collect()
+    parts.into_iter().filter_map(|(_, members)| by_block(group, Some(by), &members)).collect()
 }
 
-fn by_block(group: &Group, by: &str, members: &[&Measurement]) -> Option<Table> {
+fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option<Table> {
     let params = &members.first()?.params;
     let size = params.int("block_size")?;
-    let name = group.short_without(params, &[by, "block_size"]);
+    let name = by.map_or_else(String::new, |by| group.short_without(params, &[by, "block_size"]));
     let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(m)).collect();
-    let latency = Group::new(group.run, LATENCY);
-    let latency = best(&latency, &in_question(&latency));
-    let here = latency.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
-    let means: Vec<f64> =
-        lines.iter().filter_map(|l| l.mean).chain(latency.map(|(_, s)| s.median)).collect();
-    let scale = Scale::of_values(&means, Unit::Second);
+    let beside = Beside::of(group);
+    let means = lines.iter().flat_map(|l| [l.mean, beside.latency(l.m)]).flatten();
+    let scale = Scale::of_values(&means.collect::<Vec<_>>(), Unit::Second);
     let what = format!("reciprocal throughput, time a block of {}", format_size(size));
     let mut table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(LATENCY, scale.label())
-        .explained(&format!("{RECIPROCAL}{here}."));
+        .measured(beside.title(), scale.label())
+        .explained(&beside.about(group));
     for line in &lines {
         let mut cells = cells(group, &scale, by, line, &mut table);
-        let value = latency.and_then(|(_, s)| scale.number(s.median));
-        cells.push(table.maybe(value, || format!("{LATENCY} has no number in this run")));
+        let value = beside.latency(line.m).and_then(|v| scale.number(v));
+        cells.push(table.maybe(value, || beside.why_none(line.m)));
         table.push(cells);
     }
     Some(table)
+}
+
+/// The latency that stands beside a reciprocal throughput.
+enum Beside<'a> {
+    /// Of single I/Os, each point's own.
+    Disk,
+    /// Of loads, that of the whole run.
+    Memory(Option<(&'a Measurement, &'a Summary)>),
+}
+
+impl<'a> Beside<'a> {
+    fn of(group: &Group<'a>) -> Self {
+        if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+            return Self::Disk;
+        }
+        let latency = Group::new(group.run, LATENCY);
+        Self::Memory(best(&latency, &in_question(&latency)))
+    }
+
+    fn latency(&self, m: &Measurement) -> Option<f64> {
+        match self {
+            Self::Disk => m.latency.as_ref().map(|l| l.p50),
+            Self::Memory(found) => found.map(|(_, s)| s.median),
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Disk => "latency p50",
+            Self::Memory(_) => LATENCY,
+        }
+    }
+
+    fn about(&self, group: &Group) -> String {
+        match self {
+            Self::Disk => RECIPROCAL_IO.to_owned(),
+            Self::Memory(found) => {
+                let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
+                format!("{RECIPROCAL}{here}.")
+            }
+        }
+    }
+
+    fn why_none(&self, m: &Measurement) -> String {
+        match self {
+            Self::Disk => why_missing(m, "latency", "its operations were not timed one by one"),
+            Self::Memory(_) => format!("{LATENCY} has no number in this run"),
+        }
+    }
 }
 
 /// Where the latency was measured, as far as the point tells.
@@ -106,10 +182,12 @@ fn here(host: &Host, m: &Measurement) -> String {
     if parts.is_empty() { String::new() } else { format!("; here {}", parts.join(", ")) }
 }
 
-/// Bytes that are counted for one block: a copy reads and writes it.
+/// Bytes that are counted for one block: a copy in memory reads and writes it. A disk reads
+/// or writes it.
 fn counted(m: &Measurement) -> f64 {
     let block = m.params.int("block_size").unwrap_or(0) as f64;
-    if m.kernel.ends_with("read_write") { 2.0 * block } else { block }
+    let copy = m.subsystem == Subsystem::Memory && m.kernel.ends_with("read_write");
+    if copy { 2.0 * block } else { block }
 }
 
 impl<'a> Line<'a> {
@@ -133,7 +211,12 @@ impl<'a> Line<'a> {
 
 /// The knob that names the rows.
 fn rows_by<'a>(group: &Group<'a>) -> &'a str {
-    if group.axis == "block_size" { "threads" } else { group.axis }
+    let threads: BTreeSet<u64> = group.all.iter().map(|m| m.params.threads()).collect();
+    match group.axis {
+        "block_size" => "threads",
+        "queue_depth" if threads.len() > 1 => "threads",
+        axis => axis,
+    }
 }
 
 /// Measurements that differ in these knobs only, and what they have in common.
@@ -153,7 +236,8 @@ fn combinations<'a>(
     out
 }
 
-fn start(group: &Group, scale: &Scale, by: &str, what: [&str; 2], lines: &[Line]) -> Table {
+/// A table whose rows are named by one knob, or by all that vary.
+fn start(group: &Group, scale: &Scale, by: Option<&str>, what: [&str; 2], lines: &[Line]) -> Table {
     let most = lines.iter().map(|l| l.values.len()).max().unwrap_or(0);
     let shown = most.min(SHOWN);
     let [what, name] = what;
@@ -163,26 +247,37 @@ fn start(group: &Group, scale: &Scale, by: &str, what: [&str; 2], lines: &[Line]
     } else {
         (what.to_owned(), "")
     };
-    let mut what = format!("{what} by {}", spoken(by));
+    let mut what = by.map_or_else(|| what.clone(), |by| format!("{what} by {}", spoken(by)));
     if !name.is_empty() {
         what.push_str(&format!(", {name}"));
     }
-    let mut table = Table::new(format!("{}, in {}{all}", caption(group, &what), scale.label()))
-        .number(spoken(by));
-    table.keys = 1;
+    let caption = format!("{}, in {}{all}", caption(group, &what), scale.label());
+    let mut table = match by {
+        Some(by) => Table { keys: 1, ..Table::new(caption).number(spoken(by)) },
+        None => keyed(group, caption, &["block_size"]),
+    };
     for i in 1..=shown {
-        table = table.number(format!("Exp {i}"));
+        table = table.number(format!("Exp {i}")).spare(3);
     }
     table.number("Average").number("Std Dev").column("verdict")
 }
 
-fn cells(group: &Group, scale: &Scale, by: &str, line: &Line, table: &mut Table) -> Vec<Cell> {
+fn cells(
+    group: &Group,
+    scale: &Scale,
+    by: Option<&str>,
+    line: &Line,
+    table: &mut Table,
+) -> Vec<Cell> {
     let m = line.m;
-    let row = match (by, m.params.get(by)) {
+    let row = |by| match (by, m.params.get(by)) {
         ("threads", _) => Some(proofmark_model::format_count(m.params.threads())),
         (_, value) => value.map(|v| knob_value(group.spec, by, v)),
     };
-    let mut cells = vec![table.maybe(row, || "this point has no such knob".to_owned())];
+    let mut cells = match by {
+        Some(by) => vec![table.maybe(row(by), || "this point has no such knob".to_owned())],
+        None => keys(group, m, table, &["block_size"]),
+    };
     let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
     for i in 0..shown {
         let value = line.values.get(i).and_then(|v| scale.number(*v));

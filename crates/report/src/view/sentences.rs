@@ -4,10 +4,12 @@ use proofmark_model::{
     Measurement, Param, Run, Subsystem, Summary, Verdict, format_seconds, format_size,
 };
 
+use super::disk::{device_share, distance, fall_phrase};
 use super::headline::{best, in_question};
 use super::label::{Group, knob_value};
 use super::levels::{disagreements, plateaus};
-use super::num::Scale;
+use super::num::{Scale, percent};
+use super::series::follows;
 use super::text::{and_list, capital, clean, plural};
 
 /// Series whose plateaus are told; of more, only that of the headline.
@@ -20,7 +22,13 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
     if let Some((hero, summary)) = best(group, &asked) {
         out.extend(scaling(group, &asked, hero, summary));
         out.extend(levels(group, hero, scale));
+        out.extend(deeper(group, &asked, hero));
     }
+    out.extend(group.all.iter().filter_map(|m| {
+        let fell = fall_phrase(m, scale)?;
+        Some(format!("The rate fell ({}): {fell}.", group.short(&m.params)))
+    }));
+    out.extend(page_cache(group, scale));
     out.extend(disagreements(group.all.iter().copied()).into_iter().map(|d| {
         let [reported, measured] = [d.reported, d.measured].map(|b| format_size(b as u64));
         format!("{}: the machine reports {reported}, its plateau ends at {measured}.", d.level)
@@ -46,7 +54,10 @@ pub fn design(group: &Group, run: &Run) -> String {
                     values.push(v);
                 }
             }
-            format!("{} {}", clean(name), and_list(&values))
+            // Values that hold a comma would run together.
+            let lists = values.iter().any(|v| v.contains(", "));
+            let values = if lists { values.join(" or ") } else { and_list(&values) };
+            format!("{} {values}", clean(name))
         })
         .collect();
     let policy = &run.plan.policy;
@@ -69,7 +80,7 @@ pub fn design(group: &Group, run: &Run) -> String {
 }
 
 /// Members of `all` that differ from `from` in these knobs only.
-fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
+pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
     let kept = |(name, _): &(&String, &Param)| !but.contains(&name.as_str());
     let like =
         |m: &&Measurement| m.params.0.iter().filter(kept).eq(from.params.0.iter().filter(kept));
@@ -101,7 +112,7 @@ fn scaling(
     let (over, within): (Vec<_>, Vec<_>) =
         series[1..].iter().partition(|(threads, _)| group.beyond_cpus(*threads));
     let steps = |from: (u64, &Summary), steps: &[&(u64, &Summary)]| -> String {
-        and_list(&steps.iter().map(|s| step(from, **s)).collect::<Vec<_>>())
+        and_list(&steps.iter().map(|s| step(from, **s, "with")).collect::<Vec<_>>())
     };
     // Memory is bound by what the usable CPUs reach together: that is what more
     // threads than those are held against.
@@ -128,14 +139,52 @@ fn scaling(
 }
 
 /// `1.98 times with 2 (the intervals overlap)`.
-fn step((_, from): (u64, &Summary), (threads, s): (u64, &Summary)) -> String {
+fn step((_, from): (u64, &Summary), (count, s): (u64, &Summary), with: &str) -> String {
     let overlap = match (from.ci95, s.ci95) {
         (Some([a, b]), Some([c, d])) => a <= d && c <= b,
         _ => false,
     };
     let factor = s.median / from.median;
     let same = if overlap { " (the intervals overlap)" } else { "" };
-    format!("{factor:.2} times with {threads}{same}")
+    format!("{factor:.2} times {with} {count}{same}")
+}
+
+/// How the value changes as the queue gets deeper, in the series of the best number.
+fn deeper(group: &Group, asked: &[&Measurement], hero: &Measurement) -> Option<String> {
+    const DEPTH: &str = "queue_depth";
+    let mut but = vec![DEPTH];
+    but.extend(follows(group, DEPTH));
+    let mut series: Vec<(u64, &Summary)> = like(asked, hero, &but)
+        .into_iter()
+        .filter(|m| m.verdict != Verdict::Invalid)
+        .filter_map(|m| Some((m.params.int(DEPTH)?, m.summary.as_ref()?)))
+        .filter(|(_, s)| s.median.is_finite())
+        .collect();
+    series.sort_by_key(|(depth, _)| *depth);
+    let (first, rest) = series.split_first()?;
+    if rest.is_empty() || first.1.median <= 0.0 {
+        return None;
+    }
+    let steps: Vec<String> = rest.iter().map(|s| step(*first, *s, "at")).collect();
+    let kind = match group.short_without(&hero.params, &but) {
+        text if text.is_empty() => String::new(),
+        text => format!(" ({text})"),
+    };
+    Some(format!("Against queue depth {}{kind}, it is {}.", first.0, and_list(&steps)))
+}
+
+/// That the fastest number of the page cache is none of the disk.
+fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
+    let cached: Vec<&Measurement> =
+        group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
+    let (m, s) = best(group, &cached)?;
+    let (rate, name) = (scale.with_label(s.median)?, group.short(&m.params));
+    let device = device_share(m).and_then(percent);
+    let device = device.map_or_else(
+        || "what the device moved meanwhile is not known".to_owned(),
+        |p| format!("the device moved {p} % of it"),
+    );
+    Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 
 /// What each cache level and memory give, a sentence a series of working sets.

@@ -16,6 +16,8 @@ pub struct Column {
     pub numeric: bool,
     /// Footnote, from 1: what the column means.
     pub note: Option<usize>,
+    /// How easily a narrow page does without it: 0 never, the greatest goes first.
+    pub spare: u8,
 }
 
 /// One cell.
@@ -71,23 +73,33 @@ impl Table {
 
     /// Adds a column of text.
     #[must_use]
-    pub fn column(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), unit: None, numeric: false, note: None });
-        self
+    pub fn column(self, title: impl Into<String>) -> Self {
+        self.add(title.into(), None, false)
     }
 
     /// Adds a column of numbers without a unit.
     #[must_use]
-    pub fn number(mut self, title: impl Into<String>) -> Self {
-        self.columns.push(Column { title: title.into(), unit: None, numeric: true, note: None });
-        self
+    pub fn number(self, title: impl Into<String>) -> Self {
+        self.add(title.into(), None, true)
     }
 
     /// Adds a column of numbers in a unit.
     #[must_use]
-    pub fn measured(mut self, title: impl Into<String>, unit: impl Into<String>) -> Self {
-        let (title, unit) = (title.into(), Some(unit.into()));
-        self.columns.push(Column { title, unit, numeric: true, note: None });
+    pub fn measured(self, title: impl Into<String>, unit: impl Into<String>) -> Self {
+        self.add(title.into(), Some(unit.into()), true)
+    }
+
+    fn add(mut self, title: String, unit: Option<String>, numeric: bool) -> Self {
+        self.columns.push(Column { title, unit, numeric, note: None, spare: 0 });
+        self
+    }
+
+    /// Says how easily a narrow page does without the last column; see [`Column::spare`].
+    #[must_use]
+    pub fn spare(mut self, how: u8) -> Self {
+        if let Some(column) = self.columns.last_mut() {
+            column.spare = how;
+        }
         self
     }
 

@@ -11,7 +11,7 @@ use super::table::{Cell, Table};
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
 /// What is shown of a trial, where any trial has it.
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 24] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
     ("clock", Some("GHz"), |t| t.conditions.clock_hz.map(|v| v / 1e9)),
@@ -26,6 +26,16 @@ const COLUMNS: [Column; 14] = [
     ("swapped pages", None, |t| count(&t.conditions, |c| c.swapped_pages)),
     ("in huge pages", Some("%"), |t| t.conditions.huge_pages.map(|v| v * 100.0)),
     ("on a wrong node", Some("%"), |t| t.conditions.misplaced_pages.map(|v| v * 100.0)),
+    ("asked to read", Some("B"), |t| t.file.as_ref().map(|f| f.read_bytes as f64)),
+    ("asked to write", Some("B"), |t| t.file.as_ref().map(|f| f.written_bytes as f64)),
+    ("device read", Some("B"), |t| t.device.as_ref().map(|d| d.read_bytes as f64)),
+    ("device wrote", Some("B"), |t| t.device.as_ref().map(|d| d.written_bytes as f64)),
+    ("flushes", None, |t| t.device.as_ref()?.flushes.map(|v| v as f64)),
+    ("device busy", Some("s"), |t| t.device.as_ref().map(|d| d.busy_s)),
+    ("in flight", None, |t| t.device.as_ref().map(|d| d.in_flight_s / t.seconds)),
+    ("file cached", Some("%"), |t| t.file.as_ref()?.cached.map(|v| v * 100.0)),
+    ("never written", Some("%"), |t| t.file.as_ref()?.unwritten.map(|v| v * 100.0)),
+    ("entropy", Some("bit/B"), |t| t.file.as_ref()?.entropy_bits),
 ];
 
 fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
@@ -45,7 +55,8 @@ pub fn background(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| t.background))
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// The median of those that are finite; `None` without any.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let upper = *sorted.get(sorted.len() / 2)?;

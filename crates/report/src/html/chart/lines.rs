@@ -45,7 +45,9 @@ pub fn draw(chart: &LineChart) -> Result<String, Failed> {
     let shown = if chart.log { f64::INFINITY } else { FAR * most };
     let values = marks().flat_map(|m| {
         let [low, high] = m.interval.unwrap_or([m.value; 2]);
-        [m.value, low, high, m.ceiling.filter(|c| *c <= shown).unwrap_or(m.value)]
+        let [burst, sustained] = m.fall.unwrap_or([m.value; 2]);
+        let ceiling = m.ceiling.filter(|c| *c <= shown).unwrap_or(m.value);
+        [m.value, low, high, ceiling, burst, sustained]
     });
     let axis = if chart.log { Axis::log(values) } else { Axis::over(values) };
     Canvas::draw(SIZE, |canvas| {
@@ -144,9 +146,20 @@ impl Plot<'_, '_> {
         Ok(())
     }
 
+    /// An arrow from the burst to what lasted, left of the mark.
+    fn fall(&self, [burst, sustained]: [f64; 2], x: f64, i: usize) -> Result<(), Failed> {
+        let (x, from, to) = (x - REACH, self.y(burst), self.y(sustained));
+        let back = if to > from { -6.0 } else { 6.0 };
+        self.canvas.line(&[(x, from), (x, to)], Ink::Series(i), 2)?;
+        self.canvas.line(&[(x - 4.0, to + back), (x, to), (x + 4.0, to + back)], Ink::Series(i), 2)
+    }
+
     fn mark(&self, spot: &Spot, i: usize) -> Result<(), Failed> {
         let m = &spot.mark;
         let (x, y) = (x(spot.at), self.y(m.value));
+        if let Some(fall) = m.fall {
+            self.fall(fall, x, i)?;
+        }
         shape::draw(self.canvas, i, (x, y))?;
         if let Some([low, high]) = m.interval {
             let (low, high) = (self.y(low), self.y(high));

@@ -7,6 +7,7 @@
 mod axis;
 mod bars;
 mod canvas;
+mod latency;
 mod lines;
 mod roofline;
 mod shape;
@@ -15,7 +16,7 @@ use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::RenderError;
-use crate::view::{BarChart, LineChart, Roofline};
+use crate::view::{BarChart, LatencyChart, LineChart, Roofline};
 
 /// A chart on the page.
 #[derive(Debug, Clone, Serialize)]
@@ -26,6 +27,8 @@ pub struct Chart {
     pub title: String,
     /// Lines' signs and names; empty where the chart names its own parts.
     pub legend: Vec<Key>,
+    /// What its signs are; empty where the page says it of all charts.
+    pub key: String,
     /// What is left out and why; empty if nothing is.
     pub left_out: String,
 }
@@ -55,6 +58,7 @@ pub fn lines(chart: &LineChart, id: &str) -> Result<Chart, RenderError> {
         svg: element(&inside, lines::SIZE, id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: signs.into_iter().zip(names).map(|(sign, name)| Key { sign, name }).collect(),
+        key: String::new(),
         left_out: chart.left_out.clone(),
     })
 }
@@ -70,6 +74,27 @@ pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
         svg: element(&inside, bars::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
+        key: String::new(),
+        left_out: chart.left_out.clone(),
+    })
+}
+
+/// Times of single operations.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn latency(chart: &LatencyChart, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
+    let inside = latency::draw(chart).map_err(failed)?;
+    let key = |(i, c): (usize, &crate::view::Curve)| {
+        Ok(Key { sign: shape::sign(i)?, name: c.name.clone() })
+    };
+    let legend: Result<Vec<Key>, String> = chart.curves.iter().enumerate().map(key).collect();
+    Ok(Chart {
+        svg: element(&inside, latency::SIZE, id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: legend.map_err(failed)?,
+        key: chart.key.clone(),
         left_out: chart.left_out.clone(),
     })
 }
@@ -89,6 +114,7 @@ pub fn roofline(picture: &Roofline, id: &str) -> Result<Chart, RenderError> {
         svg: element(&inside, roofline::SIZE, id, &picture.title, &picture.description),
         title: picture.title.clone(),
         legend: legend.map_err(failed)?,
+        key: String::new(),
         left_out: String::new(),
     })
 }
@@ -145,6 +171,7 @@ mod tests {
             about: "1 thread: <b>".into(),
             interval: Some([value * 0.9, value * 1.1]),
             ceiling: Some(value * 1.2),
+            fall: Some([value * 1.3, value * 0.7]),
             verdict: Verdict::Suspect,
         }
     }

@@ -13,7 +13,10 @@ use crate::view::text::plural;
 /// Lines in one chart.
 pub const LINES: usize = 6;
 /// Times the least value that the greatest is where only a logarithm shows both.
-const SPAN: f64 = 20.0;
+pub const SPAN: f64 = 20.0;
+
+/// What an arrow means.
+const FALL: &str = "Arrow: the rate fell, from the burst to what lasted.";
 
 /// A value at its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,33 +69,75 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     let drawn = drawable(group, scale);
     let mut out = Vec::new();
     let mut few = true;
+    let shown = Shown::As(scale);
     if group.axis != "threads"
         && let Some(across) = Across::of(group, group.axis, &drawn)
     {
         few = across.ticks(group).len() <= LINES && group.axis == "block_size";
-        out.extend(over(group, scale, &across, &drawn));
+        out.extend(over(group, shown, &across, &drawn, &[group.axis], ""));
     }
     if few && let Some(across) = Across::of(group, "threads", &drawn) {
-        out.extend(over(group, scale, &across, &drawn));
+        out.extend(over(group, shown, &across, &drawn, &["threads"], ""));
     }
     out
 }
 
-fn over<'a>(
-    group: &Group<'a>,
-    scale: &Scale,
-    across: &Across<'a>,
-    drawn: &[&'a Measurement],
-) -> Vec<LineChart> {
-    let panels = panels(group, drawn, &[across.knob], LINES);
-    panels.iter().map(|p| chart(group, scale, across, p)).collect()
+/// What the values are.
+#[derive(Clone, Copy)]
+pub enum Shown<'a> {
+    /// As measured, on this scale.
+    As(&'a Scale),
+    /// I/Os a second, each of the point's own block size.
+    Iops(&'a dyn Fn(&Measurement) -> Option<Scale>),
 }
 
-fn chart(group: &Group, scale: &Scale, across: &Across, panel: &Panel) -> LineChart {
+impl Shown<'_> {
+    fn mark(self, group: &Group, m: &Measurement) -> Option<Mark> {
+        match self {
+            Self::As(scale) => mark(group, m, scale),
+            Self::Iops(scale) => mark(group, m, &scale(m)?),
+        }
+    }
+
+    fn label(self, panel: &Panel) -> String {
+        let of = |m: &&Measurement| match self {
+            Self::As(scale) => Some(scale.clone()),
+            Self::Iops(scale) => scale(m),
+        };
+        panel.members.iter().find_map(of).map_or_else(String::new, |s| s.label().to_owned())
+    }
+
+    fn noun(self, group: &Group) -> &'static str {
+        match self {
+            Self::As(_) => noun(group),
+            Self::Iops(_) => "IOPS",
+        }
+    }
+}
+
+/// Charts of these measurements, no more lines in each than a reader can follow. `said` are
+/// the knobs on the axis and in `name`, which the title holds.
+pub fn over<'a>(
+    group: &Group<'a>,
+    shown: Shown,
+    across: &Across<'a>,
+    drawn: &[&'a Measurement],
+    said: &[&'a str],
+    name: &str,
+) -> Vec<LineChart> {
+    let panels = panels(group, drawn, said, LINES);
+    let named = |p: &Panel| {
+        let names = [name, &p.name].into_iter().filter(|n| !n.is_empty());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    panels.iter().map(|p| chart(group, shown, across, p, &named(p))).collect()
+}
+
+fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str) -> LineChart {
     let mut series: Vec<Series> = Vec::new();
     for m in &panel.members {
         let name = group.short_without(&m.params, &panel.said);
-        let place = across.place(group, m).zip(mark(group, m, scale));
+        let place = across.place(group, m).zip(shown.mark(group, m));
         let Some(((at, x), mark)) = place else { continue };
         let spot = Spot { at, x, mark };
         match series.iter_mut().find(|s| s.name == name) {
@@ -110,12 +155,15 @@ fn chart(group: &Group, scale: &Scale, across: &Across, panel: &Panel) -> LineCh
     }
     let more = series.len().saturating_sub(LINES);
     series.truncate(LINES);
-    let (rules, key) = across.rules(group);
-    let noun = noun(group);
+    let (rules, mut key) = across.rules(group);
+    if series.iter().flat_map(|s| &s.spots).any(|s| s.mark.fall.is_some()) {
+        key = format!("{FALL} {key}").trim_end().to_owned();
+    }
+    let (noun, unit) = (shown.noun(group), shown.label(panel));
     LineChart {
-        title: title(group, &format!("{noun} by {}", what(across)), &panel.name),
-        description: describe(&series, across, scale.label()),
-        unit: scale.label().to_owned(),
+        title: title(group, &format!("{noun} by {}", what(across)), name),
+        description: describe(&series, across, &unit),
+        unit,
         log: wide(group, &series),
         axis: across.label.clone(),
         ticks: across.ticks(group),

@@ -7,15 +7,17 @@
 
 mod across;
 mod bars;
+mod disk;
 mod lines;
 mod panels;
 
-use proofmark_model::{Measurement, Summary, Unit, Verdict};
+use proofmark_model::{Measurement, Subsystem, Summary, Unit, Verdict};
 use serde::Serialize;
 
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
-pub use self::lines::{LineChart, Series, Spot, lines};
+pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
+use super::disk::{IO, fall, fall_phrase};
 use super::label::Group;
 use super::num::{Scale, percent};
 use super::text::clean;
@@ -37,8 +39,30 @@ pub struct Mark {
     pub interval: Option<[f64; 2]>,
     /// Ceiling.
     pub ceiling: Option<f64>,
+    /// Where the rate fell: what it began with and what lasted.
+    pub fall: Option<[f64; 2]>,
     /// Verdict.
     pub verdict: Verdict,
+}
+
+/// The line charts of one kernel.
+pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
+    match group.all.first().map(|m| m.subsystem) {
+        Some(Subsystem::Disk) => disk::lines(group, scale),
+        _ => lines::lines(group, scale),
+    }
+}
+
+/// Knobs that another one decides, so that points along it may differ in them too: one
+/// I/O at a time needs no engine for many, and each depth has one engine.
+pub fn follows<'a>(group: &Group<'a>, knob: &str) -> Option<&'a str> {
+    let engine = group.varying.iter().copied().find(|n| *n == "engine")?;
+    let depth = |m: &Measurement| m.params.get("queue_depth").cloned();
+    let one_each = group.all.iter().all(|a| {
+        let same = |b: &&&Measurement| depth(a) == depth(b) && a.params.get(IO) == b.params.get(IO);
+        group.all.iter().filter(same).all(|b| a.params.get(engine) == b.params.get(engine))
+    });
+    (knob == "queue_depth" && one_each).then_some(engine)
 }
 
 /// Measurements that have a place on the axis.
@@ -64,6 +88,7 @@ fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
         about: about(group, scale, m, s),
         interval: s.ci95.and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(c.value)),
+        fall: fall(m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         verdict: m.verdict,
     })
 }
@@ -82,6 +107,7 @@ fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
             _ => None,
         },
         Some(verdict_mark(m.verdict).to_owned()),
+        fall_phrase(m, scale),
         group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -99,7 +125,8 @@ fn noun(group: &Group) -> &'static str {
     }
 }
 
-fn title(group: &Group, what: &str, name: &str) -> String {
+/// The title of a chart: the kernel, what is drawn, and of which points.
+pub fn title(group: &Group, what: &str, name: &str) -> String {
     let kernel = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
     if name.is_empty() { format!("{kernel}: {what}") } else { format!("{kernel}: {what} ({name})") }
 }

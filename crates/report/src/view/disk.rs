@@ -1,0 +1,231 @@
+//! What a number of the disk subsystem is about: the device or the page cache, with
+//! or without the flush, how many I/Os, and what the device itself counted meanwhile.
+
+use std::borrow::Cow;
+
+use proofmark_model::{FileState, Measurement, Param, Run, Subsystem, Trial, Unit};
+
+use super::num::{Scale, percent};
+use super::trials::median;
+
+/// The knob that [`named`] adds: how the file was read or written, in words.
+pub const IO: &str = "I/O";
+/// The knobs that it stands for.
+pub const SAID_BY_IO: [&str; 3] = ["direct", "cache", "flush"];
+
+/// The greatest number that the axis of a chart has place for.
+const DIGITS: f64 = 20_000.0;
+
+/// The run with each disk point's way to its file as one knob: `direct`, or `buffered,
+/// cold cache`, and for writes whether the time includes the flush. A reader sees it in
+/// every name of the point, so that no cached number passes for a disk's.
+pub fn named(run: &Run) -> Cow<'_, Run> {
+    if !run.measurements.iter().any(|m| io(m).is_some()) {
+        return Cow::Borrowed(run);
+    }
+    let mut run = run.clone();
+    for m in &mut run.measurements {
+        if let Some(words) = io(m) {
+            m.params.0.insert(IO.to_owned(), Param::Text(words));
+        }
+    }
+    Cow::Owned(run)
+}
+
+fn io(m: &Measurement) -> Option<String> {
+    if m.subsystem != Subsystem::Disk || m.params.get("direct").is_none() {
+        return None;
+    }
+    let way = match (asked_direct(m), direct(m)) {
+        (true, true) => "direct",
+        (true, false) => "direct asked, buffered done",
+        (false, _) => match m.params.text("cache") {
+            Some("warm") => "buffered, warm cache",
+            Some("cold") => "buffered, cold cache",
+            _ => "buffered",
+        },
+    };
+    let flush = match (writes(m), flushed(m)) {
+        (false, _) => "",
+        (true, Some(true)) => ", flush included",
+        (true, Some(false)) => ", no flush",
+        (true, None) => ", flush in some trials only",
+    };
+    Some(format!("{way}{flush}"))
+}
+
+fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
+    m.trials.iter().filter_map(|t| t.file.as_ref())
+}
+
+fn asked_direct(m: &Measurement) -> bool {
+    matches!(m.params.text("direct"), Some("on"))
+        || matches!(m.params.get("direct"), Some(Param::Flag(true)))
+}
+
+/// Whether it was direct I/O: asked for, and no trial's file says otherwise.
+fn direct(m: &Measurement) -> bool {
+    asked_direct(m) && !states(m).any(|f| f.direct == Some(false))
+}
+
+fn writes(m: &Measurement) -> bool {
+    m.params.get("flush").is_some()
+}
+
+/// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
+fn flushed(m: &Measurement) -> Option<bool> {
+    let (all, any) = (states(m).all(|f| f.flushed), states(m).any(|f| f.flushed));
+    match states(m).next() {
+        None => Some(m.params.text("flush") == Some("end")),
+        Some(_) => (all == any).then_some(all),
+    }
+}
+
+/// How far a number is from what the device does: 0 for direct I/O with its flush; `None`
+/// where the page cache may have done it all.
+pub fn distance(m: &Measurement) -> Option<u8> {
+    if m.subsystem != Subsystem::Disk || m.params.get("direct").is_none() {
+        return Some(0);
+    }
+    let unflushed = writes(m) && flushed(m) != Some(true);
+    match (direct(m), m.params.text("cache")) {
+        (true, _) => Some(u8::from(unflushed)),
+        (false, Some("warm")) if !writes(m) => None,
+        (false, _) if asked_direct(m) || unflushed => None,
+        (false, _) => Some(2),
+    }
+}
+
+/// The scale on which a rate of the disk is a number of I/Os a second.
+pub fn iops(m: &Measurement) -> Option<Scale> {
+    let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
+    m.params.int("block_size").filter(|_| rate).and_then(Scale::iops)
+}
+
+/// The scale of a rate of the disk: operations are told one by one, as people tell IOPS.
+pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
+    match (m.subsystem, m.unit) {
+        (Subsystem::Disk, Unit::OpPerSecond) => Scale::of([1.0], Unit::OpPerSecond),
+        _ => Scale::of_values(values, m.unit),
+    }
+}
+
+/// The scale of I/Os a second on the axis of a chart of these measurements, which has
+/// place for few digits. A point's own block size decides, so there is one for each.
+pub fn chart_iops<'a>(
+    all: impl Iterator<Item = &'a Measurement>,
+) -> impl Fn(&Measurement) -> Option<Scale> + Copy {
+    let most = all
+        .filter_map(|m| Some(iops(m)?.scaled(m.summary.as_ref()?.median)))
+        .filter(|v| v.is_finite())
+        .fold(0.0, f64::max);
+    move |m| iops(m).map(|scale| if most > DIGITS { scale.thousands() } else { scale })
+}
+
+/// I/Os a second in a trial.
+pub fn trial_iops(m: &Measurement, t: &Trial) -> Option<f64> {
+    iops(m).map(|scale| scale.scaled(t.value)).filter(|v| v.is_finite())
+}
+
+/// Bytes that the devices moved as a share of those asked for: the median over the trials.
+pub fn device_share(m: &Measurement) -> Option<f64> {
+    median(m.trials.iter().filter_map(|t| {
+        let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
+        let asked = file.read_bytes as f64 + file.written_bytes as f64;
+        (asked > 0.0).then(|| (device.read_bytes as f64 + device.written_bytes as f64) / asked)
+    }))
+}
+
+/// The rate at first and the one that lasted, where the rate fell: `[burst, sustained]`.
+pub fn fall(m: &Measurement) -> Option<[f64; 2]> {
+    let evidence = &m.findings.iter().find(|f| f.check == "falling_rate")?.evidence;
+    let number = |name| evidence.get(name).and_then(serde_json::Value::as_f64);
+    Some([number("burst")?, number("sustained")?])
+}
+
+/// `burst 900.0 MB/s, sustained 120.0 MB/s`.
+pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
+    let [burst, sustained] = fall(m)?.map(|v| scale.with_label(v));
+    Some(format!("burst {}, sustained {}", burst?, sustained?))
+}
+
+/// What stands beside a disk's number: `p50 118.0 us, p99 310.0 us; device 100.0 %`.
+pub fn beside(m: &Measurement, scale: &Scale) -> Option<String> {
+    if m.subsystem != Subsystem::Disk {
+        return None;
+    }
+    let times = m.latency.as_ref().and_then(|l| {
+        let time = |v: f64| Scale::of([v], Unit::Second).with_label(v);
+        let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
+        time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
+    });
+    let device = device_share(m).and_then(percent).map(|p| format!("device {p}\u{a0}%"));
+    let parts: Vec<String> = [fall_phrase(m, scale), times, device].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofmark_model::{Better, KernelSpec, Params};
+
+    fn spec(unit: Unit) -> KernelSpec {
+        KernelSpec {
+            id: "disk.x".into(),
+            title: "".into(),
+            summary: "".into(),
+            detail: "".into(),
+            subsystem: Subsystem::Disk,
+            unit,
+            better: Better::Higher,
+            knobs: vec![].into(),
+            ceilings: vec![].into(),
+            axis: None,
+            interleave: false,
+        }
+    }
+
+    fn point(knobs: &[(&str, &str)]) -> Measurement {
+        let params = knobs.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
+        Measurement::new(&spec(Unit::BytePerSecond), params)
+    }
+
+    #[test]
+    fn every_way_to_the_file_has_a_name_and_a_distance() {
+        for (knobs, name, far) in [
+            (&[("direct", "on"), ("cache", "none")][..], "direct", Some(0)),
+            (&[("direct", "on"), ("flush", "end")], "direct, flush included", Some(0)),
+            (&[("direct", "on"), ("flush", "none")], "direct, no flush", Some(1)),
+            (&[("direct", "off"), ("cache", "cold")], "buffered, cold cache", Some(2)),
+            (&[("direct", "off"), ("cache", "warm")], "buffered, warm cache", None),
+            (
+                &[("direct", "off"), ("cache", "warm"), ("flush", "end")],
+                "buffered, warm cache, flush included",
+                Some(2),
+            ),
+            (
+                &[("direct", "off"), ("cache", "cold"), ("flush", "none")],
+                "buffered, cold cache, no flush",
+                None,
+            ),
+        ] {
+            let m = point(knobs);
+            assert_eq!(io(&m).as_deref(), Some(name));
+            assert_eq!(distance(&m), far, "{name}");
+        }
+        assert_eq!(io(&point(&[])), None);
+    }
+
+    #[test]
+    fn a_number_of_ios_needs_a_block() {
+        let with = |block| {
+            let mut m = point(&[]);
+            m.params.0.insert("block_size".into(), Param::Int(block));
+            m
+        };
+        let scale = iops(&with(4096)).map(|s| s.number(40.96e6));
+        assert_eq!(scale, Some(Some("10000".to_owned())));
+        assert_eq!(iops(&with(0)), None);
+        assert_eq!(iops(&point(&[])), None);
+    }
+}

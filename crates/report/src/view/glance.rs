@@ -1,0 +1,146 @@
+//! The disk in few numbers: the fastest sequential read and write, random I/O one at a
+//! time and at the deepest queue, commits. Only numbers that stand, each with its verdict.
+
+use proofmark_model::{Measurement, Run, StorageKind, Summary, Unit};
+
+use super::disk;
+use super::headline::{best, in_question, why_none};
+use super::label::Group;
+use super::num::{Scale, percent};
+use super::table::{Cell, Table};
+use super::text::clean;
+
+/// Which of a kernel's points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// The fastest.
+    Fastest,
+    /// One I/O in flight a thread, on the fewest threads.
+    Single,
+    /// The fastest at the deepest queue.
+    Deepest,
+}
+
+/// Kernels in the order of the table, and what their rows say.
+const ROWS: [(&str, &str, Which); 7] = [
+    ("disk.seq_read", "sequential read", Which::Fastest),
+    ("disk.seq_write", "sequential write", Which::Fastest),
+    ("disk.rand_read", "random read", Which::Single),
+    ("disk.rand_read", "random read", Which::Deepest),
+    ("disk.rand_write", "random write", Which::Single),
+    ("disk.rand_write", "random write", Which::Deepest),
+    ("disk.fsync", "commits", Which::Fastest),
+];
+
+/// A row that is to be: its name, its kernel and its number, if any stands.
+struct Line<'a> {
+    name: String,
+    group: Group<'a>,
+    best: Option<(&'a Measurement, &'a Summary)>,
+}
+
+/// The table; without rows where no such kernel was measured.
+pub fn disk(run: &Run) -> Table {
+    let lines: Vec<Line> = ROWS.iter().filter_map(|row| line(run, row)).collect();
+    let rates: Vec<f64> = lines
+        .iter()
+        .filter_map(|l| l.best)
+        .filter(|(m, _)| m.unit == Unit::BytePerSecond)
+        .map(|(_, s)| s.median)
+        .collect();
+    let rate = Scale::of_values(&rates, Unit::BytePerSecond);
+    let times: Vec<f64> =
+        lines.iter().filter_map(|l| l.best?.0.latency.as_ref()).map(|l| l.p50).collect();
+    let time = Scale::of_values(&times, Unit::Second);
+    let mut table = Table::new(format!("The disk at a glance{}", place(run)))
+        .column("operation")
+        .measured("rate", rate.label())
+        .measured("IOPS", Unit::OpPerSecond.as_str())
+        .measured("p50", time.label())
+        .measured("p99", time.label())
+        .measured("device", "%")
+        .spare(1)
+        .column("verdict");
+    table.keys = 1;
+    for line in lines {
+        let cells = cells(&line, &rate, &time, &mut table);
+        table.push(cells);
+    }
+    table
+}
+
+fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &str, Which)) -> Option<Line<'a>> {
+    let group = Group::new(run, kernel);
+    let asked = in_question(&group);
+    let depth = |m: &Measurement| m.params.int("queue_depth");
+    let deepest = asked.iter().filter_map(|m| depth(m)).max();
+    let at = match which {
+        Which::Fastest => None,
+        Which::Single => Some(1),
+        Which::Deepest => Some(deepest.filter(|d| *d > 1)?),
+    };
+    let mut points: Vec<&Measurement> =
+        asked.into_iter().filter(|m| at.is_none() || depth(m) == at).collect();
+    if *which == Which::Single {
+        let fewest = points.iter().map(|m| m.params.threads()).min();
+        points.retain(|m| Some(m.params.threads()) == fewest);
+    }
+    // A kernel whose numbers are all the page cache's has a row that says so.
+    if group.all.is_empty() || (*which == Which::Single && points.is_empty()) {
+        return None;
+    }
+    let name = at.map_or_else(|| (*name).to_owned(), |d| format!("{name}, depth {d}"));
+    let best = best(&group, &points);
+    Some(Line { name, best, group })
+}
+
+fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell> {
+    let mut cells = vec![Cell::text(&line.name)];
+    let Some((m, s)) = line.best else {
+        let none = table.missing(why_none(&line.group));
+        cells.resize(table.columns.len() - 1, none);
+        let worst = line.group.all.iter().map(|m| m.verdict).max();
+        cells.push(worst.map_or_else(|| Cell::text("-"), Cell::verdict));
+        return cells;
+    };
+    cells[0].note = Some(table.note(line.group.short(&m.params)));
+    let bytes = m.unit == Unit::BytePerSecond;
+    let shown = rate.number(s.median).filter(|_| bytes);
+    cells.push(table.maybe(shown, || "commits are counted, not their bytes".to_owned()));
+    let count = match disk::iops(m) {
+        Some(scale) => scale.number(s.median),
+        None => Scale::iops(1).filter(|_| !bytes).and_then(|one| one.number(s.median)),
+    };
+    cells.push(table.maybe(count, || "it has no block size".to_owned()));
+    let l = m.latency.as_ref();
+    for value in [l.map(|l| l.p50), l.and_then(|l| l.p99)] {
+        let text = value.and_then(|v| time.number(v));
+        cells.push(table.maybe(text, || match l {
+            None => "its operations were not timed one by one".to_owned(),
+            Some(_) => "too few operations for this percentile".to_owned(),
+        }));
+    }
+    let share = disk::device_share(m).and_then(percent);
+    cells.push(table.maybe(share, || "its trials do not tell".to_owned()));
+    cells.push(Cell::verdict(m.verdict));
+    cells
+}
+
+/// `: ext4 on vda (virtio), /data`.
+fn place(run: &Run) -> String {
+    let Some(s) = run.host.storage.get() else { return String::new() };
+    let leaves: Vec<String> = s
+        .leaves()
+        .map(|d| match &d.transport {
+            Some(t) => format!("{} ({t})", d.name),
+            None => d.name.clone(),
+        })
+        .collect();
+    let on = match (leaves.is_empty(), s.kind) {
+        (false, _) => format!(" on {}", leaves.join(", ")),
+        (true, StorageKind::Memory) => " in memory, no disk".to_owned(),
+        (true, StorageKind::Network) => " on the network, no disk of this machine".to_owned(),
+        (true, _) => String::new(),
+    };
+    clean(&format!(": {}{on}, {}", s.file_system, s.path))
+}

@@ -1,0 +1,78 @@
+//! Lines of a disk: the device and the page cache never in one chart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{Measurement, Param};
+
+use super::across::Across;
+use super::lines::{LineChart, Shown, over};
+use super::{drawable, follows};
+use crate::view::disk::{IO, chart_iops, iops};
+use crate::view::label::Group;
+use crate::view::num::Scale;
+
+/// The knobs of which a chart is drawn where a kernel was measured at several values.
+const KNOBS: [&str; 3] = ["block_size", "threads", "queue_depth"];
+
+/// The line charts of a kernel of the disk: for each way to the file one along the
+/// kernel's axis, and one along each other knob that points differ in alone.
+pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
+    let drawn = drawable(group, scale);
+    let mut ways: Vec<&Param> = drawn.iter().filter_map(|m| m.params.get(IO)).collect();
+    ways.sort_by_key(|way| !way.to_string().starts_with("direct"));
+    let mut seen = BTreeSet::new();
+    ways.retain(|way| seen.insert(*way));
+    let others = KNOBS.into_iter().filter(|k| *k != group.axis);
+    let knobs: Vec<&str> = std::iter::once(group.axis).chain(others).collect();
+    let parts = ways.into_iter().map(Some).chain((seen.is_empty()).then_some(None));
+    let mut out = Vec::new();
+    for way in parts {
+        let part: Vec<&Measurement> =
+            drawn.iter().copied().filter(|m| m.params.get(IO) == way).collect();
+        for knob in &knobs {
+            out.extend(along(group, scale, knob, &part).into_iter().flatten());
+        }
+    }
+    out
+}
+
+/// Charts along one knob, of the points that have company on its line.
+fn along<'a>(
+    group: &Group<'a>,
+    scale: &Scale,
+    knob: &'a str,
+    part: &[&'a Measurement],
+) -> Option<Vec<LineChart>> {
+    let mut said = vec![knob, IO];
+    said.extend(follows(group, knob));
+    let name = |m: &&Measurement| group.short_without(&m.params, &said);
+    let mut points: BTreeMap<String, usize> = BTreeMap::new();
+    part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
+    let company = |m: &&Measurement| points.get(&name(m)).is_some_and(|count| *count > 1);
+    let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
+    let across = Across::of(group, knob, &members)?;
+    // As the headline tells random I/O; of several block sizes the rates compare better.
+    let count = group.axis == "queue_depth" && knob != "block_size";
+    let counted = chart_iops(members.iter().copied());
+    let shown = match count && members.iter().all(|m| iops(m).is_some()) {
+        true => Shown::Iops(&counted),
+        false => Shown::As(scale),
+    };
+    // What all these points have in common stands in the title.
+    let common = common(group, &members, &said);
+    let differing: Vec<&str> =
+        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != IO).collect();
+    let name = group.short_without(&members.first()?.params, &differing);
+    said.extend(common);
+    Some(over(group, shown, &across, &members, &said, &name))
+}
+
+/// Knobs that vary in the kernel and not among these.
+fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec<&'a str> {
+    let same = |name: &&str| {
+        let mut values = members.iter().map(|m| m.params.get(name));
+        let first = values.next();
+        values.all(|v| Some(v) == first)
+    };
+    group.varying.iter().copied().filter(|n| !said.contains(n)).filter(same).collect()
+}
