@@ -43,7 +43,7 @@ pub enum Command {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Subsystems (cpu, memory) or kernels (cpu.flops) to measure; all, if none is named
+    /// Subsystems (cpu, memory, disk) or kernels (cpu.flops) to measure; all, if none is named
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// A first look in about half a minute: short for --profile quick

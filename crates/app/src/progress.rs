@@ -77,6 +77,7 @@ fn describe(phase: Phase, m: &Measurement) -> String {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
         (Ending::Refused { .. }, _) => "refused".to_owned(),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
+        (_, Phase::SetUp) => "setting up".to_owned(),
         (_, Phase::Warm) => "warming up".to_owned(),
         _ => match &m.summary {
             Some(s) => {

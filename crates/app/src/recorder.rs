@@ -82,7 +82,7 @@ fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
 impl Observer for Recorder<'_> {
     fn step(&mut self, phase: Phase, measurements: &[Measurement], index: usize, done: usize) {
         self.progress.step(phase, &measurements[index], done);
-        if phase != Phase::Warm
+        if matches!(phase, Phase::Trial | Phase::Done)
             && (done == measurements.len() || self.saved.elapsed() >= SAVE_EVERY)
         {
             self.update(measurements);

@@ -42,6 +42,8 @@ fn numbers_that_are_none() {
     refused(&["run", "--budget", "5"], "not a duration");
     refused(&["run", "--trials", "0"], "1 to 1000");
     refused(&["run", "--set", "cpu.mix.int.iterations=1.5"], "not a whole number");
+    refused(&["run", "--limit", "disk.reed=1MB/s"], "did you mean 'disk.read'?");
+    refused(&["run", "--limit", "disk.read=fast"], "MB/s");
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn options_that_are_none() {
 
 #[test]
 fn subsystems_that_are_not_there() {
-    refused(&["run", "disk"], "no disk kernels");
+    refused(&["run", "network"], "no network kernels");
 }
 
 #[test]

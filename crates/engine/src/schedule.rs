@@ -28,6 +28,8 @@ const LEAST_TRIALS: usize = 3;
 /// What a run shows while it goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Phase {
+    /// Setting up: making arrays, writing files.
+    SetUp,
     /// Warming up.
     Warm,
     /// Taking trials.
@@ -136,6 +138,7 @@ impl State<'_, '_> {
         let mut active: Vec<Slot> = Vec::new();
         for index in range.clone() {
             let point = &self.schedule.plan.points[index];
+            self.observer.step(Phase::SetUp, &self.measurements, index, self.done);
             let session = self.stopped().map_or_else(|| self.schedule.launcher.launch(point), Err);
             match session.and_then(|mut s| self.warm(index, s.as_mut()).map(|()| s)) {
                 Ok(session) => active.push(Slot { index, session }),

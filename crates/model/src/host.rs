@@ -322,7 +322,9 @@ impl Host {
     /// Bytes of files that a run may make: half of what is free. `u64::MAX` where that
     /// is not known.
     pub fn usable_disk(&self) -> u64 {
-        self.storage.get().map_or(u64::MAX, |s| s.free_bytes / 2)
+        // A file system that tells of no size, such as ramfs, has none.
+        let sized = self.storage.get().filter(|s| s.total_bytes > 0);
+        sized.map_or(u64::MAX, |s| s.free_bytes / 2)
     }
 
     /// Bytes of last-level cache that the usable CPUs reach together, at most; `None`

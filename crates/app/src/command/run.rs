@@ -7,13 +7,15 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
 use proofmark_kernels::find;
-use proofmark_model::{Host, Plan, Run, SCHEMA, Timestamp, Tool, Verdict, format_seconds};
+use proofmark_model::{
+    Host, Plan, Point, Run, SCHEMA, StorageKind, Timestamp, Tool, Verdict, format_seconds,
+};
 
 use proofmark_report::Format as _;
 use proofmark_report::terminal::Terminal;
 
 use crate::cli::RunArgs;
-use crate::error::Outcome;
+use crate::error::{Outcome, Usage};
 use crate::output::{Output, try_out, write_whole};
 use crate::plan::{Planned, estimate, plan};
 use crate::profile::LONGEST_RUN;
@@ -34,6 +36,9 @@ const SLOWEST_DISK: f64 = 2e6;
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut host = machine::look(args.disk_path.as_deref());
     host.limits.declared.extend(args.limit.iter().cloned());
+    if args.disk_path.is_some() && host.storage.get().is_none() {
+        return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
+    }
     let planned = plan(args, &host)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
@@ -42,6 +47,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     for finding in &planned.findings {
         say(&format!("proofmark: {}", finding.message));
+    }
+    if let Some(line) = no_disk(&host, &planned.plan) {
+        say(&line);
     }
     if args.dry_run {
         print(&dry_run(&planned.plan))?;
@@ -56,6 +64,18 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     let run = measure(begin(host, planned, started), &output, &stop)?;
     finish(args, &run, &output)
+}
+
+/// What a person should know before a folder in memory is measured as a disk.
+fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
+    let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
+    let on_disk = |p: &Point| find(&p.kernel).is_some_and(|k| k.disk_bytes(&p.params) > 0);
+    plan.points.iter().any(on_disk).then(|| {
+        format!(
+            "proofmark: {} lies in memory ({}), which is no disk; name another folder with --disk-path",
+            storage.path, storage.file_system
+        )
+    })
 }
 
 /// The run file before anything is measured.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use proofmark_engine::Kernel;
 use proofmark_kernels::{ALL, find};
-use proofmark_model::{Finding, Host, KernelSpec, Knob, Plan, Subsystem, nearest};
+use proofmark_model::{Finding, Host, KernelSpec, Knob, Plan, Policy, Subsystem, nearest};
 
 use crate::cli::{RunArgs, Trials};
 use crate::error::Usage;
@@ -23,6 +23,10 @@ use values::combinations;
 /// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
 /// period's share or none of it.
 const QUOTA_TRIAL_S: f64 = 0.5;
+
+/// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
+/// it out by slices of 100 ms (Linux `block/blk-throttle.c`), a provider by larger ones.
+const IO_LIMIT_TRIAL_S: f64 = 2.0;
 
 /// Values for knobs that the command line set, by kernel id (or any) and knob.
 #[derive(Debug, Default)]
@@ -58,7 +62,6 @@ impl Planned {
 /// # Errors
 /// A [`Usage`] of one line that says what was wrong, with the nearest name.
 pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
-    let limits = &host.limits;
     let chosen = chosen(&args.names)?;
     let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
     let profile = Profile::load(name)?;
@@ -71,11 +74,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     if let Some(budget) = args.budget {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
-    if limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
-        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
-            *trial_s = trial_s.max(QUOTA_TRIAL_S);
-        }
-    }
+    lengthen(&mut policy, host);
     let plan = Plan { profile: profile.name.clone(), policy, points: Vec::new() };
     let planned =
         Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
@@ -108,6 +107,26 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
     Ok(planned)
+}
+
+/// Makes trials as long as the limits of this process deal things out.
+fn lengthen(policy: &mut Policy, host: &Host) {
+    if host.limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
+        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
+            *trial_s = trial_s.max(QUOTA_TRIAL_S);
+        }
+    }
+    let limited = |number: &str| {
+        host.limits.io.get().is_some_and(|limits| limits.iter().any(|l| l.device == number))
+    };
+    let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
+    if devices().any(|d| limited(&d.number)) {
+        for kernel in ALL.iter().filter(|k| k.spec().subsystem == Subsystem::Disk) {
+            let id = &kernel.spec().id;
+            let trial_s = policy.trial_s_for(id).max(IO_LIMIT_TRIAL_S);
+            policy.trial_s_of.insert(id.to_string(), trial_s);
+        }
+    }
 }
 
 /// Ids of the kernels that the names mean; of all, if there are none.

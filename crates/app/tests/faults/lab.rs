@@ -1,5 +1,7 @@
 //! What faults are planted with: cgroups, CPUs, busy processes, small disks.
 
+pub mod disk;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

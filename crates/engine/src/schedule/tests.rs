@@ -237,3 +237,43 @@ fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
     assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
     assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
 }
+
+/// A sample of a trial that asked a device for 1000 bytes to be read and 500 written.
+fn on_disk(device: Option<proofmark_model::DeviceTraffic>) -> Sample {
+    Sample {
+        started: Timestamp::from_millis(0).unwrap(),
+        seconds: 1.0,
+        claimed: 3.0,
+        counted: 3.0,
+        moved: None,
+        background: None,
+        conditions: Conditions::default(),
+        device,
+        file: Some(proofmark_model::FileState {
+            read_bytes: 1000,
+            written_bytes: 500,
+            ..Default::default()
+        }),
+        latency: None,
+    }
+}
+
+#[test]
+fn devices_are_the_witness_of_what_was_asked_of_them() {
+    let traffic = proofmark_model::DeviceTraffic {
+        read_bytes: 990,
+        written_bytes: 510,
+        ..Default::default()
+    };
+    let (claimed, counted, note) = account(&on_disk(Some(traffic.clone())));
+    assert_eq!((claimed, counted), (1500.0, 1500.0));
+    assert!(note.contains("devices"), "{note}");
+    assert_eq!(account(&on_disk(None)).1, 0.0, "nobody counted");
+    let mut reading = on_disk(Some(traffic));
+    if let Some(file) = &mut reading.file {
+        file.written_bytes = 0;
+    }
+    assert_eq!(account(&reading).1, 990.0, "what was written meanwhile is not its work");
+    reading.file = None;
+    assert_eq!(account(&reading).0, 3.0);
+}

@@ -9,6 +9,8 @@ use super::*;
 use crate::kernel::{Load, Refusal};
 use crate::null::{NULL, WRONG};
 
+mod disk;
+
 fn find(id: &str) -> Option<&'static dyn Kernel> {
     match id {
         "test.null" => Some(&NULL),

@@ -1,0 +1,358 @@
+//! Planted faults of the disk subsystem: each way in which the published reports and
+//! today's tools call something else a disk, and what may happen to a disk meanwhile.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::lab::disk::{Mounted, Neighbour, Throttle, folder, without_io_uring};
+use super::lab::{proofmark, quiet, run_json, skip};
+use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
+
+fn found(m: &Measurement, check: &str) -> Option<Severity> {
+    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
+}
+
+/// A run of one point of each of these kernels in a folder, with a small file and three
+/// trials.
+fn disk(folder: &Path, kernels: &[&str]) -> Command {
+    disk_with(folder, kernels, 3)
+}
+
+fn disk_with(folder: &Path, kernels: &[&str], trials: u32) -> Command {
+    let mut command = proofmark();
+    command.arg("run").args(kernels).arg("--disk-path").arg(folder);
+    command.args(["--threads", "1", "--trials", &trials.to_string()]);
+    for kernel in kernels.iter().filter(|k| **k != "disk.fsync") {
+        let block = if kernel.contains("seq") { "1MB" } else { "4KB" };
+        let knobs = [("file_size", "32MB"), ("block_size", block), ("queue_depth", "8")];
+        for (knob, value) in knobs {
+            command.args(["--set", &format!("{kernel}.{knob}={value}")]);
+        }
+    }
+    command
+}
+
+fn measured(folder: &Path, kernel: &str) -> Measurement {
+    let (run, _) = run_json(&mut disk(folder, &[kernel]));
+    run.measurements.into_iter().next().unwrap()
+}
+
+/// Whether the folder lies on devices that can be watched; the reason is told where not.
+fn is_on_a_disk(test: &str, run: &Run) -> bool {
+    let known = run.host.storage.get().is_some_and(|s| s.kind == StorageKind::Block);
+    if !known {
+        skip(test, "the build does not lie on a block device that is known");
+    }
+    known
+}
+
+#[test]
+fn an_honest_disk_is_not_called_a_lie() {
+    let _quiet = quiet();
+    let here = folder();
+    let kernels = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
+    let (run, _) = run_json(&mut disk(here.path(), &kernels));
+    if !is_on_a_disk("an_honest_disk_is_not_called_a_lie", &run) {
+        return;
+    }
+    assert_eq!(run.measurements.len(), kernels.len());
+    for m in &run.measurements {
+        assert_ne!(m.verdict, Verdict::Invalid, "{}: {:?}", m.point(), m.findings);
+        let w = m.witness.as_ref().unwrap();
+        assert_eq!(w.kind, "device sectors");
+        assert!(w.counted >= w.claimed * 0.99, "{}: {w:?}", m.point());
+        let latency = m.latency.as_ref().unwrap();
+        assert!(latency.count > 0 && latency.min > 0.0 && latency.p50 <= latency.max);
+    }
+    assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn a_cached_file_read_buffered_is_invalid() {
+    let _quiet = quiet();
+    let m = measured(folder().path(), "test.disk.cached");
+    assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    assert_eq!(found(&m, "direct_refused"), Some(Severity::Invalid), "{:?}", m.findings);
+}
+
+#[test]
+fn a_cached_number_runs_under_that_name() {
+    let _quiet = quiet();
+    let here = folder();
+    let mut command = proofmark();
+    command.args(["run", "disk.seq_read", "--threads", "1", "--trials", "3", "--block-size", "8B"]);
+    command.args(["--set", "disk.seq_read.file_size=32MB", "--disk-path"]).arg(here.path());
+    let (run, _) = run_json(&mut command);
+    if !is_on_a_disk("a_cached_number_runs_under_that_name", &run) {
+        return;
+    }
+    let [cold, warm] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
+    let cache = |m: &Measurement| m.params.text("cache").unwrap().to_owned();
+    assert_eq!((cache(cold), cache(warm)), ("cold".to_owned(), "warm".to_owned()));
+    // What others read meanwhile is not counted here.
+    let own_share = |m: &Measurement| {
+        let own = m.trials.iter().map(|t| t.device.as_ref().unwrap().own_read_bytes.unwrap());
+        let asked = m.trials.iter().map(|t| t.file.as_ref().unwrap().read_bytes);
+        own.sum::<u64>() as f64 / asked.sum::<u64>() as f64
+    };
+    assert!(own_share(cold) > 0.9, "{:?}", cold.trials);
+    assert!(own_share(warm) < 0.01, "{:?}", warm.trials);
+    for m in [cold, warm] {
+        assert_ne!(found(m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    }
+}
+
+#[test]
+fn tmpfs_is_no_disk() {
+    let _quiet = quiet();
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=128m") else {
+        return skip("tmpfs_is_no_disk", "this user may not mount");
+    };
+    let m = measured(tmpfs.path(), "disk.rand_read");
+    assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
+    assert_eq!(m.verdict, Verdict::Invalid);
+}
+
+#[test]
+fn direct_io_that_is_refused_is_told() {
+    let _quiet = quiet();
+    let Some(ramfs) = Mounted::of_kind("ramfs", "mode=0755") else {
+        return skip("direct_io_that_is_refused_is_told", "this user may not mount");
+    };
+    let m = measured(ramfs.path(), "disk.rand_read");
+    let Ending::Refused { reason } = &m.ending else { panic!("{:?}", m.ending) };
+    assert!(reason.contains("direct I/O"), "{reason}");
+    assert_eq!(m.verdict, Verdict::Invalid);
+}
+
+#[test]
+fn zram_is_no_disk_whatever_is_written_to_it() {
+    let _quiet = quiet();
+    let Some(zram) = Mounted::on_zram(256) else {
+        return skip("zram_is_no_disk", "no zram device that is free");
+    };
+    let random = measured(zram.path(), "disk.seq_read");
+    assert_eq!(found(&random, "not_a_disk"), Some(Severity::Invalid), "{:?}", random.findings);
+    assert_eq!(found(&random, "compressible_data"), None, "{:?}", random.findings);
+    let zeros = measured(zram.path(), "test.disk.zeros");
+    assert_eq!(found(&zeros, "not_a_disk"), Some(Severity::Invalid), "{:?}", zeros.findings);
+    assert!(found(&zeros, "compressible_data").is_some(), "{:?}", zeros.findings);
+}
+
+#[test]
+fn a_loop_device_on_tmpfs_is_no_disk() {
+    let _quiet = quiet();
+    let test = "a_loop_device_on_tmpfs_is_no_disk";
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=192m") else {
+        return skip(test, "this user may not mount");
+    };
+    let Some(on_loop) = Mounted::on_loop(tmpfs.path(), 160) else {
+        return skip(test, "no loop device");
+    };
+    let m = measured(on_loop.path(), "disk.seq_read");
+    assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
+}
+
+#[test]
+fn a_loop_device_on_a_disk_is_seen_through() {
+    let _quiet = quiet();
+    let test = "a_loop_device_on_a_disk_is_seen_through";
+    let here = folder();
+    let Some(on_loop) = Mounted::on_loop(here.path(), 160) else {
+        return skip(test, "no loop device");
+    };
+    let (run, _) = run_json(&mut disk(on_loop.path(), &["disk.seq_read"]));
+    if !is_on_a_disk(test, &run) {
+        return;
+    }
+    // The loop device reads its file through the page cache, where it lies already.
+    let m = &run.measurements[0];
+    assert_eq!(found(m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    let devices = &run.host.storage.get().unwrap().devices;
+    assert!(devices.len() > 1 && devices[0].kind == "loop", "{devices:?}");
+}
+
+#[test]
+fn what_was_never_written_is_no_read() {
+    let _quiet = quiet();
+    for kernel in ["test.disk.sparse", "test.disk.fallocated"] {
+        let m = measured(folder().path(), kernel);
+        assert_eq!(found(&m, "unwritten_data"), Some(Severity::Invalid), "{:?}", m.findings);
+        assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    }
+}
+
+#[test]
+fn another_process_on_the_device_is_named() {
+    let _quiet = quiet();
+    let (here, there) = (folder(), folder());
+    let alone = measured(here.path(), "disk.rand_read");
+    let Some(neighbour) = Neighbour::writing_to(there.path()) else {
+        return skip("another_process_on_the_device_is_named", "no direct I/O here");
+    };
+    let (run, _) = run_json(&mut disk(here.path(), &["disk.rand_read"]));
+    drop(neighbour);
+    if !is_on_a_disk("another_process_on_the_device_is_named", &run) {
+        return;
+    }
+    let m = &run.measurements[0];
+    assert_eq!(found(m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_ne!(found(&alone, "page_cache"), Some(Severity::Invalid), "{:?}", alone.findings);
+}
+
+#[test]
+fn a_cgroups_limit_is_what_is_measured() {
+    let _quiet = quiet();
+    let here = folder();
+    let Some(throttle) = Throttle::of_disk_under(here.path()) else {
+        return skip("a_cgroups_limit_is_what_is_measured", "no blkio cgroup may be made");
+    };
+    assert!(throttle.set("read_bps", 50 << 20) && throttle.set("read_iops", 1000));
+    let mut command = disk(here.path(), &["disk.seq_read", "disk.rand_read"]);
+    let (run, _) = run_json(throttle.enter(&mut command));
+    let [bytes, count] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
+    for (m, truth) in [(bytes, f64::from(50 << 20)), (count, 4096.0 * 1000.0)] {
+        let ratio = m.summary.as_ref().unwrap().median / truth;
+        // Three trials of two seconds, of which each may gain or lose a slice of 100 ms.
+        assert!((0.94..1.06).contains(&ratio), "{}: {ratio}", m.point());
+        for check in ["trend", "falling_rate", "above_ceiling"] {
+            assert_eq!(found(m, check), None, "{:?}", m.findings);
+        }
+        let ceiling = m.ceiling.as_ref().unwrap();
+        assert_eq!((ceiling.id.as_str(), ceiling.value), ("disk.limit", truth));
+        let limiter = &m.limiter.as_ref().unwrap().resource;
+        assert!(limiter.contains("cgroup"), "{limiter}");
+    }
+}
+
+#[test]
+fn a_device_that_is_capped_halfway_shows_a_trend() {
+    let _quiet = quiet();
+    let here = folder();
+    let Some(throttle) = Throttle::of_disk_under(here.path()) else {
+        return skip("a_device_that_is_capped_halfway", "no blkio cgroup may be made");
+    };
+    assert!(throttle.set("read_bps", 100 << 20));
+    let mut command = disk_with(here.path(), &["disk.seq_read"], 16);
+    let out = here.path().join("out");
+    let mut child = throttle
+        .enter(command.arg("--out").arg(&out))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The cap falls when half of the trials are on disk.
+    let started = Instant::now();
+    let run = || {
+        let text = std::fs::read_to_string(out.join("run.json")).ok()?;
+        proofmark_model::read_run(&text).ok()
+    };
+    while run().and_then(|r| Some(r.measurements.first()?.trials.len())).unwrap_or(0) < 7 {
+        assert!(started.elapsed() < Duration::from_secs(120), "no trial");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(throttle.set("read_bps", 40 << 20));
+    child.wait().unwrap();
+    let run = run().unwrap();
+    let m = &run.measurements[0];
+    assert_eq!(found(m, "trend"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_eq!(found(m, "falling_rate"), Some(Severity::Suspect), "{:?}", m.findings);
+}
+
+#[test]
+fn without_io_uring_a_run_falls_back_and_says_so() {
+    let _quiet = quiet();
+    let here = folder();
+    let mut command = disk(here.path(), &["disk.seq_read"]);
+    let (run, _) = run_json(without_io_uring(&mut command));
+    assert_eq!(run.host.limits.io_uring.get(), Some(&false), "{:?}", run.host.limits.io_uring);
+    let m = &run.measurements[0];
+    assert_eq!((m.params.text("engine"), m.params.int("queue_depth")), (Some("psync"), Some(1)));
+    assert!(!m.trials.is_empty(), "{:?}", m.ending);
+    let told = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
+    assert!(told.message.contains("io_uring"), "{}", told.message);
+}
+
+#[test]
+fn a_file_takes_no_more_than_half_of_what_is_free() {
+    let _quiet = quiet();
+    let here = folder();
+    let Some(small) = Mounted::on_loop(here.path(), 64) else {
+        return skip("a_file_takes_no_more_than_half", "no loop device");
+    };
+    let mut command = proofmark();
+    command.args([
+        "run",
+        "disk.seq_read",
+        "--trials",
+        "3",
+        "--threads",
+        "1",
+        "--block-size",
+        "1MB",
+    ]);
+    command.arg("--disk-path").arg(small.path());
+    let (run, _) = run_json(&mut command);
+    assert!(run.findings.iter().any(|f| f.check == "plan.shrunk"), "{:?}", run.findings);
+    let m = &run.measurements[0];
+    assert!(!m.trials.is_empty(), "{:?}", m.ending);
+    assert!(m.params.int("file_size").unwrap() <= 32 << 20);
+    // What is asked for by name is refused where it does not fit.
+    let mut command = proofmark();
+    command.args(["run", "disk.seq_read", "--set", "disk.seq_read.block_size=64MB", "--disk-path"]);
+    refused(command.arg(small.path()), "disk space");
+}
+
+/// Runs a command that must be refused in one line that says this.
+fn refused(command: &mut Command, says: &str) {
+    let out = command.stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains(says), "{text}");
+}
+
+#[test]
+fn folders_that_cannot_be_used_are_refused_in_one_line() {
+    let _quiet = quiet();
+    let here = folder();
+    let missing = here.path().join("missing");
+    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(&missing), "missing");
+    let file = here.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(&file), "file");
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=1m") else {
+        return skip("folders_that_cannot_be_used", "this user may not mount");
+    };
+    tmpfs.make_read_only();
+    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(tmpfs.path()), "read-only");
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_no_file() {
+    let _quiet = quiet();
+    let here = folder();
+    let out = folder();
+    let free = || rustix::fs::statvfs(here.path()).unwrap().f_bavail * 4096;
+    let before = free();
+    // Moments spread over start, laying out and trials, the same ones every time.
+    for kill in 0_u64..20 {
+        let mut command = proofmark();
+        command.args(["run", "disk.seq_write", "disk.fsync", "--trials", "20", "--disk-path"]);
+        command.arg(here.path()).args(["--set", "disk.seq_write.file_size=256MB"]);
+        command.arg("--out").arg(out.path().join(format!("{kill}")));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(kill * 7919 % 1900));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "kill {kill}");
+    }
+    // The space comes back when the last worker is gone.
+    let started = Instant::now();
+    while before.saturating_sub(free()) > 128 << 20 {
+        assert!(started.elapsed() < Duration::from_secs(20), "{before} {}", free());
+        thread::sleep(Duration::from_millis(100));
+    }
+}

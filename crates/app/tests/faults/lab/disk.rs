@@ -1,0 +1,222 @@
+//! What faults of a disk are planted with: file systems on devices that are none,
+//! limits of a cgroup, a neighbour, a system call that is refused.
+
+#![allow(unsafe_code)] // A system call filter is set between fork and exec.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// A folder on the disk that holds the build, removed with the test.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|s| s.success())
+}
+
+/// A file system that is mounted until it is dropped, and what it lies on.
+pub struct Mounted {
+    at: tempfile::TempDir,
+    under: Option<Under>,
+}
+
+/// What lies under a file system of a test.
+enum Under {
+    Loop(String),
+    Zram,
+}
+
+impl Mounted {
+    /// One that needs no device, such as tmpfs; `None` where it cannot be mounted.
+    pub fn of_kind(kind: &str, options: &str) -> Option<Self> {
+        let at = folder();
+        let path = at.path().to_str()?.to_owned();
+        succeeds("mount", &["-t", kind, "-o", options, kind, &path])
+            .then_some(Self { at, under: None })
+    }
+
+    /// ext4 on a loop device over a file of so many MiB in that folder; `None` where that
+    /// is not allowed.
+    pub fn on_loop(folder: &Path, mib: u64) -> Option<Self> {
+        let image = folder.join("image");
+        File::create(&image).ok()?.set_len(mib << 20).ok()?;
+        let out = Command::new("losetup").args(["--find", "--show"]).arg(&image).output().ok()?;
+        let device = String::from_utf8(out.stdout).ok()?.trim().to_owned();
+        let mounted = (out.status.success() && !device.is_empty())
+            .then(|| Self::ext4(&device, Under::Loop(device.clone())))?;
+        // The device goes with its last user.
+        let _ = fs::remove_file(&image);
+        mounted
+    }
+
+    /// ext4 on zram0, memory that compresses; `None` where there is none that is free.
+    pub fn on_zram(mib: u64) -> Option<Self> {
+        let sys = Path::new("/sys/block/zram0");
+        if fs::read_to_string(sys.join("disksize")).ok()?.trim() != "0" {
+            return None; // Somebody uses it.
+        }
+        fs::write(sys.join("disksize"), format!("{mib}M")).ok()?;
+        Self::ext4("/dev/zram0", Under::Zram)
+    }
+
+    fn ext4(device: &str, under: Under) -> Option<Self> {
+        let mounted = Self { at: folder(), under: Some(under) };
+        let path = mounted.path().to_str()?;
+        let made = succeeds("mkfs.ext4", &["-q", "-F", device])
+            && succeeds("mount", &["-t", "ext4", device, path]);
+        made.then_some(mounted)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.at.path()
+    }
+
+    pub fn make_read_only(&self) {
+        assert!(succeeds("mount", &["-o", "remount,ro", self.path().to_str().unwrap()]));
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.at.path()).stderr(Stdio::null()).status();
+        match &self.under {
+            Some(Under::Loop(device)) => drop(succeeds("losetup", &["--detach", device])),
+            Some(Under::Zram) => drop(fs::write("/sys/block/zram0/reset", "1")),
+            None => {}
+        }
+    }
+}
+
+/// A cgroup with limits on the whole disk under a folder.
+pub struct Throttle {
+    group: PathBuf,
+    /// `major:minor` of the disk.
+    number: String,
+}
+
+impl Throttle {
+    /// A cgroup without a limit yet; `None` where none can be made.
+    pub fn of_disk_under(folder: &Path) -> Option<Self> {
+        let number = whole_disk(fs::metadata(folder).ok()?.dev())?;
+        let name = format!("proofmark-io-{}", std::process::id());
+        let v1 = Path::new("/sys/fs/cgroup/blkio");
+        let v2 = Path::new("/sys/fs/cgroup");
+        let root = if v1.join("blkio.throttle.read_bps_device").exists() { v1 } else { v2 };
+        let group = root.join(name);
+        fs::create_dir(&group).ok()?;
+        let throttle = Self { group, number };
+        throttle.set("read_bps", 1 << 40).then_some(throttle)
+    }
+
+    /// Sets `read_bps`, `write_bps`, `read_iops` or `write_iops`; false where it cannot be.
+    pub fn set(&self, what: &str, value: u64) -> bool {
+        let v1 = self.group.join(format!("blkio.throttle.{what}_device"));
+        if v1.exists() {
+            return fs::write(v1, format!("{} {value}", self.number)).is_ok();
+        }
+        let key = what.replace("read_", "r").replace("write_", "w");
+        fs::write(self.group.join("io.max"), format!("{} {key}={value}", self.number)).is_ok()
+    }
+
+    /// The command inside this cgroup.
+    pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let procs = self.group.join("cgroup.procs");
+        super::wrap(command, &format!("echo $$ > '{}' && exec \"$0\" \"$@\"", procs.display()))
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.group);
+    }
+}
+
+/// The number of the disk that a device is a partition of, or its own.
+fn whole_disk(device: u64) -> Option<String> {
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let of = |path: PathBuf| fs::read_to_string(path.join("dev")).ok();
+    let own = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let disk = if own.join("partition").exists() { own.parent()?.to_owned() } else { own };
+    Some(of(disk)?.trim().to_owned())
+}
+
+/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped.
+pub struct Neighbour {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Neighbour {
+    /// `None` where the file system takes no direct I/O.
+    pub fn writing_to(folder: &Path) -> Option<Self> {
+        const BLOCK: usize = 1 << 20;
+        let path = folder.join("neighbour");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(true).write(true).custom_flags(libc::O_DIRECT);
+        let mut file = options.open(&path).ok()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let room = vec![0x5A_u8; 2 * BLOCK];
+            let from = room.as_ptr().align_offset(4096);
+            while !stopped.load(Ordering::Relaxed) {
+                for _ in 0..16 {
+                    file.write_all(&room[from..from + BLOCK]).unwrap();
+                }
+                file.seek(SeekFrom::Start(0)).unwrap();
+            }
+            let _ = fs::remove_file(path);
+        });
+        Some(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The command, to which the kernel refuses io_uring as a container's filter does.
+pub fn without_io_uring(command: &mut Command) -> &mut Command {
+    const IO_URING_SETUP: u32 = 425;
+    const ALLOW: u32 = 0x7fff_0000;
+    const EPERM: u32 = 0x0005_0000 | 1;
+    let op = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let refuse = move || {
+        // Load the number of the system call; if it is that one, fail with EPERM.
+        let mut filter = [
+            op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+            op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, IO_URING_SETUP),
+            op(libc::BPF_RET | libc::BPF_K, 0, 0, EPERM),
+            op(libc::BPF_RET | libc::BPF_K, 0, 0, ALLOW),
+        ];
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: both calls take plain values and a program that lives in this frame.
+        let set = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+                    == 0
+        };
+        if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: what runs between fork and exec makes two system calls and allocates nothing.
+    unsafe { command.pre_exec(refuse) }
+}
