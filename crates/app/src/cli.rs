@@ -46,7 +46,7 @@ pub struct RunArgs {
     /// Subsystems (cpu, memory, disk) or kernels (cpu.flops) to measure; all, if none is named
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// A first look in about half a minute: short for --profile quick
+    /// A first look in under a minute: short for --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
     /// Points and policy: quick, default, thorough or a TOML file

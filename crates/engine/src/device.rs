@@ -49,7 +49,10 @@ impl DeviceCounters {
         let mut sum = DeviceTraffic::default();
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
             let (later, earlier) = ((*later)?, (*earlier)?);
-            let ms = |later: u64, earlier: u64| later.saturating_sub(earlier) as f64 * 1e-3;
+            // The kernel keeps times in 32 bits: they begin again after 50 days or less.
+            let ms = |later: u64, earlier: u64| {
+                f64::from((later as u32).wrapping_sub(earlier as u32)) * 1e-3
+            };
             sum.read_bytes += later.read_sectors.saturating_sub(earlier.read_sectors) * SECTOR;
             sum.written_bytes +=
                 later.written_sectors.saturating_sub(earlier.written_sectors) * SECTOR;
@@ -112,6 +115,16 @@ mod tests {
         assert_eq!((sda.reads, sda.writes, sda.flushes), (10, 20, Some(3)));
         assert_eq!((sda.busy_s, sda.in_flight_s), (0.03, 0.04));
         assert_eq!(sda.own_read_bytes, None);
+    }
+
+    #[test]
+    fn times_begin_again_after_32_bits() {
+        let at = |busy_ms| DeviceCounters {
+            devices: vec![Some(Counts { busy_ms, ..Counts::default() })],
+            own: None,
+        };
+        let traffic = at(5).since(&at(u64::from(u32::MAX) - 4)).unwrap();
+        assert!((traffic.busy_s - 0.010).abs() < 1e-9, "{}", traffic.busy_s);
     }
 
     #[test]

@@ -271,6 +271,8 @@ fn one_trial(
     if order.iterations.is_some() {
         load.run(order.ahead);
     }
+    // The counters of the system must not see what another thread still does ahead.
+    together.start.wait();
     let before = LoadClock::read(load);
     let system_before = system();
     let devices = || leads.then(|| DeviceCounters::read(&together.devices)).flatten();

@@ -141,10 +141,16 @@ impl Work {
         let ahead_s = self.setup.ahead_s(self.trial_s);
         let ahead = scaled(self.filling, self.trial_s * MARGIN, ahead_s);
         let trial = self.team.trial(shares, if ahead_s > 0.0 { ahead } else { 0 })?;
+        let iterations = shares.iter().sum::<u64>();
+        if self.setup.on_disk() && trial.counted != iterations {
+            // The devices are the witness of its bytes, so nothing else would tell.
+            let what = format!("{} of {iterations} I/Os are proved", trial.counted);
+            return Err(TeamError::Unverified(what));
+        }
         self.latencies.merge(&trial.latencies);
         let placement = self.setup.placement();
         let unit = self.setup.work_per_iteration();
-        let iterations = shares.iter().sum::<u64>() as f64;
+        let iterations = iterations as f64;
         Ok(Reply::Sample(Box::new(Sample {
             started: trial.started,
             seconds: trial.seconds,

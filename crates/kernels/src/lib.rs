@@ -11,6 +11,7 @@ pub mod disk;
 #[cfg(debug_assertions)]
 mod faults;
 pub mod memory;
+mod mix;
 
 /// Every kernel, in the order in which a report shows them.
 pub const ALL: &[&dyn Kernel] = &[

@@ -48,11 +48,19 @@ fn explain_kernel(spec: &KernelSpec) -> String {
             knob.name,
             knob.about,
             range(knob),
-            knob.default
+            default(knob)
         );
     }
     text += &format!("\nCeilings: {}\n", spec.ceilings.join(", "));
     text
+}
+
+/// The default as a person writes it.
+fn default(knob: &Knob) -> String {
+    match (&knob.kind, knob.default.parse()) {
+        (KnobKind::Size { .. }, Ok(bytes)) => format_size(bytes),
+        _ => knob.default.to_string(),
+    }
 }
 
 fn range(knob: &Knob) -> String {

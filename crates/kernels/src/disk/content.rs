@@ -4,17 +4,17 @@
 //! The bytes are those of a random pool, over and over, but each sector of 512 bytes
 //! begins with a stamp that no other sector has: a device that compresses finds nothing
 //! to leave out, and one that stores equal blocks once finds no equal blocks. The second
-//! half of the stamp is the generation, a number that the writer changes from write to
-//! write, so that not even the data already there are written again.
+//! half of the stamp is the generation, a number that the writer changes from run to
+//! run, so that not even the data already there are written again.
 //!
-//! The generator of Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
-//! Generators* (OOPSLA 2014), with Stafford's constants, can be entered at any place,
-//! which makes the stamp of any sector a few multiplications.
+//! The generator can be entered at any place, which makes the stamp of any sector a few
+//! multiplications.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::OnceLock;
+
+use crate::mix::{mixed, random};
 
 /// Bytes after which the pool begins again.
 pub(super) const POOL: usize = 1 << 20;
@@ -23,23 +23,6 @@ pub(super) const SECTOR: usize = 512;
 /// Bytes of a stamp: its first half tells the sector, its second the generation.
 const STAMP: usize = 16;
 const HALF: usize = STAMP / 2;
-
-/// Step of the generator: the golden ratio's fractional part.
-const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Number `index` of the sequence that belongs to `key`.
-pub(super) fn mixed(key: u64, index: u64) -> u64 {
-    let mut z = key.wrapping_add(index.wrapping_mul(STEP));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// A number that nobody can know beforehand: the keys of the standard library's hash
-/// tables, which the system's generator makes.
-pub(super) fn random() -> u64 {
-    RandomState::new().hash_one(STEP)
-}
 
 /// The bytes of this process's test files, by their place.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +92,8 @@ impl Content {
         mixed(self.keys[0], sector)
     }
     /// Checks a block just read, cheaply: the stamps of its first and of its last whole
-    /// sector, generations apart. Where it holds no whole stamp, every byte.
+    /// sector, and all of a sector in between, which one is a secret of this process;
+    /// generations apart. Where it holds no whole stamp, every byte.
     ///
     /// # Errors
     /// Which byte of the file, what was read, and what had been written.
@@ -125,7 +109,13 @@ impl Content {
             let name = self.name(start / SECTOR as u64).to_le_bytes();
             same(&buf[at..at + HALF], &name, start)?;
         }
-        Ok(())
+        let whole = (end - first) / SECTOR as u64;
+        if whole == 0 {
+            return Ok(());
+        }
+        let start = first + self.name(first) % whole * SECTOR as u64;
+        let at = (start - offset) as usize;
+        self.check_all(&buf[at..at + SECTOR], start)
     }
 
     /// Checks every byte, generations apart.
@@ -133,17 +123,20 @@ impl Content {
     /// # Errors
     /// As [`Content::check`].
     pub(crate) fn check_all(&self, buf: &[u8], offset: u64) -> Result<(), String> {
-        let mut due = [0; SECTOR];
         for piece in pieces(offset, buf.len()) {
             let start = piece.sector * SECTOR as u64;
             let (within, length) = (piece.within, piece.range.len());
-            self.fill(&mut due[..], start, 0);
             let read = &buf[piece.range];
+            let name = self.name(piece.sector).to_le_bytes();
+            let place = (start % POOL as u64) as usize;
             // What lies before the generation, and what lies after it.
-            for part in [0..HALF, STAMP..SECTOR] {
+            let parts =
+                [(0..HALF, &name[..]), (STAMP..SECTOR, &self.pool[place + STAMP..place + SECTOR])];
+            for (part, due) in parts {
                 let (from, to) = (part.start.max(within), part.end.min(within + length));
                 if from < to {
-                    same(&read[from - within..to - within], &due[from..to], start + from as u64)?;
+                    let due = &due[from - part.start..to - part.start];
+                    same(&read[from - within..to - within], due, start + from as u64)?;
                 }
             }
         }
@@ -181,6 +174,9 @@ fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
 }
 
 fn same(read: &[u8], due: &[u8], offset: u64) -> Result<(), String> {
+    if read == due {
+        return Ok(());
+    }
     let Some(at) = read.iter().zip(due).position(|(r, d)| r != d) else { return Ok(()) };
     let hex = |bytes: &[u8]| {
         bytes[at..].iter().take(HALF).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
@@ -250,6 +246,18 @@ mod tests {
     /// Anywhere in a file, and in a pool's and in a sector's last bytes more often.
     fn anywhere() -> impl Strategy<Value = u64> {
         prop_oneof![0..64 * MIB, (1_u64..9, 0_u64..40).prop_map(|(n, less)| n * MIB - less)]
+    }
+
+    #[test]
+    fn a_block_that_holds_its_stamps_and_nothing_between_is_found() {
+        let content = Content::new();
+        for length in [3 * SECTOR, 4096, 1 << 20] {
+            let mut block = filled(4096, length, 0);
+            for sector in block.chunks_mut(SECTOR) {
+                sector[STAMP..].fill(0);
+            }
+            assert!(content.check(&block, 4096).is_err(), "{length}");
+        }
     }
 
     proptest! {

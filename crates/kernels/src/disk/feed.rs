@@ -2,10 +2,11 @@
 
 use proofmark_engine::Latencies;
 
-use super::content::{self, Content, POOL};
+use super::content::{Content, POOL};
 use super::engine::{Io, Source};
 use super::order::{Order, Sequence};
 use super::shape::{Operation, Shape};
+use crate::mix::random;
 
 /// Of buffered I/Os, which may take less than a microsecond, one of so many is timed: a
 /// prime, so that it falls on every place within a page in turn.
@@ -78,7 +79,7 @@ impl Feed {
         lapses: Lapses,
     ) -> Self {
         // Another order each time: a cache behind the device must not know it.
-        let sequence = |first, blocks| Sequence::new(order, first, blocks, content::random());
+        let sequence = |first, blocks| Sequence::new(order, first, blocks, random());
         let half = blocks / 2;
         let copies = operation == Operation::Copy;
         Self {

@@ -19,6 +19,7 @@ use proofmark_engine::Refusal;
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, ftruncate};
 use rustix::io::Errno;
 
+use super::buffers::{Buffers, PAGE};
 use super::content::{Content, POOL, WINDOW, entropy_bits};
 
 mod unnamed;
@@ -31,7 +32,6 @@ const BLOCK: usize = POOL;
 const IN_FLIGHT: u64 = 8;
 /// Bytes to which everything is aligned that may go past the page cache, unless the file
 /// system asks for more: no device in use has larger sectors.
-const ALIGNMENT: usize = 4096;
 /// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is looked at.
 const SAMPLES: u64 = 8;
 
@@ -116,6 +116,8 @@ impl TestFile {
     /// # Errors
     /// As [`Unnamed::create`].
     pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
+        // The test file gives up its space: both might take more than half of what is free.
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
         Unnamed::create(folder, bytes)
     }
 
@@ -156,8 +158,10 @@ impl TestFile {
             let why = "this file system carries out direct I/O through the page cache";
             return self.file.refuse_direct(why.to_owned());
         }
-        let mut block = Aligned::new(ALIGNMENT);
-        if let Err(e) = file.read_at(block.bytes(), 0) {
+        let read = Buffers::new(1, PAGE)
+            .map_err(io::Error::other)
+            .and_then(|mut block| file.read_at(block.slot(0), 0));
+        if let Err(e) = read {
             let why = unnamed::no_direct(&e);
             self.file.refuse_direct(why);
         }
@@ -183,14 +187,14 @@ impl TestFile {
     fn in_blocks(&self, work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync) -> io::Result<()> {
         let next = AtomicU64::new(0);
         let some = || {
-            let mut block = Aligned::new(BLOCK);
+            let mut block = Buffers::new(1, BLOCK).map_err(io::Error::other)?;
             loop {
                 let offset = next.fetch_add(1, Ordering::Relaxed).saturating_mul(BLOCK as u64);
                 let left = self.size.saturating_sub(offset).min(BLOCK as u64) as usize;
                 if left == 0 {
                     return Ok(());
                 }
-                if let Err(e) = work(&mut block.bytes()[..left], offset) {
+                if let Err(e) = work(&mut block.slot(0)[..left], offset) {
                     // Nobody needs to begin another one.
                     next.store(self.size / BLOCK as u64 + 1, Ordering::Relaxed);
                     return Err(e);
@@ -207,7 +211,7 @@ impl TestFile {
 
     /// The descriptor that passes by the page cache, where so many bytes may.
     fn past_cache(&self, bytes: usize) -> &File {
-        let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(ALIGNMENT));
+        let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(PAGE));
         direct.unwrap_or(&self.file.buffered)
     }
 
@@ -273,12 +277,12 @@ impl TestFile {
         let window = WINDOW as u64;
         let pieces = self.size.div_ceil(window);
         let taken = pieces.min(SAMPLES);
-        let mut piece = Aligned::new(WINDOW);
+        let mut piece = Buffers::new(1, WINDOW).ok()?;
         let mut sample = Vec::new();
         for k in 0..taken {
             let offset = k * pieces / taken * window;
             let length = (self.size - offset).min(window) as usize;
-            let buf = &mut piece.bytes()[..length];
+            let buf = &mut piece.slot(0)[..length];
             self.past_cache(length).read_exact_at(buf, offset).ok()?;
             sample.extend_from_slice(buf);
         }
@@ -308,25 +312,6 @@ impl Fill {
             Self::Hole | Self::Space => false,
             _ => true,
         }
-    }
-}
-
-/// A buffer for direct I/O.
-struct Aligned {
-    room: Vec<u8>,
-    start: usize,
-    length: usize,
-}
-
-impl Aligned {
-    fn new(length: usize) -> Self {
-        let room = vec![0; length + ALIGNMENT];
-        let start = room.as_ptr().align_offset(ALIGNMENT);
-        Self { room, start, length }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut self.room[self.start..self.start + self.length]
     }
 }
 

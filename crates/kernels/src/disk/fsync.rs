@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use proofmark_engine::{Amount, Kernel, Latencies, Load, Refusal, Setup};
 use proofmark_model::{FileState, Host, KernelSpec, Params};
 
+use super::buffers::Buffers;
 use super::content::{Content, POOL, entropy_bits};
-use super::engine::{Buffers, nanoseconds};
+use super::engine::nanoseconds;
 use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct};
 use super::load::{FOLDER, ahead_s, amount, new_generation};

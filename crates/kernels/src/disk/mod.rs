@@ -11,6 +11,7 @@ use std::sync::Arc;
 use proofmark_engine::{Kernel, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Params};
 
+mod buffers;
 mod content;
 mod engine;
 mod extents;
@@ -73,7 +74,7 @@ kernels! {
         "Bytes a second written to a file in order of offsets.";
     /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
-        "Bytes a second read and written by copying one half of a file to the other.";
+        "Bytes a second read from one half of a file and written to the other, in order of offsets.";
     /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
         "Bytes a second read from a file in random order.";
@@ -82,7 +83,7 @@ kernels! {
         "Bytes a second written to a file in random order.";
     /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
-        "Bytes a second read and written in random order, 70 percent of them read by default.";
+        "Bytes a second read and written in random order, 70 % of them read by default.";
 }
 
 #[cfg(debug_assertions)]

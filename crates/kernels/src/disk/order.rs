@@ -8,7 +8,7 @@
 //! So each pass takes every block once, and no cache of a device meets a block again
 //! before all others have come.
 
-use super::content::mixed;
+use crate::mix::mixed;
 
 /// Rounds of the network. Four are enough for many blocks; of fewer than a hundred, some
 /// orders would come much more often than others.

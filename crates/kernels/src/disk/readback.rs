@@ -5,8 +5,9 @@ use std::os::fd::BorrowedFd;
 use proofmark_engine::Refusal;
 use rustix::io::{pread, retry_on_intr};
 
-use super::content::{Content, SECTOR, mixed};
-use super::engine::{Buffers, PAGE};
+use super::buffers::{Buffers, PAGE};
+use super::content::{Content, SECTOR};
+use crate::mix::mixed;
 
 /// The most bytes that are read back at once; of a larger block, one piece.
 pub(super) const PIECE: usize = 256 << 10;

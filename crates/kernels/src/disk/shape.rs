@@ -3,7 +3,8 @@
 use proofmark_engine::Refusal;
 use proofmark_model::{AUTO, Host, Param, Params, format_size};
 
-use super::engine::{Buffers, Kind};
+use super::buffers::Buffers;
+use super::engine::Kind;
 use super::readback;
 
 /// What the I/Os of a kernel do.

@@ -128,7 +128,10 @@ const RAND_READ_KNOBS: &[Knob] = knobs!("4096", "1");
 const RAND_WRITE_KNOBS: &[Knob] = knobs!("4096", "1", FLUSH);
 const MIXED_KNOBS: &[Knob] = knobs!("4096", "32", READS, FLUSH);
 const FSYNC_KNOBS: &[Knob] = &[
-    THREADS,
+    Knob {
+        about: Cow::Borrowed("Threads, each pinned to a CPU, each with a file of its own."),
+        ..THREADS
+    },
     block_size("4096"),
     size_knob(
         "file_size",
@@ -147,11 +150,12 @@ macro_rules! detail {
             " ",
             $operation,
             " A byte counts once its I/O has completed. All of the file is written with data \
-             that nothing can compress or deduplicate, and flushed, before the first trial, so \
-             that no hole and no unwritten extent is read. Each 512 bytes carry their own place \
-             in the file: whatever is read must be what was written there, and after a trial up \
-             to 64 pieces of the blocks that it wrote are read back, past the page cache where \
-             that is possible, and must be the data of that very trial. Latency is the time of \
+             that repeat only after 1 MiB, and each 512 bytes of which carry their own place in \
+             the file, and flushed, before the first trial: no hole and no unwritten extent is \
+             read, and what a device could compress or find twice is not there. Of each block \
+             read, the place of its first and its last sector and every byte of a third must be \
+             as written; after a trial up to 64 pieces of the blocks that it wrote are read back, \
+             past the page cache where that is possible, and must be the data of that very trial. Latency is the time of \
              one I/O from before the system call that submits it until its completion is seen, \
              its wait in the queue included; of direct I/Os each is timed, of buffered ones, \
              which may be too short for that, every 61st. Direct I/O (the default) goes past \

@@ -172,9 +172,18 @@ impl Page {
     }
 
     fn table(&mut self, table: &crate::view::Table) {
-        self.out.push_str(&tables::lay_out(table, self.width, self.paint));
+        let mut notes = Vec::new();
+        let laid_out = tables::lay_out(table, self.width, self.paint);
         for (i, note) in table.notes.iter().enumerate() {
-            self.wrap(&format!("[{}] ", i + 1), 4, note);
+            // Not those of columns that a narrow terminal has no room for.
+            let mark = format!("[{}]", i + 1);
+            if laid_out.contains(&mark) {
+                notes.push((format!("{mark} "), note));
+            }
+        }
+        self.out.push_str(&laid_out);
+        for (mark, note) in notes {
+            self.wrap(&mark, 4, note);
         }
     }
 

@@ -131,8 +131,12 @@ pub fn trial_iops(m: &Measurement, t: &Trial) -> Option<f64> {
 pub fn device_share(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
-        let asked = file.read_bytes as f64 + file.written_bytes as f64;
-        (asked > 0.0).then(|| (device.read_bytes as f64 + device.written_bytes as f64) / asked)
+        let asked = file.read_bytes + file.written_bytes;
+        // What the devices did in the other direction is none of this work.
+        let of = |asked: u64, moved: u64| if asked > 0 { moved } else { 0 };
+        let moved =
+            of(file.read_bytes, device.read_bytes) + of(file.written_bytes, device.written_bytes);
+        (asked > 0).then(|| moved as f64 / asked as f64)
     }))
 }
 

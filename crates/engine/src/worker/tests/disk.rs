@@ -12,10 +12,13 @@ struct Writer;
 
 struct Writing {
     fails: Option<u64>,
+    /// Of so many iterations one is left out.
+    leaves_out: Option<u64>,
 }
 
 struct Part {
     fails: Option<u64>,
+    leaves_out: Option<u64>,
     done: u64,
     failure: Option<String>,
 }
@@ -28,7 +31,7 @@ impl Kernel for Writer {
         Ok(())
     }
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Writing { fails: params.int("fails") }))
+        Ok(Box::new(Writing { fails: params.int("fails"), leaves_out: params.int("leaves_out") }))
     }
 }
 
@@ -49,13 +52,14 @@ impl Setup for Writing {
         0.0
     }
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Part { fails: self.fails, done: 0, failure: None }))
+        let Self { fails, leaves_out } = *self;
+        Ok(Box::new(Part { fails, leaves_out, done: 0, failure: None }))
     }
 }
 
 impl Load for Part {
     fn run(&mut self, iterations: u64) {
-        self.done = iterations;
+        self.done = iterations - self.leaves_out.map_or(0, |n| iterations / n);
         std::thread::sleep(std::time::Duration::from_micros(20 * iterations));
         if self.fails.is_some_and(|n| iterations >= n) {
             self.failure = Some("write at 4096: No space left on device".to_owned());
@@ -108,6 +112,13 @@ fn what_the_system_refuses_ends_the_point_with_its_words() {
     let replies = talk(Params::default().with("fails", 100), &[], &[Request::Trial]);
     let Reply::Refused(reason) = &replies[1] else { panic!("{:?}", replies[1]) };
     assert!(reason.contains("No space left"), "{reason}");
+}
+
+#[test]
+fn work_that_was_not_done_is_no_rate() {
+    let replies = talk(Params::default().with("leaves_out", 2), &[], &[Request::Trial]);
+    let Reply::Unverified(reason) = &replies[1] else { panic!("{:?}", replies[1]) };
+    assert!(reason.contains("of 100"), "{reason}");
 }
 
 #[test]

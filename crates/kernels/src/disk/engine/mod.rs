@@ -7,14 +7,13 @@ use std::os::fd::BorrowedFd;
 use proofmark_engine::Refusal;
 use rustix::time::{ClockId, clock_gettime};
 
-mod buffers;
 mod psync;
 mod uring;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use buffers::{Buffers, PAGE};
+use super::buffers::Buffers;
 use psync::Psync;
 use uring::Uring;
 pub(super) use uring::allowed;
@@ -87,7 +86,8 @@ impl Engine {
         })
     }
 
-    /// Does so many I/Os. When it returns, none is in flight.
+    /// Does so many I/Os. When it returns, none is in flight, unless the ring itself failed:
+    /// then it is not to be used again, and dropping it waits for them.
     ///
     /// # Errors
     /// Of the first I/O that failed: what, where and the system's words. I/Os in flight

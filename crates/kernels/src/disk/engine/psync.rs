@@ -4,7 +4,8 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::{pread, pwrite, retry_on_intr};
 
-use super::{Buffers, Source, failure, nanoseconds};
+use super::super::buffers::Buffers;
+use super::{Source, failure, nanoseconds};
 
 /// The engine of that name.
 pub(in super::super) struct Psync {

@@ -14,7 +14,8 @@ use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
 use proofmark_engine::Refusal;
 
-use super::{Buffers, Io, Source, failure, nanoseconds};
+use super::super::buffers::Buffers;
+use super::{Io, Source, failure, nanoseconds};
 
 /// Bytes of I/Os that are submitted before the next one is made ready. Were all that have
 /// completed replaced by one submission, a device that works them off as fast would have
@@ -142,12 +143,13 @@ impl Uring {
         true
     }
 
+    /// Puts a slot's I/O into the ring, which has as many entries as there are slots.
     fn push(&mut self, slot: usize) {
         let entry = self.entry(slot);
         // SAFETY: the file is open and the buffer stays where it is until the I/O is
         // done: `drop` sees to that. Nobody looks at the buffer before.
         let pushed = unsafe { self.ring.submission().push(&entry) };
-        debug_assert!(pushed.is_ok(), "a ring has as many entries as slots");
+        assert!(pushed.is_ok(), "a ring has as many entries as slots");
         self.fresh.push(slot);
     }
 

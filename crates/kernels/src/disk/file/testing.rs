@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::content::random;
 use super::Unnamed;
+use crate::mix::random;
 
 /// A new folder beside the test program, where the build lies; removed when dropped.
 pub(crate) struct Folder(PathBuf);

@@ -5,9 +5,9 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn read(file: &File, size: u64) -> Vec<u8> {
-    let mut block = Aligned::new((size as usize).next_multiple_of(ALIGNMENT));
-    let length = file.read_at(block.bytes(), 0).unwrap();
-    block.bytes()[..length].to_vec()
+    let mut block = Buffers::new(1, (size as usize).next_multiple_of(PAGE)).unwrap();
+    let length = file.read_at(block.slot(0), 0).unwrap();
+    block.slot(0)[..length].to_vec()
 }
 
 /// Share that was never written; `None`, and said, where that is not told.

@@ -1,10 +1,10 @@
-//! A new file that no folder shows and that no kill leaves behind.
+//! A new file that no folder shows.
 //!
 //! It is made with O_TMPFILE and O_EXCL: without a name, never to get one. The second
 //! descriptor, for direct I/O, is opened through /proc/self/fd; a duplicate would share
 //! its flags with the first. Where the file system knows no O_TMPFILE, or /proc is
 //! missing, the file is made with a random name, opened twice and its name removed at
-//! once, before anything is written.
+//! once, before anything is written: a kill between the two leaves an empty file.
 //!
 //! Sources: open(2), statx(2), setrlimit(2).
 
@@ -20,7 +20,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::super::content::random;
+use crate::mix::random;
 
 /// How our files are opened.
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);

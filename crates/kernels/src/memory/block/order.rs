@@ -5,6 +5,8 @@
 //! undone) maps the numbers below a power of two onto themselves. Counting through
 //! them and leaving out what is not below the number of blocks visits each block once.
 
+use crate::mix::mixed;
+
 /// Numbers mixed at a time, apart from each other, so that the compiler can use vectors.
 const BATCH: usize = 64;
 
@@ -114,8 +116,12 @@ struct Mixer {
 
 impl Mixer {
     fn new(domain: u64, seed: u64, pass: u64) -> Self {
-        let mut state = seed ^ pass.wrapping_mul(0xD134_2543_DE82_EF95);
-        let mut next = || splitmix(&mut state) as u32;
+        let key = seed ^ pass.wrapping_mul(0xD134_2543_DE82_EF95);
+        let mut index = 0;
+        let mut next = || {
+            index += 1;
+            mixed(key, index) as u32
+        };
         Self {
             mask: (domain - 1) as u32,
             shift: (domain.trailing_zeros() / 2).max(1),
@@ -136,16 +142,6 @@ impl Mixer {
     fn batch(self, from: u64) -> [u32; BATCH] {
         std::array::from_fn(|i| self.mix((from as u32).wrapping_add(i as u32)))
     }
-}
-
-/// The generator of Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
-/// Generators* (OOPSLA 2014), with Stafford's constants.
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

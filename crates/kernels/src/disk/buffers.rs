@@ -14,10 +14,10 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Alignment of every buffer, in bytes: the least page size of any architecture here,
 /// and not less than any device's sector.
-pub(in super::super) const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// Buffers of one size.
-pub(in super::super) struct Buffers {
+pub(super) struct Buffers {
     /// As mapped, for unmapping.
     mapped: (*mut c_void, usize),
     base: *mut u8,
@@ -28,7 +28,7 @@ pub(in super::super) struct Buffers {
 
 impl Buffers {
     /// Bytes of memory that so many buffers of `block` bytes take.
-    pub(in super::super) fn bytes(count: u64, block: u64) -> u64 {
+    pub(super) fn bytes(count: u64, block: u64) -> u64 {
         count.saturating_mul(block.next_multiple_of(PAGE as u64))
     }
 
@@ -36,7 +36,7 @@ impl Buffers {
     ///
     /// # Errors
     /// If the system gives no such memory.
-    pub(in super::super) fn new(count: usize, block: usize) -> Result<Self, Refusal> {
+    pub(super) fn new(count: usize, block: usize) -> Result<Self, Refusal> {
         let bytes = Self::bytes(count as u64, block as u64) as usize;
         // SAFETY: a new mapping, which overlaps nothing.
         let start = unsafe {
@@ -56,7 +56,7 @@ impl Buffers {
     }
 
     /// One of them. It must not be in flight.
-    pub(in super::super) fn slot(&mut self, index: usize) -> &mut [u8] {
+    pub(super) fn slot(&mut self, index: usize) -> &mut [u8] {
         assert!(index < self.count);
         // SAFETY: within the mapping, which lives as long as `self`. No two slots
         // overlap, so whatever the kernel moves meanwhile lies elsewhere.
