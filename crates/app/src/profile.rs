@@ -44,6 +44,9 @@ pub struct Profile {
 #[serde(deny_unknown_fields)]
 pub struct PolicyText {
     target: f64,
+    /// The same for a subsystem of its own.
+    #[serde(default)]
+    target_of: BTreeMap<Subsystem, f64>,
     min_trials: u32,
     max_trials: u32,
     #[serde(deserialize_with = "duration")]
@@ -144,10 +147,10 @@ impl Profile {
 
     fn check(&self) -> Result<(), String> {
         let p = &self.policy;
-        if !(p.target > 0.0 && p.target < 1.0) {
+        let mut targets = p.target_of.values().chain([&p.target]);
+        if let Some(target) = targets.find(|t| !(**t > 0.0 && **t < 1.0)) {
             return Err(format!(
-                "target is {}; it must lie between 0 and 1, as 0.02 for 2 %",
-                p.target
+                "target is {target}; it must lie between 0 and 1, as 0.02 for 2 %"
             ));
         }
         if p.min_trials == 0 || p.max_trials < p.min_trials || p.max_trials > 1000 {
@@ -180,6 +183,7 @@ impl Profile {
             .collect();
         Policy {
             target: p.target,
+            target_of: p.target_of.clone(),
             min_trials: p.min_trials,
             max_trials: p.max_trials,
             trial_s: p.trial.as_secs_f64(),
@@ -227,6 +231,7 @@ threads = [1, "all"]
         assert!(Profile::parse(good).is_ok());
         for (bad, word) in [
             (good.replace("target = 0.02", "target = 2.0"), "target"),
+            (good.replace("0.02", "0.02\ntarget_of = { disk = 5 }"), "target"),
             (good.replace("target = 0.02", "tarjet = 0.02"), "line 3"),
             (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
             (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),

@@ -121,6 +121,12 @@ pub trait Setup: Send + Sync {
         AHEAD_S.min(trial_s / 8.0)
     }
 
+    /// Whether each thread is pinned to a CPU. Threads that wait for a device are better
+    /// off where its interrupts arrive, which the scheduler knows.
+    fn pinned(&self) -> bool {
+        true
+    }
+
     /// Where the point's memory lies, asked after each trial.
     fn placement(&self) -> Placement {
         Placement::default()

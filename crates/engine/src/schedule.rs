@@ -164,7 +164,8 @@ impl State<'_, '_> {
     }
 
     fn warm(&mut self, index: usize, session: &mut dyn Session) -> Result<(), Ending> {
-        while !is_steady(&self.measurements[index].warmup, self.policy().target) {
+        let target = self.policy().target_for(self.measurements[index].subsystem);
+        while !is_steady(&self.measurements[index].warmup, target) {
             let sample = session.sample(Request::Warm)?;
             let m = &mut self.measurements[index];
             m.warmup.push(m.unit.value(sample.claimed, sample.seconds));
@@ -251,8 +252,9 @@ fn account(sample: &Sample) -> (f64, f64, &'static str) {
 fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     let taken = m.trials.len();
     let fixed = policy.min_trials == policy.max_trials;
+    let target = policy.target_for(m.subsystem);
     let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);
-    if taken >= policy.min_trials as usize && (fixed || width.is_some_and(|w| w <= policy.target)) {
+    if taken >= policy.min_trials as usize && (fixed || width.is_some_and(|w| w <= target)) {
         return Some(Ending::Complete);
     }
     (taken >= policy.max_trials as usize).then_some(Ending::Budget)

@@ -99,11 +99,12 @@ pub struct Team {
     members: Vec<Member>,
     together: Arc<Together>,
     oversubscribed: bool,
+    pinned: bool,
 }
 
 impl Team {
-    /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none,
-    /// if there are no cpus), and sets each one up on its CPU.
+    /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
+    /// there are no cpus or the kernel asks for that), and sets each one up there.
     ///
     /// # Errors
     /// The first thread's reason for refusing.
@@ -113,7 +114,9 @@ impl Team {
         cpus: &[u32],
         watched: Watched,
     ) -> Result<Self, TeamError> {
-        let used: Vec<u32> = cpus.iter().copied().take(threads).collect();
+        let pinned = setup.pinned();
+        let reach = if pinned { threads } else { cpus.len() };
+        let used: Vec<u32> = cpus.iter().copied().take(reach).collect();
         let oversubscribed = threads > used.len();
         let together = Arc::new(Together {
             start: Barrier::new(threads),
@@ -127,7 +130,7 @@ impl Team {
         for index in 0..threads {
             let (orders, inbox) = channel();
             let (outbox, parts) = channel();
-            let cpu = cpus.get(index % cpus.len().max(1)).copied();
+            let cpu = cpus.get(index % cpus.len().max(1)).copied().filter(|_| pinned);
             let (setup, together) = (Arc::clone(setup), Arc::clone(&together));
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
@@ -138,7 +141,7 @@ impl Team {
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, parts, thread: Some(thread) });
         }
-        let team = Self { members, together, oversubscribed };
+        let team = Self { members, together, oversubscribed, pinned };
         for m in &team.members {
             m.parts.recv().map_err(|_| TeamError::Died)??;
         }
@@ -201,7 +204,7 @@ impl Team {
             other_cpu_s,
             own_cpu_s,
             involuntary_switches: parts.iter().map(|p| p.counters.involuntary).sum(),
-            migrations: Some(parts.iter().filter(|p| p.migrated).count() as u64),
+            migrations: self.pinned.then(|| parts.iter().filter(|p| p.migrated).count() as u64),
             minor_faults: parts.iter().map(|p| p.counters.minor_faults).sum(),
             major_faults: parts.iter().map(|p| p.counters.major_faults).sum(),
             swapped_pages: system.swapped_pages,

@@ -1,9 +1,10 @@
 //! What a disk kernel asked for, what the devices moved for it, and how its file was
 //! used: what several checks, the ceilings and the limiter share.
 
-use proofmark_model::{
-    DeviceTraffic, FileState, Host, Measurement, Storage, Subsystem, Trial, Unit,
-};
+use proofmark_model::{DeviceTraffic, FileState, Host, Measurement, Subsystem, Trial, Unit};
+
+/// Share of the file in the page cache before a trial that is none: a page here and there.
+pub(crate) const EVICTED: f64 = 0.01;
 
 /// Which way bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,14 @@ impl Way {
         match self {
             Self::Read => device.read_bytes as f64,
             Self::Written => device.written_bytes as f64,
+        }
+    }
+
+    /// I/Os that the devices did, after merging and splitting.
+    pub(crate) fn requests(self, device: &DeviceTraffic) -> f64 {
+        match self {
+            Self::Read => device.reads as f64,
+            Self::Written => device.writes as f64,
         }
     }
 
@@ -86,6 +95,12 @@ pub(crate) fn waits(m: &Measurement) -> bool {
 /// The states of the file that the trials tell of.
 pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
     m.trials.iter().filter_map(|t| t.file.as_ref())
+}
+
+/// Share of the file that lay in the page cache before the trial, where that is more
+/// than a page here and there.
+pub(crate) fn found_cached(file: &FileState) -> Option<f64> {
+    file.cached.filter(|share| share.is_finite() && *share > EVICTED)
 }
 
 /// Bytes that a trial asked for; 0 where it does not tell.
@@ -148,11 +163,6 @@ pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
         "disk.mixed" => m.params.int("reads").map(|percent| percent.min(100) as f64 / 100.0),
         _ => None,
     }
-}
-
-/// What lies under the folder, if that is known.
-pub(crate) fn storage(host: &Host) -> Option<&Storage> {
-    host.storage.get()
 }
 
 /// CPU time of the trials' own threads over all that they could have had: their wall

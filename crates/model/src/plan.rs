@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Point;
+use crate::{Point, Subsystem};
 
 /// How trials are taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,10 @@ pub struct Policy {
     /// Half-width of the median's 95 % interval, as a share of the median, at
     /// which trials stop: 0.02 for 2 %.
     pub target: f64,
+    /// The same for subsystems that have one of their own: a disk differs more from trial
+    /// to trial than a core does.
+    #[serde(default)]
+    pub target_of: BTreeMap<Subsystem, f64>,
     /// Least number of trials.
     pub min_trials: u32,
     /// Greatest number of trials. Equal to `min_trials` where the number is fixed.
@@ -31,6 +35,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             target: 0.02,
+            target_of: BTreeMap::new(),
             min_trials: 8,
             max_trials: 30,
             trial_s: 0.1,
@@ -41,6 +46,11 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// Half-width at which trials of this subsystem stop.
+    pub fn target_for(&self, subsystem: Subsystem) -> f64 {
+        self.target_of.get(&subsystem).copied().unwrap_or(self.target)
+    }
+
     /// Least duration of a trial of this kernel, in seconds.
     pub fn trial_s_for(&self, kernel: &str) -> f64 {
         self.trial_s_of.get(kernel).copied().unwrap_or(self.trial_s)

@@ -192,6 +192,16 @@ fn outcome(run: &Run) -> Outcome {
     }
 }
 
+/// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.
+fn targets(plan: &Plan) -> String {
+    let policy = &plan.policy;
+    let mut text = format!("{} %", policy.target * 100.0);
+    for (subsystem, target) in &policy.target_of {
+        text += &format!(" ({subsystem} {} %)", target * 100.0);
+    }
+    text
+}
+
 /// The points of a plan and the time that they take.
 fn dry_run(plan: &Plan) -> String {
     let policy = &plan.policy;
@@ -204,10 +214,10 @@ fn dry_run(plan: &Plan) -> String {
         format!("{} trials", policy.min_trials)
     } else {
         format!(
-            "{} to {} trials, until the interval is within {} %",
+            "{} to {} trials, until the interval is within {}",
             policy.min_trials,
             policy.max_trials,
-            policy.target * 100.0
+            targets(plan)
         )
     };
     text += &format!(

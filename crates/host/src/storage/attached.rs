@@ -1,22 +1,60 @@
-//! How a device is attached, by the folders of sysfs above its own.
+//! How a device is attached, by the folders of sysfs above its own, and what that says
+//! of a device that no other carries.
 //!
-//! Sources: Linux `drivers/ata`, `drivers/scsi` and `drivers/nvme`, whose device names
-//! these are; `Documentation/driver-api/libata.rst`, `scsi/`, `driver-api/usb/`.
+//! Sources: Linux `drivers/ata`, `drivers/scsi`, `drivers/nvme`, `drivers/block`,
+//! `drivers/target/loopback`, `drivers/vdpa/vdpa_sim` and `drivers/usb`, whose device
+//! names these are; `Documentation/driver-api/libata.rst`, `scsi/`, `driver-api/usb/`,
+//! `usb/usbip_protocol.rst`, `admin-guide/kernel-parameters.rst` (memmap).
+
+use proofmark_model::StorageKind;
 
 use super::device;
 use super::file_system::last;
 use crate::root::Root;
 
 /// The transport of a device that is memory.
-pub(super) const MEMORY: &str = "memory";
+const MEMORY: &str = "memory";
+/// The transport of a device whose data come over a network.
+const NETWORK: &str = "network";
+
+/// What holds the data of a device that no other carries, by its name, its real folder
+/// in sysfs and its [`transport`].
+pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> StorageKind {
+    match transport {
+        Some(MEMORY) => return StorageKind::Memory,
+        // A disk array on Fibre Channel is a server with a cache of its own.
+        Some(NETWORK | "iscsi" | "fc") => return StorageKind::Network,
+        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set
+        // aside looks the same. The others pass on what this machine holds, mostly a file
+        // or memory, and do not tell which.
+        Some("pmem" | "nvme loop" | "tcm_loop" | "dummy_hcd") => return StorageKind::Unknown,
+        _ => {}
+    }
+    match device::kind(name) {
+        // Its own disk is missing, so that its peer does the I/O.
+        "DRBD" => StorageKind::Network,
+        "disk" if has_hardware(folder) => StorageKind::Block,
+        // A device that makes its data up, or a program that does.
+        _ => StorageKind::Unknown,
+    }
+}
+
+/// Whether the kernel has the device below one of hardware. The head of an NVMe
+/// namespace with several controllers has not, but it lies on its paths.
+fn has_hardware(folder: &str) -> bool {
+    const NONE: &[&str] = &["/sys/devices/virtual/", "/sys/devices/faux/"];
+    !NONE.iter().any(|begin| folder.starts_with(begin))
+}
 
 /// How a device with this real folder in sysfs is attached: `sata`, `nvme`, `usb`,
 /// `sas`, `scsi` and so on; `None` for what has no attachment, as a RAID, and what is
-/// not known.
+/// not known. What poses as hardware is known by a folder further up than its bus.
 pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
     let name = last(folder)?;
     let is_scsi = || folder.split('/').any(|s| numbered(s, "host")).then_some("scsi");
-    let found = by_name(&name).or_else(|| folder.rsplit('/').find_map(by_segment));
+    let found = by_name(&name)
+        .or_else(|| folder.split('/').find_map(poses))
+        .or_else(|| folder.rsplit('/').find_map(by_segment));
     match found.or_else(is_scsi) {
         Some("nvme") => {
             Some(nvme(root.line(&format!("{folder}/device/transport")).ok().as_deref()))
@@ -30,9 +68,30 @@ fn by_name(name: &str) -> Option<&'static str> {
     if matches!(device::kind(name), "zram" | "RAM disk") {
         return Some(MEMORY);
     }
-    const NAMES: &[(&str, &str)] =
-        &[("nvme", "nvme"), ("pmem", "pmem"), ("nbd", "network"), ("rbd", "network")];
+    const NAMES: &[(&str, &str)] = &[
+        ("nvme", "nvme"),
+        ("pmem", "pmem"),
+        ("nbd", NETWORK),
+        ("rbd", NETWORK),
+        ("rnbd", NETWORK),
+        // ATA over Ethernet.
+        ("etherd!e", NETWORK),
+    ];
     NAMES.iter().find(|(begin, _)| numbered(name, begin)).map(|(_, transport)| *transport)
+}
+
+/// What a folder on the way says of a device that poses as one on a bus.
+fn poses(segment: &str) -> Option<&'static str> {
+    const BEGINS: &[(&str, &str)] = &[
+        // RAM that plays a disk (scsi_debug, the simulator of vDPA).
+        ("pseudo_", MEMORY),
+        ("vdpasim_blk", MEMORY),
+        // A SCSI target of this machine; a USB gadget of it; a USB device of another one.
+        ("tcm_loop_", "tcm_loop"),
+        ("dummy_hcd", "dummy_hcd"),
+        ("vhci_hcd", NETWORK),
+    ];
+    BEGINS.iter().find(|(begin, _)| segment.starts_with(begin)).map(|(_, transport)| *transport)
 }
 
 /// What a folder on the way says. The nearest that says something counts.
@@ -46,8 +105,6 @@ fn by_segment(segment: &str) -> Option<&'static str> {
         ("usb", "usb"),
         ("vbd-", "xen"),
         ("mmc", "mmc"),
-        // RAM that plays a disk (scsi_debug).
-        ("pseudo_", MEMORY),
     ];
     if segment.starts_with("VMBUS:") || segment.starts_with("MSFT1000:") {
         return Some("hyperv");
@@ -58,7 +115,7 @@ fn by_segment(segment: &str) -> Option<&'static str> {
 /// NVMe by the word of its controller.
 fn nvme(transport: Option<&str>) -> &'static str {
     match transport {
-        Some("tcp" | "rdma" | "fc") => "network",
+        Some("tcp" | "rdma" | "fc") => NETWORK,
         Some("loop") => "nvme loop",
         _ => "nvme",
     }
@@ -102,12 +159,32 @@ mod tests {
             ("/sys/devices/virtual/block/zram0".to_owned(), Some(MEMORY)),
             ("/sys/devices/virtual/block/ram3".to_owned(), Some(MEMORY)),
             ("/sys/devices/virtual/block/nbd0".to_owned(), Some("network")),
+            ("/sys/devices/virtual/block/rnbd0".to_owned(), Some("network")),
+            ("/sys/devices/virtual/block/etherd!e1.0".to_owned(), Some("network")),
+            ("/sys/devices/rbd/0/block/rbd0".to_owned(), Some("network")),
+            (format!("/sys/devices/platform/vhci_hcd.0/usb3/3-1/3-1:1.0/{scsi}"), Some("network")),
+            (
+                format!("/sys/devices/platform/dummy_hcd.0/usb3/3-1/3-1:1.0/{scsi}"),
+                Some("dummy_hcd"),
+            ),
+            (format!("/sys/devices/tcm_loop_0/tcm_loop_adapter_0/{scsi}"), Some("tcm_loop")),
+            ("/sys/devices/vdpasim_blk/vdpa0/virtio3/block/vdb".to_owned(), Some(MEMORY)),
+            ("/sys/devices/virtual/block/zd0".to_owned(), None),
             ("/sys/devices/virtual/block/dm-0".to_owned(), None),
             ("/sys/devices/virtual/block/loop0".to_owned(), None),
             (String::new(), None),
         ] {
             assert_eq!(transport(&root, &path), expected, "{path}");
         }
-        assert_eq!((nvme(Some("tcp")), nvme(Some("pcie"))), ("network", "nvme"));
+        for (told, expected) in [
+            (Some("tcp"), NETWORK),
+            (Some("rdma"), NETWORK),
+            (Some("fc"), NETWORK),
+            (Some("loop"), "nvme loop"),
+            (Some("pcie"), "nvme"),
+            (None, "nvme"),
+        ] {
+            assert_eq!(nvme(told), expected, "{told:?}");
+        }
     }
 }

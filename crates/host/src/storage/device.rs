@@ -61,6 +61,8 @@ pub(super) fn kind(name: &str) -> &'static str {
         ("nullb", "RAM disk"),
         ("bcache", "bcache"),
         ("drbd", "DRBD"),
+        ("zd", "ZFS volume"),
+        ("ublkb", "ublk"),
     ];
     // `md127`, but also `md_name` and `md_d0`.
     let fits = |begin: &str| match name.strip_prefix(begin) {
@@ -138,6 +140,9 @@ mod tests {
             ("zram0", "zram"),
             ("ram1", "RAM disk"),
             ("nullb0", "RAM disk"),
+            ("drbd0", "DRBD"),
+            ("zd16", "ZFS volume"),
+            ("ublkb0", "ublk"),
         ] {
             assert_eq!(kind(name), expected, "{name}");
         }

@@ -35,7 +35,8 @@ impl<'a> Stack<'a> {
     }
 
     /// What holds the data, as one word for all that was found, and the devices. If a
-    /// part is memory, all is: no number of it is a disk's.
+    /// part is memory, all is: no number of it is a disk's. Likewise for a server, and
+    /// for what is not known.
     pub(super) fn found(self) -> (StorageKind, Vec<BlockDevice>) {
         use StorageKind::{Block, Layered, Memory, Network, Unknown};
         let has = |kind: &&StorageKind| self.kinds.contains(kind);
@@ -94,30 +95,26 @@ impl<'a> Stack<'a> {
             return;
         };
         let backing = found.backing.clone();
-        let is_memory = found.transport.as_deref() == Some(attached::MEMORY);
+        let transport = found.transport.clone();
         let at = self.devices.len();
         self.devices.push(found);
         let mut lower = match backing {
             Some(file) => self.file(&file, depth),
-            None => self.below(name, is_memory, depth),
+            None => self.below(name, transport.as_deref(), depth),
         };
         lower.retain(|l| l != name);
         self.devices[at].over = lower.iter().map(|l| device::shown(l)).collect();
     }
 
     /// What carries a device that is no loop device.
-    fn below(&mut self, name: &str, is_memory: bool, depth: usize) -> Vec<String> {
+    fn below(&mut self, name: &str, transport: Option<&str>, depth: usize) -> Vec<String> {
         let lower = parts(self.root, name);
         for part in &lower {
             self.device(part, depth);
         }
         if lower.is_empty() {
-            self.kinds.push(match device::kind(name) {
-                _ if is_memory => StorageKind::Memory,
-                // Nothing below what only passes on: a device that makes its data up.
-                "disk" => StorageKind::Block,
-                _ => StorageKind::Unknown,
-            });
+            let folder = self.root.real(&format!("{BLOCK}/{name}")).unwrap_or_default();
+            self.kinds.push(attached::holder(name, &folder, transport));
         }
         lower
     }

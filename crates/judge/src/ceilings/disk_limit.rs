@@ -10,15 +10,18 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use super::parts::input;
-use crate::disk::{Cached, Way, block_bytes, commits, is_random, queue_depth, read_share, storage};
+use crate::disk::{Cached, Way, block_bytes, commits, is_random, queue_depth, read_share};
 use crate::statistics::median;
 use crate::{Capacity, Context};
 
-/// Seconds that a limit is dealt out by: blk-throttle's slice. A trial may find one
-/// unspent. Providers do not say how they count; none is known to be finer.
+/// Seconds that a cgroup's limit is dealt out by: blk-throttle's slice. A trial may find
+/// one unspent.
 const SLICE_S: f64 = 0.1;
-/// The least uncertainty: a bucket's rounding and the timed part's two ends.
+/// A cgroup's least uncertainty: a bucket's rounding and the timed part's two ends.
 const LEAST: f64 = 0.01;
+/// Uncertainty of a declared limit: a provider's promise is in round figures, and how it
+/// is counted is not said.
+const PROMISE: f64 = 0.05;
 
 /// The rule.
 pub(super) struct DiskLimit;
@@ -115,8 +118,8 @@ fn ceiling(ctx: &Context, m: &Measurement, limit: &Limit) -> Result<Ceiling, Str
     let written_back = limit.way == Way::Written && Cached::of(m) != Cached::Direct;
     if written_back && limit.cgroup.is_some() && !commits(m) {
         return Err(
-            "buffered writes are written back in the kernel's name, outside of the cgroup's \
-                    limit"
+            "buffered writes are written back later, for cgroup v1 outside of the limit, so that \
+             it makes no ceiling"
                 .to_owned(),
         );
     }
@@ -130,7 +133,7 @@ fn ceiling(ctx: &Context, m: &Measurement, limit: &Limit) -> Result<Ceiling, Str
     let mut value = limit.value;
     let in_bytes = m.unit == Unit::BytePerSecond;
     if limit.kind == Kind::Ios && in_bytes {
-        let bytes = bytes_of_an_io(m, limit, storage(ctx.host))?;
+        let bytes = bytes_of_an_io(m, limit, ctx.host.storage.get())?;
         value *= bytes;
         formula += " x io_bytes";
         let note = "the most that counts as one; a limit may count a large one several times";
@@ -148,16 +151,23 @@ fn ceiling(ctx: &Context, m: &Measurement, limit: &Limit) -> Result<Ceiling, Str
         let note = format!("part of the work that is {}", limit.way.word());
         inputs.push(part(share, note));
     }
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
-    let uncertainty = median(&seconds).map_or(1.0, |s| (SLICE_S / s).max(LEAST));
     Ok(Ceiling {
         id: DiskLimit.id().to_owned(),
         value,
         unit: m.unit.as_str().to_owned(),
         formula,
         inputs,
-        uncertainty,
+        uncertainty: uncertainty(m, limit),
     })
+}
+
+/// Relative uncertainty of what a limit lets through in a trial.
+fn uncertainty(m: &Measurement, limit: &Limit) -> f64 {
+    if limit.cgroup.is_none() {
+        return PROMISE;
+    }
+    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
+    median(&seconds).map_or(1.0, |s| (SLICE_S / s).max(LEAST))
 }
 
 /// A share of the work, from the trials themselves.
@@ -181,9 +191,10 @@ impl CeilingRule for DiskLimit {
          bytes that one may hold: the block, or for neighbouring blocks in flight together the largest \
          request. Providers count a large I/O several times, so that this is an upper bound. Reads and \
          writes each against their own part of a mix. Commits (disk.fsync) write more than one I/O \
-         each: an upper bound too. Uncertainty: a limit is dealt out by slices of 100 ms, one of which \
-         a trial may find unspent: 0.1 s / its duration, at least 1 %. Buffered writes are not bound by \
-         a cgroup, nor warm reads by anything here."
+         each: an upper bound too. Uncertainty: 5 % of what is declared, a promise in round figures; a \
+         cgroup's limit is dealt out by slices of 100 ms, one of which a trial may find unspent: 0.1 s / \
+         its duration, at least 1 %. A cgroup's limit makes no ceiling of buffered writes, which are \
+         written back later (for cgroup v1 outside of it), nor anything here of warm reads."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -191,7 +202,7 @@ impl CeilingRule for DiskLimit {
             return Err("a warm cache answers in the device's place".to_owned());
         }
         let mut limits: Vec<Limit> = declared(ctx).collect();
-        if let Some(storage) = storage(ctx.host) {
+        if let Some(storage) = ctx.host.storage.get() {
             limits.extend(by_cgroup(ctx, storage));
         }
         if limits.is_empty() {
@@ -357,7 +368,7 @@ mod tests {
         let host = limited(host_with_disk(), both);
         let why = |m: &Measurement| on(&host, m).unwrap_err();
         assert!(why(&disk("seq_read", 4096, "warm")).contains("warm"));
-        assert!(why(&disk("seq_write", 4096, "cold")).contains("kernel's name"));
+        assert!(why(&disk("seq_write", 4096, "cold")).contains("written back later"));
         let unknown = on(&host_with_disk(), &rand_read(1)).unwrap_err();
         assert!(unknown.contains("--limit") && unknown.contains("not part of the test"));
         let declared = declaring(&[("disk.write", 50e6)]);
@@ -366,10 +377,13 @@ mod tests {
 
     #[test]
     fn a_trial_may_find_a_slice_unspent() {
-        let host = declaring(&[("disk.read", 160e6)]);
         let lasting = |s: f64| each(rand_read(1), |_, t| t.seconds = s);
-        let of = |s: f64| on(&host, &lasting(s)).unwrap().uncertainty;
-        assert_eq!([of(0.1), of(1.0), of(100.0)], [1.0, 0.1, 0.01]);
+        let of = |host: &Host, s: f64| on(host, &lasting(s)).unwrap().uncertainty;
+        let limit = IoLimit { read_bytes_per_s: Some(50e6), ..cgroup("254:0") };
+        let host = limited(host_with_disk(), limit);
+        assert_eq!([of(&host, 0.1), of(&host, 1.0), of(&host, 100.0)], [1.0, 0.1, 0.01]);
+        let host = declaring(&[("disk.read", 160e6)]);
+        assert_eq!([of(&host, 0.1), of(&host, 100.0)], [0.05, 0.05], "a promise");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use proofmark_model::{Ceiling, Limiter, Link, Measurement, Provenance, Unit, for
 
 use super::CeilingRule;
 use super::parts::input;
-use crate::disk::{Cached, block_bytes, read_share, storage};
+use crate::disk::{Cached, block_bytes, read_share};
 use crate::{Capacity, Context};
 
 /// How far a link's clock may be off its nominal rate: 350 ppm and 0.5 % of spread in
@@ -17,9 +17,19 @@ const CLOCK: f64 = 0.01;
 /// The rule.
 pub(super) struct DiskLink;
 
+/// Whether a link carries both directions at the same time, each at its rate: PCI
+/// Express, SAS and USB from 5 Gbit/s on have a pair of wires for each.
+fn both_at_once(link: &Link) -> bool {
+    let usb = link.name.strip_prefix("USB ").and_then(|rest| rest.split_whitespace().next());
+    let megabits = usb.and_then(|n| n.parse::<f64>().ok());
+    link.name.starts_with("PCIe")
+        || link.name.starts_with("SAS")
+        || megabits.is_some_and(|rate| rate >= 5000.0)
+}
+
 /// The only link at the bottom.
 fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
-    let storage = storage(ctx.host).ok_or_else(|| {
+    let storage = ctx.host.storage.get().ok_or_else(|| {
         format!("the device under the folder is not known ({})", ctx.host.storage.origin())
     })?;
     let mut leaves = storage.leaves();
@@ -47,9 +57,9 @@ impl CeilingRule for DiskLink {
         "Bytes a second that the link to the device carries after coding, as the machine reports it: \
          SATA 6 Gbit/s are 600 MB/s, PCI Express its lanes times their rate. An upper bound, since \
          commands and packet headers take a part that is not counted here; sure to within 1 % for the \
-         link's clock. All links but SATA carry reads and writes at the same time, so a mix is bound by \
-         the larger part. Not known for virtual disks, which have no link, nor for several devices at \
-         once. Warm reads use none."
+         link's clock. PCI Express, SAS and USB from 5 Gbit/s on carry reads and writes at the same time, \
+         so that a mix is bound by its larger part; on all others by the sum of both. Not known for \
+         virtual disks, which have no link, nor for several devices at once. Warm reads use none."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -62,7 +72,7 @@ impl CeilingRule for DiskLink {
         let (mut value, mut formula) = (link.bytes_per_s, "link".to_owned());
         let reads = read_share(m).ok_or("which part of the work reads is not known")?;
         let larger = reads.max(1.0 - reads);
-        if larger < 1.0 && !link.name.starts_with("SATA") {
+        if larger < 1.0 && both_at_once(link) {
             value /= larger;
             formula += " / share";
             let note = "the larger direction's part of the work";
@@ -131,11 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn only_sata_takes_turns() {
+    fn a_mix_is_bound_by_the_sum_but_on_links_with_two_ways() {
         let copy = disk("read_write", 1 << 20, "none");
         assert_eq!(on(&sata(), &copy).unwrap().value, 600e6);
-        let pcie = on(&linked("PCIe 8.0 GT/s x4", 3.94e9), &copy).unwrap();
-        assert!((pcie.value / 7.88e9 - 1.0).abs() < 1e-6, "{}", pcie.value);
+        let of = |name: &str| on(&linked(name, 1e9), &copy).unwrap().value / 1e9;
+        for name in
+            ["PCIe 8.0 GT/s x4", "SAS 12.0 Gbit/s x1", "USB 5000 Mbit/s", "USB 20000 Mbit/s"]
+        {
+            assert!((of(name) - 2.0).abs() < 1e-6, "{name}: {}", of(name));
+        }
+        for name in ["USB 480 Mbit/s", "USB 12 Mbit/s", "SATA 3.0 Gbit/s", "eMMC HS400", "USB"] {
+            assert_eq!(of(name), 1.0, "{name}");
+        }
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Check for Clusters {
         }
         sorted.sort_by(f64::total_cmp);
         let centre = median(&sorted).filter(|c| *c > 0.0)?;
-        let groups = groups(&sorted, LEAST_GAP.max(ctx.policy.target) * centre)?;
+        let groups = groups(&sorted, LEAST_GAP.max(ctx.policy.target_for(m.subsystem)) * centre)?;
         let shown: Vec<String> = groups
             .iter()
             .filter_map(|g| Some(format!("{} at {}", g.len(), percent(median(g)? / centre))))

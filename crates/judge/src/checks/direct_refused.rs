@@ -1,10 +1,10 @@
-//! `direct_refused`: direct I/O was asked for, and the file was not open for it.
+//! `direct_refused`: direct I/O was asked for, and it went through the page cache.
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::Check;
+use super::{Check, percent};
 use crate::Context;
-use crate::disk::{files, measured};
+use crate::disk::{files, found_cached, measured};
 
 pub(super) struct DirectRefused;
 
@@ -19,9 +19,11 @@ impl Check for DirectRefused {
 
     fn about(&self) -> &'static str {
         "Whether a file that was to be used past the page cache was open for direct I/O, as the kernel \
-         says afterwards. Not so is invalid: some file systems drop the flag without a word, and the \
-         page cache answered. A note where the kernel does not tell; the device's own traffic still \
-         does (page_cache). Use another file system, or measure buffered I/O under its own name."
+         says afterwards, and whether more than 1 % of it was found in the page cache before a trial after \
+         the first: it is put out at set-up, and direct I/O leaves nothing there. Either is invalid: some \
+         file systems drop the flag without a word, others keep it and carry the I/O out through the page \
+         cache. A note where the kernel does not tell the flag; the device's own traffic still does \
+         (page_cache). Use another file system, or measure buffered I/O under its own name."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -33,6 +35,16 @@ impl Check for DirectRefused {
         if files(m).any(|f| f.direct == Some(false)) {
             let message = "direct I/O was asked for, and the file was open for buffered I/O";
             return Some(Finding::new(self.id(), Severity::Invalid, message, advice));
+        }
+        let later = m.trials.iter().skip(1).filter_map(|t| found_cached(t.file.as_ref()?));
+        if let Some(share) = later.max_by(f64::total_cmp) {
+            let message = format!(
+                "the file was open for direct I/O, and {} of it was found in the page cache after a \
+                 trial: the file system carried it out through the cache",
+                percent(share)
+            );
+            let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+            return Some(finding.with("cached", share));
         }
         if files(m).any(|f| f.direct == Some(true)) {
             return None;
@@ -59,6 +71,25 @@ mod tests {
         let silent = each(rand_read(1), |_, t| t.file = None);
         let found = found_on(&host_with_disk(), &DirectRefused, silent, &[]);
         assert_eq!(found.map(|f| f.severity), Some(Severity::Note));
+    }
+
+    #[test]
+    fn direct_io_that_left_pages_in_the_cache_is_invalid() {
+        let cached = |m: Measurement, trial: usize, share: f64| {
+            let m = each(m, |i, t| {
+                if i == trial {
+                    t.file.as_mut().unwrap().cached = Some(share);
+                }
+            });
+            says(m, Some(true))
+        };
+        for m in [rand_read(1), disk("seq_write", 1 << 20, "none")] {
+            assert_eq!(cached(m.clone(), 1, 0.02), Some(Severity::Invalid));
+            assert_eq!(cached(m.clone(), 9, 1.0), Some(Severity::Invalid));
+            assert_eq!(cached(m.clone(), 9, 0.01), None);
+            assert_eq!(cached(m, 0, 1.0), None, "no trial was before it");
+        }
+        assert_eq!(cached(disk("seq_read", 4096, "warm"), 1, 1.0), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity, Trial};
 
 use super::Check;
 use crate::Context;
-use crate::disk::{measured, storage, waits};
+use crate::disk::{measured, waits};
 use crate::words::counted;
 
 /// Share of the file in the page cache from which on a warm number needs no device.
@@ -43,7 +43,7 @@ impl Check for NoDeviceWitness {
         if without == 0 || warm {
             return None;
         }
-        let why = match storage(ctx.host) {
+        let why = match ctx.host.storage.get() {
             None => "what lies under the folder is not known",
             Some(s) if s.devices.is_empty() => "no block device is known under the folder",
             Some(_) => "the devices under the folder, or the file, did not tell",

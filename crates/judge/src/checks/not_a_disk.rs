@@ -1,12 +1,32 @@
 //! `not_a_disk`: the folder's data lie in memory, on a server, or nobody knows where.
 
-use proofmark_model::{Finding, Measurement, Severity, StorageKind};
+use proofmark_model::{Finding, Measurement, Severity, Storage, StorageKind};
 
 use super::Check;
 use crate::Context;
 use crate::disk::measured;
 
 pub(super) struct NotADisk;
+
+impl NotADisk {
+    /// An overlay whose writes go to a disk that is known.
+    fn overlay(&self, storage: &Storage) -> Finding {
+        let path = &storage.path;
+        let volatile = storage.mount_options.split(',').any(|option| option == "volatile");
+        let (severity, message) = if volatile {
+            let what = format!("{path} lies on an overlay that ignores flushes (mounted volatile)");
+            (Severity::Suspect, what)
+        } else {
+            let what = format!(
+                "{path} lies on an overlay: writes go to the disk of its upper folder, but reads may \
+                 come from lower ones, and copying up adds work"
+            );
+            (Severity::Note, what)
+        };
+        let advice = "choose a folder that is not on an overlay, such as a volume (--disk-path)";
+        Finding::new(self.id(), severity, message, advice).with("file_system", "overlay")
+    }
+}
 
 impl Check for NotADisk {
     fn id(&self) -> &'static str {
@@ -21,8 +41,10 @@ impl Check for NotADisk {
         "What holds the data of the folder that was measured. Memory (tmpfs, a RAM disk, zram, a loop \
          device over one of these) is invalid: the number is memory's. A server on the network is \
          suspect: the rate is that of the network and of the server's own cache. Another file system \
-         over devices that are not known (overlay) is suspect, a note where they are; not known at all \
-         is suspect. Choose another folder with --disk-path."
+         over devices that are not known (overlay, FUSE) is suspect, and so is what is not known at all. \
+         An overlay over a known disk is a note: reads may come from other folders, and copying up adds \
+         work; suspect where it is mounted volatile, since it then ignores flushes. \
+         Choose another folder with --disk-path."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -38,6 +60,9 @@ impl Check for NotADisk {
         };
         let (path, fs) = (&storage.path, &storage.file_system);
         let (severity, what) = match storage.kind {
+            StorageKind::Block if fs == "overlay" => {
+                return Some(self.overlay(storage).with("path", path.as_str()));
+            }
             StorageKind::Block => return None,
             StorageKind::Memory => {
                 (Severity::Invalid, format!("{path} ({fs}) lies in memory: no disk was measured"))
@@ -47,10 +72,6 @@ impl Check for NotADisk {
                 format!(
                     "{path} ({fs}) lies on a server: the rate is the network's and the server's"
                 ),
-            ),
-            StorageKind::Layered if !storage.devices.is_empty() => (
-                Severity::Note,
-                format!("{path} ({fs}) lies on another file system, which may add work of its own"),
             ),
             StorageKind::Layered => (
                 Severity::Suspect,
@@ -92,12 +113,27 @@ mod tests {
     #[test]
     fn what_is_not_known_or_far_away_is_suspect() {
         for kind in [StorageKind::Network, StorageKind::Layered, StorageKind::Unknown] {
-            assert_eq!(on(kind, false, rand_read(1)), Some(Severity::Suspect), "{kind:?}");
+            for devices in [true, false] {
+                let severity = on(kind, devices, rand_read(1));
+                assert_eq!(severity, Some(Severity::Suspect), "{kind:?}");
+            }
         }
-        assert_eq!(on(StorageKind::Layered, true, rand_read(1)), Some(Severity::Note));
         let finding = found_on(&host(), &NotADisk, rand_read(1), &[]).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
         assert!(finding.message.contains("not part of the test"), "{}", finding.message);
+    }
+
+    #[test]
+    fn an_overlay_is_told_and_one_without_flushes_is_suspect() {
+        let overlay = |options: &str| {
+            let host = with_storage(|s| {
+                s.file_system = "overlay".to_owned();
+                s.mount_options = options.to_owned();
+            });
+            found_on(&host, &NotADisk, rand_read(1), &[]).map(|f| f.severity)
+        };
+        assert_eq!(overlay("rw,relatime,upperdir=/volatile"), Some(Severity::Note));
+        assert_eq!(overlay("rw,relatime,upperdir=/up,volatile"), Some(Severity::Suspect));
     }
 
     #[test]

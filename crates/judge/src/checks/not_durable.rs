@@ -1,17 +1,17 @@
 //! `not_durable`: what is called written may still be in a volatile cache.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, Trial};
 
 use super::Check;
 use crate::Context;
-use crate::disk::{Cached, Way, asks, files, measured, storage};
+use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
 pub(super) struct NotDurable;
 
 /// Whether a device at the bottom has a volatile cache: `None` where one does not tell
 /// and no other has one.
 fn volatile(ctx: &Context) -> Option<bool> {
-    let mut leaves = storage(ctx.host)?.leaves().peekable();
+    let mut leaves = ctx.host.storage.get()?.leaves().peekable();
     leaves.peek()?;
     let told: Vec<Option<bool>> = leaves.map(|d| d.volatile_cache).collect();
     if told.contains(&Some(true)) {
@@ -20,9 +20,17 @@ fn volatile(ctx: &Context) -> Option<bool> {
     told.iter().all(|t| *t == Some(false)).then_some(false)
 }
 
-/// Whether all trials tell of the device's flushes, and there was none.
-fn no_flush_came(m: &Measurement) -> bool {
-    m.trials.iter().all(|t| t.device.as_ref().is_some_and(|d| d.flushes == Some(0)))
+/// Trials of which the device counted no flush, or fewer than the commits need: one
+/// flush serves at most one commit of each thread.
+fn trials_unflushed(m: &Measurement) -> usize {
+    let threads = m.params.threads().max(1) as f64;
+    let least = |t: &Trial| if commits(m) { (t.work / threads).floor() } else { 0.0 };
+    let counted = |t: &Trial| t.device.as_ref()?.flushes;
+    let missing = |t: &&Trial| {
+        let wrote = asked(t, Way::Written) > 0.0;
+        wrote && counted(t).is_some_and(|n| n == 0 || (n as f64) < least(t))
+    };
+    m.trials.iter().filter(missing).count()
 }
 
 impl Check for NotDurable {
@@ -37,9 +45,10 @@ impl Check for NotDurable {
     fn about(&self) -> &'static str {
         "Whether the timed part of a kernel that writes ends with a flush. Buffered writes without one \
          are invalid: they were timed into memory. Direct writes without one are suspect where the \
-         device has a volatile cache, or does not tell: the rate is that of the cache. A flush that a \
-         device with a volatile cache never counted is suspect: the file system does not pass it on \
-         (mounted without barriers). Use flush=end, and mount with barriers."
+         device has a volatile cache, or does not tell: the rate is that of the cache. A trial \
+         that ended with a flush of which a device with a volatile cache counted none is suspect, and so \
+         are commits (disk.fsync) with less than a flush for one of each thread: the file system does not \
+         pass them on (mounted without barriers). Use flush=end, and mount with barriers."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -49,6 +58,7 @@ impl Check for NotDurable {
         let volatile = volatile(ctx);
         let flushed = files(m).all(|f| f.flushed);
         let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
+        let unflushed = trials_unflushed(m);
         let (severity, message) = match (flushed, buffered, volatile) {
             (false, true, _) => (
                 Severity::Invalid,
@@ -62,9 +72,9 @@ impl Check for NotDurable {
                 Severity::Suspect,
                 "writes without a flush, and whether the device has a volatile cache is not known",
             ),
-            (true, _, Some(true)) if no_flush_came(m) => (
+            (true, _, Some(true)) if unflushed > 0 => (
                 Severity::Suspect,
-                "the trials ended with a flush, and the device, which has a volatile cache, counted none",
+                "the device, which has a volatile cache, counted no flush or too few in trials that ended with one",
             ),
             _ => return None,
         };
@@ -72,7 +82,8 @@ impl Check for NotDurable {
         Some(
             Finding::new(self.id(), severity, message, advice)
                 .with("flushed", flushed)
-                .with("buffered", buffered),
+                .with("buffered", buffered)
+                .with("trials_without_flush", unflushed),
         )
     }
 }
@@ -124,6 +135,24 @@ mod tests {
         assert_eq!(says(dropped(Some(0)), Some(false)), None, "none is needed");
         assert_eq!(says(dropped(None), Some(true)), None);
         assert_eq!(says(fsync(1), Some(true)), None);
+        let once = each(disk("seq_write", 1 << 20, "none"), |i, t| {
+            t.device.as_mut().unwrap().flushes = Some(u64::from(i != 6));
+        });
+        assert_eq!(says(once, Some(true)), Some(Severity::Suspect), "one trial of ten");
+    }
+
+    #[test]
+    fn fewer_flushes_than_commits_are_suspect() {
+        let flushed = |threads: u64, for_each: f64| {
+            let m = each(fsync(threads), |_, t| {
+                t.device.as_mut().unwrap().flushes = Some((t.work * for_each).ceil() as u64);
+            });
+            says(m, Some(true))
+        };
+        assert_eq!(flushed(1, 0.9), Some(Severity::Suspect));
+        assert_eq!(flushed(1, 1.0), None);
+        assert_eq!(flushed(4, 0.2), Some(Severity::Suspect));
+        assert_eq!(flushed(4, 0.25), None, "one for a commit of each thread");
     }
 
     #[test]

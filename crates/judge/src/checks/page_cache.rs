@@ -7,21 +7,13 @@ use proofmark_model::{Finding, Host, Measurement, Severity, Trial, format_size};
 
 use super::{Check, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, measured};
+use crate::disk::{Cached, Way, asked, files, found_cached, measured};
 use crate::words::counted;
 
-/// Share of the bytes that direct I/O must have moved: all of them; the rest is for
-/// counters that are read a moment apart.
-const DIRECT: f64 = 0.99;
-/// The same through a cold cache, where what the kernel read ahead or wrote back before
-/// the first moment of a trial is counted before it.
-const COLD: f64 = 0.9;
-/// What may have been read ahead of a trial and thread, in bytes: Linux reads ahead
-/// 128 KiB by default, network volumes are often set to 8 MiB.
-const READ_AHEAD: f64 = 8.0 * 1_048_576.0;
-/// Below this share nothing that was read ahead explains what is missing: the window
-/// grows with what was read.
-const HARDLY_ANY: f64 = 0.1;
+/// Share of the bytes that the device must have moved: all of them; the rest is for
+/// counters that are read a moment apart. A cold trial begins right after the eviction,
+/// and the time of writes ends with their flush, so neither has more to forgive.
+const MOVED: f64 = 0.99;
 /// Share of a warm number's bytes that may come from the device nevertheless.
 const WARM: f64 = 0.05;
 /// Bytes a trial that a device reads for metadata and for whoever else looks in.
@@ -40,20 +32,8 @@ struct Account {
     short: usize,
 }
 
-/// Whether so few of the bytes were moved that the cache must have given the rest.
-fn falls_short(cached: Cached, asked: f64, moved: f64, threads: f64) -> bool {
-    match cached {
-        Cached::Direct => moved < DIRECT * asked,
-        _ => {
-            let ahead = READ_AHEAD * threads;
-            moved < HARDLY_ANY * asked || (moved < COLD * asked && asked - moved > ahead)
-        }
-    }
-}
-
 impl Account {
     fn of(m: &Measurement, way: Way) -> Self {
-        let threads = m.params.threads().max(1) as f64;
         let start = Self { own: Some(0.0), ..Self::default() };
         m.trials.iter().fold(start, |sum, t: &Trial| {
             let (Some(device), asked) = (&t.device, asked(t, way)) else { return sum };
@@ -66,7 +46,7 @@ impl Account {
                 moved: sum.moved + moved,
                 own: sum.own.zip(way.own(device)).map(|(a, b)| a + b),
                 trials: sum.trials + 1,
-                short: sum.short + usize::from(falls_short(Cached::of(m), asked, moved, threads)),
+                short: sum.short + usize::from(moved < MOVED * asked),
             }
         })
     }
@@ -94,12 +74,10 @@ fn on_loop_device(host: &Host) -> bool {
 impl PageCache {
     /// A number that must come from the device.
     fn asked_of_device(&self, ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
-        let (cached, sum) = (Cached::of(m), Account::of(m, way));
-        let trials = sum.trials as f64;
-        let threads = m.params.threads().max(1) as f64 * trials;
+        let sum = Account::of(m, way);
         // What is written is written back in the kernel's name, not in this process's.
         let own = sum.own.filter(|_| way == Way::Read);
-        let too_few = |bytes: f64| falls_short(cached, sum.asked, bytes, threads);
+        let too_few = |bytes: f64| bytes < MOVED * sum.asked;
         let advice = "measure with direct I/O, or with a file that is out of the page cache; for \
                       writes end with a flush";
         if sum.asked <= 0.0 {
@@ -143,6 +121,20 @@ impl PageCache {
         Some(sum.told(finding, way))
     }
 
+    /// A cold trial before which the file was not out of the cache, whatever was counted.
+    fn not_evicted(&self, m: &Measurement) -> Option<Finding> {
+        let found: Vec<f64> = files(m).filter_map(found_cached).collect();
+        let most = found.iter().copied().max_by(f64::total_cmp)?;
+        let message = format!(
+            "part of the file was in the page cache: up to {} before {} that should be cold",
+            percent(most),
+            counted(found.len(), "trial")
+        );
+        let advice = "use a file system that lets go of its pages, or direct I/O";
+        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+        Some(finding.with("cached", most).with("trials_cached", found.len()))
+    }
+
     /// A number that must not.
     fn kept_in_memory(&self, m: &Measurement) -> Option<Finding> {
         let sum = Account::of(m, Way::Read);
@@ -174,13 +166,12 @@ impl Check for PageCache {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes that the kernel asked for against those that the devices underneath moved in the same time \
-         by their own counters, reads and writes each, summed over the trials. Direct I/O of which the \
-         device moved less than 99 %, or cold buffered I/O of which it moved less than 90 % and 8 MiB a \
-         thread and trial of read-ahead, or hardly any (10 %), is invalid: the page cache gave the rest, \
-         or the writes had not left it. Suspect where the device read enough but not for this process, \
-         and where its counters stood still. A warm number of which the device read more than 5 % is \
-         suspect: the file did not stay in the cache."
+        "Bytes that the kernel asked for against those that the devices underneath moved meanwhile by \
+         their own counters, reads and writes each, summed over the trials. Less than 99 % is invalid, \
+         direct or through a cold cache: the page cache gave the rest, or the writes had not left it. So is \
+         a cold trial that found more than 1 % of the file in the page cache. Suspect where the device \
+         read enough but not for this process, and where its counters stood still. A warm number of which \
+         the device read more than 5 % is suspect: the file did not stay in the cache."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -188,9 +179,10 @@ impl Check for PageCache {
             return None;
         }
         let warm = Cached::of(m) == Cached::Warm;
+        let cold = (Cached::of(m) == Cached::Cold).then(|| self.not_evicted(m)).flatten();
         let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
         let found = ways.filter_map(|way| self.asked_of_device(ctx, m, *way));
-        let worst = found.max_by_key(|f| f.severity);
+        let worst = cold.into_iter().chain(found).max_by_key(|f| f.severity);
         worst.or_else(|| if warm { self.kept_in_memory(m) } else { None })
     }
 }
@@ -243,23 +235,35 @@ mod tests {
     fn a_part_that_the_cache_gave_is_enough() {
         assert_eq!(severity(moved(rand_read(32), 0.98)), Some(Severity::Invalid));
         assert_eq!(severity(moved(rand_read(32), 0.995)), None);
-        let long = |factor: f64| {
-            let m = each(disk("seq_read", 1 << 20, "cold"), |_, t| {
-                let (file, device) = (t.file.as_mut().unwrap(), t.device.as_mut().unwrap());
-                (file.read_bytes, device.read_bytes) = (1_000_000_000, 1_000_000_000);
-                device.own_read_bytes = Some(1_000_000_000);
-            });
-            moved(m, factor)
-        };
-        assert_eq!(severity(long(0.85)), Some(Severity::Invalid), "150 MB of 1 GB a trial");
-        assert_eq!(severity(long(0.95)), None);
+        for m in [
+            disk("seq_read", 1 << 20, "cold"),
+            disk("rand_read", 4096, "cold"),
+            disk("seq_write", 1 << 20, "none"),
+            disk("seq_write", 1 << 20, "cold"),
+        ] {
+            let name = format!("{} {:?}", m.kernel, m.params);
+            assert_eq!(severity(moved(m.clone(), 0.98)), Some(Severity::Invalid), "{name}");
+            assert_eq!(severity(moved(m, 0.995)), None, "{name}");
+        }
+        let commits = |factor: f64| severity(moved(fsync(1), factor));
+        assert_eq!(commits(0.49), Some(Severity::Invalid), "its journal doubles them");
+        assert_eq!(commits(0.5), None);
     }
 
     #[test]
-    fn what_was_read_ahead_of_a_short_trial_is_none_of_the_cache() {
-        // 5.4 MB a trial, all of which fits into the window of read-ahead.
-        assert_eq!(severity(moved(disk("rand_read", 4096, "cold"), 0.5)), None);
-        assert_eq!(severity(moved(disk("rand_read", 4096, "cold"), 0.05)), Some(Severity::Invalid));
+    fn a_cold_trial_that_found_the_file_cached_is_invalid_whatever_was_counted() {
+        let cached = |cache: &str, share: f64| {
+            let m = each(disk("seq_read", 4096, cache), |i, t| {
+                t.file.as_mut().unwrap().cached = Some(if i == 3 { share } else { 0.0 });
+            });
+            says(moved(m, 2.0))
+        };
+        let finding = cached("cold", 0.25).unwrap();
+        assert_eq!(finding.severity, Severity::Invalid);
+        assert!(finding.message.contains("up to 25"), "{}", finding.message);
+        assert!(finding.message.contains("1 trial "), "{}", finding.message);
+        assert!(cached("cold", 0.01).is_none());
+        assert!(cached("none", 0.25).is_none() && cached("warm", 0.25).is_none());
     }
 
     #[test]

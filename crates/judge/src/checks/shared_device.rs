@@ -1,22 +1,30 @@
 //! `shared_device`: somebody else used the device during the trials.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_quantity};
+use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
 use super::share::Share;
 use super::{Check, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, asks, commits, measured, storage, waits};
+use crate::disk::{Cached, Way, asked, asks, block_bytes, commits, is_random, measured, waits};
 use crate::words::counted;
 
 /// The target interval: less traffic of others than this cannot move the median out of it.
 const THRESHOLD: f64 = 0.02;
-/// Bytes a trial that are the file system's own, such as a commit of its journal for
-/// the times of our file, or the run's own record.
+/// Bytes a trial that may be read for others: a lookup here and there.
+const LOOKUPS: f64 = 32_768.0;
+/// Bytes a trial that the file system writes of its own, such as a commit of its journal
+/// for the times of our file, or the run's own record.
 const HOUSEKEEPING: f64 = 262_144.0;
+/// Fewer I/Os of others in a trial than this are housekeeping too.
+const FEW: f64 = 8.0;
+/// The least that an I/O of others moves, in bytes: a sector of /proc/diskstats.
+const SECTOR: f64 = 512.0;
 /// Part of the trials in which there must have been others.
 const A_THIRD: usize = 3;
 /// File systems that write new places and new metadata for each write.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
+
+const ADVICE: &str = "stop what else uses the device (iotop shows it), or measure another one";
 
 pub(super) struct SharedDevice;
 
@@ -25,7 +33,7 @@ pub(super) struct SharedDevice;
 /// A journal and copies on write are written in the kernel's name, and several devices
 /// at the bottom hold each write more than once, or read what they do not write whole.
 fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
-    let Some(storage) = storage(ctx.host) else { return false };
+    let Some(storage) = ctx.host.storage.get() else { return false };
     let one = storage.leaves().count() == 1;
     let writes = asks(m, Way::Written);
     match way {
@@ -38,38 +46,66 @@ fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
     }
 }
 
-/// Bytes that the device moved that way for others, less what is housekeeping.
-fn of_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
+/// Bytes that the device moved that way for others.
+fn beside(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     let device = t.device.as_ref()?;
     // Without its own account a buffered read is not told from what was read ahead.
     let fallback = (Cached::of(m) == Cached::Direct).then(|| asked(t, way));
     let own = way.own(device).or(fallback)?;
-    Some((way.moved(device) - own - HOUSEKEEPING).max(0.0))
+    Some((way.moved(device) - own).max(0.0))
 }
 
-impl Check for SharedDevice {
-    fn id(&self) -> &'static str {
-        "shared_device"
-    }
+/// The same less what is housekeeping: journals write, and do not read.
+fn of_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
+    let forgiven = if way == Way::Read { LOOKUPS } else { HOUSEKEEPING };
+    Some((beside(m, t, way)? - forgiven).max(0.0))
+}
 
-    fn title(&self) -> &'static str {
-        "Device shared with other I/O"
-    }
+/// Bytes of an I/O, where each of the kernel's is one request to the device: direct, in
+/// random order, so that few are merged, and not so large that it is split.
+fn one_request_each(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let largest = ctx.host.storage.get()?.leaves().filter_map(|d| d.request_bytes).min()? as f64;
+    let alone = is_random(m) && Cached::of(m) == Cached::Direct;
+    block_bytes(m).filter(|block| alone && *block <= largest)
+}
 
-    fn about(&self) -> &'static str {
-        "Bytes that the device moved during the trials and that were not this process's (by its own \
-         account, or what direct I/O asked for), less 256 KiB a trial and direction for the file system. \
-         More than 2 % of what was asked is suspect, a note where that is so only with the worst tenth of \
-         the trials, or in less than a third of them. Writes beside commits (disk.fsync), on file systems \
-         that copy on write and on several devices at once are not compared, since the kernel itself \
-         writes more than was asked. Warm reads use no device. Stop what else uses it."
-    }
+/// I/Os of a trial, those of others and our own, in the directions that can be compared.
+/// What moved no bytes beside ours is a part of our own, split for another reason.
+fn others_ios(m: &Measurement, t: &Trial, ways: &[Way], block: f64) -> Option<(f64, f64)> {
+    let (device, _) = (t.device.as_ref()?, t.file.as_ref()?);
+    ways.iter().try_fold((0.0, 0.0), |(others, own), way| {
+        let ours = asked(t, *way) / block;
+        let more = (way.requests(device) - ours).max(0.0);
+        Some((others + more.min(beside(m, t, *way)? / SECTOR), own + ours))
+    })
+}
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || !waits(m) {
+impl SharedDevice {
+    /// Others whose I/Os are small and many.
+    fn by_count(&self, ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
+        let block = one_request_each(ctx, m)?;
+        let trials: Vec<(f64, f64)> =
+            m.trials.iter().filter_map(|t| others_ios(m, t, ways, block)).collect();
+        let many = |(others, own): &&(f64, f64)| *others >= FEW && *others > THRESHOLD * own;
+        let above = trials.iter().filter(many).count();
+        if above == 0 || above * A_THIRD < trials.len() {
             return None;
         }
-        let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
+        let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
+        let message = format!(
+            "others had the same device do {} small I/Os beside {} of this process, in {above} of {}",
+            format_count(others.round() as u64),
+            format_count(own.round() as u64),
+            counted(trials.len(), "trial")
+        );
+        let finding = Finding::new(self.id(), Severity::Suspect, message, ADVICE)
+            .with("others_ios", others)
+            .with("own_ios", own);
+        Some(finding.with("trials_affected", above).with("trials", trials.len()))
+    }
+
+    /// Others that move bytes.
+    fn by_bytes(&self, m: &Measurement, ways: &[Way]) -> Option<Finding> {
         let others = |t: &Trial| -> Option<f64> {
             let parts: Vec<f64> = ways.iter().filter_map(|w| of_others(m, t, *w)).collect();
             (!parts.is_empty()).then(|| parts.iter().sum())
@@ -92,11 +128,41 @@ impl Check for SharedDevice {
             percent(share.all),
             counted(share.trials, "trial")
         );
-        let advice = "stop what else uses the device (iotop shows it), or measure another one";
-        let finding = Finding::new(self.id(), severity, message, advice)
+        let finding = Finding::new(self.id(), severity, message, ADVICE)
             .with("others_read_bytes_per_s", rate(Way::Read))
             .with("others_written_bytes_per_s", rate(Way::Written));
         Some(share.told(finding, "others_bytes"))
+    }
+}
+
+impl Check for SharedDevice {
+    fn id(&self) -> &'static str {
+        "shared_device"
+    }
+
+    fn title(&self) -> &'static str {
+        "Device shared with other I/O"
+    }
+
+    fn about(&self) -> &'static str {
+        "Bytes that the device moved during the trials and that were not this process's (by its own \
+         account, or what direct I/O asked for), less 32 KiB a trial of reads, and 256 KiB of writes for the \
+         file system's journal. More than 2 % of what was asked is suspect, a note where that is so only \
+         with the worst tenth of the trials, or in less than a third of them. For direct random I/O of \
+         blocks that the device takes whole also the number of I/Os, since small ones take time, not bytes: \
+         more than 2 % and at least 8 of others in a third of the trials are suspect. Writes beside commits \
+         (disk.fsync), on file systems that copy on write and on several devices at once are not compared, \
+         since the kernel itself writes more than was asked. Warm reads use no device. Stop what else uses it."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || !waits(m) {
+            return None;
+        }
+        let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
+        let bytes = self.by_bytes(m, &ways);
+        let told = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
+        if told { bytes } else { self.by_count(ctx, m, &ways).or(bytes) }
     }
 }
 
@@ -139,6 +205,71 @@ mod tests {
         let finding = found_on(&host_with_disk(), &SharedDevice, m, &[]).unwrap();
         assert!(finding.evidence["others_read_bytes_per_s"].as_f64().unwrap() > 7e6);
         assert!(finding.evidence["others_written_bytes_per_s"].as_f64().unwrap() > 15e6);
+    }
+
+    #[test]
+    fn what_is_forgiven_is_the_journals_and_not_a_readers() {
+        // 160 KB beside 5.4 MB.
+        for m in [rand_read(1), disk("seq_read", 4096, "cold")] {
+            assert_eq!(says(disturbed(m.clone(), 160_000, 0, 10)), Some(Severity::Suspect));
+            assert_eq!(says(disturbed(m, 0, 160_000, 10)), None);
+        }
+        assert_eq!(says(disturbed(rand_read(1), 32_768, 0, 10)), None);
+    }
+
+    /// Others do so many I/Os of 512 B in so many of the trials.
+    fn crowded(m: Measurement, reads: u64, writes: u64, trials: usize) -> Measurement {
+        let m = disturbed(m, reads * 512, writes * 512, trials);
+        each(m, |i, t| {
+            if i < trials {
+                let device = t.device.as_mut().unwrap();
+                device.reads += reads;
+                device.writes += writes;
+            }
+        })
+    }
+
+    #[test]
+    fn many_small_ios_of_others_are_suspect() {
+        // 1316 I/Os a trial.
+        for m in [rand_read(1), disk("rand_write", 4096, "none"), disk("mixed", 4096, "none")] {
+            for (reads, writes) in [(40, 0), (0, 40)] {
+                let m = || m.clone();
+                assert_eq!(says(crowded(m(), reads, writes, 4)), Some(Severity::Suspect));
+                assert_eq!(says(crowded(m(), reads, writes, 3)), None, "in few trials");
+                assert_eq!(says(crowded(m(), reads / 2, writes / 2, 10)), None, "1.5 %");
+            }
+        }
+        let finding =
+            found_on(&host_with_disk(), &SharedDevice, crowded(rand_read(1), 40, 0, 10), &[]);
+        let finding = finding.unwrap();
+        assert!((finding.evidence["others_ios"].as_f64().unwrap() - 400.0).abs() < 10.0);
+    }
+
+    #[test]
+    fn few_merged_and_split_ios_are_no_others() {
+        let slow = |more: u64| {
+            let m = each(rand_read(1), |_, t| {
+                let (file, device) = (t.file.as_mut().unwrap(), t.device.as_mut().unwrap());
+                (file.read_bytes, device.read_bytes, device.reads) = (40_960, 40_960, 10);
+                device.own_read_bytes = Some(40_960);
+            });
+            says(crowded(m, more, 0, 10))
+        };
+        assert_eq!([slow(7), slow(9)], [None, Some(Severity::Suspect)]);
+        let requests = |m: Measurement, factor: u64, of: u64| {
+            says(each(m, |_, t| {
+                let device = t.device.as_mut().unwrap();
+                (device.reads, device.writes) =
+                    (device.reads * factor / of, device.writes * factor / of);
+            }))
+        };
+        assert_eq!(requests(rand_read(32), 1, 2), None, "merged");
+        assert_eq!(requests(rand_read(32), 2, 1), None, "split, with no bytes of others");
+        let large = crowded(disk("rand_read", 2 << 20, "none"), 60, 0, 10);
+        assert_eq!(says(large), None, "larger than a request");
+        let neighbours = crowded(disk("seq_read", 4096, "none"), 60, 0, 10);
+        assert_eq!(says(neighbours), None, "merged or not, nobody knows");
     }
 
     #[test]

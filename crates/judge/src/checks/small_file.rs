@@ -4,10 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity, format_size};
 
 use super::Check;
 use crate::Context;
-use crate::disk::{Cached, Way, asks, files, measured};
-
-/// Share of the file in the page cache before a trial that is none: a page here and there.
-const EVICTED: f64 = 0.01;
+use crate::disk::{Cached, EVICTED, Way, asks, files, measured};
 
 pub(super) struct SmallFile;
 
@@ -23,9 +20,10 @@ impl Check for SmallFile {
     fn about(&self) -> &'static str {
         "Cold reads through the page cache of a file that fits into memory: nothing but the eviction \
          before each trial keeps the cache from answering. Suspect where neither the devices' \
-         counters nor the file's pages show that it was evicted; a note where they do, since the \
-         number is then proved by them (page_cache). Direct I/O is not judged: memory does not answer \
-         it, and the size of a controller's own cache is not known. Use a file larger than the memory."
+         counters nor the file's pages show that it was evicted; where they do, they are judged by \
+         page_cache. Direct I/O is not judged: this machine's memory does not answer it; a host's below a \
+         virtual disk may, and its size is not known, nor is that of a controller's own cache. Use a file \
+         larger than the memory."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -39,19 +37,17 @@ impl Check for SmallFile {
         }
         let counted = m.trials.iter().all(|t| t.device.is_some());
         let evicted = files(m).all(|f| f.cached.is_some_and(|share| share <= EVICTED));
-        let (severity, what) = if counted || evicted {
-            (Severity::Note, "what shows that it was not there is counted")
-        } else {
-            (Severity::Suspect, "nothing shows that it was not there")
-        };
+        if counted || evicted {
+            return None;
+        }
         let message = format!(
-            "{} of file fit into {} of memory: {what}",
+            "a file of {} fits into {} of memory, and nothing shows that it was not there",
             format_size(file),
             format_size(memory)
         );
         let advice = "use a file larger than the memory, or direct I/O";
         Some(
-            Finding::new(self.id(), severity, message, advice)
+            Finding::new(self.id(), Severity::Suspect, message, advice)
                 .with("file_bytes", file)
                 .with("memory_bytes", memory),
         )
@@ -85,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn what_proves_it_cold_leaves_a_note() {
-        assert_eq!(says(unproved(Some(0.0)), 8 << 30), Some(Severity::Note));
-        assert_eq!(says(disk("seq_read", 4096, "cold"), 8 << 30), Some(Severity::Note));
+    fn what_is_proved_cold_is_not_judged_by_its_size() {
+        assert_eq!(says(unproved(Some(0.0)), 8 << 30), None);
+        assert_eq!(says(disk("seq_read", 4096, "cold"), 8 << 30), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Check for Trend {
     fn about(&self) -> &'static str {
         "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the Theil-Sen \
          slope, from 8 trials on. A significant trend that takes the trials further from first to \
-         last than the target of the interval (2 % unless asked otherwise) is suspect: the machine was \
+         last than the target of the interval is suspect: the machine was \
          warming up, throttling or getting busier, and the median describes no steady state. Warm up \
          longer, or let the machine cool down."
     }
@@ -37,7 +37,10 @@ impl Check for Trend {
         }
         let score = kendall_score(&values)?;
         let drift = theil_sen(&values)? * (values.len() - 1) as f64 / median(&values)?;
-        if !drift.is_finite() || score.abs() < SCORE || drift.abs() <= ctx.policy.target {
+        if !drift.is_finite()
+            || score.abs() < SCORE
+            || drift.abs() <= ctx.policy.target_for(m.subsystem)
+        {
             return None;
         }
         let way = if drift > 0.0 { "rise" } else { "fall" };
@@ -49,7 +52,7 @@ impl Check for Trend {
                 "warm up longer, let the machine cool down, or look for what else began or ended",
             )
             .with("drift", drift)
-            .with("target", ctx.policy.target)
+            .with("target", ctx.policy.target_for(m.subsystem))
             .with("kendall_score", score),
         )
     }

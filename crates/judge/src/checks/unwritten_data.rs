@@ -27,13 +27,20 @@ impl Check for UnwrittenData {
         "Share of the file that was never written: holes and extents that are only allocated. More \
          than 0.1 % is invalid for a kernel that reads, since such a read touches no device. For one \
          that only writes it is suspect: the file system's allocation was timed with it. Appends that \
-         are committed (disk.fsync) grow a file by design and are not judged. Write the whole file \
+         are committed (disk.fsync) grow a file by design and are not judged. A note where the file system \
+         does not tell of a file that is read. Write the whole file \
          before it is measured."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) || commits(m) {
             return None;
+        }
+        if asks(m, Way::Read) && files(m).all(|f| f.unwritten.is_none()) {
+            let message = "the file system does not tell which extents were written";
+            let advice =
+                "use a file system that tells (FIEMAP), or look at the device's own traffic";
+            return Some(Finding::new(self.id(), Severity::Note, message, advice));
         }
         let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
         let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
@@ -75,6 +82,17 @@ mod tests {
         let written = disk("rand_write", 4096, "none");
         assert_eq!(says(written, Some(0.5)), Some(Severity::Suspect));
         assert_eq!(says(fsync(1), Some(0.5)), None);
+    }
+
+    #[test]
+    fn a_file_system_that_does_not_tell_is_a_note_for_reads() {
+        let untold = |m: Measurement| {
+            let m = each(m, |_, t| t.file.as_mut().unwrap().unwritten = None);
+            found_on(&host_with_disk(), &UnwrittenData, m, &[]).map(|f| f.severity)
+        };
+        assert_eq!(untold(rand_read(1)), Some(Severity::Note));
+        assert_eq!(untold(disk("mixed", 4096, "none")), Some(Severity::Note));
+        assert_eq!(untold(disk("seq_write", 4096, "none")), None);
     }
 
     #[test]

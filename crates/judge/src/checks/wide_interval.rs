@@ -22,7 +22,7 @@ impl Check for WideInterval {
 
     fn about(&self) -> &'static str {
         "Half the 95 % interval of the median, as a share of the median, against the policy's target \
-         (2 % unless asked otherwise). Wider when the budget ran out: suspect, the median is not as \
+         (2 %, for disks 5 %, unless asked otherwise). Wider when the budget ran out: suspect, the median is not as \
          sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
          for more; suspect beyond five times the target. Fewer than 6 trials cannot give an interval by \
          order statistics: suspect when the budget cut them short. Raise the budget or the number of trials, or quieten the machine."
@@ -50,10 +50,11 @@ impl Check for WideInterval {
                 .with("trials", m.trials.len())
             });
         }
-        let half = summary.half_width().filter(|half| *half > ctx.policy.target)?;
+        let target = ctx.policy.target_for(m.subsystem);
+        let half = summary.half_width().filter(|half| *half > target)?;
         let (severity, why) = if cut_short {
             (Severity::Suspect, "when the budget ran out")
-        } else if half > FAR * ctx.policy.target {
+        } else if half > FAR * target {
             (Severity::Suspect, "after the fixed number of trials")
         } else {
             (Severity::Note, "after the fixed number of trials")
@@ -65,12 +66,12 @@ impl Check for WideInterval {
                 format!(
                     "the median is sure to within {} {why}; the target is {}",
                     percent(half),
-                    percent(ctx.policy.target)
+                    percent(target)
                 ),
                 advice,
             )
             .with("half_width", half)
-            .with("target", ctx.policy.target)
+            .with("target", target)
             .with("trials", m.trials.len()),
         )
     }

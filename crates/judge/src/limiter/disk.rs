@@ -155,15 +155,22 @@ fn shallower(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
     Some((1.0 / ratio, differs(m, best)))
 }
 
-/// Mean number of I/Os that the device had in flight, where all trials tell.
+/// Mean number of the kernel's I/Os that the device had in flight, where all trials tell.
+///
+/// The device counts requests: where it made more of them than there were I/Os, it split
+/// each, and holds so many parts of one.
 fn at_device(m: &Measurement) -> Option<f64> {
-    let (mut in_flight, mut seconds) = (0.0, 0.0);
+    let (mut in_flight, mut seconds, mut work, mut requests) = (0.0, 0.0, 0.0, 0.0);
     for t in &m.trials {
-        in_flight += t.device.as_ref()?.in_flight_s;
+        let device = t.device.as_ref()?;
+        in_flight += device.in_flight_s;
+        requests += device.reads as f64 + device.writes as f64;
         seconds += t.seconds;
+        work += t.work;
     }
-    let mean = in_flight / seconds;
-    (mean.is_finite() && mean >= 0.0).then_some(mean)
+    let parts = ios(m, work).map_or(1.0, |ios| (requests / ios).max(1.0));
+    let mean = in_flight / seconds / parts;
+    (mean.is_finite() && mean >= 0.0).then(|| mean.min(in_flight_at_most(m)))
 }
 
 #[cfg(test)]
@@ -221,6 +228,21 @@ mod tests {
         assert!(named(idle(0.5), &[]).unwrap_err().contains("0.50 of 1"));
         let silent = each(rand_read(1), |_, t| t.device = None);
         assert!(named(silent, &[]).unwrap_err().contains("no device tells"));
+    }
+
+    #[test]
+    fn parts_of_split_ios_are_not_counted_as_ios() {
+        let held = |depth: u64, in_flight: f64, parts: u64| {
+            let m = each(rand_read(depth), |_, t| {
+                let device = t.device.as_mut().unwrap();
+                device.in_flight_s = in_flight * t.seconds;
+                device.reads *= parts;
+            });
+            named(m, &[]).map_or_else(|why| why, |l| l.evidence)
+        };
+        assert!(held(16, 108.41, 8).contains("held 13.55 of 16"), "{}", held(16, 108.41, 8));
+        assert!(held(16, 64.0, 8).contains("held 8.00 of 16"), "{}", held(16, 64.0, 8));
+        assert!(held(16, 40.0, 1).contains("held 16.00 of 16"), "{}", held(16, 40.0, 1));
     }
 
     #[test]

@@ -87,6 +87,10 @@ impl Setup for Commits {
         Some(state)
     }
 
+    fn pinned(&self) -> bool {
+        false
+    }
+
     fn ahead_s(&self, trial_s: f64) -> f64 {
         ahead_s(trial_s)
     }

@@ -174,6 +174,10 @@ impl Setup for Blocks {
         })
     }
 
+    fn pinned(&self) -> bool {
+        false
+    }
+
     fn ahead_s(&self, trial_s: f64) -> f64 {
         // What was read ahead would no longer be cold.
         if self.0.shape.cache == Cache::Cold { 0.0 } else { ahead_s(trial_s) }

@@ -8,7 +8,9 @@ use super::shape::Operation;
 
 const THREADS: Knob = Knob {
     name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed("Threads, each pinned to a CPU, each with its own part of the file."),
+    about: Cow::Borrowed(
+        "Threads, each with its own part of the file; they run where the scheduler puts them.",
+    ),
     kind: KnobKind::Count { min: 1, max: 4096 },
     default: Cow::Borrowed("1"),
 };
@@ -129,7 +131,9 @@ const RAND_WRITE_KNOBS: &[Knob] = knobs!("4096", "1", FLUSH);
 const MIXED_KNOBS: &[Knob] = knobs!("4096", "32", READS, FLUSH);
 const FSYNC_KNOBS: &[Knob] = &[
     Knob {
-        about: Cow::Borrowed("Threads, each pinned to a CPU, each with a file of its own."),
+        about: Cow::Borrowed(
+            "Threads, each with a file of its own; they run where the scheduler puts them.",
+        ),
         ..THREADS
     },
     block_size("4096"),

@@ -30,12 +30,16 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     let seconds = |v: f64| {
         if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
     };
-    let target = percent(policy.target).unwrap_or_else(|| "an unknown share, in".to_owned());
+    let told = |share| percent(share).unwrap_or_else(|| "an unknown share, in".to_owned());
+    let mut target = format!("{} %", told(policy.target));
+    for (subsystem, own) in &policy.target_of {
+        target += &format!(" ({subsystem}: {} %)", told(*own));
+    }
     let trials = if policy.min_trials == policy.max_trials {
         format!("Each point took {} trials, as was asked.", policy.min_trials)
     } else {
         format!(
-            "Trials were taken until the 95 % interval of the median was within {target} % of it, \
+            "Trials were taken until the 95 % interval of the median was within {target} of it, \
              or the time was spent: at least {}, at most {}.",
             policy.min_trials, policy.max_trials
         )

@@ -51,6 +51,9 @@ impl Setup for Writing {
     fn ahead_s(&self, _: f64) -> f64 {
         0.0
     }
+    fn pinned(&self) -> bool {
+        false
+    }
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let Self { fails, leaves_out } = *self;
         Ok(Box::new(Part { fails, leaves_out, done: 0, failure: None }))
@@ -127,6 +130,7 @@ fn the_file_and_the_devices_are_told() {
     let s = sample(&replies[1]);
     assert_eq!(s.file.as_ref().map(|f| f.size_bytes), Some(4096));
     assert_eq!(s.device, None, "no device was named");
+    assert_eq!(s.conditions.migrations, None, "the scheduler may move its threads");
     let stats = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
     let Some(name) = stats.lines().next().and_then(|l| l.split_whitespace().nth(2)) else { return };
     let replies = talk(Params::default(), &[name], &[Request::Trial]);
