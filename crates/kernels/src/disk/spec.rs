@@ -157,8 +157,8 @@ macro_rules! detail {
              that repeat only after 1 MiB, and each 512 bytes of which carry their own place in \
              the file, and flushed, before the first trial: no hole and no unwritten extent is \
              read, and what a device could compress or find twice is not there. Of each block \
-             read, the place of its first and its last sector and every byte of a third must be \
-             as written; after a trial up to 64 pieces of the blocks that it wrote are read back, \
+             read, the place of its first and its last sector must be as written, and every byte \
+             of a third one in each block from 64 KiB on and in one smaller block of 16; after a trial up to 64 pieces of the blocks that it wrote are read back, \
              past the page cache where that is possible, and must be the data of that very trial. Latency is the time of \
              one I/O from before the system call that submits it until its completion is seen, \
              its wait in the queue included; of direct I/Os each is timed, of buffered ones, \

@@ -19,8 +19,9 @@ use super::{Io, Source, failure, nanoseconds};
 
 /// Bytes of I/Os that are submitted before the next one is made ready. Were all that have
 /// completed replaced by one submission, a device that works them off as fast would have
-/// none until then: a virtual disk did 0.85 times as many of 4 KiB at a depth of 32.
-const EARLY: usize = 16 << 10;
+/// none until then: a virtual disk did 0.85 times as many of 4 KiB at a depth of 32, and
+/// 0.97 times with four of them at a time.
+const EARLY: usize = 4 << 10;
 
 /// The engine of that name.
 pub(in super::super) struct Uring {
@@ -106,30 +107,41 @@ impl Uring {
         }
         let mut left = count;
         let mut outcome = Ok(());
-        loop {
-            while left > 0 && self.begin(source) {
-                left -= 1;
-                let more = left > 0 && !self.free.is_empty();
-                if more && self.fresh.len() * self.block >= EARLY {
-                    self.enter(0).map_err(|e| format!("io_uring_enter failed: {e}"))?;
-                }
-            }
-            if self.in_flight == 0 {
-                return outcome;
-            }
-            self.enter(1).map_err(|e| format!("io_uring_enter failed: {e}"))?;
+        self.refill(&mut left, 0, source)?;
+        while self.in_flight > 0 {
+            self.enter(1)?;
             // One reading for all that this call brought; what comes later has its own.
             let come = self.ring.completion().len();
             let now = if self.timed > 0 { nanoseconds() } else { 0 };
-            for _ in 0..come {
+            for waiting in (0..come).rev() {
                 let Some(completion) = self.ring.completion().next() else { break };
                 let slot = completion.user_data() as usize;
                 if let Some(reason) = self.end(slot, completion.result(), now, source) {
                     left = 0;
                     outcome = outcome.and(Err(reason));
                 }
+                self.refill(&mut left, waiting, source)?;
             }
         }
+        outcome
+    }
+
+    /// Begins I/Os in all free slots, of as many as are left. Some are submitted early
+    /// where others, or completions still `waiting` to be looked at, delay the next call.
+    fn refill(
+        &mut self,
+        left: &mut u64,
+        waiting: usize,
+        source: &mut impl Source,
+    ) -> Result<(), String> {
+        while *left > 0 && self.begin(source) {
+            *left -= 1;
+            let delayed = waiting > 0 || *left > 0 && !self.free.is_empty();
+            if delayed && self.fresh.len() * self.block >= EARLY {
+                self.enter(0)?;
+            }
+        }
+        Ok(())
     }
 
     /// Has the source fill a free slot, if there is one, and puts its I/O into the ring.
@@ -176,7 +188,7 @@ impl Uring {
     }
 
     /// Submits what is in the ring and waits for so many completions.
-    fn enter(&mut self, want: usize) -> io::Result<()> {
+    fn enter(&mut self, want: usize) -> Result<(), String> {
         // An I/O that is submitted once more keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;
         if self.fresh.iter().any(|i| due(&self.slots[*i])) {
@@ -198,7 +210,7 @@ impl Uring {
                         std::thread::yield_now();
                         Ok(())
                     }
-                    _ => Err(e),
+                    _ => Err(format!("io_uring_enter failed: {e}")),
                 },
             };
         }
