@@ -25,8 +25,9 @@ use values::combinations;
 const QUOTA_TRIAL_S: f64 = 0.5;
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
-/// it out by slices of 100 ms (Linux `block/blk-throttle.c`), a provider by larger ones.
-const IO_LIMIT_TRIAL_S: f64 = 2.0;
+/// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
+/// whole number of them: half a slice more or less must be no more than 1 %.
+const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
 /// Values for knobs that the command line set, by kernel id (or any) and knob.
 #[derive(Debug, Default)]
