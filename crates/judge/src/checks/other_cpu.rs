@@ -19,9 +19,9 @@ const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
 const THRESHOLD_OVERSUBSCRIBED: f64 = 0.25;
 
 /// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
-/// woken takes a quarter of a microsecond here, 3 us where a journal's thread has its say
-/// too, and some more where the CPU slept deeply.
-const WAKE_S: f64 = 5e-6;
+/// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
+/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
+const WAKE_S: f64 = 50e-6;
 /// Deep queues complete many I/Os in one go: no more than this share of the CPU time.
 const WAKE_SHARE: f64 = 0.1;
 
@@ -51,7 +51,7 @@ impl Check for OtherCpu {
         "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. More \
          than 2 % of it, or than a quarter of one CPU, is suspect; a note where that is so only with the \
          worst tenth of the trials counted. With more threads than CPUs the account is coarse, and the \
-         threshold is 25 %. For a disk 5 us an I/O are left out, 10 % at most, which being woken takes, \
+         threshold is 25 %. For a disk 50 us an I/O are left out, 10 % at most, which being woken takes, \
          and with more threads than CPUs nothing is said: the account then holds the kernel's own threads \
          that carry the I/O. Stop the other process, or give the run CPUs of its own."
     }
