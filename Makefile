@@ -26,10 +26,11 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our kernels beside the machine's limits and, where installed, likwid-bench and lmbench, in pairs
+## bench: our kernels beside the machine's limits and, where installed, likwid-bench, lmbench and fio, in pairs
 bench: build
 	cargo bench --locked --package proofmark-kernels --bench peak
 	cargo bench --locked --package proofmark --bench beside
+	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-kernels --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
 
 setup:
 	@scripts/setup

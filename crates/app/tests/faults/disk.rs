@@ -83,6 +83,7 @@ fn a_cached_number_runs_under_that_name() {
     let here = folder();
     let mut command = proofmark();
     command.args(["run", "disk.seq_read", "--threads", "1", "--trials", "3", "--block-size", "8B"]);
+    command.args(["--set", "disk.seq_read.queue_depth=1"]);
     command.args(["--set", "disk.seq_read.file_size=32MB", "--disk-path"]).arg(here.path());
     let (run, _) = run_json(&mut command);
     if !is_on_a_disk("a_cached_number_runs_under_that_name", &run) {
@@ -234,8 +235,9 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
     let Some(throttle) = Throttle::of_disk_under(here.path()) else {
         return skip("a_device_that_is_capped_halfway", "no blkio cgroup may be made");
     };
-    assert!(throttle.set("read_bps", 100 << 20));
-    let mut command = disk_with(here.path(), &["disk.seq_read"], 14);
+    throttle.lift("read_bps");
+    let mut command = disk_with(here.path(), &["disk.seq_read"], 60);
+    command.args(["--budget", "10m"]);
     let out = here.path().join("out");
     let mut child = throttle
         .enter(command.arg("--out").arg(&out))
@@ -243,17 +245,21 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The cap falls when half of the trials are on disk.
+    // The cap falls after a third of the trials, to a third of what the disk did until then.
     let started = Instant::now();
     let run = || {
         let text = std::fs::read_to_string(out.join("run.json")).ok()?;
         proofmark_model::read_run(&text).ok()
     };
-    while run().and_then(|r| Some(r.measurements.first()?.trials.len())).unwrap_or(0) < 7 {
+    let so_far = || Some(run()?.measurements.first()?.summary.clone()?);
+    let rate = loop {
+        if let Some(summary) = so_far().filter(|s| s.n >= 20) {
+            break summary.median;
+        }
         assert!(started.elapsed() < Duration::from_secs(120), "no trial");
         thread::sleep(Duration::from_millis(50));
-    }
-    assert!(throttle.set("read_bps", 40 << 20));
+    };
+    assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     child.wait().unwrap();
     let run = run().unwrap();
     let m = &run.measurements[0];

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// A folder on the disk that holds the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
@@ -92,7 +93,12 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.at.path()).stderr(Stdio::null()).status();
+        // The kernel closes the files of a ring of io_uring some time after its process ended.
+        let started = Instant::now();
+        let path = self.at.path().to_string_lossy().into_owned();
+        while !succeeds("umount", &[&path]) && started.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(50));
+        }
         match &self.under {
             Some(Under::Loop(device)) => drop(succeeds("losetup", &["--detach", device])),
             Some(Under::Zram) => drop(fs::write("/sys/block/zram0/reset", "1")),
@@ -130,6 +136,17 @@ impl Throttle {
         }
         let key = what.replace("read_", "r").replace("write_", "w");
         fs::write(self.group.join("io.max"), format!("{} {key}={value}", self.number)).is_ok()
+    }
+
+    /// Takes a limit away.
+    pub fn lift(&self, what: &str) {
+        let v1 = self.group.join(format!("blkio.throttle.{what}_device"));
+        if v1.exists() {
+            fs::write(v1, format!("{} 0", self.number)).unwrap();
+        } else {
+            let key = what.replace("read_", "r").replace("write_", "w");
+            fs::write(self.group.join("io.max"), format!("{} {key}=max", self.number)).unwrap();
+        }
     }
 
     /// The command inside this cgroup.
