@@ -3,25 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 
 mod fixture;
+mod reading;
 
 use proofmark_model::{Measurement, Probe, Run, Verdict};
-use proofmark_report::view::{KernelView, Table, View};
+use proofmark_report::view::View;
 use proofmark_report::{Options, find};
-
-fn kernel(run: &Run, id: &str) -> KernelView {
-    View::of(run).kernels.into_iter().find(|k| k.id == id).unwrap()
-}
-
-/// Texts of one column.
-fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
-    let at = table.columns.iter().position(|c| c.title == title);
-    let at = at.unwrap_or_else(|| panic!("{title} in {:?}", table.columns));
-    table.rows.iter().map(|r| r.cells[at].text.as_str()).collect()
-}
-
-fn each<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Measurement> {
-    run.measurements.iter_mut().filter(move |m| m.kernel == id)
-}
+use reading::{column, each, kernel};
 
 #[test]
 fn the_speed_of_a_cache_is_never_put_first() {
