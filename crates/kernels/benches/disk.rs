@@ -7,6 +7,11 @@
 //! own, of about 3 seconds by default; its CPU time is what wait4(2) tells of it, start and end
 //! included. What each takes for a single I/O is told too, as `start`.
 //!
+//! A disk whose own rate moves from second to second hides a difference of a percent from
+//! such pairs. So the rate is compared once more in slices: one long run of each, of which
+//! one is stopped (SIGSTOP) while the other goes on for [`SLICE`]. The bytes that the kernel
+//! counts for the two processes are the witness of both.
+//!
 //! fio's random order, like ours, takes each block once in a pass, and is another one in
 //! each run (`--randrepeat=0`), so that no cache behind the device knows it. (Its
 //! `--random_generator=lfsr` needs no map of blocks done, but jumps to half of the last
@@ -21,7 +26,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::FromRawFd;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use proofmark_engine::{Kernel, Latencies, Setup, monotonic};
@@ -33,6 +38,12 @@ type Error = Box<dyn std::error::Error>;
 
 /// Bytes of the file.
 const FILE: u64 = 1 << 30;
+
+/// How long one of two runs goes on while the other is stopped.
+const SLICE: Duration = Duration::from_millis(200);
+
+/// For the I/Os of a run that was stopped to come to rest.
+const REST: Duration = Duration::from_millis(4);
 
 struct Case {
     name: &'static str,
@@ -79,9 +90,9 @@ impl Case {
             .with("amount", "auto")
     }
 
-    /// One run of ours, in a child that has the test file from this process.
-    fn ours(&self, setup: &dyn Setup, count: u64) -> Result<Outcome, Error> {
-        let (mut from_child, to_parent) = pipe()?;
+    /// Starts a run of ours, in a child that has the test file from this process.
+    fn ours(&self, setup: &dyn Setup, count: u64) -> Result<Run, Error> {
+        let (from_child, to_parent) = pipe()?;
         // SAFETY: this process has one thread, so the child may do whatever it could.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
@@ -91,48 +102,120 @@ impl Case {
             // SAFETY: ends the child without the parent's clean-up.
             unsafe { libc::_exit(i32::from(written.is_err())) };
         }
-        drop(to_parent);
-        let mut told = String::new();
-        from_child.read_to_string(&mut told)?;
-        let cpu = cpu_of(pid)?;
-        let numbers: Vec<f64> = told.split_whitespace().map_while(|n| n.parse().ok()).collect();
-        let &[rate, p50, p99] = numbers.as_slice() else { return Err(told.into()) };
-        Ok(Outcome { rate, p50, p99, cpu })
+        Ok(Run { pid, told: from_child, count, outcome: told_by_ours })
     }
 
-    /// One run of fio on this process's file.
-    fn fio(&self, path: &str, count: u64) -> Result<Outcome, Error> {
+    /// Starts a run of fio on this process's file.
+    fn fio(&self, path: &str, count: u64) -> Result<Run, Error> {
         let option = |name: &str, value: u64| format!("--{name}={value}");
-        let mut fio = Command::new("fio")
+        let (from_child, to_parent) = pipe()?;
+        let fio = Command::new("fio")
             .args(["--name=beside", "--output-format=json", "--eta=never", "--direct=1"])
-            .arg("--randrepeat=0")
+            .args(["--thread", "--randrepeat=0"])
             .args(["--lat_percentiles=1", "--clat_percentiles=0", "--slat_percentiles=0"])
             .args([format!("--filename={path}"), format!("--rw={}", self.fio_rw)])
             .args([format!("--ioengine={}", self.engine), option("iodepth", self.depth)])
             .args([option("bs", self.block), option("size", FILE)])
             .arg(option("io_size", count * self.block))
-            .stdout(Stdio::piped())
+            .stdout(to_parent)
             .spawn()
             .map_err(|e| format!("fio cannot be started: {e}"))?;
-        let mut text = String::new();
-        fio.stdout.take().ok_or("no output of fio")?.read_to_string(&mut text)?;
-        let cpu = cpu_of(fio.id() as libc::pid_t)?;
-        // Notes may come before the JSON.
-        let json: Value = serde_json::from_str(&text[text.find('{').ok_or("no JSON of fio")?..])?;
-        let job = &json["jobs"][0][if self.fio_rw == "write" { "write" } else { "read" }];
-        let number = |value: &Value| value.as_f64().ok_or_else(|| format!("fio tells {value}"));
-        let done = number(&job["total_ios"])?;
-        if done != count as f64 {
-            return Err(format!("fio did {done} of {count} I/Os").into());
-        }
-        let at = |percentile: &str| number(&job["lat_ns"]["percentile"][percentile]);
-        Ok(Outcome {
-            rate: done / number(&job["runtime"])? * 1e3,
-            p50: at("50.000000")? * 1e-9,
-            p99: at("99.000000")? * 1e-9,
-            cpu,
-        })
+        Ok(Run { pid: fio.id() as libc::pid_t, told: from_child, count, outcome: told_by_fio })
     }
+}
+
+/// A child process that does its I/Os and then tells of them.
+struct Run {
+    pid: libc::pid_t,
+    told: File,
+    count: u64,
+    outcome: fn(&str, u64) -> Result<Outcome, Error>,
+}
+
+impl Run {
+    /// What it comes to, once it has ended.
+    fn outcome(mut self) -> Result<Outcome, Error> {
+        let mut told = String::new();
+        self.told.read_to_string(&mut told)?;
+        let cpu = cpu_of(self.pid)?;
+        Ok(Outcome { cpu, ..(self.outcome)(&told, self.count)? })
+    }
+
+    /// Bytes that it has had devices move by now.
+    fn moved(&self) -> Result<u64, Error> {
+        let text = std::fs::read_to_string(format!("/proc/{}/io", self.pid))?;
+        let of = |name: &str| {
+            let line = text.lines().find_map(|l| l.strip_prefix(name));
+            line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0)
+        };
+        Ok(of("read_bytes:") + of("write_bytes:"))
+    }
+
+    fn signal(&self, signal: libc::c_int) -> Result<(), Error> {
+        // SAFETY: plain system call on a child that was not waited for.
+        match unsafe { libc::kill(self.pid, signal) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error().into()),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        // SAFETY: all zeros is a value of it, and it is there to be written to.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, self.pid as libc::id_t, &raw mut info, how) != 0
+                || info.si_pid() != 0
+        }
+    }
+
+    /// Waits until it is at its I/Os, and stops it.
+    fn stopped_at_work(self) -> Result<Self, Error> {
+        // What a program reads of itself to start is counted too, if it is not cached.
+        while self.moved()? < 16 << 20 && !self.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.signal(libc::SIGSTOP)?;
+        std::thread::sleep(REST);
+        Ok(self)
+    }
+
+    /// Lets it go on for a slice. Its bytes a second, if it has not ended.
+    fn slice(&self) -> Result<Option<f64>, Error> {
+        let (before, start) = (self.moved()?, monotonic());
+        self.signal(libc::SIGCONT)?;
+        std::thread::sleep(SLICE);
+        self.signal(libc::SIGSTOP)?;
+        let seconds = monotonic() - start;
+        std::thread::sleep(REST);
+        let moved = self.moved()? - before;
+        Ok((!self.has_ended()).then_some(moved as f64 / seconds))
+    }
+}
+
+fn told_by_ours(told: &str, _: u64) -> Result<Outcome, Error> {
+    let numbers: Vec<f64> = told.split_whitespace().map_while(|n| n.parse().ok()).collect();
+    let &[rate, p50, p99] = numbers.as_slice() else { return Err(told.into()) };
+    Ok(Outcome { rate, p50, p99, cpu: 0.0 })
+}
+
+fn told_by_fio(told: &str, count: u64) -> Result<Outcome, Error> {
+    // Notes may come before the JSON.
+    let json: Value = serde_json::from_str(&told[told.find('{').ok_or("no JSON of fio")?..])?;
+    let job = &json["jobs"][0];
+    let way = if job["read"]["total_ios"] == 0 { "write" } else { "read" };
+    let number = |value: &Value| value.as_f64().ok_or_else(|| format!("fio tells {value}"));
+    let done = number(&job[way]["total_ios"])?;
+    if done != count as f64 {
+        return Err(format!("fio did {done} of {count} I/Os").into());
+    }
+    let at = |percentile: &str| number(&job[way]["lat_ns"]["percentile"][percentile]);
+    Ok(Outcome {
+        rate: done / number(&job[way]["runtime"])? * 1e3,
+        p50: at("50.000000")? * 1e-9,
+        p99: at("99.000000")? * 1e-9,
+        cpu: 0.0,
+    })
 }
 
 /// A run in a thread of its own, on which this one looks in as often as fio's main process
@@ -207,34 +290,41 @@ fn own_file() -> Result<String, Error> {
     Err("the test file is not to be found".into())
 }
 
-/// Median and range.
+/// Median, its interval by order statistics (about 95 %), and range.
 fn shown(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     let n = values.len();
+    if n == 0 {
+        return "none".to_owned();
+    }
     let median = (values[(n - 1) / 2] + values[n / 2]) / 2.0;
-    format!("{median:6.3} [{:.3}..{:.3}]", values[0], values[n - 1])
+    let (least, greatest) = (values[0], values[n - 1]);
+    let reach = (0.98 * (n as f64).sqrt()).ceil() as usize;
+    let low = values[(n / 2).saturating_sub(reach)];
+    let high = values[(n / 2 + reach).min(n - 1)];
+    format!("{median:6.3} ({low:.3} to {high:.3}) [{least:.3}..{greatest:.3}]")
 }
 
 /// One case, in runs of about so many seconds.
 fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
     let setup = case.kernel.setup(&case.params())?;
     let path = own_file()?;
+    let ours = |count| case.ours(setup.as_ref(), count);
+    let fio = |count| case.fio(&path, count);
     // The second, longer one tells how many I/Os fill a run.
     let mut count = 64 * case.depth;
     for seconds in [seconds / 8.0, seconds] {
-        count = (case.ours(setup.as_ref(), count)?.rate * seconds) as u64 + 1;
+        count = (ours(count)?.outcome()?.rate * seconds) as u64 + 1;
     }
     // What it takes to begin and to end.
-    let start = [case.ours(setup.as_ref(), 1)?.cpu, case.fio(&path, 1)?.cpu];
+    let start = [ours(1)?.outcome()?.cpu, fio(1)?.outcome()?.cpu];
     let mut outcomes = Vec::new();
     for pair in 0..pairs {
-        let ours = || case.ours(setup.as_ref(), count);
-        let fio = || case.fio(&path, count);
         outcomes.push(if pair % 2 == 0 {
-            [ours()?, fio()?]
+            [ours(count)?.outcome()?, fio(count)?.outcome()?]
         } else {
-            let fio = fio()?;
-            [ours()?, fio]
+            let fio = fio(count)?.outcome()?;
+            [ours(count)?.outcome()?, fio]
         });
     }
     let ratio = |of: &dyn Fn(&Outcome) -> f64| {
@@ -256,7 +346,26 @@ fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
     println!("  p50  {}", ratio(&|o| o.p50));
     println!("  p99  {}", ratio(&|o| o.p99));
     println!("  CPU  {}", ratio(&|o| o.cpu));
+    let long = count * pairs as u64;
+    let ratios = in_slices(&ours(long)?.stopped_at_work()?, &fio(long)?.stopped_at_work()?)?;
+    println!("  rate {} in {} slices of {SLICE:?}", shown(ratios.clone()), ratios.len());
     Ok(())
+}
+
+/// Rates of two stopped runs over each other, slice by slice (A B B A), until one has
+/// ended. Both are then killed.
+fn in_slices(ours: &Run, fio: &Run) -> Result<Vec<f64>, Error> {
+    let mut ratios = Vec::new();
+    loop {
+        let [first, second] = if ratios.len() % 2 == 0 { [ours, fio] } else { [fio, ours] };
+        let (Some(a), Some(b)) = (first.slice()?, second.slice()?) else { break };
+        ratios.push(if ratios.len() % 2 == 0 { a / b } else { b / a });
+    }
+    for run in [ours, fio] {
+        run.signal(libc::SIGKILL)?;
+        let _ = cpu_of(run.pid); // It ended by a signal, or well.
+    }
+    Ok(ratios)
 }
 
 fn main() -> Result<(), Error> {
