@@ -26,7 +26,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our kernels beside the machine's limits and, where installed, likwid-bench, lmbench and fio, in pairs
+## bench: our kernels beside the machine's limits and, where installed, likwid-bench, lmbench, fio, iperf3, iperf and netperf, in pairs
 bench: build
 	cargo bench --locked --package proofmark-kernels --bench peak
 	cargo bench --locked --package proofmark --bench beside

@@ -1,10 +1,12 @@
 //! The command line: names, types and help of every argument.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use proofmark_model::{parse_duration, parse_size};
+use proofmark_peer::{Address, DEFAULT_PORT};
 
 /// Measures how fast this machine is, and proves every number.
 #[derive(Debug, Parser)]
@@ -24,7 +26,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure, judge, and write a report
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show the machine as it was found, with its ceilings
     Info(InfoArgs),
     /// List what there is
@@ -33,6 +35,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Make a report from a run file
     Report(ReportArgs),
+    /// Be the far end of network runs of other machines, until stopped
+    Serve(ServeArgs),
     /// Print the JSON schema of a run file
     Schema,
     /// Measure one point when told to on standard input (used by run)
@@ -43,7 +47,7 @@ pub enum Command {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Subsystems (cpu, memory, disk) or kernels (cpu.flops) to measure; all, if none is named
+    /// Subsystems (cpu, memory, disk, network) or kernels (cpu.flops) to measure; all, if none is named
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// A first look in under a minute: short for --profile quick
@@ -67,6 +71,12 @@ pub struct RunArgs {
     /// Folder whose disk is measured, in a file without a name [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
+    /// Far end of the network kernels, where `proofmark serve` runs [default: this machine's loopback]
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub peer: Option<Address>,
+    /// File with the key that the far end has too [default: ~/.config/proofmark/key]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
     /// What the provider promises, as a ceiling: disk.read=160MB/s, disk.read_iops=3000
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
     pub limit: Vec<(String, f64)>,
@@ -82,6 +92,35 @@ pub struct RunArgs {
     /// Print the points and the time they take, and stop
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Address to listen on, with a port if it is not to be 5277; 0.0.0.0 or [::] for all
+    #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = parse_bind)]
+    pub bind: SocketAddr,
+    /// File with the key; made if it is not there [default: ~/.config/proofmark/key]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Longest that one run may take
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
+    pub max_time: Duration,
+    /// Most bytes that one run may send and receive
+    #[arg(long, value_name = "SIZE", default_value = "100TB", value_parser = parse_size)]
+    pub max_bytes: u64,
+    /// Serve the run whose child this is, and end with it (used by run)
+    #[arg(long, hide = true)]
+    pub for_run: bool,
+}
+
+/// An IP address with or without a port.
+fn parse_bind(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    let with_default = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_PORT);
+    text.parse().or_else(|_| bare.parse().map(with_default)).map_err(|_| {
+        "write an IP address of this machine, such as 10.0.0.5, 10.0.0.5:6000 or 0.0.0.0".to_owned()
+    })
 }
 
 /// How many trials.

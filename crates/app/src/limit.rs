@@ -1,16 +1,8 @@
-//! Limits that a user declares: `--limit disk.read=160MB/s`.
+//! Limits that a user declares: `--limit disk.read=160MB/s`, `network.send=10Gbit/s`.
 
-use proofmark_model::{Unit, parse_rate};
+use proofmark_model::{Limit, parse_rate};
 
 use crate::plan::unknown;
-
-/// Names of what can be declared, with the unit of the value.
-pub const NAMES: &[(&str, Unit)] = &[
-    ("disk.read", Unit::BytePerSecond),
-    ("disk.write", Unit::BytePerSecond),
-    ("disk.read_iops", Unit::OpPerSecond),
-    ("disk.write_iops", Unit::OpPerSecond),
-];
 
 /// `NAME=VALUE`, in base units.
 ///
@@ -19,12 +11,13 @@ pub const NAMES: &[(&str, Unit)] = &[
 pub fn parse(text: &str) -> Result<(String, f64), String> {
     const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
     let (name, value) = text.split_once('=').ok_or(FORM)?;
-    let (name, unit) = NAMES.iter().find(|(n, _)| *n == name).ok_or_else(|| {
-        let names = NAMES.iter().map(|(n, _)| *n);
-        unknown("limit", name, names, "proofmark explain disk.limit")
+    let limit = Limit::find(name).ok_or_else(|| {
+        let names = Limit::ALL.into_iter().map(Limit::name);
+        let about = if name.starts_with("network") { "network.limit" } else { "disk.limit" };
+        unknown("limit", name, names, &format!("proofmark explain {about}"))
     })?;
-    let value = parse_rate(value, *unit).map_err(|e| e.to_string())?;
-    Ok(((*name).to_owned(), value))
+    let value = parse_rate(value, limit.unit()).map_err(|e| e.to_string())?;
+    Ok((limit.name().to_owned(), value))
 }
 
 #[cfg(test)]
@@ -38,6 +31,8 @@ mod tests {
         assert_eq!(parse("disk.read=50MiB/s"), Ok(("disk.read".to_owned(), 52_428_800.0)));
         assert_eq!(parse("disk.read_iops=3000"), Ok(("disk.read_iops".to_owned(), 3000.0)));
         assert_eq!(parse("disk.read_iops=16k"), Ok(("disk.read_iops".to_owned(), 16_000.0)));
+        assert_eq!(parse("network.send=10Gbit/s"), Ok(("network.send".to_owned(), 1e10)));
+        assert_eq!(parse("network.receive=100Mbit/s"), Ok(("network.receive".to_owned(), 1e8)));
     }
 
     #[test]
@@ -52,10 +47,17 @@ mod tests {
             "disk.read=5",
             "disk.read_iops=5MB/s",
             "disk.read=NaN",
+            "disk.read=5Mbit/s",
+            "network.send=5MB/s",
+            "network.send=10G",
+            "network.receive=0bit/s",
         ] {
             let e = parse(bad).unwrap_err();
             assert!(!e.is_empty() && !e.contains('\n'), "{bad}: {e}");
         }
         assert!(parse("disk.reed=1MB/s").unwrap_err().contains("did you mean 'disk.read'"));
+        assert!(
+            parse("network: bytes a second=1Mbit/s").unwrap_err().contains("explain network.limit")
+        );
     }
 }

@@ -4,6 +4,7 @@
 mod cli;
 mod command;
 mod error;
+mod far;
 mod limit;
 mod machine;
 mod output;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::List(args) => command::list::run(args),
         Command::Explain(args) => command::explain::run(args),
         Command::Report(args) => command::report::run(args),
+        Command::Serve(args) => command::serve::run(args),
         Command::Schema => command::schema::run(),
         Command::Worker => command::worker::run(),
     };

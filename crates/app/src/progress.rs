@@ -75,7 +75,7 @@ impl Progress {
 fn describe(phase: Phase, m: &Measurement) -> String {
     let state = match (&m.ending, phase) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
-        (Ending::Refused { .. }, _) => "refused".to_owned(),
+        (Ending::Refused { reason }, _) => format!("refused ({reason})"),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
         (_, Phase::SetUp) => "setting up".to_owned(),
         (_, Phase::Warm) => "warming up".to_owned(),

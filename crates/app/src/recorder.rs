@@ -114,6 +114,7 @@ mod tests {
             conditions: Conditions { throttled_s: Some(throttled_s), ..Conditions::default() },
             device: None,
             file: None,
+            network: None,
         };
         let mut m = Measurement::new(spec, params);
         m.trials = vec![trial; 6];

@@ -1,32 +1,57 @@
-//! Ctrl-C and SIGTERM stop a run, which then keeps what it has.
+//! Ctrl-C and SIGTERM stop a run, which then keeps what it has, and a server.
 
-use proofmark_engine::Stop;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
-/// The signals that stop a run, by name.
+/// The signals that stop the program's work, by name.
 const STOPPING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-/// From now on these signals stop the run instead of the process.
+/// From now on these signals call `stop` with their name instead of ending the process.
 ///
 /// # Errors
 /// If the system refuses the handlers.
-pub fn stop_on_signals(stop: &Stop) -> std::io::Result<()> {
-    let mut signals = Signals::new(STOPPING.map(|(number, _)| number))?;
-    let stop = stop.clone();
-    std::thread::spawn(move || {
-        for number in signals.forever() {
-            stop.stop(name(number));
-        }
-    });
+pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Result<()> {
+    let mut signals = Signals::new(numbers())?;
+    std::thread::spawn(move || signals.forever().for_each(|number| stop(name(number))));
     Ok(())
+}
+
+/// From now on the second of these signals ends the process at once, whatever hangs.
+///
+/// # Errors
+/// If the system refuses the handlers.
+pub fn exit_on_the_second() -> std::io::Result<()> {
+    let once = Arc::new(AtomicBool::new(false));
+    for number in numbers() {
+        // In this order: the first signal is to find the flag down.
+        flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&once))?;
+        flag::register(number, Arc::clone(&once))?;
+    }
+    Ok(())
+}
+
+fn numbers() -> impl Iterator<Item = i32> {
+    let ignored = hangup_is_ignored();
+    STOPPING.into_iter().map(|(number, _)| number).filter(move |n| *n != SIGHUP || !ignored)
+}
+
+/// Whether this process was started to outlive its terminal, as by `nohup`.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
 fn name(number: i32) -> &'static str {
     STOPPING.iter().find(|(n, _)| *n == number).map_or("a signal", |(_, name)| name)
 }
 
-/// The number of a signal that [`stop_on_signals`] named.
+/// The number of a signal that [`on_signals`] named.
 pub fn number(name: &str) -> i32 {
     STOPPING.iter().find(|(_, n)| *n == name).map_or(SIGTERM, |(number, _)| *number)
 }

@@ -11,6 +11,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         "proofmark-host",
         "proofmark-engine",
         "proofmark-kernels",
+        "proofmark-peer",
         "proofmark-judge",
         "proofmark-report",
     ];
@@ -18,7 +19,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("proofmark-model", vec![]),
         ("proofmark-host", vec!["proofmark-model"]),
         ("proofmark-engine", vec!["proofmark-model"]),
-        ("proofmark-kernels", vec!["proofmark-model", "proofmark-engine"]),
+        ("proofmark-peer", vec!["proofmark-model"]),
+        ("proofmark-kernels", vec!["proofmark-model", "proofmark-engine", "proofmark-peer"]),
         ("proofmark-judge", vec!["proofmark-model"]),
         ("proofmark-report", vec!["proofmark-model"]),
         ("proofmark", everything),

@@ -55,8 +55,12 @@ fn options_that_are_none() {
 }
 
 #[test]
-fn subsystems_that_are_not_there() {
-    refused(&["run", "network"], "no network kernels");
+fn addresses_that_are_none() {
+    refused(&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535");
+    refused(&["run", "network", "--peer", ":5277"], "it names no host");
+    refused(&["run", "cpu", "--peer", "127.0.0.1"], "no network kernel is to be measured");
+    refused(&["serve", "--bind", "node2"], "write an IP address of this machine");
+    refused(&["serve", "--max-time", "1"], "not a duration");
 }
 
 #[test]

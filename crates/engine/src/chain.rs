@@ -188,9 +188,10 @@ mod tests {
             eprintln!("skipped: no chains on this architecture");
             return;
         };
-        // The best of many short readings: other work on the machine only slows a chain.
-        let r = read_clock(200e-6, 50).unwrap();
-        assert!(r.disagreement() < 0.03, "{r:?}");
+        // The best of many short readings, since other work on the machine only slows a chain;
+        // several times, since a clock may step between the two.
+        let readings: Vec<_> = (0..5).filter_map(|_| read_clock(200e-6, 50)).collect();
+        assert!(readings.iter().any(|r| r.disagreement() < 0.03), "{readings:?}");
     }
 
     #[test]

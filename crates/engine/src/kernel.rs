@@ -8,7 +8,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use proofmark_model::{FileState, Host, KernelSpec, Params, Policy};
+use proofmark_model::{FileState, Host, KernelSpec, NetworkTraffic, Params, Policy};
 
 use crate::latency::Latencies;
 
@@ -93,6 +93,11 @@ pub trait Setup: Send + Sync {
         None
     }
 
+    /// Threads for what the knobs ask of them, such as two a stream that goes both ways.
+    fn threads(&self, asked: u64) -> u64 {
+        asked
+    }
+
     /// Of so many threads, how many share the work. The others, those with the
     /// highest numbers, load the machine meanwhile: see [`Load::disturb`].
     fn workers(&self, threads: u64) -> u64 {
@@ -113,6 +118,23 @@ pub trait Setup: Send + Sync {
     /// The state of the point's file, asked after each trial.
     fn file(&self) -> Option<FileState> {
         None
+    }
+
+    /// Called before each trial, and before what comes ahead of it; not timed.
+    ///
+    /// # Errors
+    /// Why there can be no trial, such as a far end that is gone.
+    fn begin_trial(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// What both ends of the network say of all since [`Setup::begin_trial`], asked after
+    /// each trial.
+    ///
+    /// # Errors
+    /// Why that is not known, where it must be.
+    fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
+        Ok(None)
     }
 
     /// Seconds that each thread works, untimed, right before a trial that lasts
@@ -167,8 +189,14 @@ pub trait Load {
         None
     }
 
-    /// Moves the times of the single operations of the last [`Load::run`] into `all`,
-    /// where the kernel times them.
+    /// Seconds at the end of the last [`Load::run`] in which no work was done any more, as
+    /// when a receiver waits for what was lost; not part of the trial's time.
+    fn idled_s(&mut self) -> f64 {
+        0.0
+    }
+
+    /// Adds the times of the single operations of the last [`Load::run`] to `all`, where
+    /// the kernel times them: in [`Latencies::ready`] ones, made before the first run.
     fn latencies(&mut self, _all: &mut Latencies) {}
 
     /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,

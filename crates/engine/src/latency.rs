@@ -4,10 +4,13 @@ use hdrhistogram::Histogram;
 use proofmark_model::{Latency, LatencyBucket};
 
 /// Times of single operations in an HDR histogram (Tene), to within 1 %.
-#[derive(Debug, Clone)]
+///
+/// The histogram, some 35 KiB, is made when there is something to hold: most kernels time
+/// no single operation. Who records in the timed part begins with [`Latencies::ready`].
+#[derive(Debug, Clone, Default)]
 pub struct Latencies {
     /// In nanoseconds.
-    histogram: Histogram<u64>,
+    histogram: Option<Histogram<u64>>,
 }
 
 /// Decimal digits that the histogram keeps of a time.
@@ -22,35 +25,44 @@ const STEPS: f64 = 8.0;
 /// Operations that must lie beyond a percentile for the sample to carry it.
 const BEYOND: f64 = 10.0;
 
-impl Default for Latencies {
-    fn default() -> Self {
-        // The bounds are those that the library documents as legal.
-        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
-            .unwrap_or_else(|_| unreachable!("legal bounds"));
-        Self { histogram }
-    }
+/// An empty histogram.
+#[cold]
+fn empty() -> Histogram<u64> {
+    // The bounds are those that the library documents as legal.
+    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
+        .unwrap_or_else(|_| unreachable!("legal bounds"))
 }
 
 impl Latencies {
-    /// Counts an operation. Takes some nanoseconds, and never memory.
+    /// None yet, with the memory for all that will be recorded.
+    pub fn ready() -> Self {
+        Self { histogram: Some(empty()) }
+    }
+
+    /// Counts an operation. Takes some nanoseconds, and no memory after
+    /// [`Latencies::ready`] or another operation.
     pub fn record(&mut self, nanoseconds: u64) {
-        self.histogram.saturating_record(nanoseconds);
+        self.histogram.get_or_insert_with(empty).saturating_record(nanoseconds);
     }
 
     /// Adds those of another thread or trial.
     pub fn merge(&mut self, other: &Self) {
-        // Never fails: all have the same bounds.
-        let _ = self.histogram.add(&other.histogram);
+        if let Some(theirs) = other.histogram.as_ref().filter(|h| !h.is_empty()) {
+            // Never fails: all have the same bounds.
+            let _ = self.histogram.get_or_insert_with(empty).add(theirs);
+        }
     }
 
-    /// Forgets them all.
+    /// Forgets them all, and keeps the memory.
     pub fn clear(&mut self) {
-        self.histogram.reset();
+        if let Some(h) = &mut self.histogram {
+            h.reset();
+        }
     }
 
     /// The distribution; `None` without an operation.
     pub fn summary(&self) -> Option<Latency> {
-        let h = &self.histogram;
+        let h = self.histogram.as_ref()?;
         let count = h.len();
         if count == 0 {
             return None;
@@ -106,6 +118,19 @@ mod tests {
         let mut cleared = of([5]);
         cleared.clear();
         assert_eq!(cleared.summary(), None);
+        assert_eq!(Latencies::ready().summary(), None);
+    }
+
+    #[test]
+    fn nothing_takes_no_memory() {
+        let mut none = Latencies::default();
+        none.merge(&Latencies::default());
+        none.merge(&Latencies::ready());
+        none.clear();
+        assert_eq!(none.summary(), None);
+        assert!(none.histogram.is_none());
+        none.merge(&of([5]));
+        assert_eq!(none.summary().unwrap().count, 1);
     }
 
     #[test]

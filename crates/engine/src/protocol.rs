@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use proofmark_model::{Conditions, DeviceTraffic, FileState, Latency, Point, Timestamp};
+use proofmark_model::{
+    Conditions, DeviceTraffic, FileState, Latency, NetworkTraffic, Point, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 /// What a worker is to measure.
@@ -76,6 +78,8 @@ pub struct Sample {
     pub device: Option<DeviceTraffic>,
     /// The state of the kernel's file.
     pub file: Option<FileState>,
+    /// What both ends of a network say.
+    pub network: Option<NetworkTraffic>,
     /// Times of single operations, over all trials of the point so far.
     pub latency: Option<Latency>,
 }

@@ -207,17 +207,19 @@ impl State<'_, '_> {
         });
         w.claimed += claimed;
         w.counted += counted;
+        let work = work(&sample);
         m.latency = sample.latency;
         m.trials.push(proofmark_model::Trial {
-            value: m.unit.value(sample.claimed, sample.seconds),
+            value: m.unit.value(work, sample.seconds),
             seconds: sample.seconds,
-            work: sample.claimed,
+            work,
             moved: sample.moved,
             background: sample.background,
             started: sample.started,
             conditions: sample.conditions,
             device: sample.device,
             file: sample.file,
+            network: sample.network,
         });
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         m.summary = summarise(&values);
@@ -234,17 +236,28 @@ impl State<'_, '_> {
     }
 }
 
+/// Units of work done. What a network loses on the way is none: there the receiver counts.
+fn work(sample: &Sample) -> f64 {
+    if sample.network.is_some() { sample.counted } else { sample.claimed }
+}
+
 /// Work claimed and work counted independently, and what was compared.
 fn account(sample: &Sample) -> (f64, f64, &'static str) {
+    if let Some(n) = &sample.network {
+        const NOTE: &str = "payload that the receivers got against bytes that the interfaces of both ends took in, \
+             headers, acknowledgements and others' packets included, over all trials";
+        let taken_in = [&n.near, &n.far].map(|end| end.in_bytes.unwrap_or(0));
+        return (n.received_bytes as f64, taken_in.iter().sum::<u64>() as f64, NOTE);
+    }
     let Some(file) = &sample.file else {
         const NOTE: &str = "work claimed by the kernel against work that its verified results prove, over all trials";
         return (sample.claimed, sample.counted, NOTE);
     };
     let device = sample.device.clone().unwrap_or_default();
     let asked = |asked: u64, counted: u64| if asked > 0 { counted as f64 } else { 0.0 };
-    let counted =
-        asked(file.read_bytes, device.read_bytes) + asked(file.written_bytes, device.written_bytes);
-    let claimed = (file.read_bytes + file.written_bytes) as f64;
+    let counted = asked(file.asked_read_bytes, device.read_bytes)
+        + asked(file.asked_written_bytes, device.written_bytes);
+    let claimed = (file.asked_read_bytes + file.asked_written_bytes) as f64;
     (claimed, counted, "bytes asked for against bytes that the devices moved, over all trials")
 }
 

@@ -82,6 +82,9 @@ pub struct Workers {
     pub program: PathBuf,
     /// Its arguments, which make it a worker.
     pub arguments: Vec<String>,
+    /// What it finds in its environment beside what the run has: secrets must not be
+    /// among the arguments, which everybody can read.
+    pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
     pub cpus: Vec<u32>,
     /// cpu.stat files that tell of throttling.
@@ -206,6 +209,7 @@ impl Worker {
         }
         let mut child = command
             .args(&how.arguments)
+            .envs(how.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

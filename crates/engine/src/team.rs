@@ -298,6 +298,7 @@ fn one_trial(
     let after = LoadClock::read(load);
     let later = ThreadCounters::after();
     let system_after = system();
+    let end = end - load.idled_s();
     if let Some(reason) = load.failure() {
         return Err(TeamError::Refused(reason));
     }

@@ -91,7 +91,7 @@ impl Work {
         let refused = |e: crate::Refusal| Reply::Refused(e.0);
         kernel.supports(params).map_err(refused)?;
         let setup: Arc<dyn Setup> = Arc::from(kernel.setup(params).map_err(refused)?);
-        let threads = params.threads();
+        let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
         let watched = Watched { cpu_stat: job.cpu_stat.clone(), devices };
@@ -140,7 +140,9 @@ impl Work {
     fn sample(&mut self, shares: &[u64]) -> Result<Reply, TeamError> {
         let ahead_s = self.setup.ahead_s(self.trial_s);
         let ahead = scaled(self.filling, self.trial_s * MARGIN, ahead_s);
+        self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
         let trial = self.team.trial(shares, if ahead_s > 0.0 { ahead } else { 0 })?;
+        let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
             // The devices are the witness of its bytes, so nothing else would tell.
@@ -165,6 +167,7 @@ impl Work {
             },
             device: trial.device,
             file: self.setup.file(),
+            network,
             latency: self.latencies.summary(),
         })))
     }

@@ -23,6 +23,7 @@ mod load;
 mod memory;
 mod microarchitecture;
 mod mounts;
+pub mod network;
 mod numa;
 mod os;
 mod root;
@@ -90,6 +91,7 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             disk_path,
             virtualisation::hypervisor(&virtualisation).is_some(),
         ),
+        network: proofmark_model::Probe::missing("no network is measured"),
         os: Os {
             kernel: os::kernel(root),
             distribution: os::distribution(root),

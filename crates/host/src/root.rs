@@ -4,8 +4,8 @@
 //!
 //! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
 //! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
-//! looked at, all and free, as two numbers: no file of the system tells them), and
-//! the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
+//! looked at, all and free, as two numbers: no file of the system tells them),
+//! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,6 +15,7 @@ use proofmark_model::Probe;
 
 use crate::cpuid::Dump;
 use crate::io_uring;
+use crate::network::{self, Address};
 use crate::text::{self, cpu_list};
 
 /// No file that a probe reads is larger; more than this is not read.
@@ -187,6 +188,19 @@ impl Root {
         }
     }
 
+    /// Addresses of this machine with their interfaces.
+    pub(crate) fn addresses(&self) -> Result<Vec<Address>, Reason> {
+        if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
+    }
+
+    /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
+    /// `None` where they cannot be had.
+    #[must_use]
+    pub fn addresses_text(&self) -> Option<String> {
+        let all = self.addresses().ok()?;
+        Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
+    }
+
     /// Architecture by Rust's name.
     pub(crate) fn arch(&self) -> String {
         if self.live {
@@ -277,124 +291,4 @@ pub(crate) fn above(folder: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_name_the_machines_path_and_not_the_captured_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::fixture(folder.path());
-        assert_eq!(root.read("/proc/none").unwrap_err().0, "/proc/none: no such file");
-        std::fs::write(folder.path().join("empty"), "\n").unwrap();
-        assert_eq!(root.line("/empty").unwrap_err().0, "/empty: is empty");
-        std::fs::write(folder.path().join("word"), "12x\n").unwrap();
-        assert_eq!(root.number::<u32>("/word").unwrap_err().0, "/word: '12x' is not a number");
-    }
-
-    #[test]
-    fn links_are_followed_within_the_machine() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::fixture(folder.path());
-        std::fs::create_dir_all(folder.path().join("sys/devices/x")).unwrap();
-        std::os::unix::fs::symlink("devices/x", folder.path().join("sys/near")).unwrap();
-        std::os::unix::fs::symlink("/", folder.path().join("sys/out")).unwrap();
-        assert_eq!(root.real("/sys/near"), Ok("/sys/devices/x".to_owned()));
-        assert!(root.real("/sys/out").unwrap_err().0.contains("leads out"));
-        assert_eq!(root.real("/sys/none").unwrap_err().0, "/sys/none: no such file");
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_used_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let name = |path: &Path| path.to_str().unwrap().to_owned();
-        let root = Root::live();
-        let here = name(&folder.path().canonicalize().unwrap());
-        assert_eq!(
-            root.folder(&format!("{here}/../{}", &here[here.rfind('/').unwrap()..])),
-            Ok(here.clone())
-        );
-        let none = name(&folder.path().join("none"));
-        assert_eq!(root.folder(&none).unwrap_err().0, format!("no folder {none}"));
-        let file = folder.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        assert_eq!(
-            root.folder(&name(&file)).unwrap_err().0,
-            format!("{} is no folder", name(&file))
-        );
-        assert_eq!(root.writable(&here), Ok(()));
-        let (all, free) = root.space(&here).unwrap();
-        assert!(free <= all && all > 0, "{free} of {all}");
-    }
-
-    #[test]
-    fn a_folder_that_may_not_be_written_in_is_named() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let here = folder.path().to_str().unwrap();
-        std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o500)).unwrap();
-        if std::fs::write(folder.path().join("file"), "").is_ok() {
-            eprintln!("skipped: this user may write anywhere");
-            return;
-        }
-        let reason = Root::live().writable(here).unwrap_err();
-        assert_eq!(reason.0, format!("this user may not write in {here}"));
-    }
-
-    #[test]
-    fn a_live_read_only_file_system_is_known() {
-        let mounts = crate::mounts::look(&Root::live()).unwrap_or_default();
-        let shown = |m: &&crate::mounts::Mount| {
-            crate::mounts::holding(&mounts, &m.point).is_some_and(|top| top == *m)
-        };
-        let closed = mounts.iter().filter(shown).find(|m| m.read_only() && m.kind == "tmpfs");
-        let Some(mount) = closed else {
-            eprintln!("skipped: no tmpfs is mounted read-only here");
-            return;
-        };
-        let reason = Root::live().writable(&mount.point).unwrap_err();
-        assert!(reason.0.contains(&mount.point), "{reason}");
-    }
-
-    #[test]
-    fn the_space_of_a_captured_machine_is_captured() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::fixture(folder.path());
-        assert_eq!(root.space("/srv").unwrap_err().0, "/space: no such file");
-        std::fs::write(folder.path().join("space"), "1000 400\n").unwrap();
-        assert_eq!(root.space("/srv"), Ok((1000, 400)));
-        for bad in ["1000", "1 2 3", "a b", "-1 2"] {
-            std::fs::write(folder.path().join("space"), bad).unwrap();
-            assert!(root.space("/srv").is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_do_not_stop_a_probe() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("odd"), b"a\xffb").unwrap();
-        let root = Root::fixture(folder.path());
-        assert_eq!(root.line("/odd").unwrap(), "a\u{fffd}b");
-        assert_eq!(root.bytes("/odd", 100).unwrap(), b"a\xffb");
-        assert_eq!(root.bytes("/odd", 2).unwrap(), b"a\xff", "no more than asked for");
-        assert_eq!(root.bytes("/none", 2).unwrap_err().kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn the_mask_comes_from_the_status_file() {
-        assert_eq!(allowed_list("p", "Name:\tx\nCpus_allowed_list:\t0,2-3\n"), Ok(vec![0, 2, 3]));
-        assert!(allowed_list("p", "Name:\tx\n").unwrap_err().0.contains("no Cpus_allowed_list"));
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn both_ways_to_the_live_mask_agree() {
-        let Ok((cpus, "/proc/thread-self/status")) = Root::live().affinity() else {
-            eprintln!("skipped: /proc/thread-self/status has no affinity mask here");
-            return;
-        };
-        match system_affinity() {
-            Ok(system) => assert_eq!(cpus, system),
-            Err(reason) => eprintln!("skipped: {reason}"),
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
+use crate::nature::threads_here;
 use crate::statistics::median;
 
 /// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
@@ -23,7 +24,7 @@ pub enum Bound {
 /// What a measurement could use at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// Threads of the point.
+    /// Threads of the point on this machine, those of a loopback's far end too.
     pub threads: u64,
     /// Logical CPUs that threads may be pinned to.
     pub cpus: u64,
@@ -48,7 +49,7 @@ impl Capacity {
         if cpus == 0 || physical == 0 {
             return Err("the number of usable CPUs is not known".to_owned());
         }
-        let threads = m.params.threads().max(1);
+        let threads = threads_here(m);
         let quota =
             host.limits.cpu_quota.get().and_then(|q| q.cpus).filter(|q| q.is_finite() && *q > 0.0);
         let whole = threads.min(physical) as f64;

@@ -1,7 +1,11 @@
 //! What a disk kernel asked for, what the devices moved for it, and how its file was
 //! used: what several checks, the ceilings and the limiter share.
 
-use proofmark_model::{DeviceTraffic, FileState, Host, Measurement, Subsystem, Trial, Unit};
+use proofmark_model::{
+    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit,
+};
+
+use crate::capacity::Capacity;
 
 /// Share of the file in the page cache before a trial that is none: a page here and there.
 pub(crate) const EVICTED: f64 = 0.01;
@@ -16,11 +20,20 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) const BOTH: [Self; 2] = [Self::Read, Self::Written];
 
+    /// The way that a limit bounds; `None`: it bounds no disk.
+    pub(crate) fn of(limit: Limit) -> Option<Self> {
+        match limit {
+            Limit::DiskRead | Limit::DiskReadIops => Some(Self::Read),
+            Limit::DiskWrite | Limit::DiskWriteIops => Some(Self::Written),
+            Limit::NetworkSend | Limit::NetworkReceive => None,
+        }
+    }
+
     /// Bytes that the kernel asked for.
     fn asked(self, file: &FileState) -> f64 {
         match self {
-            Self::Read => file.read_bytes as f64,
-            Self::Written => file.written_bytes as f64,
+            Self::Read => file.asked_read_bytes as f64,
+            Self::Written => file.asked_written_bytes as f64,
         }
     }
 
@@ -71,12 +84,11 @@ pub(crate) enum Cached {
 
 impl Cached {
     pub(crate) fn of(m: &Measurement) -> Self {
-        if commits(m) {
-            return Self::Cold; // Its appends go through the page cache, and then to the device.
-        }
         match (m.params.text("direct"), m.params.text("cache")) {
             (_, Some("warm")) => Self::Warm,
             (Some("off"), _) | (_, Some("cold")) => Self::Cold,
+            // Appends go through the page cache, and then to the device.
+            (None, None) => Self::Cold,
             _ => Self::Direct,
         }
     }
@@ -116,17 +128,12 @@ pub(crate) fn asks(m: &Measurement, way: Way) -> bool {
 /// Whether the point commits each write, so that the file system's journal writes
 /// more than was asked.
 pub(crate) fn commits(m: &Measurement) -> bool {
-    m.kernel == "disk.fsync"
+    files(m).any(|f| f.flush == Flush::Each)
 }
 
 /// Whether blocks come in random order.
 pub(crate) fn is_random(m: &Measurement) -> bool {
-    m.kernel.starts_with("disk.rand_") || m.kernel == "disk.mixed"
-}
-
-/// Bytes of one I/O.
-pub(crate) fn block_bytes(m: &Measurement) -> Option<f64> {
-    m.params.int("block_size").filter(|b| *b > 0).map(|b| b as f64)
+    files(m).any(|f| f.order == Order::Rand)
 }
 
 /// I/Os that one thread keeps in flight; buffered and committing kernels have one.
@@ -142,50 +149,45 @@ pub(crate) fn in_flight_at_most(m: &Measurement) -> f64 {
 /// I/Os in so much of the kernel's work.
 pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     match m.unit {
-        Unit::BytePerSecond => Some(work / block_bytes(m)?),
+        Unit::BytePerSecond => Some(work / m.params.block_bytes()?),
         _ => Some(work),
     }
     .filter(|n| n.is_finite())
 }
 
-/// Share of the bytes that are read, 0 to 1: what the trials asked for, else what the
-/// knobs say.
+/// Share of the bytes that are read, 0 to 1; `None` where no trial tells.
 pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
     let sum = |way| m.trials.iter().map(|t| asked(t, way)).sum::<f64>();
     let (read, written) = (sum(Way::Read), sum(Way::Written));
-    if read + written > 0.0 {
-        return Some(read / (read + written));
-    }
-    match m.kernel.as_str() {
-        "disk.seq_read" | "disk.rand_read" => Some(1.0),
-        "disk.seq_write" | "disk.rand_write" | "disk.fsync" => Some(0.0),
-        "disk.read_write" => Some(0.5),
-        "disk.mixed" => m.params.int("reads").map(|percent| percent.min(100) as f64 / 100.0),
-        _ => None,
-    }
+    (read + written > 0.0).then(|| read / (read + written))
 }
 
-/// CPU time of the trials' own threads over all that they could have had: their wall
-/// time on each CPU that they ran on.
-pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
-    let cpus = host.limits.usable_cpus.len() as u64;
-    if cpus == 0 {
-        return None;
+/// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
+/// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
+/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
+const WAKE_S: f64 = 50e-6;
+/// Deep queues complete many I/Os in one go: no more than this share of the CPU time.
+const WAKE_SHARE: f64 = 0.1;
+
+/// CPU time that others took from a trial, less what being woken by a device takes; `None`
+/// too where threads take turns, since the account then holds the kernel's own threads that
+/// carry the I/O.
+pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+    let all = t.conditions.other_cpu_s;
+    if !waits(m) {
+        return all;
     }
-    let mut used = 0.0;
-    let mut had = 0.0;
-    for t in &m.trials {
-        used += t.conditions.own_cpu_s?;
-        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
-    }
-    let share = used / had;
-    (share.is_finite() && share >= 0.0).then_some(share)
+    let all = all.filter(|_| !capacity.oversubscribed())?;
+    let Some(device) = &t.device else { return Some(all) };
+    let wakes = device.reads as f64 + device.writes as f64;
+    let waking = (WAKE_S * wakes).min(WAKE_SHARE * capacity.cpu_seconds(t));
+    Some(all - waking).filter(|rest| *rest > 0.0).or(Some(0.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, fsync, host, rand_read};
+    use crate::testing::{disk, each, fsync, rand_read};
 
     #[test]
     fn knobs_tell_how_the_file_is_used() {
@@ -203,10 +205,22 @@ mod tests {
         assert_eq!(share(&rand_read(1)), Some(1.0));
         let mixed = share(&disk("mixed", 4096, "none")).unwrap();
         assert!((mixed - 0.7).abs() < 1e-6, "{mixed}");
-        let silent = |name: &str| each(disk(name, 4096, "none"), |_, t| t.file = None);
-        assert_eq!(share(&silent("mixed")), Some(0.7), "as the knob says");
-        assert_eq!(share(&silent("read_write")), Some(0.5));
-        assert_eq!(share(&silent("unheard_of")), None);
+        let silent = each(rand_read(1), |_, t| t.file = None);
+        assert_eq!(share(&silent), None, "no trial tells");
+    }
+
+    #[test]
+    fn trials_tell_of_order_and_commits_whatever_the_kernel_is_called() {
+        let named = |mut m: Measurement| {
+            m.kernel = "disk.unheard_of".to_owned();
+            (is_random(&m), commits(&m))
+        };
+        assert_eq!(named(rand_read(1)), (true, false));
+        assert_eq!(named(disk("mixed", 4096, "none")), (true, false));
+        assert_eq!(named(disk("seq_write", 4096, "none")), (false, false));
+        assert_eq!(named(fsync(1)), (false, true));
+        let silent = |m| each(m, |_, t| t.file = None);
+        assert_eq!(named(silent(rand_read(1))), (false, false));
     }
 
     #[test]
@@ -222,13 +236,5 @@ mod tests {
         assert_eq!(ios(&fsync(1), 3.0), Some(3.0));
         assert_eq!(in_flight_at_most(&rand_read(32)), 32.0);
         assert_eq!(in_flight_at_most(&fsync(4)), 4.0);
-    }
-
-    #[test]
-    fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
-        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
-        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
-        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
-        assert_eq!(cpu_share(&host(), &unknown), None);
     }
 }

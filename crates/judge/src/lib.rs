@@ -13,6 +13,8 @@ mod disk;
 mod limiter;
 mod memory;
 pub mod microarchitecture;
+mod nature;
+mod network;
 #[cfg(test)]
 mod property;
 mod statistics;
@@ -23,11 +25,12 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, Host, KernelSpec, Measurement, Policy, Subsystem, Trial, Unit, Verdict,
+    Better, Ceiling, Host, KernelSpec, Measurement, Params, Policy, Trial, Verdict,
 };
 
 pub use capacity::{Bound, Capacity};
 
+use nature::Nature;
 use words::counted;
 
 /// What a measurement is judged against.
@@ -46,20 +49,22 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// The same kernel with the same knobs on one thread, where the run measured it.
     pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
-        let one = m.params.clone().with("threads", 1);
-        self.others.iter().find(|other| other.kernel == m.kernel && other.params == one)
+        self.but_for_threads(m).find(|other| other.params.threads() == 1)
     }
 
     /// The same kernel with the same other knobs on the most threads that the run
     /// measured, up to so many.
     pub(crate) fn on_most_threads(&self, m: &Measurement, up_to: u64) -> Option<&'a Measurement> {
+        let few = self.but_for_threads(m).filter(|other| other.params.threads() <= up_to);
+        few.max_by_key(|other| other.params.threads())
+    }
+
+    /// The points of the run that differ from this one in the threads at most.
+    fn but_for_threads(&self, m: &Measurement) -> impl Iterator<Item = &'a Measurement> {
         let same = |other: &&Measurement| {
-            let threads = other.params.threads();
-            other.kernel == m.kernel
-                && threads <= up_to
-                && other.params == m.params.clone().with("threads", threads)
+            other.kernel == m.kernel && other.params.same_but(&m.params, &Params::THREADS)
         };
-        self.others.iter().filter(same).max_by_key(|other| other.params.threads())
+        self.others.iter().filter(same)
     }
 }
 
@@ -168,7 +173,7 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
 
 /// Sees to it that each null part has its reason, and no other part has one.
 fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>) {
-    let trials = m.trials.len();
+    let (trials, nature) = (m.trials.len(), Nature::of(m));
     let no_trial = || "no trial was completed".to_owned();
     let (summary, ci95, sd) = match &m.summary {
         None => (true, false, false),
@@ -198,23 +203,10 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     note("summary", summary, &unusable);
     note("summary.ci95", ci95, &too_few);
     note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
-    let time = m.unit == Unit::Second;
-    let disk = m.subsystem == Subsystem::Disk;
-    note("latency", m.latency.is_none(), &|| {
-        let why = if disk {
-            "no single I/O was timed"
-        } else if time {
-            "each value is the mean over many loads that waited for each other; one load is too \
-             short to be timed alone"
-        } else {
-            "this kernel measures a rate, not the time of single operations"
-        };
-        why.to_owned()
-    });
+    note("latency", m.latency.is_none(), &|| nature.no_latency.to_owned());
     note("witness", m.witness.is_none(), &|| match trials {
         0 => no_trial(),
-        _ if disk => "no device's counters tell what it moved".to_owned(),
-        _ => "nobody counted the work independently".to_owned(),
+        _ => nature.no_witness.to_owned(),
     });
     note("ceiling", m.ceiling.is_none(), &no_trial);
     note("efficiency", m.efficiency.is_none(), &no_trial);
@@ -244,6 +236,14 @@ mod tests {
             let m = judged(&crate::testing::host_with_disk(), m, &[]);
             assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
             assert_eq!(m.verdict, Verdict::Valid);
+        }
+        for path in ["loopback", "peer"] {
+            for m in crate::testing::healthy_network(path) {
+                let m = judged(&crate::testing::host_with_network(path), m, &[]);
+                let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
+                let label = if path == "loopback" { &["one_machine"][..] } else { &[] };
+                assert_eq!((found.as_slice(), m.verdict), (label, Verdict::Valid), "{}", m.kernel);
+            }
         }
     }
 

@@ -4,15 +4,17 @@
 //! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
 //! made of. A memory kernel far from its ceiling may still be told by what more threads
 //! gain: nothing, and what all share is the limit; all, and each core has its own. A
-//! disk's is told by Little's law (`disk`). If
-//! none of these, nobody is named: a limiter that is guessed is worse than none.
+//! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
+//! If none of these, nobody is named: a limiter that is guessed is worse than none.
 
-mod disk;
+pub(crate) mod disk;
+pub(crate) mod network;
 
-use proofmark_model::{Limiter, Measurement, Severity, Subsystem, Unit};
+use proofmark_model::{Limiter, Measurement, Severity, Unit};
 
 use crate::capacity::Capacity;
 use crate::memory::{cache_at, from_memory};
+use crate::nature::{self, Nature};
 use crate::{Context, ceilings};
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
@@ -50,11 +52,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
         return Err("the number is invalid, so nothing limited it".to_owned());
     }
-    match near_the_ceiling(ctx, m) {
-        Ok(limiter) => Ok(limiter),
-        Err(_) if m.subsystem == Subsystem::Disk => disk::name(ctx, m),
-        Err(reason) => by_scaling(ctx, m).ok_or(reason),
-    }
+    near_the_ceiling(ctx, m).or_else(|reason| nature::limiter(ctx, m, reason))
 }
 
 /// What the ceiling is made of, where the number comes near it.
@@ -70,7 +68,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     let rule = ceilings::find(&ceiling.id)
         .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
     let mut limiter = rule.limiter(ceiling, &capacity, &share);
-    let busy = m.subsystem != Subsystem::Disk; // Threads that wait lose nothing to interrupts.
+    let busy = !Nature::of(m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
     if let Some(lost) = lost {
         let lost = lost * 100.0;
@@ -81,18 +79,17 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
 
 /// What more threads show of a memory rate that is far from its ceiling: the same point
 /// on one thread and on the most threads that have a core each.
-fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Limiter> {
-    if m.subsystem != Subsystem::Memory || m.unit != Unit::BytePerSecond {
+pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Limiter> {
+    if m.unit != Unit::BytePerSecond {
         return None;
     }
     let cores = Capacity::of(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
     let threads = m.params.int("threads").filter(|t| *t <= cores)?;
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
-    let sound = |m: &Measurement| m.findings.iter().all(|f| f.severity == Severity::Note);
     let threads = many.params.threads() as f64;
     let ratio = many.summary.as_ref()?.median / one.summary.as_ref()?.median;
-    if threads < 2.0 || !sound(one) || !sound(many) || !ratio.is_finite() {
+    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() || !ratio.is_finite() {
         return None;
     }
     let resource = if ratio < SHARED {
@@ -107,7 +104,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Limiter> {
     if ratio < SHARED && !bare {
         evidence += "; unless the CPUs share a core, which a hypervisor may hide";
     }
-    Some(Limiter { resource: resource.to_owned(), evidence })
+    Some(Limiter::new(resource, evidence))
 }
 
 /// What all threads share, where they reach it.
@@ -134,13 +131,13 @@ fn taken_away(m: &Measurement) -> Option<Limiter> {
     TAKERS.iter().find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
-        Some(Limiter { resource: (*resource).to_owned(), evidence: finding.message.clone() })
+        Some(Limiter::new(*resource, finding.message.as_str()))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Host, Probe};
+    use proofmark_model::{CpuQuota, Host, Probe, Subsystem};
 
     use super::*;
     use crate::testing::{

@@ -1,14 +1,14 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
 use proofmark_model::{
-    DeviceTraffic, Ending, FileState, Host, IoLimit, Latency, Link, Measurement, Probe,
-    StorageKind, Trial, Unit,
+    Datagrams, DeviceTraffic, EndTraffic, Ending, FileState, Flush, Host, IoLimit, Latency, Link,
+    Measurement, NetworkTraffic, Order, Probe, StorageKind, TcpState, Trial, Unit,
 };
 use proptest::prelude::*;
 
 use crate::testing::{
-    blocks, clock, disk, flops, fsync, iops, judged, latency, mix, rand_read, stream, sweep, trial,
-    with_storage,
+    blocks, clock, disk, flops, fsync, iops, judged, latency, mix, rand_read, round_trips,
+    set_interface, stream, sweep, tcp, trial, udp, with_network, with_storage,
 };
 
 fn wild() -> impl Strategy<Value = f64> {
@@ -45,18 +45,75 @@ prop_compose! {
 
 prop_compose! {
     fn any_file()(
-        bytes in any::<[u64; 3]>(), direct in any::<Option<bool>>(), flushed in any::<bool>(),
+        bytes in any::<[u64; 3]>(), direct in any::<Option<bool>>(),
+        order in prop_oneof![Just(Order::Seq), Just(Order::Rand)],
+        flush in prop_oneof![Just(Flush::Never), Just(Flush::End), Just(Flush::Each)],
         a in proptest::option::of(wild()), b in proptest::option::of(wild()),
     ) -> FileState {
         FileState {
-            read_bytes: bytes[0],
-            written_bytes: bytes[1],
+            asked_read_bytes: bytes[0],
+            asked_written_bytes: bytes[1],
+            order,
+            flush,
             direct,
             size_bytes: bytes[2],
             unwritten: a,
             cached: b,
             entropy_bits: a,
-            flushed,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_end()(
+        n in proptest::option::of(any::<u64>()), other in proptest::option::of(any::<u64>()),
+        a in proptest::option::of(wild()), b in proptest::option::of(wild()),
+    ) -> EndTraffic {
+        EndTraffic {
+            in_bytes: n,
+            out_bytes: other,
+            in_packets: other,
+            out_packets: n,
+            dropped: n,
+            retransmits: other,
+            in_datagrams: n,
+            out_datagrams: n,
+            full_buffers: other,
+            cpu_dropped: n,
+            own_cpu_s: a,
+            busy_s: b,
+            cpus: n,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_traffic()(
+        bytes in any::<[u64; 2]>(), counts in any::<[u64; 3]>(), as_datagrams in any::<bool>(),
+        streams in 0..3_usize, rtt_s in wild(), near in any_end().boxed(),
+        far in any_end().boxed(),
+    ) -> NetworkTraffic {
+        let state = TcpState {
+            retransmits: counts[0],
+            window_bytes: counts[1],
+            rtt_s,
+            segment_bytes: counts[2],
+        };
+        let datagrams = Datagrams {
+            sent: counts[0],
+            received: counts[1],
+            reordered: Some(counts[2]),
+            duplicated: None,
+            jitter_s: Some(rtt_s),
+        };
+        NetworkTraffic {
+            sent_bytes: bytes[0],
+            received_bytes: bytes[1],
+            datagrams: as_datagrams.then_some(datagrams),
+            streams: vec![state; streams],
+            ways_s: as_datagrams.then_some([rtt_s, 1.0]),
+            near,
+            far,
         }
     }
 }
@@ -66,6 +123,7 @@ prop_compose! {
     fn any_host()(
         quota in proptest::option::of(wild()), rate in wild(), declared in wild(),
         kind in 0..5_usize, volatile in any::<Option<bool>>(), linked in any::<bool>(),
+        loopback in any::<bool>(), mtu in any::<u64>(),
     ) -> Host {
         let mut h = with_storage(|s| {
             s.kind = [
@@ -87,6 +145,12 @@ prop_compose! {
         h.limits.cpu_quota = Probe::known(cpus, "");
         h.memory.total_bytes = Probe::known(8 << 30, "");
         h.limits.declared.insert("disk.read_iops".to_owned(), declared);
+        h.limits.declared.insert("network.send".to_owned(), declared);
+        h.network = with_network(if loopback { "loopback" } else { "peer" }, |n| {
+            set_interface(n, |i| (i.mtu, i.bits_per_s) = (mtu, Some(rate)));
+            n.copy_bytes_per_s = n.copy_bytes_per_s.map(|_| rate);
+        })
+        .network;
         h.limits.io = Probe::known(
             vec![IoLimit {
                 device: "254:0".to_owned(),
@@ -108,6 +172,7 @@ prop_compose! {
         a in proptest::option::of(wild()), b in proptest::option::of(wild()),
         n in proptest::option::of(any::<u64>()),
         device in proptest::option::of(any_device()), file in proptest::option::of(any_file()),
+        network in proptest::option::of(any_traffic().boxed()),
     ) -> Trial {
         let mut t = trial(v, s);
         t.work = w;
@@ -128,6 +193,7 @@ prop_compose! {
         t.moved = a;
         t.device = device;
         t.file = file;
+        t.network = network;
         t
     }
 }
@@ -154,11 +220,11 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn no_trials_panic_or_yield_nan(
-        trials in proptest::collection::vec(any_trial(), 0..14),
+        trials in proptest::collection::vec(any_trial().boxed(), 0..14),
         median in wild(), low in wild(), high in wild(),
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
-        kind in 0..13_usize,
+        kind in 0..17_usize,
         budget in any::<bool>(),
         consistent in any::<bool>(),
         h in any_host(),
@@ -176,6 +242,10 @@ proptest! {
             9 => disk("mixed", set, "none"),
             10 => disk("seq_write", set, "cold"),
             11 => disk("seq_read", set, "warm"),
+            12 => tcp(threads, "loopback"),
+            13 => tcp(threads, "peer"),
+            14 => udp(threads, "peer"),
+            15 => round_trips("udp", "block"),
             _ => fsync(threads),
         };
         m.trials = trials;

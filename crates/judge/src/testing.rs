@@ -12,9 +12,13 @@ use crate::checks::Check;
 use crate::{Context, judge};
 
 mod disk;
+mod network;
 
 pub(crate) use disk::{
     block_device, disk, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+};
+pub(crate) use network::{
+    healthy_network, host_with_network, round_trips, set_interface, tcp, told_so, udp, with_network,
 };
 
 fn known<T>(value: T) -> Probe<T> {
@@ -67,11 +71,15 @@ pub(crate) fn spec(kernel: &str) -> KernelSpec {
         _ if kernel.ends_with("latency") => &["memory.load_use"],
         _ if kernel.starts_with("memory.") => &["memory.core", "memory.dram"],
         _ if kernel.starts_with("disk.") => &["disk.limit", "disk.link"],
+        _ if kernel.starts_with("network.") => {
+            &["network.limit", "network.link", "network.loopback"]
+        }
         _ => &["cpu.peak"],
     };
     let subsystem = match kernel.split_once('.') {
         Some(("memory", _)) => Subsystem::Memory,
         Some(("disk", _)) => Subsystem::Disk,
+        Some(("network", _)) => Subsystem::Network,
         _ => Subsystem::Cpu,
     };
     let time = kernel.ends_with("latency");
@@ -127,6 +135,7 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
         },
         device: None,
         file: None,
+        network: None,
     }
 }
 

@@ -4,13 +4,12 @@
 #![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
 use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
 
 use crate::cpu::isa::Isa;
-use crate::disk::{Disk, Lapses, Making, Operation, TestFile};
+use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
 use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
 
 /// What goes wrong.
@@ -37,7 +36,7 @@ pub const ALL: &[&dyn Kernel] = &[
     &SPARSE,
     &FALLOCATED,
     &ZEROS,
-    &DROPPED,
+    &LOST,
 ];
 
 static KILL: KernelSpec = spec("test.kill");
@@ -90,34 +89,6 @@ unsafe extern "C" fn corrupted(segment: &Segment, passes: u64, stamp: f64, k: f6
         result
     }
 }
-
-/// Declares disk kernels that do not do what they say: name, id, operation, summary, how
-/// they are made.
-macro_rules! disk_faults {
-    ($($name:ident = $id:literal $operation:ident $summary:literal $making:expr;)*) => {
-        $(static $name: Disk = {
-            static SPEC: KernelSpec = Disk::planted_spec($id, $summary, Operation::$operation);
-            Disk::planted(&SPEC, Operation::$operation, $making)
-        };)*
-    };
-}
-
-disk_faults! {
-    CACHED = "test.disk.cached" Read "Reads what the page cache holds, whatever its knobs say."
-        Making { cached: true, ..Making::HONEST };
-    SPARSE = "test.disk.sparse" Read "Reads a file that is one hole."
-        Making { file: |at, size| TestFile::sparse(at, size).map(Arc::new), ..UNCHECKED };
-    FALLOCATED = "test.disk.fallocated" Read "Reads a file that was given space, but no data."
-        Making { file: |at, size| TestFile::fallocated(at, size).map(Arc::new), ..UNCHECKED };
-    ZEROS = "test.disk.zeros" Read "Reads a file of zeros."
-        Making { file: |at, size| TestFile::zeros(at, size).map(Arc::new), ..UNCHECKED };
-    DROPPED = "test.disk.dropped" Write "Reads where it says that it writes."
-        Making { lapses: Lapses { dropping: true, ..NO_LAPSES }, ..Making::HONEST };
-}
-
-const NO_LAPSES: Lapses = Making::HONEST.lapses;
-const UNCHECKED: Making =
-    Making { lapses: Lapses { unchecked: true, ..NO_LAPSES }, ..Making::HONEST };
 
 #[derive(Debug)]
 struct Faulty {

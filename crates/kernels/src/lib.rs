@@ -7,11 +7,13 @@
 use proofmark_engine::Kernel;
 
 pub mod cpu;
+mod declare;
 pub mod disk;
 #[cfg(debug_assertions)]
 mod faults;
 pub mod memory;
 mod mix;
+pub mod network;
 
 /// Every kernel, in the order in which a report shows them.
 pub const ALL: &[&dyn Kernel] = &[
@@ -44,6 +46,11 @@ pub const ALL: &[&dyn Kernel] = &[
     &disk::RAND_WRITE,
     &disk::MIXED,
     &disk::Fsync,
+    &network::TCP_STREAM,
+    &network::UDP_STREAM,
+    &network::TCP_RTT,
+    &network::UDP_RTT,
+    &network::TCP_CONNECT,
 ];
 
 /// The kernel of that id. Debug builds also know those that go wrong on purpose.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, IoLimit, Probe, Storage};
+use crate::{Finding, IoLimit, Network, Probe, Storage};
 
 /// The machine as this process sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,9 @@ pub struct Host {
     /// The folder whose disk is measured, and what lies under it.
     #[serde(default = "not_looked_for::<Storage>")]
     pub storage: Probe<Storage>,
+    /// The far end of network kernels and the way there.
+    #[serde(default = "not_looked_for::<Network>")]
+    pub network: Probe<Network>,
     /// Kernel, virtualisation, container.
     pub os: Os,
     /// What this process may use of the machine.
@@ -274,6 +277,7 @@ impl Host {
                 modules: no(reason),
             },
             storage: no(reason),
+            network: no(reason),
             os: Os {
                 kernel: no(reason),
                 distribution: no(reason),

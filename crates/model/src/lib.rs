@@ -11,8 +11,10 @@ mod ceiling;
 mod finding;
 mod host;
 mod kernel;
+mod limit;
 mod measurement;
 mod nearest;
+mod network;
 mod params;
 mod plan;
 mod probe;
@@ -28,16 +30,22 @@ pub use host::{
     Microarchitecture, NumaNode, Os, Timer,
 };
 pub use kernel::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+pub use limit::Limit;
 pub use measurement::{
     Conditions, Ending, Latency, LatencyBucket, Limiter, Measurement, Ratio, Reference, Summary,
     Trial, Witness,
 };
 pub use nearest::nearest;
+pub use network::{
+    Datagrams, End, EndTraffic, FarEnd, Interface, Network, NetworkPath, NetworkTraffic, TcpState,
+};
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
-pub use storage::{BlockDevice, DeviceTraffic, FileState, IoLimit, Link, Storage, StorageKind};
+pub use storage::{
+    BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
+};
 pub use time::Timestamp;
 pub use units::{
     ParseError, Quantity, format_count, format_quantity, format_seconds, format_size,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, Params, Point, Subsystem,
-    Timestamp, Unit, Verdict,
+    Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, NetworkTraffic, Params, Point,
+    Severity, Subsystem, Timestamp, Unit, Verdict,
 };
 
 /// One timed repetition.
@@ -38,6 +38,9 @@ pub struct Trial {
     /// The state of the kernel's file; null where it has none.
     #[serde(default)]
     pub file: Option<FileState>,
+    /// What both ends of a network say; null where the kernel uses none.
+    #[serde(default)]
+    pub network: Option<NetworkTraffic>,
 }
 
 /// What the system did during a trial. `None`: this system does not tell.
@@ -147,6 +150,13 @@ pub struct Limiter {
     pub resource: String,
     /// Why that one, with figures.
     pub evidence: String,
+}
+
+impl Limiter {
+    /// That resource, for that reason.
+    pub fn new(resource: impl Into<String>, evidence: impl Into<String>) -> Self {
+        Self { resource: resource.into(), evidence: evidence.into() }
+    }
 }
 
 /// An independent account of the work.
@@ -287,6 +297,11 @@ impl Measurement {
             missing: BTreeMap::new(),
             ending: Ending::Unfinished,
         }
+    }
+
+    /// Whether no finding so far says more than a note.
+    pub fn undisturbed(&self) -> bool {
+        self.findings.iter().all(|f| f.severity == Severity::Note)
     }
 
     /// The point that was measured.

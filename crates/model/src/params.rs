@@ -78,9 +78,25 @@ impl Params {
         }
     }
 
-    /// The `threads` knob; a kernel without one runs on 1 thread.
+    /// Bytes of one block, message or I/O; `None` without such a knob, or where it is 0.
+    pub fn block_bytes(&self) -> Option<f64> {
+        self.int("block_size").filter(|b| *b > 0).map(|b| b as f64)
+    }
+
+    /// Whether these differ from the others in none but the named knobs.
+    pub fn same_but(&self, others: &Self, knobs: &[&str]) -> bool {
+        let same = |p: &Self, q: &Self| {
+            p.0.iter().all(|(name, v)| knobs.contains(&name.as_str()) || q.get(name) == Some(v))
+        };
+        same(self, others) && same(others, self)
+    }
+
+    /// Knobs that say how many threads there are; streams have one each.
+    pub const THREADS: [&str; 2] = ["threads", "streams"];
+
+    /// The knob of [`Self::THREADS`] that is there; a kernel without one runs on 1 thread.
     pub fn threads(&self) -> u64 {
-        self.int("threads").unwrap_or(1)
+        Self::THREADS.iter().find_map(|knob| self.int(knob)).unwrap_or(1)
     }
 }
 
@@ -102,5 +118,22 @@ impl fmt::Display for Point {
             write!(f, " {name}={value}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knobs_that_differ_are_all_named() {
+        let point = Params::default().with("threads", 2).with("engine", "psync");
+        let other = point.clone().with("threads", 4);
+        assert!(point.same_but(&point, &[]) && point.same_but(&other, &["threads"]));
+        assert!(!point.same_but(&other, &[]) && !point.same_but(&other, &["engine"]));
+        let more = other.with("block_size", 8);
+        assert!(!point.same_but(&more, &["threads"]), "a knob that only the other has");
+        assert!(!more.same_but(&point, &["threads"]), "nor the other way round");
+        assert!(point.same_but(&more, &["threads", "block_size"]));
     }
 }

@@ -4,6 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Limit;
+
 /// Where the disk subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
@@ -118,6 +120,19 @@ pub struct IoLimit {
     pub source: String,
 }
 
+impl IoLimit {
+    /// What it lets through of that, in the limit's unit; `None` where it sets nothing.
+    pub fn of(&self, limit: Limit) -> Option<f64> {
+        match limit {
+            Limit::DiskRead => self.read_bytes_per_s,
+            Limit::DiskWrite => self.write_bytes_per_s,
+            Limit::DiskReadIops => self.reads_per_s,
+            Limit::DiskWriteIops => self.writes_per_s,
+            Limit::NetworkSend | Limit::NetworkReceive => None,
+        }
+    }
+}
+
 /// What the devices at the bottom did during a trial, by their own counters
 /// (/proc/diskstats), all together, and what this process had them do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -143,15 +158,43 @@ pub struct DeviceTraffic {
     pub own_written_bytes: Option<u64>,
 }
 
-/// The state of a kernel's own file, looked at after a trial. `None`: the system
-/// does not tell.
+/// How successive blocks of a file follow each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// By their offsets.
+    #[default]
+    Seq,
+    /// In an order without a pattern, another in each pass.
+    Rand,
+}
+
+/// When the timed part flushes to stable storage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Flush {
+    /// Never.
+    #[default]
+    Never,
+    /// Once a thread, after its last write.
+    End,
+    /// After each write, as a commit.
+    Each,
+}
+
+/// How a trial used the kernel's own file, and the file's state, looked at after the
+/// trial. `None`: the system does not tell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileState {
-    /// Bytes that the trial asked to read.
-    pub read_bytes: u64,
-    /// Bytes that the trial asked to write.
-    pub written_bytes: u64,
-    /// Whether the file was open for direct I/O, as the kernel says.
+    /// Bytes that the kernel asked to read.
+    pub asked_read_bytes: u64,
+    /// Bytes that the kernel asked to write.
+    pub asked_written_bytes: u64,
+    /// In which order each thread took its blocks.
+    pub order: Order,
+    /// When writes were flushed.
+    pub flush: Flush,
+    /// Whether the file was open for direct I/O, as the system says.
     pub direct: Option<bool>,
     /// Size of the file in bytes.
     pub size_bytes: u64,
@@ -161,6 +204,11 @@ pub struct FileState {
     pub cached: Option<f64>,
     /// Entropy of the data in bits a byte, of a sample: 8 where nothing can be compressed.
     pub entropy_bits: Option<f64>,
+}
+
+impl FileState {
     /// Whether the timed part ended with a flush to stable storage.
-    pub flushed: bool,
+    pub fn flushed(&self) -> bool {
+        self.flush != Flush::Never
+    }
 }

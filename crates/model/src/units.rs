@@ -55,8 +55,8 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         .ok_or_else(|| ParseError::Overflow(text.to_owned()))
 }
 
-/// A rate from text: `160MB/s` and `1.5GB/s` are decimal, `50MiB/s` is binary; counts of
-/// operations a second are plain or with k or M: `3000`, `16k`.
+/// A rate from text: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary;
+/// counts of operations a second are plain or with k or M: `3000`, `16k`.
 ///
 /// # Errors
 /// If the text is no such rate, or not above zero.
@@ -64,6 +64,7 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
 /// ```
 /// use proofmark_model::{Unit, parse_rate};
 /// assert_eq!(parse_rate("160MB/s", Unit::BytePerSecond), Ok(160e6));
+/// assert_eq!(parse_rate("10Gbit/s", Unit::BitPerSecond), Ok(1e10));
 /// assert_eq!(parse_rate("16k", Unit::OpPerSecond), Ok(16_000.0));
 /// ```
 pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
@@ -77,9 +78,12 @@ pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
         ("MiB/s", 1_048_576.0),
         ("GiB/s", 1_073_741_824.0),
     ];
+    const BITS: &[(&str, f64)] =
+        &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)];
     const COUNTS: &[(&str, f64)] = &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6)];
     let (suffixes, form) = match unit {
         Unit::BytePerSecond => (BYTES, "a rate; write a number with MB/s, GB/s or MiB/s"),
+        Unit::BitPerSecond => (BITS, "a rate; write a number with Mbit/s or Gbit/s"),
         _ => (COUNTS, "a number of operations a second; write 3000 or 16k"),
     };
     let trimmed = text.trim();

@@ -19,10 +19,11 @@ proptest! {
         color in any::<bool>(),
         unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
     ) {
-        let (memory, disk) = (sets.len() == 4, sets.len() == 3);
+        let (memory, disk, network) = (sets.len() == 4, sets.len() == 3, sets.len() == 2);
         let run = match sets.len() {
             4 => fixture::memory(),
             3 => fixture::disk(),
+            2 => fixture::network(),
             _ => fixture::run(),
         };
         let mut run = fixture::hostile_of(run, &text);
@@ -31,18 +32,21 @@ proptest! {
             run.kernels = fixture::memory().kernels;
         } else if disk {
             run.kernels = fixture::disk().kernels;
+        } else if network {
+            run.kernels = fixture::network().kernels;
         }
         let mut set = sets.iter().copied().cycle();
         let mut next = values.iter().copied().cycle();
         for (i, m) in run.measurements.iter_mut().enumerate() {
             let mut value = || next.next().unwrap_or(0.0);
-            if !memory && !disk {
+            if !memory && !disk && !network {
                 m.unit = unit;
             }
             if !memory || i % 3 == 0 {
-                m.params.0.insert("threads".into(), Param::Int(threads.wrapping_add(i as u64)));
+                let knob = if network { "streams" } else { "threads" };
+                m.params.0.insert(knob.into(), Param::Int(threads.wrapping_add(i as u64)));
             }
-            for knob in ["working_set", "block_size", "load", "queue_depth"] {
+            for knob in ["working_set", "block_size", "load", "queue_depth", "rate"] {
                 if m.params.get(knob).is_some() && i % 2 == 0 {
                     m.params.0.insert(knob.into(), Param::Int(set.next().unwrap_or(0)));
                 }
@@ -54,8 +58,18 @@ proptest! {
                 t.moved = t.moved.map(|_| value());
                 t.background = t.background.map(|_| value());
                 t.conditions.clock_hz = Some(value());
+                if let Some(n) = &mut t.network {
+                    (n.sent_bytes, n.near.own_cpu_s, n.near.out_bytes) =
+                        (threads, Some(value()), Some(threads));
+                    if let Some(d) = &mut n.datagrams {
+                        (d.sent, d.received, d.jitter_s) = (threads, n.received_bytes, Some(value()));
+                    }
+                    for s in &mut n.streams {
+                        (s.rtt_s, s.retransmits, s.window_bytes) = (value(), threads, threads);
+                    }
+                }
                 if let Some((d, f)) = t.device.as_mut().zip(t.file.as_mut()) {
-                    (d.in_flight_s, d.read_bytes, f.read_bytes) = (value(), threads, threads);
+                    (d.in_flight_s, d.read_bytes, f.asked_read_bytes) = (value(), threads, threads);
                 }
             }
             if let Some(l) = &mut m.latency {

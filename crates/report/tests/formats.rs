@@ -5,7 +5,7 @@
 mod fixture;
 
 use proofmark_model::{Param, Run, Unit, Verdict};
-use proofmark_report::view::View;
+use proofmark_report::view::{KernelView, View};
 use proofmark_report::{ALL, Options, find, terminal};
 
 const HOSTILE: &str =
@@ -82,7 +82,9 @@ fn extreme_values_are_told_without_nan() {
         run.measurements.extend(fixture::memory().measurements);
         run.kernels.extend(fixture::memory().kernels);
         run.measurements.extend(fixture::disk().measurements);
+        run.measurements.extend(fixture::network().measurements);
         run.kernels.extend(fixture::disk().kernels);
+        run.kernels.extend(fixture::network().kernels);
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
             for t in &mut m.trials {
@@ -114,7 +116,8 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    let others = [fixture::memory(), fixture::disk()].map(|r| fixture::hostile_of(r, HOSTILE));
+    let others = [fixture::memory(), fixture::disk(), fixture::network()]
+        .map(|r| fixture::hostile_of(r, HOSTILE));
     for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
         opens_no_tag(&run);
     }
@@ -143,6 +146,7 @@ fn opens_no_tag(run: &Run) {
 fn hostile_text_moves_no_terminal() {
     hostile_moves_nothing(&fixture::hostile(HOSTILE));
     hostile_moves_nothing(&fixture::hostile_of(fixture::disk(), HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::network(), HOSTILE));
 }
 
 fn hostile_moves_nothing(run: &Run) {
@@ -176,7 +180,8 @@ fn the_terminal_keeps_to_its_width() {
     let hostile = fixture::hostile_of(fixture::memory(), HOSTILE);
     let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
-    for run in runs.into_iter().chain([hostile]).chain(disk) {
+    let network = [fixture::network(), fixture::hostile_of(fixture::network(), HOSTILE)];
+    for run in runs.into_iter().chain([hostile]).chain(disk).chain(network) {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();
@@ -233,14 +238,24 @@ fn threads_that_take_turns_are_named_and_never_put_first() {
     );
     let notes: Vec<_> =
         clock.table.rows.iter().filter_map(|r| r.cells.last()).map(|c| c.note).collect();
-    assert_eq!(notes, [None, None, Some(2), Some(2)]);
+    assert_eq!(notes, [None, None, Some(1), Some(1)]);
 }
 
 #[test]
 fn a_missing_ceiling_is_explained_once() {
     let view = View::of(&fixture::run());
     let clock = &view.kernels[0];
-    assert_eq!(clock.table.notes, ["no boost clock is known (fixture)"]);
+    assert_eq!(
+        view.lacking,
+        ["No ceiling is known of cpu.clock: no boost clock is known (fixture)."]
+    );
+    assert!(clock.table.notes.is_empty(), "{:?}", clock.table.notes);
+    let ceiling = |k: &KernelView| k.table.columns.iter().any(|c| c.title == "ceiling");
+    assert!(!ceiling(clock) && view.kernels[1..].iter().any(ceiling));
+    for format in ["terminal", "html", "markdown"] {
+        let text = of(format, &fixture::run());
+        assert_eq!(text.matches("no boost clock is known").count(), 1, "{format}");
+    }
     assert_eq!(clock.headline.held, None);
 }
 

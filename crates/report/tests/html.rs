@@ -61,7 +61,7 @@ fn the_figures_come_first_and_with_their_worth() {
     ] {
         assert!(flops.contains(said), "{said} in {flops}");
     }
-    assert!(cards[0].contains("no boost clock is known"));
+    assert!(cards[0].contains("<a href=\"#ceilings\">No ceiling</a>"), "{}", cards[0]);
     let top = page.split("<nav").next().unwrap();
     assert!(top.contains("the worker was ended by SIGKILL"));
     assert!(top.contains("the quota held back 12 %"));
@@ -72,7 +72,8 @@ fn tags_are_closed_and_ids_are_unique() {
     let runs = [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")];
     let memory = [fixture::memory(), fixture::hostile_of(fixture::memory(), "<i>'\"&")];
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), "<i>'\"&")];
-    for run in runs.into_iter().chain(memory).chain(disk) {
+    let network = [fixture::network(), fixture::hostile_of(fixture::network(), "<i>'\"&")];
+    for run in runs.into_iter().chain(memory).chain(disk).chain(network) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -186,6 +187,25 @@ fn the_roofline_has_a_place_of_its_own_where_there_is_one() {
         assert!(with.contains(said), "{said}");
     }
     assert!(!page(&fixture::run()).contains("Roofline"));
+}
+
+#[test]
+fn loss_and_both_ends_of_a_network_are_shown() {
+    let page = page(&fixture::network());
+    for title in [
+        "UDP throughput: loss by offered rate (loopback, 1 stream, block size 65\u{202f}507 B)",
+        "TCP round trip: how long single operations took",
+    ] {
+        assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
+    }
+    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>What both ends did"] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(!self::page(&fixture::disk()).contains("What both ends did"));
+    let mut run = fixture::network();
+    assert!(self::page(&run).contains("Whiskers"));
+    run.measurements.retain(|m| m.kernel.ends_with(".rtt"));
+    assert!(!self::page(&run).contains("Whiskers"), "percentiles have no interval");
 }
 
 #[test]

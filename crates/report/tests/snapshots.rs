@@ -42,6 +42,40 @@ fn disk_host() {
     insta::assert_snapshot!(terminal::host(&fixture::disk().host, &options));
 }
 
+fn network(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::network(), &options).unwrap()
+}
+
+#[test]
+fn network_80() {
+    insta::assert_snapshot!(network("terminal", 80));
+}
+
+#[test]
+fn network_40() {
+    insta::assert_snapshot!(network("terminal", 40));
+}
+
+#[test]
+fn network_markdown() {
+    insta::assert_snapshot!(network("markdown", 80));
+}
+
+#[test]
+fn network_host() {
+    let options = Options { width: 80, color: false };
+    insta::assert_snapshot!(terminal::host(&fixture::network().host, &options));
+}
+
+#[test]
+fn loopback_80() {
+    let options = Options { width: 80, color: false };
+    insta::assert_snapshot!(
+        find("terminal").unwrap().render(&fixture::loopback(), &options).unwrap()
+    );
+}
+
 #[test]
 fn memory_80() {
     insta::assert_snapshot!(memory("terminal", 80));

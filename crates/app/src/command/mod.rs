@@ -6,4 +6,5 @@ pub mod list;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod serve;
 pub mod worker;

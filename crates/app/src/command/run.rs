@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
 use proofmark_kernels::find;
 use proofmark_model::{
-    Host, Plan, Point, Run, SCHEMA, StorageKind, Timestamp, Tool, Verdict, format_seconds,
+    Host, Plan, Point, Probe, Run, SCHEMA, StorageKind, Subsystem, Timestamp, Tool, Verdict,
+    format_seconds,
 };
 
 use proofmark_report::Format as _;
@@ -16,6 +17,7 @@ use proofmark_report::terminal::Terminal;
 
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
+use crate::far::{Far, Served, on_network, session_for};
 use crate::output::{Output, try_out, write_whole};
 use crate::plan::{Planned, estimate, plan};
 use crate::profile::LONGEST_RUN;
@@ -32,14 +34,21 @@ const PATIENCE_TIMES: f64 = 50.0;
 /// Bytes a second that the slowest disk takes while a file is laid out.
 const SLOWEST_DISK: f64 = 2e6;
 
+/// A peer was named for nothing.
+const NO_NETWORK: &str = "--peer: no network kernel is to be measured";
+
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut host = machine::look(args.disk_path.as_deref());
+    let far = far_end(args, &mut host)?;
     host.limits.declared.extend(args.limit.iter().cloned());
     if args.disk_path.is_some() && host.storage.get().is_none() {
         return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
     }
     let planned = plan(args, &host)?;
+    if args.peer.is_some() && !planned.plan.points.iter().any(on_network) {
+        return Err(Usage::error(NO_NETWORK));
+    }
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported.chain(&planned.left_out) {
@@ -51,19 +60,46 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(line) = no_disk(&host, &planned.plan) {
         say(&line);
     }
+    if let Some(line) = far.as_ref().and_then(|far| far.too_short(&planned.plan)) {
+        say(&line);
+    }
     if args.dry_run {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
     let stop = Stop::default();
-    signals::stop_on_signals(&stop).context("cannot handle signals")?;
+    let stopper = stop.clone();
+    signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(args.out.as_deref(), &planned.plan, started)?;
     if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
         try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let run = measure(begin(host, planned, started), &output, &stop)?;
+    let run = measure(begin(host, planned, started), far.as_ref(), &output, &stop)?;
     finish(args, &run, &output)
+}
+
+/// The far end, if any network kernel is to run. Without a peer, whatever keeps this
+/// machine from being its own far end costs the network kernels, not the run.
+fn far_end(args: &RunArgs, host: &mut Host) -> Result<Option<Far>> {
+    let network = |name: &String| name.starts_with(Subsystem::Network.as_str());
+    if !args.names.is_empty() && !args.names.iter().any(network) {
+        return match &args.peer {
+            Some(_) => Err(Usage::error(NO_NETWORK)),
+            None => Ok(None),
+        };
+    }
+    let far = match &args.peer {
+        Some(address) => Far::peer(args, address)
+            .map_err(|e| Usage::error(format!("--peer: {e:#}")))
+            .map(Some)?,
+        None => Far::loopback().map_err(|e| host.network = Probe::missing(format!("{e:#}"))).ok(),
+    };
+    if let Some(far) = &far {
+        host.network =
+            Probe::known(far.network().clone(), "the far end, and this machine's routes");
+    }
+    Ok(far)
 }
 
 /// What a person should know before a folder in memory is measured as a disk.
@@ -110,7 +146,7 @@ fn tool() -> Tool {
     }
 }
 
-fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
+fn measure(run: Run, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<Run> {
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let plan = run.plan.clone();
     let longest = plan
@@ -125,6 +161,7 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     let workers = Workers {
         program: own_program()?,
         arguments: vec!["worker".to_owned()],
+        environment: Vec::new(),
         cpus: run.host.limits.usable_cpus.clone(),
         cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
         disk_path: storage.map(|s| PathBuf::from(&s.path)),
@@ -139,17 +176,24 @@ fn measure(run: Run, output: &Output, stop: &Stop) -> Result<Run> {
     };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1);
     let mut recorder = Recorder::new(run, output, progress);
+    let launcher = Served { far, session: session_for(&plan), workers: &workers };
     let schedule =
-        Schedule { plan: &plan, find: &find, launcher: &workers, clock: &Monotonic, stop };
+        Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &Monotonic, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);
+    if let Some(reason) = far.and_then(Far::ended) {
+        say(&format!(
+            "proofmark: the session with the far end is over ({reason}); what was measured before it \
+             ended is kept; look at `proofmark serve` there, and run again"
+        ));
+    }
     run.interrupted = stop.stopped_by();
     run.ended = Some(Timestamp::now());
     Ok(run)
 }
 
-/// This program's own file, which the workers run; without /proc, as it was called.
-fn own_program() -> Result<PathBuf> {
+/// This program's own file, which its children run; without /proc, as it was called.
+pub fn own_program() -> Result<PathBuf> {
     std::env::current_exe().or_else(|e| {
         let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
         called.canonicalize().with_context(|| {

@@ -1,11 +1,17 @@
 //! Which points this machine can run, and with how much data.
 
+use std::net::SocketAddr;
+
 use proofmark_engine::{Kernel, Refusal};
 use proofmark_model::{
-    AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, format_size,
+    AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, Subsystem,
+    format_size,
 };
 
 use super::Planned;
+
+/// Largest payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
+const UDP_OVER_IPV4: u64 = 65_507;
 
 /// Id, title and meaning of what a plan itself can have to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -41,7 +47,7 @@ impl Gathering<'_> {
         for asked in combinations {
             for params in kernel.settle(asked.clone(), self.host) {
                 let id = kernel.spec().id.to_string();
-                if let Err(Refusal(reason)) = kernel.supports(&params) {
+                if let Err(Refusal(reason)) = self.supports(kernel, &params) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
                 } else if let Some(params) = self.fitted(kernel, params) {
                     self.tell_of_engine(&id, &asked, &params);
@@ -51,6 +57,28 @@ impl Gathering<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether this machine can run the point, as far as can be told before it is set up.
+    fn supports(&self, kernel: &dyn Kernel, params: &Params) -> Result<(), Refusal> {
+        let io_uring = &self.host.limits.io_uring;
+        if params.text("engine") == Some("io_uring") && io_uring.get() == Some(&false) {
+            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
+        }
+        kernel.supports(params)?;
+        match (params.int("block_size"), self.host.network.get()) {
+            (Some(block), Some(network))
+                if kernel.spec().id.starts_with("network.udp.")
+                    && block > UDP_OVER_IPV4
+                    && network.address.parse().is_ok_and(|a: SocketAddr| a.is_ipv4()) =>
+            {
+                Err(Refusal(format!(
+                    "a UDP datagram over IPv4 carries at most {UDP_OVER_IPV4} B of payload, \
+                     block_size is {block} B"
+                )))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -73,6 +101,11 @@ impl Gathering<'_> {
     fn fitted(&mut self, kernel: &'static dyn Kernel, params: Params) -> Option<Params> {
         if kernel.disk_bytes(&params) > 0 && self.host.storage.get().is_none() {
             let why = self.host.storage.origin();
+            tell(&mut self.planned.left_out, format!("{}: {why}", kernel.spec().id));
+            return None;
+        }
+        if kernel.spec().subsystem == Subsystem::Network && self.host.network.get().is_none() {
+            let why = self.host.network.origin();
             tell(&mut self.planned.left_out, format!("{}: {why}", kernel.spec().id));
             return None;
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use proofmark_engine::Kernel;
 use proofmark_kernels::{ALL, find};
-use proofmark_model::{Finding, Host, KernelSpec, Knob, Plan, Policy, Subsystem, nearest};
+use proofmark_model::{Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Subsystem, nearest};
 
 use crate::cli::{RunArgs, Trials};
 use crate::error::Usage;
@@ -188,7 +188,7 @@ fn overrides(args: &RunArgs) -> Result<Overrides> {
     let mut overrides = Overrides::default();
     let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
     if let Some(threads) = &args.threads {
-        overrides.any.insert("threads", list(threads));
+        overrides.any.extend(Params::THREADS.map(|knob| (knob, list(threads))));
     }
     if !args.block_size.is_empty() {
         let has = ALL.iter().any(|k| k.spec().knob("block_size").is_some());

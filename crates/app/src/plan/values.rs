@@ -39,7 +39,7 @@ fn values(spec: &KernelSpec, knob: &Knob, texts: &[String], host: &Host) -> Resu
     let mut values = Vec::new();
     for text in texts {
         match (&knob.kind, text.as_str()) {
-            (KnobKind::Count { .. }, "all") if knob.name == "threads" => {
+            (KnobKind::Count { .. }, "all") if Params::THREADS.contains(&&*knob.name) => {
                 values.push(Param::Int(host.limits.usable_cpus.len().max(1) as u64));
             }
             (KnobKind::Count { .. }, "all") if knob.name.ends_with("_node") => {

@@ -95,7 +95,7 @@ fn a_cached_number_runs_under_that_name() {
     // What others read meanwhile is not counted here.
     let own_share = |m: &Measurement| {
         let own = m.trials.iter().map(|t| t.device.as_ref().unwrap().own_read_bytes.unwrap());
-        let asked = m.trials.iter().map(|t| t.file.as_ref().unwrap().read_bytes);
+        let asked = m.trials.iter().map(|t| t.file.as_ref().unwrap().asked_read_bytes);
         own.sum::<u64>() as f64 / asked.sum::<u64>() as f64
     };
     assert!(own_share(cold) > 0.9, "{:?}", cold.trials);
@@ -183,6 +183,15 @@ fn what_was_never_written_is_no_read() {
         assert_eq!(found(&m, "unwritten_data"), Some(Severity::Invalid), "{:?}", m.findings);
         assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
     }
+}
+
+#[test]
+fn what_is_written_and_lost_is_unverified() {
+    let _quiet = quiet();
+    let m = measured(folder().path(), "test.disk.lost");
+    let Ending::Unverified { reason } = &m.ending else { panic!("{:?}", m.ending) };
+    assert!(reason.contains("what was written last did not get there"), "{reason}");
+    assert_eq!(m.verdict, Verdict::Invalid);
 }
 
 #[test]
@@ -279,6 +288,10 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
     let told = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
     assert!(told.message.contains("io_uring"), "{}", told.message);
+    // Nothing stands in for what is asked for by name.
+    let mut command = disk(here.path(), &["disk.seq_read"]);
+    command.args(["--set", "disk.seq_read.engine=io_uring"]);
+    refused(without_io_uring(&mut command), "the system refuses io_uring: io_uring_setup: ");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What faults are planted with: cgroups, CPUs, busy processes, small disks.
 
 pub mod disk;
+pub mod network;
 
 use std::fs;
 use std::io::Write;
@@ -68,6 +69,17 @@ fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     *command = Command::new("sh");
     command.arg("-c").arg(shell).arg(program).args(arguments)
+}
+
+/// Whether a program did what it was told, silently.
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|s| s.success())
 }
 
 /// A process that keeps one CPU busy until it is dropped.

@@ -6,8 +6,10 @@
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
 mod disk;
+mod far_end;
 mod lab;
 mod memory;
+mod network;
 
 use std::fs;
 use std::path::Path;

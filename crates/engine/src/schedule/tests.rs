@@ -63,6 +63,7 @@ impl Session for Actor {
             conditions: Conditions::default(),
             device: None,
             file: None,
+            network: None,
             latency: None,
         })
     }
@@ -250,10 +251,11 @@ fn on_disk(device: Option<proofmark_model::DeviceTraffic>) -> Sample {
         conditions: Conditions::default(),
         device,
         file: Some(proofmark_model::FileState {
-            read_bytes: 1000,
-            written_bytes: 500,
+            asked_read_bytes: 1000,
+            asked_written_bytes: 500,
             ..Default::default()
         }),
+        network: None,
         latency: None,
     }
 }
@@ -271,9 +273,24 @@ fn devices_are_the_witness_of_what_was_asked_of_them() {
     assert_eq!(account(&on_disk(None)).1, 0.0, "nobody counted");
     let mut reading = on_disk(Some(traffic));
     if let Some(file) = &mut reading.file {
-        file.written_bytes = 0;
+        file.asked_written_bytes = 0;
     }
     assert_eq!(account(&reading).1, 990.0, "what was written meanwhile is not its work");
+    let mut sent = reading.clone();
+    let end = |bytes| proofmark_model::EndTraffic { in_bytes: Some(bytes), ..Default::default() };
+    sent.network = Some(proofmark_model::NetworkTraffic {
+        received_bytes: 900,
+        near: end(10),
+        far: end(1000),
+        ..Default::default()
+    });
+    let (claimed, counted, note) = account(&sent);
+    assert_eq!((claimed, counted), (900.0, 1010.0));
+    assert!(note.contains("interfaces"), "{note}");
+    sent.counted = 2.0;
+    assert_eq!(work(&sent), 2.0, "what was lost is no work");
+    reading.counted = 2.0;
+    assert_eq!(work(&reading), 3.0);
     reading.file = None;
     assert_eq!(account(&reading).0, 3.0);
 }

@@ -12,6 +12,7 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
     Workers {
         program: "sh".into(),
         arguments: vec!["-c".to_owned(), shell.to_owned()],
+        environment: vec![("FAR_END".to_owned(), "is here".to_owned())],
         cpus: vec![],
         cpu_stat: vec![],
         disk_path: None,
@@ -40,6 +41,12 @@ fn crashed(shell: &str) -> (Option<String>, String) {
         Ending::Crashed { signal, detail } => (signal, detail),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_worker_finds_what_is_not_said_in_arguments_in_its_environment() {
+    let (_, detail) = crashed("read job; echo \"the far end $FAR_END\" >&2; exit 7");
+    assert!(detail.contains("the far end is here"), "{detail}");
 }
 
 #[test]
@@ -93,6 +100,7 @@ fn lasting() -> Workers {
         conditions: Conditions::default(),
         device: None,
         file: None,
+        network: None,
         latency: None,
     };
     let json = serde_json::to_string(&Reply::Sample(Box::new(sample))).unwrap();

@@ -202,3 +202,47 @@ fn a_second_trial_stops_those_without_a_share_again() {
     assert_eq!(second, ["stopped", "prepare", "run", "run", "verify", "stopped"]);
     assert!(writers.0.of(1).iter().all(|c| c.0 != "stopped" || c.1 == 0));
 }
+
+/// Works as many milliseconds as it has iterations, and then waits for as long again.
+struct Waiter {
+    idled: Duration,
+}
+
+impl Load for Waiter {
+    fn run(&mut self, iterations: u64) {
+        thread::sleep(Duration::from_millis(iterations));
+        let waits = Instant::now();
+        thread::sleep(Duration::from_millis(iterations));
+        self.idled = waits.elapsed();
+    }
+    fn idled_s(&mut self) -> f64 {
+        self.idled.as_secs_f64()
+    }
+    fn verify(&mut self) -> Result<u64, String> {
+        Ok(1)
+    }
+}
+
+struct Waiters;
+
+impl Setup for Waiters {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Waiter { idled: Duration::ZERO }))
+    }
+}
+
+#[test]
+fn time_that_a_load_only_waited_at_its_end_does_not_count() {
+    let setup: Arc<dyn Setup> = Arc::new(Waiters);
+    let team = Team::start(&setup, 2, &[], Watched::default()).unwrap();
+    // Other work of this machine may come between; not each time.
+    let seconds: Vec<_> = (0..3).map(|_| team.trial(&[10, 200], 5).unwrap().seconds).collect();
+    assert!(seconds.iter().all(|s| *s >= 0.19), "{seconds:?}");
+    assert!(seconds.iter().any(|s| *s < 0.3), "{seconds:?}");
+}

@@ -3,8 +3,9 @@
 //! DISK is the folder to look at for the disk kernels, absolute and without links, `/`
 //! if left out. Of /proc/self/mountinfo only the cgroup mounts and those on the
 //! way to DISK (and to files of loop devices under it) are kept, of environments nothing, and of the firmware's tables
-//! and disks no serial numbers. Look through the folder before you share it.
+//! and disks no serial numbers; the machine's network addresses are kept. Look through the folder before you share it.
 
+mod network;
 mod storage;
 
 use std::io;
@@ -98,6 +99,7 @@ fn main() -> io::Result<()> {
         copy(&folder, &format!("{base}/cpulist"), |text| text)?;
         copy(&folder, &format!("{base}/meminfo"), |t| lines(&t, |l| l.contains("MemTotal")))?;
     }
+    network::capture(&folder)?;
     cgroups(&folder)
 }
 

@@ -67,7 +67,7 @@ impl CeilingRule for CpuBoost {
 
     fn limiter(&self, _: &Ceiling, _: &Capacity, share: &str) -> Limiter {
         let evidence = format!("{share}, the reported boost");
-        Limiter { resource: "clock".to_owned(), evidence }
+        Limiter::new("clock", evidence)
     }
 }
 

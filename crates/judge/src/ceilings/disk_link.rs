@@ -7,7 +7,7 @@ use proofmark_model::{Ceiling, Limiter, Link, Measurement, Provenance, Unit, for
 
 use super::CeilingRule;
 use super::parts::input;
-use crate::disk::{Cached, block_bytes, read_share};
+use crate::disk::{Cached, read_share};
 use crate::{Capacity, Context};
 
 /// How far a link's clock may be off its nominal rate: 350 ppm and 0.5 % of spread in
@@ -79,7 +79,7 @@ impl CeilingRule for DiskLink {
             inputs.push(input("share", larger, "", Provenance::Measured, note));
         }
         if m.unit != Unit::BytePerSecond {
-            let block = block_bytes(m).ok_or("the point has no block_size")?;
+            let block = m.params.block_bytes().ok_or("the point has no block_size")?;
             value /= block;
             formula += " / block_size";
             let note = "an operation moves at least that";
@@ -101,7 +101,7 @@ impl CeilingRule for DiskLink {
         let rate = link.map_or(String::new(), |i| {
             format!(", {} after coding", format_quantity(i.value, Unit::BytePerSecond))
         });
-        Limiter { resource: format!("link ({name})"), evidence: format!("{share}{rate}") }
+        Limiter::new(format!("link ({name})"), format!("{share}{rate}"))
     }
 }
 
@@ -170,7 +170,11 @@ mod tests {
 
     #[test]
     fn near_it_the_link_is_the_limiter() {
-        let m = with_values(disk("seq_read", 1 << 20, "none"), &around(555e6));
+        let read = disk("seq_read", 1 << 20, "none");
+        let mut m = with_values(read.clone(), &around(555e6));
+        for (t, old) in m.trials.iter_mut().zip(read.trials) {
+            (t.device, t.file) = (old.device, old.file);
+        }
         let limiter = judged(&sata(), m, &[]).limiter.unwrap();
         assert_eq!(limiter.resource, "link (SATA 6.0 Gbit/s)");
         assert!(limiter.evidence.contains("600.0 MB/s after coding"), "{}", limiter.evidence);

@@ -85,7 +85,7 @@ impl CeilingRule for MemoryLoadUse {
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
         let evidence = format!("{share}, the documented load-to-use time{}", at_clock(ceiling));
-        Limiter { resource: "load latency".to_owned(), evidence }
+        Limiter::new("load latency", evidence)
     }
 }
 

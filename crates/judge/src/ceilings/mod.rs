@@ -12,6 +12,9 @@ mod memory_core;
 mod memory_dram;
 mod memory_load_use;
 mod modules;
+mod network_limit;
+mod network_link;
+mod network_loopback;
 mod parts;
 
 use proofmark_model::{Better, Ceiling, Limiter, Measurement};
@@ -21,7 +24,7 @@ use crate::{Capacity, Context};
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
 pub(crate) use memory_cache::l1_bytes;
-pub(crate) use parts::CLOCK_INPUT;
+pub(crate) use parts::{CLOCK_INPUT, input};
 
 /// A rule that derives a ceiling.
 pub trait CeilingRule: Sync {
@@ -66,6 +69,9 @@ pub const ALL: &[&dyn CeilingRule] = &[
     &memory_load_use::MemoryLoadUse,
     &disk_limit::DiskLimit,
     &disk_link::DiskLink,
+    &network_limit::NetworkLimit,
+    &network_link::NetworkLink,
+    &network_loopback::NetworkLoopback,
 ];
 
 /// The rule of that id.
@@ -83,16 +89,40 @@ pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         return Err("this kernel declares no ceiling".to_owned());
     }
     let mut derived: Vec<Ceiling> = Vec::new();
-    let mut reasons = Vec::new();
+    let mut reasons: Vec<(&str, String)> = Vec::new();
     for id in ctx.spec.ceilings.iter() {
-        match find(id).map(|rule| rule.derive(ctx, m)) {
-            Some(Ok(c)) if usable(&c) => derived.push(c),
-            Some(Ok(c)) => reasons.push(format!("{id}: comes out as {}", c.value)),
-            Some(Err(reason)) => reasons.push(format!("{id}: {reason}")),
-            None => reasons.push(format!("{id}: no such ceiling")),
+        let reason = match find(id).map(|rule| rule.derive(ctx, m)) {
+            Some(Ok(c)) if usable(&c) => {
+                derived.push(c);
+                continue;
+            }
+            Some(Ok(c)) => format!("comes out as {}", c.value),
+            Some(Err(reason)) => reason,
+            None => "no such ceiling".to_owned(),
+        };
+        reasons.push((id, reason));
+    }
+    tightest(m.better, derived).ok_or_else(|| told(&reasons))
+}
+
+/// Each reason, with the ceilings that have it; one that several have without exception needs
+/// no names.
+fn told(reasons: &[(&str, String)]) -> String {
+    let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (id, reason) in reasons {
+        match all.iter_mut().find(|(_, known)| known == reason) {
+            Some((ids, _)) => ids.push(id),
+            None => all.push((vec![id], reason)),
         }
     }
-    tightest(m.better, derived).ok_or_else(|| reasons.join("; "))
+    if let [(ids, why)] = &all[..]
+        && ids.len() > 1
+    {
+        return (*why).to_owned();
+    }
+    let each: Vec<String> =
+        all.iter().map(|(ids, why)| format!("{}: {why}", ids.join(", "))).collect();
+    each.join("; ")
 }
 
 fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
@@ -156,6 +186,17 @@ mod tests {
         let (mut h, policy, spec) = (host_with_caches(), policy(), spec("memory.read"));
         crate::testing::set_microarchitecture(&mut h, "unheard_of");
         let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
-        assert!(why.contains("memory.core: ") && why.contains("; memory.dram: "), "{why}");
+        assert!(why.starts_with("no table"), "{why}");
+        let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));
+        assert_eq!(told(&[read.clone(), other]), "memory.core: a; memory.dram: b");
+        assert_eq!(told(&[read]), "memory.core: a");
+    }
+
+    #[test]
+    fn a_reason_that_all_have_is_told_once() {
+        use crate::testing::{host_with_network, judged, round_trips};
+        let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
+        let why = &m.missing["ceiling"];
+        assert_eq!(why, "the time of a round trip or a connection follows from no rate");
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
 pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Limiter> {
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
     let evidence = format!("{share} of {}{}", counted(quota, "CPU"), at_clock(ceiling));
-    Some(Limiter { resource: "CPU quota".to_owned(), evidence })
+    Some(Limiter::new("CPU quota", evidence))
 }
 
 /// The execution ports as the limiter, or the cores that have too few of them for
@@ -173,5 +173,5 @@ pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limi
     } else {
         ("execution ports", format!("{share}{clock} on {}", counted(capacity.cores, "core")))
     };
-    Limiter { resource: resource.to_owned(), evidence }
+    Limiter::new(resource, evidence)
 }

@@ -59,9 +59,7 @@ fn levels(host: &Host) -> Vec<(u32, f64)> {
 fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     let set = |o: &Measurement| o.params.int("working_set");
     let same = |o: &&Measurement| {
-        o.kernel == m.kernel
-            && set(o) != set(m)
-            && o.params.clone().with("working_set", 0) == m.params.clone().with("working_set", 0)
+        o.kernel == m.kernel && set(o) != set(m) && o.params.same_but(&m.params, &["working_set"])
     };
     let point = |o: &Measurement| {
         let median = o.summary.as_ref()?.median;

@@ -1,13 +1,16 @@
-//! `falling_rate`: the disk was faster at first and did not stay so.
+//! `falling_rate`: the disk or the network was faster at first and did not stay so.
 //!
-//! Cloud volumes save up credits for bursts, drives write into a fast cache first, and
+//! Cloud volumes and networks save up credits for bursts, drives write into a fast cache first, and
 //! controllers into memory: then there are two rates, and a median over both is none.
 
-use proofmark_model::{Finding, Measurement, Severity, Unit, format_quantity, format_seconds};
+use proofmark_model::{
+    Finding, Measurement, Severity, Trial, Unit, format_quantity, format_seconds,
+};
 
 use super::{Check, percent};
 use crate::Context;
-use crate::disk::{Way, asked, measured, waits};
+use crate::disk::{Way, asked};
+use crate::nature::Nature;
 use crate::statistics::{kendall_score, median};
 use crate::words::counted;
 
@@ -56,6 +59,12 @@ impl Step {
     }
 }
 
+/// Bytes that a trial asked of its disk, or that its receivers got.
+fn moved(t: &Trial) -> f64 {
+    let received = t.network.as_ref().map_or(0.0, |n| n.received_bytes as f64);
+    Way::BOTH.iter().map(|way| asked(t, *way)).sum::<f64>() + received
+}
+
 impl Check for FallingRate {
     fn id(&self) -> &'static str {
         "falling_rate"
@@ -66,18 +75,17 @@ impl Check for FallingRate {
     }
 
     fn about(&self) -> &'static str {
-        "Whether the first trials of a disk's point were faster than all that followed: the trials are \
+        "Whether the first trials of a disk's or a network's point were faster than all that followed: the trials are \
          cut in two where that leaves them nearest to the median of their own part. A fall of at least 15 \
          % that lasts to the end and is six times the noise, or steady by Kendall's test, is suspect, \
          with the burst and the sustained rate and after how much work the one gave way to the other: \
-         burst credits of a volume, the fast cache of a drive, or a limit that was set meanwhile. Needs 6 \
+         burst credits of a volume or a network, the fast cache of a drive, or a limit that was set meanwhile. Needs 6 \
          trials; trend and clusters may tell of the same. Quote the sustained rate, of a longer run."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        if !measured(m)
-            || !waits(m)
+        if !Nature::of(m).waits()
             || values.len() < LEAST_TRIALS
             || !values.iter().all(|v| v.is_finite() && *v > 0.0)
         {
@@ -86,7 +94,7 @@ impl Check for FallingRate {
         let step = Step::of(&values)?;
         let before = &m.trials[..step.at];
         let seconds: f64 = before.iter().map(|t| t.seconds).sum();
-        let bytes: f64 = before.iter().flat_map(|t| Way::BOTH.map(|w| asked(t, w))).sum();
+        let bytes: f64 = before.iter().map(moved).sum();
         if !seconds.is_finite() || !step.burst.is_finite() {
             return None;
         }
@@ -100,8 +108,8 @@ impl Check for FallingRate {
             format_seconds(seconds),
             format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
         );
-        let advice = "quote the sustained rate; run longer, from a volume whose credits or cache are \
-                      spent, and look whether a limit was set meanwhile";
+        let advice = "quote the sustained rate; run longer, with credits or caches that are spent, \
+                      and look whether a limit was set meanwhile";
         Some(
             Finding::new(self.id(), Severity::Suspect, message, advice)
                 .with("burst", step.burst)
@@ -153,7 +161,8 @@ mod tests {
             for rate in &mut rates[n / 2..] {
                 *rate *= 0.4;
             }
-            for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1)] {
+            let network = crate::testing::tcp(1, "peer");
+            for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1), network] {
                 let usual = m.trials[0].value;
                 let finding = says(with_rates(m, &rates)).unwrap();
                 assert_eq!(finding.severity, Severity::Suspect);

@@ -6,32 +6,41 @@
 //! disturbed trial of many does not condemn the median.
 
 mod above_ceiling;
+mod bytes_lost;
 mod cache_disagreement;
 mod clock_disagreement;
 mod clock_drop;
 mod clusters;
 mod compressible_data;
 mod core_shared;
+mod cpu_saturated;
 mod crashed;
 mod direct_refused;
+mod dropped_packets;
 mod falling_rate;
+mod fragmented;
 mod in_cache;
 mod inconsistent;
+mod interface_disagreement;
 mod involuntary_switches;
 mod migration;
 mod misplaced_memory;
 mod no_device_witness;
+mod no_interface_witness;
 mod not_a_disk;
 mod not_durable;
+mod one_machine;
 mod other_cpu;
 mod oversubscribed;
 mod page_cache;
 mod page_faults;
 mod random_faster;
 mod refused;
+mod retransmits;
 mod scaling;
 mod share;
 mod shared_device;
+mod short_transfer;
 mod short_trial;
 mod small_file;
 mod small_pages;
@@ -39,6 +48,7 @@ mod steal;
 mod swap;
 mod throttled;
 mod trend;
+mod udp_loss;
 mod unfinished;
 mod unverified;
 mod unwatched;
@@ -89,6 +99,16 @@ pub const ALL: &[&dyn Check] = &[
     &not_durable::NotDurable,
     &small_file::SmallFile,
     &no_device_witness::NoDeviceWitness,
+    &one_machine::OneMachine,
+    &bytes_lost::BytesLost,
+    &interface_disagreement::InterfaceDisagreement,
+    &no_interface_witness::NoInterfaceWitness,
+    &short_transfer::ShortTransfer,
+    &udp_loss::UdpLoss,
+    &dropped_packets::DroppedPackets,
+    &retransmits::Retransmits,
+    &cpu_saturated::CpuSaturated,
+    &fragmented::Fragmented,
     &short_trial::ShortTrial,
     &wide_interval::WideInterval,
     &trend::Trend,
@@ -187,18 +207,11 @@ mod tests {
         for text in texts {
             for word in text.split(|c: char| !(c.is_ascii_lowercase() || c == '.' || c == '_')) {
                 let word = word.trim_matches('.');
-                let files = [
-                    "cpu.stat",
-                    "cpu.max",
-                    "memory.max",
-                    // Limits that can be declared.
-                    "disk.read",
-                    "disk.write",
-                    "disk.read_iops",
-                    "disk.write_iops",
-                ];
-                let named = ["cpu.", "memory.", "disk."].iter().any(|s| word.starts_with(s));
-                if named && !files.contains(&word) {
+                let files = ["cpu.stat", "cpu.max", "memory.max"];
+                let limit = proofmark_model::Limit::find(word).is_some();
+                let named =
+                    ["cpu.", "memory.", "disk.", "network."].iter().any(|s| word.starts_with(s));
+                if named && !limit && !files.contains(&word) {
                     let kernels = [
                         "cpu.clock",
                         "cpu.flops",

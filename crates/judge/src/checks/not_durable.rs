@@ -1,6 +1,6 @@
 //! `not_durable`: what is called written may still be in a volatile cache.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial};
+use proofmark_model::{FileState, Finding, Measurement, Severity, Trial};
 
 use super::Check;
 use crate::Context;
@@ -56,7 +56,7 @@ impl Check for NotDurable {
             return None;
         }
         let volatile = volatile(ctx);
-        let flushed = files(m).all(|f| f.flushed);
+        let flushed = files(m).all(FileState::flushed);
         let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
         let unflushed = trials_unflushed(m);
         let (severity, message) = match (flushed, buffered, volatile) {
@@ -90,6 +90,8 @@ impl Check for NotDurable {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Flush;
+
     use super::*;
     use crate::testing::{disk, each, found_on, fsync, rand_read, with_storage};
 
@@ -99,7 +101,7 @@ mod tests {
     }
 
     fn unflushed(name: &str, cache: &str) -> Measurement {
-        each(disk(name, 4096, cache), |_, t| t.file.as_mut().unwrap().flushed = false)
+        each(disk(name, 4096, cache), |_, t| t.file.as_mut().unwrap().flush = Flush::Never)
     }
 
     #[test]
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn reads_are_not_judged() {
-        let m = each(rand_read(1), |_, t| t.file.as_mut().unwrap().flushed = false);
+        let m = each(rand_read(1), |_, t| t.file.as_mut().unwrap().flush = Flush::Never);
         assert_eq!(says(m, Some(true)), None);
     }
 }

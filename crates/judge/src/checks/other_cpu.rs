@@ -6,7 +6,7 @@ use super::share::Share;
 use super::{Check, percent};
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::disk::waits;
+use crate::nature::{Nature, others};
 
 /// The target interval: kernel housekeeping takes a tenth of this.
 const THRESHOLD: f64 = 0.02;
@@ -14,29 +14,12 @@ const THRESHOLD: f64 = 0.02;
 /// back the thread that everybody waits for; a quarter of one CPU counts as such.
 const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
 /// Where threads take turns, only the CPUs' own account tells what others took: it
-/// goes by ticks of 10 ms and holds the run's own work between the trials too. A
-/// busy competitor takes a third or more even from two threads.
-const THRESHOLD_OVERSUBSCRIBED: f64 = 0.25;
-
-/// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
-/// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
-/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
-const WAKE_S: f64 = 50e-6;
-/// Deep queues complete many I/Os in one go: no more than this share of the CPU time.
-const WAKE_SHARE: f64 = 0.1;
+/// goes by ticks of 10 ms and holds the run's own work between the trials too; beside a
+/// network it holds what the kernel's own threads do for the packets. A busy competitor
+/// takes a third or more even from two threads.
+const THRESHOLD_ROUGH: f64 = 0.25;
 
 pub(super) struct OtherCpu;
-
-/// What others took, less what being woken by a device takes.
-fn taken(m: &Measurement, t: &Trial, capacity: &Capacity) -> Option<f64> {
-    let all = t.conditions.other_cpu_s?;
-    let Some(device) = t.device.as_ref().filter(|_| waits(m)) else {
-        return Some(all);
-    };
-    let wakes = device.reads as f64 + device.writes as f64;
-    let waking = (WAKE_S * wakes).min(WAKE_SHARE * capacity.cpu_seconds(t));
-    Some(all - waking).filter(|rest| *rest > 0.0).or(Some(0.0))
-}
 
 impl Check for OtherCpu {
     fn id(&self) -> &'static str {
@@ -53,21 +36,21 @@ impl Check for OtherCpu {
          worst tenth of the trials counted. With more threads than CPUs the account is coarse, and the \
          threshold is 25 %. For a disk 50 us an I/O are left out, 10 % at most, which being woken takes, \
          and with more threads than CPUs nothing is said: the account then holds the kernel's own threads \
-         that carry the I/O. Stop the other process, or give the run CPUs of its own."
+         that carry the I/O. For a network the threshold is 25 % too; over loopback it is held against \
+         the time that all CPUs were busy with neither end, where the run may use them all. Stop the \
+         other process, or give the run CPUs of its own."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        if waits(m) && capacity.oversubscribed() {
-            return None;
-        }
         let cpus = capacity.threads.min(capacity.cpus) as f64;
-        let threshold = if capacity.oversubscribed() {
-            THRESHOLD_OVERSUBSCRIBED
+        let threshold = if capacity.oversubscribed() || Nature::of(m).rough_others {
+            THRESHOLD_ROUGH
         } else {
             THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
         };
-        let share = Share::of(&m.trials, |t| taken(m, t, &capacity), |t| capacity.cpu_seconds(t))?;
+        let taken = |t: &Trial| others(ctx.host, &capacity, m, t);
+        let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
         let severity = share.severity(threshold)?;
         let finding = Finding::new(
             self.id(),
@@ -84,7 +67,40 @@ mod tests {
     use proofmark_model::Severity;
 
     use super::*;
-    use crate::testing::{each, flops, found, found_on, fsync, host, rand_read, severity};
+    use crate::testing::{
+        each, flops, found, found_on, fsync, host, rand_read, severity, tcp, told_so, udp,
+    };
+
+    #[test]
+    fn the_other_end_of_a_loopback_is_no_competitor() {
+        let on = |path: &str, m: Measurement| {
+            let host = crate::testing::host_with_network(path);
+            found_on(&host, &OtherCpu, m, &[]).map(|f| f.severity)
+        };
+        let waits = |m| each(m, |_, t| t.conditions.other_cpu_s = Some(0.06));
+        // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
+        assert_eq!(on("loopback", waits(tcp(1, "loopback"))), None);
+        let beside = |s: f64| {
+            on("loopback", told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.06 + s)))
+        };
+        assert_eq!([beside(0.045), beside(0.055)], [None, Some(Severity::Suspect)]);
+        assert_eq!(on("peer", waits(tcp(1, "peer"))), Some(Severity::Suspect));
+        let some = each(tcp(1, "peer"), |_, t| t.conditions.other_cpu_s = Some(0.02));
+        assert_eq!(on("peer", some), None, "the kernel's own threads");
+        let mut narrow = crate::testing::host_with_network("loopback");
+        narrow.limits.usable_cpus = vec![0];
+        let busy = told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.2));
+        assert!(found_on(&narrow, &OtherCpu, busy, &[]).is_none(), "busy elsewhere");
+    }
+
+    #[test]
+    fn nobody_takes_more_than_there_is() {
+        let host = crate::testing::host_with_network("loopback");
+        let busy = told_so(udp(1, "loopback"), |n| n.near.busy_s = Some(1.0));
+        let finding = found_on(&host, &OtherCpu, busy, &[]).unwrap();
+        let share = finding.evidence["share"].as_f64().unwrap();
+        assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
+    }
 
     fn taking(threads: u64, seconds: f64) -> Measurement {
         each(flops(threads), |_, t| t.conditions.other_cpu_s = Some(seconds))
@@ -109,7 +125,7 @@ mod tests {
         assert_eq!(waiting(fsync(8), 0.19), None, "threads that carry the I/O");
         let broken = each(rand_read(1), |_, t| t.seconds = f64::NAN);
         assert!(broken.trials.iter().all(|t| {
-            taken(&broken, t, &Capacity::of(&host(), &broken).unwrap()).unwrap() >= 0.0
+            others(&host(), &Capacity::of(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
         }));
     }
 

@@ -5,12 +5,12 @@
 //! threads on 2 CPUs. The ceiling is that of the CPUs there are, so no gain is
 //! pretended, and the label stands beside the number.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Finding, Measurement, Severity};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::disk::cpu_share;
+use crate::nature::{Nature, cpu_share};
 use crate::words::counted;
 
 /// Threads that use less than this share of the CPUs' time wait for something else, a
@@ -32,8 +32,8 @@ impl Check for Oversubscribed {
         "Usable CPUs are those in the affinity mask and the cpuset together. More threads than that \
          take turns: a note, because the number is what it says it is, the rate of so many threads on \
          so few CPUs, and its ceiling counts the CPUs and not the threads. Do not read it as the rate \
-         of a machine with that many CPUs. Threads that wait for a disk, and use less than 90 % of the \
-         CPU time, take no turns and are not noted."
+         of a machine with that many CPUs. Over loopback those of the far end count too. Threads that wait \
+         for a disk or a network, and use less than 90 % of the CPU time, take no turns and are not noted."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -41,7 +41,9 @@ impl Check for Oversubscribed {
         if !capacity.oversubscribed() || m.trials.is_empty() {
             return None;
         }
-        if m.subsystem == Subsystem::Disk && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
+        let nature = Nature::of(m);
+        let waits = nature.waits() || !nature.pinned;
+        if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
             return None;
         }
         Some(
@@ -64,7 +66,9 @@ impl Check for Oversubscribed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, found_on, fsync, host, judged, severity};
+    use crate::testing::{
+        each, flops, found_on, fsync, host, host_with_network, judged, severity, tcp, told_so,
+    };
 
     #[test]
     fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {
@@ -83,6 +87,20 @@ mod tests {
         assert_eq!(severity(&Oversubscribed, fsync(8)), None);
         let busy = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(1.95 * t.seconds));
         assert_eq!(severity(&Oversubscribed, busy), Some(Severity::Note));
+    }
+
+    #[test]
+    fn both_ends_of_a_loopback_take_turns() {
+        let using = |streams: u64, each_end: f64| {
+            let m = told_so(tcp(streams, "loopback"), |n| {
+                (n.near.own_cpu_s, n.far.own_cpu_s) = (Some(each_end), Some(each_end));
+            });
+            found_on(&host_with_network("loopback"), &Oversubscribed, m, &[]).map(|f| f.message)
+        };
+        // A trial has 0.2 CPU-seconds.
+        let message = using(4, 0.095).unwrap();
+        assert!(message.ends_with("8 threads take turns on 2 usable CPUs"), "{message}");
+        assert!(using(4, 0.05).is_none() && using(1, 0.095).is_none());
     }
 
     #[test]

@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn a_loop_device_may_serve_its_file_from_the_cache() {
         let m = each(rand_read(1), |_, t| {
-            let own_read_bytes = Some(t.file.as_ref().unwrap().read_bytes);
+            let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);
             t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
         });
         let h = with_storage(|s| s.devices[0].backing = Some("/srv/image".to_owned()));
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn counters_that_stand_still_prove_nothing() {
         let m = each(rand_read(1), |_, t| {
-            let own_read_bytes = Some(t.file.as_ref().unwrap().read_bytes);
+            let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);
             t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
         });
         let finding = says(m).unwrap();
@@ -309,7 +309,7 @@ mod tests {
     fn a_warm_file_that_the_device_had_to_read_is_suspect() {
         let read = |share: f64| {
             each(disk("seq_read", 4096, "warm"), |_, t| {
-                let asked = t.file.as_ref().unwrap().read_bytes;
+                let asked = t.file.as_ref().unwrap().asked_read_bytes;
                 let device = t.device.as_mut().unwrap();
                 device.own_read_bytes = Some((asked as f64 * share) as u64);
             })

@@ -4,7 +4,7 @@
 //! ones, without remark: the sequential pass met first-touch page faults, or left the
 //! data in a cache for the random one.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem, Summary};
+use proofmark_model::{Finding, Measurement, Severity, Summary};
 
 use super::Check;
 use crate::Context;
@@ -14,13 +14,13 @@ use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
 const LARGEST_BLOCK: u64 = 1 << 20;
-/// Random kernels and their sequential partners.
-const PAIRS: &[(&str, &str)] = &[
-    ("memory.rand_read_write", "memory.read_write"),
-    ("memory.rand_write", "memory.seq_write"),
-    ("memory.rand_read", "memory.seq_read"),
-    ("disk.rand_read", "disk.seq_read"),
-    ("disk.rand_write", "disk.seq_write"),
+/// Random kernels, their sequential partners, and by what the two are judged.
+const PAIRS: &[(&str, &str, Rule)] = &[
+    ("memory.rand_read_write", "memory.read_write", MEMORY),
+    ("memory.rand_write", "memory.seq_write", MEMORY),
+    ("memory.rand_read", "memory.seq_read", MEMORY),
+    ("disk.rand_read", "disk.seq_read", DISK),
+    ("disk.rand_write", "disk.seq_write", DISK),
 ];
 /// What a disk may gain from random order: neighbouring blocks may lie on one chip or one
 /// server of a volume, scattered ones on many.
@@ -32,20 +32,41 @@ const HUGE: f64 = 0.1;
 
 pub(super) struct RandomFaster;
 
+/// What random order may gain in a subsystem, and what is said where it gains more.
+struct Rule {
+    /// Ratio up to which nothing is said.
+    least: f64,
+    /// What in the evidence of the random and of the sequential point explains it.
+    why: fn(&Context, &Measurement, &Measurement) -> Option<String>,
+    advice: &'static str,
+}
+
+const MEMORY: Rule = Rule {
+    least: 1.0,
+    why: in_memory,
+    advice: "run the two again in turn, with more data and memory that is touched before; do not \
+             quote this ratio as a property of the machine",
+};
+const DISK: Rule = Rule {
+    least: SCATTERED,
+    why: |_, _, sequential| disturbed(sequential),
+    advice: "run the two again in turn; look whether the volume's credits or its cache changed \
+             between them",
+};
+
 /// The interval of the median, or the range where there is none.
 fn interval(s: &Summary) -> [f64; 2] {
     s.ci95.unwrap_or([s.min, s.max])
 }
 
-/// What in the evidence would make the random order the faster one.
-fn why(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
-    let disturbed = || {
-        let found = sequential.findings.iter().find(|f| f.severity >= Severity::Suspect)?;
-        Some(format!("the sequential point is disturbed itself ({})", found.check))
-    };
-    if random.subsystem == Subsystem::Disk {
-        return disturbed();
-    }
+/// Whether the slower of the two is disturbed itself.
+fn disturbed(sequential: &Measurement) -> Option<String> {
+    let found = sequential.findings.iter().find(|f| f.severity >= Severity::Suspect)?;
+    Some(format!("the sequential point is disturbed itself ({})", found.check))
+}
+
+/// What in the evidence would make the random order of memory the faster one.
+fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
     let of = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
         median(&m.trials.iter().filter_map(|t| what(&t.conditions)).collect::<Vec<_>>())
     };
@@ -71,20 +92,7 @@ fn why(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<
     if array_bytes(random)? < cache.saturating_mul(4) {
         return Some("the data is less than 4 times the last-level cache".to_owned());
     }
-    disturbed()
-}
-
-fn advice(m: &Measurement) -> &'static str {
-    match m.subsystem {
-        Subsystem::Disk => {
-            "run the two again in turn; look whether the volume's credits or its cache changed \
-             between them"
-        }
-        _ => {
-            "run the two again in turn, with more data and memory that is touched before; do not \
-             quote this ratio as a property of the machine"
-        }
-    }
+    disturbed(sequential)
 }
 
 impl Check for RandomFaster {
@@ -107,7 +115,7 @@ impl Check for RandomFaster {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let (_, partner) = PAIRS.iter().find(|(random, _)| *random == m.kernel)?;
+        let (_, partner, rule) = PAIRS.iter().find(|(random, ..)| *random == m.kernel)?;
         if m.params.int("block_size")? > LARGEST_BLOCK {
             return None;
         }
@@ -115,11 +123,10 @@ impl Check for RandomFaster {
             ctx.others.iter().find(|o| o.kernel == *partner && o.params == m.params)?;
         let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
         let ratio = random.median / other.median;
-        let least = if m.subsystem == Subsystem::Disk { SCATTERED } else { 1.0 };
-        if !ratio.is_finite() || ratio <= least || interval(random)[0] <= interval(other)[1] {
+        if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
             return None;
         }
-        let explained = why(ctx, m, sequential);
+        let explained = (rule.why)(ctx, m, sequential);
         let reason =
             explained.clone().unwrap_or_else(|| "nothing in the evidence explains it".to_owned());
         Some(
@@ -127,7 +134,7 @@ impl Check for RandomFaster {
                 self.id(),
                 Severity::Suspect,
                 format!("random order is {ratio:.2} times as fast as {partner}: {reason}"),
-                advice(m),
+                rule.advice,
             )
             .with("ratio", ratio)
             .with("explained", explained.is_some()),
@@ -165,7 +172,7 @@ mod tests {
             ("disk", name) => disk(name, 4096, "none"),
             (_, name) => blocks(name, 8),
         };
-        for (random, partner) in PAIRS {
+        for (random, partner, _) in PAIRS {
             let m = with_values(point(random), &around(2e10));
             let others = [point(partner)];
             assert!(found_on(&host_with_caches(), &RandomFaster, m, &others).is_some(), "{random}");

@@ -1,11 +1,11 @@
 //! `scaling`: more threads gave more than their number, or than the CPUs there are.
 
-use proofmark_model::{Better, Finding, Measurement, Severity, Subsystem, Summary, Unit};
+use proofmark_model::{Better, Finding, Measurement, Severity, Summary, Unit};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::disk::waits;
+use crate::nature::{Nature, Pace};
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -17,16 +17,11 @@ const FLOOR: f64 = 0.02;
 /// each core hold more of it.
 const DIVIDED: f64 = 0.1;
 
-/// What a disk may gain beyond its threads: a CPU that waits for one I/O at a time goes to
+/// What threads that wait for a device may gain beyond their number: a CPU that waits for one I/O at a time goes to
 /// sleep and takes time to wake, and the device is not the same from point to point.
 const AWAKE: f64 = 0.25;
 
 pub(super) struct Scaling;
-
-/// Whether nothing disturbed it.
-fn sound(m: &Measurement) -> bool {
-    m.findings.iter().all(|f| f.severity == Severity::Note)
-}
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
@@ -75,20 +70,18 @@ impl Check for Scaling {
         if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
             return None;
         }
-        let one = ctx.on_one_thread(m).filter(|one| sound(one))?;
+        let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let memory = matches!(m.subsystem, Subsystem::Memory | Subsystem::Disk);
-        let disk = waits(m);
-        let by_clock = !memory && has_clock(m) && has_clock(one);
+        let pace = Nature::of(m).pace;
+        let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
         let quota = capacity.quota.unwrap_or(f64::INFINITY);
         // One thread too had no more than the quota.
         let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
-        let most = if disk { capacity.threads as f64 } else { by_cpus };
-        let more = match m.subsystem {
-            _ if disk => AWAKE,
-            Subsystem::Memory | Subsystem::Disk => DIVIDED,
-            _ => 0.0,
+        let (most, more, severity) = match pace {
+            Pace::Core => (by_cpus, 0.0, Severity::Invalid),
+            Pace::Memory => (by_cpus, DIVIDED, Severity::Invalid),
+            Pace::Device => (capacity.threads as f64, AWAKE, Severity::Suspect),
         };
         let slack = capacity.quota_slack(&m.trials) + more;
         let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
@@ -98,7 +91,7 @@ impl Check for Scaling {
         Some(
             Finding::new(
                 self.id(),
-                if disk { Severity::Suspect } else { Severity::Invalid },
+                severity,
                 format!(
                     "{} threads do {ratio:.2} times the work of one in the same time, where at most \
                      {most:.1} times is possible on {}",

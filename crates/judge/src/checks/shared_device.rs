@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count,
 use super::share::Share;
 use super::{Check, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, asks, block_bytes, commits, is_random, measured, waits};
+use crate::disk::{Cached, Way, asked, asks, commits, is_random, measured, waits};
 use crate::words::counted;
 
 /// The target interval: less traffic of others than this cannot move the median out of it.
@@ -66,7 +66,7 @@ fn of_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
 fn one_request_each(ctx: &Context, m: &Measurement) -> Option<f64> {
     let largest = ctx.host.storage.get()?.leaves().filter_map(|d| d.request_bytes).min()? as f64;
     let alone = is_random(m) && Cached::of(m) == Cached::Direct;
-    block_bytes(m).filter(|block| alone && *block <= largest)
+    m.params.block_bytes().filter(|block| alone && *block <= largest)
 }
 
 /// I/Os of a trial, those of others and our own, in the directions that can be compared.
@@ -251,7 +251,7 @@ mod tests {
         let slow = |more: u64| {
             let m = each(rand_read(1), |_, t| {
                 let (file, device) = (t.file.as_mut().unwrap(), t.device.as_mut().unwrap());
-                (file.read_bytes, device.read_bytes, device.reads) = (40_960, 40_960, 10);
+                (file.asked_read_bytes, device.read_bytes, device.reads) = (40_960, 40_960, 10);
                 device.own_read_bytes = Some(40_960);
             });
             says(crowded(m, more, 0, 10))

@@ -43,15 +43,22 @@ impl Check for Trend {
         {
             return None;
         }
-        let way = if drift > 0.0 { "rise" } else { "fall" };
+        // The slope may take a trial that collapsed below nothing; its quarters cannot.
+        let quarter = values.len() / 4;
+        let first = median(&values[..quarter])?;
+        let last = median(&values[values.len() - quarter..])?;
+        let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
+        let change = percent((last / first - 1.0).abs());
         Some(
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("the trials {way} by {} from first to last", percent(drift.abs())),
+                format!("the trials {way}: their last quarter lies {change} {side} their first"),
                 "warm up longer, let the machine cool down, or look for what else began or ended",
             )
             .with("drift", drift)
+            .with("first", first)
+            .with("last", last)
             .with("target", ctx.policy.target_for(m.subsystem))
             .with("kendall_score", score),
         )
@@ -78,6 +85,19 @@ mod tests {
     fn a_drift_is_suspect() {
         assert_eq!(severity(&Trend, drifting(-0.04)), Some(Severity::Suspect));
         assert_eq!(severity(&Trend, drifting(0.04)), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn nothing_falls_by_more_than_all_of_it() {
+        let values: Vec<f64> =
+            (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) }).collect();
+        let (host, spec, policy) = (host(), spec("cpu.flops"), policy());
+        let ctx = context(&host, &spec, &policy, &[]);
+        let finding = Trend.examine(&ctx, &with_values(flops(1), &values)).unwrap();
+        assert_eq!(
+            finding.message,
+            "the trials fall: their last quarter lies 96.7 % below their first"
+        );
     }
 
     #[test]

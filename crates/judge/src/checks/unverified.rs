@@ -1,9 +1,10 @@
 //! `unverified`: the result is wrong, or the witness counted something else.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity, Subsystem, Unit};
+use proofmark_model::{Ending, Finding, Measurement, Severity, Unit};
 
 use super::Check;
 use crate::Context;
+use crate::nature::Nature;
 
 /// Relative difference between claim and count that is rounding: both are sums of
 /// integers in f64, exact to 2^53.
@@ -40,7 +41,8 @@ impl Check for Unverified {
          independently. A wrong result, or a count that differs from what the kernel claims by more \
          than rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
          that comes and goes on one machine points at its hardware or its overclocking. A disk's \
-         witness counts whole sectors and everybody's; page_cache judges it."
+         witness counts whole sectors and everybody's, a network's headers too; page_cache and \
+         interface_disagreement judge these."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -55,7 +57,7 @@ impl Check for Unverified {
                 .with("reason", reason.as_str()),
             );
         }
-        let w = m.witness.as_ref().filter(|_| m.subsystem != Subsystem::Disk)?;
+        let w = m.witness.as_ref().filter(|_| Nature::of(m).exact_witness)?;
         let larger = w.claimed.abs().max(w.counted.abs());
         if (w.claimed - w.counted).abs() <= ROUNDING * larger {
             return None;

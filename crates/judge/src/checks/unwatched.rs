@@ -1,14 +1,15 @@
 //! `unwatched`: a disturbance that this system does not tell of.
 
-use proofmark_model::{Conditions, Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Conditions, Finding, Measurement, Severity};
 
 use super::Check;
 use crate::Context;
+use crate::nature::Nature;
 
 /// Whether a trial's conditions tell of something.
 type Told = fn(&Conditions) -> bool;
 
-/// What does not matter to a thread that waits for a device.
+/// What is read by pinned threads alone.
 const CLOCK: &str = "the core clock";
 
 /// What is watched.
@@ -36,7 +37,7 @@ impl Check for Unwatched {
         "What the checks look for is told by the kernel, and not every system tells all of it: the core \
          clock, steal, other processes' CPU time, context switches, page faults, swapping, and throttling \
          where there is a cgroup. What no trial tells of is named in a note, since a check without its \
-         figure stays silent. The clock is not asked for beside a disk."
+         figure stays silent. The clock is not asked for beside a disk or a network."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -44,7 +45,7 @@ impl Check for Unwatched {
             return None;
         }
         let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
-        let matters = |name: &str| m.subsystem != Subsystem::Disk || name != CLOCK;
+        let matters = |name: &str| Nature::of(m).pinned || name != CLOCK;
         let watched = WATCHED.iter().filter(|(name, told)| matters(name) && nobody(*told));
         let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
         if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {

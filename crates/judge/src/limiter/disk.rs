@@ -7,7 +7,8 @@
 use proofmark_model::{Limiter, Measurement, Severity, Unit, format_count, format_quantity};
 
 use crate::Context;
-use crate::disk::{cpu_share, in_flight_at_most, ios, queue_depth, waits};
+use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
+use crate::nature::cpu_share;
 use crate::words::counted;
 
 /// From this share of their CPU time on, the threads had none left to wait.
@@ -24,14 +25,16 @@ const WAITING: f64 = 0.8;
 ///
 /// # Errors
 /// Why none can be named.
-pub(super) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
+pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     let cpu = cpu_share(ctx.host, m);
     if let Some(limiter) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {
         return Ok(limiter);
     }
     if !waits(m) {
         return match cpu {
-            None => Ok(limiter("CPU", "the file lies in the page cache, which the CPU copies")),
+            None => {
+                Ok(Limiter::new("CPU", "the file lies in the page cache, which the CPU copies"))
+            }
             Some(share) => Err(format!(
                 "the file lies in the page cache, and copying it took {:.0} % of the CPU time",
                 share * 100.0
@@ -42,10 +45,10 @@ pub(super) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
     match deeper(ctx, m) {
         Some((resource, gain, how)) if gain > GAINED => {
-            return Ok(limiter(resource, told(format!("{how} gained {gain:.2} times"))));
+            return Ok(Limiter::new(resource, told(format!("{how} gained {gain:.2} times"))));
         }
         Some((_, gain, how)) if gain < NOTHING => {
-            return Ok(limiter(
+            return Ok(Limiter::new(
                 "device",
                 told(format!("{how} gained no more than {gain:.2} times")),
             ));
@@ -53,13 +56,16 @@ pub(super) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
         _ => {}
     }
     if let Some((gain, how)) = shallower(ctx, m).filter(|(gain, _)| *gain < NOTHING) {
-        return Ok(limiter("device", told(format!("the gain over {how} is only {gain:.2} times"))));
+        return Ok(Limiter::new(
+            "device",
+            told(format!("the gain over {how} is only {gain:.2} times")),
+        ));
     }
     let most = in_flight_at_most(m);
     match at_device(m) {
         Some(n) if n >= WAITING * most => {
             let what = format!("the device itself held {n:.2} of {most:.0} in flight all the time");
-            Ok(limiter("device", told(what)))
+            Ok(Limiter::new("device", told(what)))
         }
         Some(n) => Err(told(format!(
             "the device held {n:.2} of {most:.0} in flight, and no other point of this run shows what \
@@ -69,15 +75,11 @@ pub(super) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     }
 }
 
-fn limiter(resource: &str, evidence: impl Into<String>) -> Limiter {
-    Limiter { resource: resource.to_owned(), evidence: evidence.into() }
-}
-
 fn by_cpu(m: &Measurement, share: f64) -> Limiter {
     let threads = counted(m.params.threads().max(1), "thread");
     let figure = format!("{threads} used {:.0} % of the CPU time there was", share * 100.0);
     let why = if !waits(m) { ": the page cache is copied by the CPU" } else { "" };
-    limiter("CPU", figure + why)
+    Limiter::new("CPU", figure + why)
 }
 
 /// Little's law in figures; empty where no latency was recorded.
@@ -106,12 +108,8 @@ fn sound(m: &Measurement) -> bool {
 /// How many times the rate of another point is this one's, where nothing but the number
 /// of I/Os in flight differs: the threads, the depth, and the engine that it takes.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
-    let alike = |m: &Measurement| {
-        let mut rest = m.params.clone();
-        rest.0.retain(|name, _| !matches!(name.as_str(), "threads" | "queue_depth" | "engine"));
-        rest
-    };
-    if other.kernel != m.kernel || alike(other) != alike(m) || !sound(other) || !sound(m) {
+    let alike = other.params.same_but(&m.params, &["threads", "queue_depth", "engine"]);
+    if other.kernel != m.kernel || !alike || !sound(other) || !sound(m) {
         return None;
     }
     let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;

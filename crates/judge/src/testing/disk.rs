@@ -4,8 +4,8 @@
 //! 100 000 of them and 1 GB a second.
 
 use proofmark_model::{
-    BlockDevice, DeviceTraffic, FileState, Host, Latency, Measurement, Params, Probe, Storage,
-    StorageKind, Unit, Witness,
+    BlockDevice, DeviceTraffic, FileState, Flush, Host, Latency, Measurement, Order, Params, Probe,
+    Storage, StorageKind, Unit, Witness,
 };
 
 use super::{around, each, host_with_caches, measurement};
@@ -163,6 +163,15 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
     let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));
+    let order = match m.kernel.as_str() {
+        "disk.rand_read" | "disk.rand_write" | "disk.mixed" => Order::Rand,
+        _ => Order::Seq,
+    };
+    let flush = match (reads_percent, m.kernel.as_str()) {
+        (100, _) => Flush::Never,
+        (_, "disk.fsync") => Flush::Each,
+        _ => Flush::End,
+    };
     let mut m = each(m, |_, t| {
         let all = (t.work * block as f64) as u64;
         let read = (u128::from(all) * u128::from(reads_percent) / 100) as u64;
@@ -172,14 +181,15 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
         t.conditions.clock_spread = None;
         t.conditions.clock_disagreement = None;
         t.file = Some(FileState {
-            read_bytes: read,
-            written_bytes: written,
+            asked_read_bytes: read,
+            asked_written_bytes: written,
+            order,
+            flush,
             direct: Some(direct),
             size_bytes: 1 << 30,
             unwritten: Some(0.0),
             cached: Some(0.0),
             entropy_bits: Some(7.997),
-            flushed: written > 0,
         });
         t.device = Some(DeviceTraffic {
             read_bytes: read,
@@ -204,7 +214,7 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     m
 }
 
-fn latency(mean: f64, count: u64) -> Latency {
+pub(super) fn latency(mean: f64, count: u64) -> Latency {
     Latency {
         unit: "s".to_owned(),
         count,

@@ -8,13 +8,10 @@ use proofmark_model::{Knob, KnobKind, Params};
 use super::isa::{Element, Isa};
 use super::law::Law;
 use super::work::{Variant, Work};
+use crate::declare::threads_knob;
 
-pub(super) const THREADS: Knob = Knob {
-    name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed("Threads, each pinned to a CPU, all running the same loop."),
-    kind: KnobKind::Count { min: 1, max: 4096 },
-    default: Cow::Borrowed("1"),
-};
+pub(super) const THREADS: Knob =
+    threads_knob("Threads, each pinned to a CPU, all running the same loop.", "1");
 
 /// The `isa` knob with these choices.
 pub(super) const fn isa_knob(choices: &'static [Cow<'static, str>]) -> Knob {

@@ -34,8 +34,6 @@ pub(super) struct Feed {
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
     holds: Vec<Option<u64>>,
-    checked: bool,
-    dropping: bool,
     run: Run,
 }
 
@@ -60,15 +58,6 @@ pub(super) struct Run {
     sample_step: u64,
 }
 
-/// What a feed does besides what its name says, in a planted fault.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Lapses {
-    /// What is read is not looked at.
-    pub(crate) unchecked: bool,
-    /// Writes are not carried out.
-    pub(crate) dropping: bool,
-}
-
 impl Feed {
     /// The I/Os of a thread with that part of the file.
     pub(super) fn new(
@@ -76,7 +65,6 @@ impl Feed {
         (operation, order): (Operation, Order),
         shape: &Shape,
         (first, blocks): Part,
-        lapses: Lapses,
     ) -> Self {
         // Another order each time: a cache behind the device must not know it.
         let sequence = |first, blocks| Sequence::new(order, first, blocks, random());
@@ -92,9 +80,11 @@ impl Feed {
             timed_step: if shape.direct { 1 } else { BUFFERED_STEP },
             until_timed: 0,
             holds: vec![None; shape.queue_depth as usize],
-            checked: !lapses.unchecked,
-            dropping: lapses.dropping,
-            run: Run { written: Vec::with_capacity(SAMPLES as usize), ..Run::default() },
+            run: Run {
+                written: Vec::with_capacity(SAMPLES as usize),
+                latencies: Latencies::ready(),
+                ..Run::default()
+            },
         }
     }
 
@@ -151,13 +141,12 @@ impl Run {
 impl Source for Feed {
     #[inline]
     fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io {
-        let mut write = !self.reads_next();
+        let write = !self.reads_next();
         let sequence = if write { self.writing.as_mut() } else { None };
         let offset = sequence.unwrap_or(&mut self.reading).next() * self.block;
         if write {
             self.run.keep(offset);
             self.fill(slot, buffer, offset);
-            write = !self.dropping;
         } else {
             self.holds[slot] = None;
         }
@@ -172,8 +161,9 @@ impl Source for Feed {
         if let Some(nanoseconds) = nanoseconds {
             self.run.latencies.record(nanoseconds);
         }
-        let checked = self.checked && !io.write;
-        if checked && let Err(reason) = self.content.check(buffer, io.offset) {
+        if !io.write
+            && let Err(reason) = self.content.check(buffer, io.offset)
+        {
             self.run.wrong.get_or_insert(reason);
         }
     }

@@ -30,8 +30,6 @@ pub(crate) use unnamed::Unnamed;
 const BLOCK: usize = POOL;
 /// Blocks in flight meanwhile, a thread each.
 const IN_FLIGHT: u64 = 8;
-/// Bytes to which everything is aligned that may go past the page cache, unless the file
-/// system asks for more: no device in use has larger sectors.
 /// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is looked at.
 const SAMPLES: u64 = 8;
 
@@ -43,22 +41,6 @@ pub(crate) struct TestFile {
     folder: (u64, u64),
     size: u64,
     content: Content,
-}
-
-/// What a new file is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fill {
-    /// What [`Content`] says.
-    Content,
-    /// Its size alone: one hole.
-    #[cfg(any(test, debug_assertions))]
-    Hole,
-    /// Space, but nothing written.
-    #[cfg(any(test, debug_assertions))]
-    Space,
-    /// Zeros.
-    #[cfg(any(test, debug_assertions))]
-    Zeros,
 }
 
 /// The file of the point before.
@@ -86,28 +68,10 @@ impl TestFile {
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
         let file = match again {
             Some(file) => file,
-            None => Arc::new(Self::make(folder, bytes, Fill::Content)?),
+            None => Arc::new(Self::new(folder, bytes)?),
         };
         *kept = Some(Arc::clone(&file));
         Ok(file)
-    }
-
-    /// A file that has its size but no data: a hole.
-    #[cfg(any(test, debug_assertions))]
-    pub(crate) fn sparse(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
-        Self::make(folder, bytes, Fill::Hole)
-    }
-
-    /// A file that was given space but no data.
-    #[cfg(any(test, debug_assertions))]
-    pub(crate) fn fallocated(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
-        Self::make(folder, bytes, Fill::Space)
-    }
-
-    /// A file of zeros.
-    #[cfg(any(test, debug_assertions))]
-    pub(crate) fn zeros(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
-        Self::make(folder, bytes, Fill::Zeros)
     }
 
     /// A small file of a kernel's own, empty and without a name; `bytes` are about to be
@@ -121,13 +85,14 @@ impl TestFile {
         Unnamed::create(folder, bytes)
     }
 
-    fn make(folder: &Path, size: u64, fill: Fill) -> Result<Self, Refusal> {
+    /// A file that no other point has.
+    pub(super) fn new(folder: &Path, size: u64) -> Result<Self, Refusal> {
         let number = unnamed::number(folder)?;
         let file = Unnamed::create(folder, size)?;
         let mut made = Self { file, folder: number, size, content: Content::new() };
-        let done = made.reserve(fill).and_then(|()| {
+        let done = made.reserve().and_then(|()| {
             made.try_direct();
-            made.write(fill)
+            made.lay_out()
         });
         done.map_err(|e| unnamed::refused(folder, size, &e))?;
         Ok(made)
@@ -135,14 +100,9 @@ impl TestFile {
 
     /// Has the whole size reserved, so that a full disk is told at once and the file lies
     /// in few pieces.
-    fn reserve(&self, fill: Fill) -> io::Result<()> {
+    fn reserve(&self) -> io::Result<()> {
         let file = &self.file.buffered;
-        let reserved = if fill.takes_space() {
-            fallocate(file, FallocateFlags::empty(), 0, self.size)
-        } else {
-            Err(Errno::OPNOTSUPP)
-        };
-        match reserved {
+        match fallocate(file, FallocateFlags::empty(), 0, self.size) {
             // What cannot be reserved is written all the same.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(ftruncate(file, self.size)?),
             done => Ok(done?),
@@ -167,24 +127,21 @@ impl TestFile {
         }
     }
 
-    /// Writes all that there is to be written, onto the device and out of the page cache.
-    fn write(&self, fill: Fill) -> io::Result<()> {
-        if fill.writes() {
-            self.in_blocks(|buf, offset| {
-                match fill {
-                    #[cfg(any(test, debug_assertions))]
-                    Fill::Zeros => buf.fill(0),
-                    _ => self.content.fill(buf, offset, 0),
-                }
-                self.past_cache(buf.len()).write_all_at(buf, offset)
-            })?;
-        }
+    /// Writes all of it, onto the device and out of the page cache.
+    pub(super) fn lay_out(&self) -> io::Result<()> {
+        self.in_blocks(|buf, offset| {
+            self.content.fill(buf, offset, 0);
+            self.past_cache(buf.len()).write_all_at(buf, offset)
+        })?;
         self.file.buffered.sync_all()?;
         self.evict()
     }
 
     /// Works on the whole file, several blocks at a time: each block's buffer and offset.
-    fn in_blocks(&self, work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync) -> io::Result<()> {
+    pub(super) fn in_blocks(
+        &self,
+        work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
         let next = AtomicU64::new(0);
         let some = || {
             let mut block = Buffers::new(1, BLOCK).map_err(io::Error::other)?;
@@ -233,7 +190,7 @@ impl TestFile {
         self.size
     }
 
-    /// What it holds, except where a planted fault made it.
+    /// What it was laid out with.
     pub(crate) fn content(&self) -> &Content {
         &self.content
     }
@@ -293,26 +250,6 @@ impl TestFile {
 /// Whether a descriptor is open for direct I/O, as the kernel says; `None` if it does not.
 pub(crate) fn is_direct(fd: impl AsFd) -> Option<bool> {
     fcntl_getfl(fd).ok().map(|flags| flags.contains(OFlags::DIRECT))
-}
-
-impl Fill {
-    /// Whether space is reserved for the data.
-    fn takes_space(self) -> bool {
-        match self {
-            #[cfg(any(test, debug_assertions))]
-            Self::Hole => false,
-            _ => true,
-        }
-    }
-
-    /// Whether there are data.
-    fn writes(self) -> bool {
-        match self {
-            #[cfg(any(test, debug_assertions))]
-            Self::Hole | Self::Space => false,
-            _ => true,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use proofmark_engine::{Amount, Kernel, Latencies, Load, Refusal, Setup};
-use proofmark_model::{FileState, Host, KernelSpec, Params};
+use proofmark_model::{FileState, Flush, Host, KernelSpec, Params};
 
 use super::buffers::Buffers;
 use super::content::{Content, POOL, entropy_bits};
@@ -17,6 +17,7 @@ use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
 use super::readback::{PIECE, ReadBack};
+use super::seen::Seen;
 use super::shape::{Shape, settle_fsync};
 use super::spec::FSYNC_SPEC;
 
@@ -49,7 +50,8 @@ impl Kernel for Fsync {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Commits { shape: Shape::of_fsync(params)?, seen: Arc::default() }))
+        let shape = Shape::of_fsync(params)?;
+        Ok(Box::new(Commits { shape, seen: Arc::new(Seen::new(shape.threads)) }))
     }
 
     fn witness(&self) -> &'static str {
@@ -64,7 +66,7 @@ impl Kernel for Fsync {
 /// A point that is set up.
 struct Commits {
     shape: Shape,
-    seen: Arc<Mutex<FileState>>,
+    seen: Arc<Seen>,
 }
 
 impl Setup for Commits {
@@ -81,10 +83,7 @@ impl Setup for Commits {
     }
 
     fn file(&self) -> Option<FileState> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = seen.clone();
-        seen.written_bytes = 0; // The next trial's threads add theirs.
-        Some(state)
+        Some(self.seen.file())
     }
 
     fn pinned(&self) -> bool {
@@ -95,12 +94,12 @@ impl Setup for Commits {
         ahead_s(trial_s)
     }
 
-    fn thread(&self, _: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
+    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
         let all = self.shape.file_size.saturating_mul(of as u64);
         Ok(Box::new(Log::new(
             TestFile::new_unnamed(Path::new(FOLDER), all)?,
             self.shape,
-            Arc::clone(&self.seen),
+            (Arc::clone(&self.seen), index),
         )?))
     }
 }
@@ -109,7 +108,8 @@ impl Setup for Commits {
 struct Log {
     file: Unnamed,
     shape: Shape,
-    seen: Arc<Mutex<FileState>>,
+    seen: Arc<Seen>,
+    index: usize,
     content: Content,
     buffer: Buffers,
     /// Which place of the pool the buffer holds.
@@ -125,18 +125,23 @@ struct Log {
 }
 
 impl Log {
-    fn new(file: Unnamed, shape: Shape, seen: Arc<Mutex<FileState>>) -> Result<Self, Refusal> {
+    fn new(
+        file: Unnamed,
+        shape: Shape,
+        (seen, index): (Arc<Seen>, usize),
+    ) -> Result<Self, Refusal> {
         Ok(Self {
             file,
             shape,
             seen,
+            index,
             content: Content::new(),
             buffer: Buffers::new(1, shape.block_size as usize)?,
             holds: None,
             length: 0,
             generation: new_generation(),
             done: 0,
-            latencies: Latencies::default(),
+            latencies: Latencies::ready(),
             back: ReadBack::new()?,
             failure: None,
         })
@@ -221,7 +226,7 @@ impl Load for Log {
         let mut state = FileState {
             direct: is_direct(file),
             size_bytes: self.shape.file_size,
-            flushed: true,
+            flush: Flush::Each,
             ..FileState::default()
         };
         if length > 0 {
@@ -232,9 +237,8 @@ impl Load for Log {
                 entropy_bits(self.back.piece(way_back, block.0, length as usize)?);
             state.unwritten = unwritten_share(file, self.length);
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        state.written_bytes = seen.written_bytes + self.done * self.shape.block_size;
-        *seen = state;
+        self.seen.saw(|file| *file = state);
+        self.seen.asked(self.index, [0, self.done * self.shape.block_size]);
         Ok(self.done)
     }
 }

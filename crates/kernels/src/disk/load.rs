@@ -2,18 +2,19 @@
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup};
-use proofmark_model::FileState;
+use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
 use super::extents::{cached_share, unwritten_share};
-use super::feed::{Feed, Lapses};
+use super::feed::Feed;
 use super::file::{TestFile, is_direct};
 use super::order::{Order, parts};
 use super::readback::ReadBack;
+use super::seen::Seen;
 use super::shape::{Cache, Operation, Shape};
 
 /// Where the test file is: the run starts its workers there.
@@ -25,26 +26,6 @@ pub(super) const FOLDER: &str = ".";
 const LONG_TRIAL_S: f64 = 1.0;
 /// The share of a long trial that is worked ahead of it.
 const AHEAD: f64 = 1.0 / 8.0;
-
-/// How a task is made; in a planted fault, otherwise than its name says.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Making {
-    /// Makes the file.
-    pub(crate) file: fn(&Path, u64) -> Result<Arc<TestFile>, Refusal>,
-    /// Whether I/Os go through a warm page cache, whatever the knobs say.
-    pub(crate) cached: bool,
-    /// What the I/Os leave out.
-    pub(crate) lapses: Lapses,
-}
-
-impl Making {
-    /// As the name says.
-    pub(crate) const HONEST: Self = Self {
-        file: TestFile::get,
-        cached: false,
-        lapses: Lapses { unchecked: false, dropping: false },
-    };
-}
 
 /// Seconds of untimed work before a trial of so many.
 pub(super) fn ahead_s(trial_s: f64) -> f64 {
@@ -67,34 +48,32 @@ pub(super) fn new_generation() -> u64 {
 pub(super) struct Task {
     kind: (Operation, Order),
     shape: Shape,
-    making: Making,
     file: Arc<TestFile>,
-    seen: Mutex<Seen>,
-}
-
-/// What the threads saw in the last trial.
-#[derive(Default)]
-struct Seen {
-    /// Bytes read and bytes written, by thread.
-    moved: Vec<[u64; 2]>,
-    cached: Option<f64>,
+    seen: Seen,
 }
 
 impl Task {
-    /// Lays the file out, or takes that of the point before, and puts it out of the page
-    /// cache.
-    pub(super) fn new(
+    /// Lays the file out, or takes that of the point before.
+    pub(super) fn new(kind: (Operation, Order), shape: Shape) -> Result<Self, Refusal> {
+        Self::on(TestFile::get(Path::new(FOLDER), shape.file_size)?, kind, shape)
+    }
+
+    /// Takes this file, and puts it out of the page cache.
+    pub(super) fn on(
+        file: Arc<TestFile>,
         kind: (Operation, Order),
         shape: Shape,
-        making: Making,
     ) -> Result<Self, Refusal> {
-        let file = (making.file)(Path::new(FOLDER), shape.file_size)?;
         file.evict().map_err(|e| Refusal(format!("the test file cannot be flushed: {e}")))?;
-        let moved = vec![[0, 0]; shape.threads as usize];
-        let seen = Mutex::new(Seen { moved, cached: None });
-        let task = Self { kind, shape, making, file, seen };
+        let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
         task.check_sector()?;
         Ok(task)
+    }
+
+    /// The file.
+    #[cfg(debug_assertions)]
+    pub(super) fn file(&self) -> &TestFile {
+        &self.file
     }
 
     /// Whether direct I/O can move such blocks here.
@@ -111,8 +90,7 @@ impl Task {
 
     /// What the I/Os go to.
     fn descriptor(&self) -> Result<BorrowedFd<'_>, Refusal> {
-        let direct = self.shape.direct && !self.making.cached;
-        if direct { self.file.direct() } else { Ok(self.file.buffered()) }
+        if self.shape.direct { self.file.direct() } else { Ok(self.file.buffered()) }
     }
 
     /// What is read back goes through: past the page cache, if there is a way.
@@ -125,19 +103,14 @@ impl Task {
         let size = self.file.size();
         let cached = || cached_share(self.file.buffered(), size);
         match self.shape.cache {
-            _ if self.making.cached => self.file.warm(),
             Cache::None => Ok(()),
             Cache::Cold => self.file.evict(),
             Cache::Warm if cached() == Some(1.0) => Ok(()),
             Cache::Warm => self.file.warm(),
         }
         .map_err(|e| format!("the page cache cannot be made ready: {e}"))?;
-        self.seen().cached = cached();
+        self.seen.saw(|file| file.cached = cached());
         Ok(())
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,17 +133,14 @@ impl Setup for Blocks {
     fn file(&self) -> Option<FileState> {
         let task = &self.0;
         let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size());
-        let seen = task.seen();
-        let moved = |kind: usize| seen.moved.iter().map(|m| m[kind]).sum();
         Some(FileState {
-            read_bytes: moved(0),
-            written_bytes: moved(1),
+            order: task.kind.1,
+            flush: if task.shape.flush { Flush::End } else { Flush::Never },
             direct: is_direct(fd),
             size_bytes,
             unwritten: unwritten_share(fd, size_bytes),
-            cached: seen.cached,
             entropy_bits: task.file.entropy_bits(),
-            flushed: task.shape.flush,
+            ..task.seen.file()
         })
     }
 
@@ -205,7 +175,7 @@ impl Thread {
             .ok_or_else(|| Refusal(format!("thread {index} of {of} has no part of the file")))?;
         let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
         let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
-        let feed = Feed::new(*task.file.content(), task.kind, shape, part, task.making.lapses);
+        let feed = Feed::new(*task.file.content(), task.kind, shape, part);
         let (task, back) = (Arc::clone(task), ReadBack::new()?);
         Ok(Self { task, index, engine, feed, back, failure: None })
     }
@@ -252,7 +222,7 @@ impl Load for Thread {
             let block = (*offset, self.task.shape.block_size);
             self.back.check(file, content, block, run.generation)?;
         }
-        self.task.seen().moved[self.index] = run.moved;
+        self.task.seen.asked(self.index, run.moved);
         Ok(run.done)
     }
 }

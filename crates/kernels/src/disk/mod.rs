@@ -4,7 +4,8 @@
 //! `content` says what every byte of it is, `order` which block comes next, `extents` what
 //! of it is written or cached. `engine` gets I/Os to the system, `feed` gives it those of
 //! one thread, `load` and `fsync` are the work that is timed, `readback` checks what was
-//! written.
+//! written, `seen` gathers what the threads tell of a trial. `faults` is none of it: what
+//! the checks are tested with.
 
 use std::sync::Arc;
 
@@ -15,24 +16,22 @@ mod buffers;
 mod content;
 mod engine;
 mod extents;
+#[cfg(debug_assertions)]
+pub(crate) mod faults;
 mod feed;
 mod file;
 mod fsync;
 mod load;
 mod order;
 mod readback;
+mod seen;
 mod shape;
 mod spec;
 
 pub use fsync::Fsync;
-#[cfg(debug_assertions)]
-pub(crate) use {feed::Lapses, file::TestFile};
-
-pub(crate) use load::Making;
 use load::{Blocks, Task};
 use order::Order;
-pub(crate) use shape::Operation;
-use shape::Shape;
+use shape::{Operation, Shape};
 
 /// Who else counts what is read and written.
 const WITNESS: &str = "device sectors";
@@ -43,7 +42,6 @@ pub struct Disk {
     spec: &'static KernelSpec,
     operation: Operation,
     order: Order,
-    making: Making,
 }
 
 /// Declares a kernel: its name here, id, title, operation, whether it is random, summary.
@@ -55,12 +53,7 @@ macro_rules! kernels {
             const RANDOM: bool = matches!(Order::$order, Order::Rand);
             static SPEC: KernelSpec =
                 spec::blocks($id, $title, $summary, Operation::$operation, RANDOM);
-            Disk {
-                spec: &SPEC,
-                operation: Operation::$operation,
-                order: Order::$order,
-                making: Making::HONEST,
-            }
+            Disk { spec: &SPEC, operation: Operation::$operation, order: Order::$order }
         };)*
     };
 }
@@ -86,27 +79,6 @@ kernels! {
         "Bytes a second read and written in random order, 70 % of them read by default.";
 }
 
-#[cfg(debug_assertions)]
-impl Disk {
-    /// A random kernel that is made otherwise than its knobs say.
-    pub(crate) const fn planted(
-        spec: &'static KernelSpec,
-        operation: Operation,
-        making: Making,
-    ) -> Self {
-        Self { spec, operation, order: Order::Rand, making }
-    }
-
-    /// The declaration of such a kernel.
-    pub(crate) const fn planted_spec(
-        id: &'static str,
-        summary: &'static str,
-        operation: Operation,
-    ) -> KernelSpec {
-        spec::blocks(id, "Fault", summary, operation, true)
-    }
-}
-
 impl Kernel for Disk {
     fn spec(&self) -> &'static KernelSpec {
         self.spec
@@ -125,15 +97,12 @@ impl Kernel for Disk {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        match Shape::of(self.operation, params)?.engine {
-            engine::Kind::Psync => Ok(()),
-            engine::Kind::Uring => engine::allowed(),
-        }
+        Shape::of(self.operation, params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::of(self.operation, params)?;
-        let task = Task::new((self.operation, self.order), shape, self.making)?;
+        let task = Task::new((self.operation, self.order), shape)?;
         Ok(Box::new(Blocks(Arc::new(task))))
     }
 

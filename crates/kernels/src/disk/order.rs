@@ -8,20 +8,13 @@
 //! So each pass takes every block once, and no cache of a device meets a block again
 //! before all others have come.
 
+pub(crate) use proofmark_model::Order;
+
 use crate::mix::mixed;
 
 /// Rounds of the network. Four are enough for many blocks; of fewer than a hundred, some
 /// orders would come much more often than others.
 const ROUNDS: usize = 8;
-
-/// How successive blocks follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By their addresses.
-    Seq,
-    /// In an order without a pattern, another in each pass.
-    Rand,
-}
 
 /// The block numbers of one part of a file, without end: after the last comes the first.
 #[derive(Debug, Clone)]

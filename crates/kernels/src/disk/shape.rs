@@ -131,10 +131,12 @@ impl Shape {
                  it needs direct=off"
             ));
         }
-        if self.engine == Kind::Psync && self.queue_depth > 1 {
+        if !self.engine.queues() && self.queue_depth > 1 {
             return no(format!(
-                "psync has one I/O in flight a thread, queue_depth is {}: it needs engine=io_uring",
-                self.queue_depth
+                "{} has one I/O in flight a thread, queue_depth is {}: it needs engine={}",
+                self.engine.name(),
+                self.queue_depth,
+                Kind::Uring.name()
             ));
         }
         match (self.direct, self.cache) {
@@ -262,10 +264,11 @@ fn settle_engine(params: Params, host: &Host) -> Params {
         return params;
     }
     if host.limits.io_uring.get() == Some(&false) {
-        return params.with("engine", "psync").with("queue_depth", 1);
+        return params.with("engine", Kind::Psync.name()).with("queue_depth", 1);
     }
     let queue = params.int("queue_depth").is_some_and(|depth| depth > 1);
-    params.with("engine", if queue { "io_uring" } else { "psync" })
+    let engine = if queue { Kind::Uring } else { Kind::Psync };
+    params.with("engine", engine.name())
 }
 
 /// These parameters with that knob set, if it is left to the machine.

@@ -2,69 +2,49 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+use proofmark_model::{AUTO, KernelSpec, Knob, KnobKind, Subsystem, Unit};
 
+use super::engine;
 use super::shape::Operation;
+use crate::declare::{Words, choice, knob, rate, size_knob, threads_knob};
 
-const THREADS: Knob = Knob {
-    name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed(
-        "Threads, each with its own part of the file; they run where the scheduler puts them.",
-    ),
-    kind: KnobKind::Count { min: 1, max: 4096 },
-    default: Cow::Borrowed("1"),
-};
+const THREADS: Knob = threads_knob(
+    "Threads, each with its own part of the file; they run where the scheduler puts them.",
+    "1",
+);
 
-const READS: Knob = Knob {
-    name: Cow::Borrowed("reads"),
-    about: Cow::Borrowed("Percent of the I/Os that read; the others write."),
-    kind: KnobKind::Count { min: 0, max: 100 },
-    default: Cow::Borrowed("70"),
-};
+const READS: Knob = knob(
+    "reads",
+    "Percent of the I/Os that read; the others write.",
+    KnobKind::Count { min: 0, max: 100 },
+    "70",
+);
 
-const ENGINE: Knob = Knob {
-    name: Cow::Borrowed("engine"),
-    about: Cow::Borrowed(
-        "How I/Os get to the system: psync (pread and pwrite, one in flight a thread) or \
-         io_uring; auto: io_uring where the queue_depth is above 1 and the system allows it.",
-    ),
-    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("psync"), Cow::Borrowed("io_uring")])),
-    default: Cow::Borrowed(AUTO),
-};
+const ENGINE: Knob = knob("engine", engine::ABOUT, choice(engine::NAMES), AUTO);
 
-const DIRECT: Knob = Knob {
-    name: Cow::Borrowed("direct"),
-    about: Cow::Borrowed(
-        "Past the page cache (on) or through it (off); auto: on where the block_size is a \
-         multiple of the device's sector.",
-    ),
-    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("on"), Cow::Borrowed("off")])),
-    default: Cow::Borrowed(AUTO),
-};
+const DIRECT: Knob = knob(
+    "direct",
+    "Past the page cache (on) or through it (off); auto: on where the block_size is a multiple \
+     of the device's sector.",
+    choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
+    AUTO,
+);
 
-const CACHE: Knob = Knob {
-    name: Cow::Borrowed("cache"),
-    about: Cow::Borrowed(
-        "What the page cache holds of the file before each trial: nothing (cold), all of it \
-         (warm), or, for direct I/O, nothing that counts (none); auto: none, and for buffered \
-         I/O cold and warm, as two points.",
-    ),
-    kind: KnobKind::Choice(Cow::Borrowed(&[
-        Cow::Borrowed("none"),
-        Cow::Borrowed("cold"),
-        Cow::Borrowed("warm"),
-    ])),
-    default: Cow::Borrowed(AUTO),
-};
+const CACHE: Knob = knob(
+    "cache",
+    "What the page cache holds of the file before each trial: nothing (cold), all of it (warm), \
+     or, for direct I/O, nothing that counts (none); auto: none, and for buffered I/O cold and \
+     warm, as two points.",
+    choice(&[Cow::Borrowed("none"), Cow::Borrowed("cold"), Cow::Borrowed("warm")]),
+    AUTO,
+);
 
-const FLUSH: Knob = Knob {
-    name: Cow::Borrowed("flush"),
-    about: Cow::Borrowed(
-        "Whether each thread ends its work with an fdatasync, inside the timed part.",
-    ),
-    kind: KnobKind::Choice(Cow::Borrowed(&[Cow::Borrowed("end"), Cow::Borrowed("none")])),
-    default: Cow::Borrowed("end"),
-};
+const FLUSH: Knob = knob(
+    "flush",
+    "Whether each thread ends its work with an fdatasync, inside the timed part.",
+    choice(&[Cow::Borrowed("end"), Cow::Borrowed("none")]),
+    "end",
+);
 
 const FILE_SIZE: Knob = size_knob(
     "file_size",
@@ -79,31 +59,13 @@ const AMOUNT: Knob = size_knob(
     1,
 );
 
-const fn size_knob(name: &'static str, about: &'static str, min: u64) -> Knob {
-    Knob {
-        name: Cow::Borrowed(name),
-        about: Cow::Borrowed(about),
-        kind: KnobKind::Size { min, max: 1 << 46 },
-        default: Cow::Borrowed(AUTO),
-    }
-}
-
 const fn block_size(default: &'static str) -> Knob {
-    Knob {
-        name: Cow::Borrowed("block_size"),
-        about: Cow::Borrowed("Bytes of one I/O."),
-        kind: KnobKind::Size { min: 1, max: 1 << 30 },
-        default: Cow::Borrowed(default),
-    }
+    knob("block_size", "Bytes of one I/O.", KnobKind::Size { min: 1, max: 1 << 30 }, default)
 }
 
 const fn queue_depth(default: &'static str) -> Knob {
-    Knob {
-        name: Cow::Borrowed("queue_depth"),
-        about: Cow::Borrowed("I/Os that each thread keeps in flight."),
-        kind: KnobKind::Count { min: 1, max: 1024 },
-        default: Cow::Borrowed(default),
-    }
+    let about = "I/Os that each thread keeps in flight.";
+    knob("queue_depth", about, KnobKind::Count { min: 1, max: 1024 }, default)
 }
 
 /// The knobs of a kernel by its default block and queue depth; what is a size left to
@@ -130,12 +92,10 @@ const RAND_READ_KNOBS: &[Knob] = knobs!("4096", "1");
 const RAND_WRITE_KNOBS: &[Knob] = knobs!("4096", "1", FLUSH);
 const MIXED_KNOBS: &[Knob] = knobs!("4096", "32", READS, FLUSH);
 const FSYNC_KNOBS: &[Knob] = &[
-    Knob {
-        about: Cow::Borrowed(
-            "Threads, each with a file of its own; they run where the scheduler puts them.",
-        ),
-        ..THREADS
-    },
+    threads_knob(
+        "Threads, each with a file of its own; they run where the scheduler puts them.",
+        "1",
+    ),
     block_size("4096"),
     size_knob(
         "file_size",
@@ -243,40 +203,22 @@ pub(super) const fn blocks(
         (Operation::Mixed, _) => (MIXING, MIXED_KNOBS),
     };
     let axis = if random { "queue_depth" } else { "block_size" };
-    spec(id, title, summary, detail, Unit::BytePerSecond, knobs, axis)
+    let words = Words { id, title, summary, detail };
+    rate(words, (Subsystem::Disk, Unit::BytePerSecond), knobs, Some(axis), CEILINGS)
 }
 
 /// The declaration of `disk.fsync`.
-pub(super) static FSYNC_SPEC: KernelSpec = spec(
-    "disk.fsync",
-    "Commit",
-    "Appends to a file and flushes it, operations a second.",
-    FSYNC,
-    Unit::OpPerSecond,
+pub(super) static FSYNC_SPEC: KernelSpec = rate(
+    Words {
+        id: "disk.fsync",
+        title: "Commit",
+        summary: "Appends to a file and flushes it, operations a second.",
+        detail: FSYNC,
+    },
+    (Subsystem::Disk, Unit::OpPerSecond),
     FSYNC_KNOBS,
-    "threads",
+    Some("threads"),
+    CEILINGS,
 );
 
-const fn spec(
-    id: &'static str,
-    title: &'static str,
-    summary: &'static str,
-    detail: &'static str,
-    unit: Unit,
-    knobs: &'static [Knob],
-    axis: &'static str,
-) -> KernelSpec {
-    KernelSpec {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed(title),
-        summary: Cow::Borrowed(summary),
-        detail: Cow::Borrowed(detail),
-        subsystem: Subsystem::Disk,
-        unit,
-        better: Better::Higher,
-        knobs: Cow::Borrowed(knobs),
-        axis: Some(Cow::Borrowed(axis)),
-        ceilings: Cow::Borrowed(&[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")]),
-        interleave: false,
-    }
-}
+const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];

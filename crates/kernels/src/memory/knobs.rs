@@ -4,17 +4,15 @@
 use std::borrow::Cow;
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Host, Knob, KnobKind, Param, Params};
+use proofmark_model::{AUTO, Host, KernelSpec, Knob, KnobKind, Param, Params, Subsystem, Unit};
 
 use super::arena::Pages;
 use crate::cpu::isa::Isa;
+pub(super) use crate::declare::size_knob;
+use crate::declare::{self, MOST, Words, threads_knob};
 
-pub(super) const THREADS: Knob = Knob {
-    name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed("Threads, each pinned to a CPU, each with its own part of the memory."),
-    kind: KnobKind::Count { min: 1, max: 4096 },
-    default: Cow::Borrowed("1"),
-};
+pub(super) const THREADS: Knob =
+    threads_knob("Threads, each pinned to a CPU, each with its own part of the memory.", "1");
 
 pub(super) const PAGES: Knob = Knob {
     name: Cow::Borrowed("pages"),
@@ -53,18 +51,17 @@ pub(super) const STORES: Knob = Knob {
     default: Cow::Borrowed(AUTO),
 };
 
-/// A knob for a number of bytes that is left to the machine unless it is typed.
-pub(super) const fn size_knob(name: &'static str, about: &'static str, min: u64) -> Knob {
-    Knob {
-        name: Cow::Borrowed(name),
-        about: Cow::Borrowed(about),
-        kind: KnobKind::Size { min, max: MOST },
-        default: Cow::Borrowed(AUTO),
-    }
+/// A kernel that tells bytes a second of the whole machine's memory.
+pub(super) const fn rate(
+    words: Words,
+    knobs: &'static [Knob],
+    axis: Option<&'static str>,
+) -> KernelSpec {
+    let what = (Subsystem::Memory, Unit::BytePerSecond);
+    declare::rate(words, what, knobs, axis, CEILINGS)
 }
 
-/// The greatest size of any knob, in bytes: 64 TiB.
-const MOST: u64 = 1 << 46;
+const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")];
 
 const MIB: u64 = 1 << 20;
 

@@ -14,18 +14,15 @@ use super::chase::{Chase, Order};
 use super::knobs::{self, PAGES, settled};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
 use super::reader::{BURST, Reader};
+use crate::declare::threads_knob;
 
 /// The kernel `memory.loaded_latency`.
 pub struct LoadedLatency;
 
-const THREADS: Knob = Knob {
-    name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed(
-        "Threads: one chases, the others load the memory; auto: as many as there are CPUs.",
-    ),
-    kind: KnobKind::Count { min: 1, max: 4096 },
-    default: Cow::Borrowed(AUTO),
-};
+const THREADS: Knob = threads_knob(
+    "Threads: one chases, the others load the memory; auto: as many as there are CPUs.",
+    AUTO,
+);
 
 const LOAD: Knob = Knob {
     name: Cow::Borrowed("load"),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
-use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
+use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, Params, Subsystem, Unit};
 
 use super::arena::Arena;
 use super::chase::{Chase, Order};
@@ -13,6 +13,7 @@ use super::knobs::{PAGES, settled};
 use super::latency::{Place, WITNESS, WORKING_SET, settle};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::reader::{BURST, Reader};
+use crate::declare::threads_knob;
 
 /// The kernel `memory.numa_read`.
 pub struct NumaRead;
@@ -20,14 +21,10 @@ pub struct NumaRead;
 /// The kernel `memory.numa_latency`.
 pub struct NumaLatency;
 
-const THREADS: Knob = Knob {
-    name: Cow::Borrowed("threads"),
-    about: Cow::Borrowed(
-        "Threads, each pinned to a CPU of the node; auto: as many as it has CPUs that may be used.",
-    ),
-    kind: KnobKind::Count { min: 1, max: 4096 },
-    default: Cow::Borrowed(AUTO),
-};
+const THREADS: Knob = threads_knob(
+    "Threads, each pinned to a CPU of the node; auto: as many as it has CPUs that may be used.",
+    AUTO,
+);
 
 static READ: KernelSpec = KernelSpec {
     id: Cow::Borrowed("memory.numa_read"),

@@ -6,9 +6,11 @@
 //! spreadsheet would take for a formula gets an apostrophe in front, as OWASP
 //! ("CSV Injection") advises.
 
+mod network;
+
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Run, Trial, Unit};
+use proofmark_model::{FileState, Measurement, Run, Trial, Unit};
 
 use crate::view::{clean, trial_iops, why_no_trials};
 use crate::{Format, Options, RenderError};
@@ -50,7 +52,7 @@ const CONDITIONS: [&str; 14] = [
     "misplaced_pages_share",
 ];
 
-/// Columns of [`proofmark_model::DeviceTraffic`] and [`proofmark_model::FileState`], in the
+/// Columns of [`proofmark_model::DeviceTraffic`] and [`FileState`], in the
 /// order of [`disk`].
 const DISK: [&str; 17] = [
     "device_read_bytes",
@@ -92,6 +94,7 @@ impl Format for Csv {
         let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
         header.extend(knobs.iter().map(|k| guarded(k)));
         header.extend(TRIAL.iter().chain(&CONDITIONS).chain(&DISK).map(|s| (*s).to_owned()));
+        header.extend(network::columns());
         header.push("missing".to_owned());
         writer.write_record(&header).map_err(failed)?;
         for m in &run.measurements {
@@ -134,6 +137,7 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
             ]);
             out.extend(conditions(t));
             out.extend(disk(t));
+            out.extend(network::cells(t));
             out.push(String::new());
         }
         None => {
@@ -142,7 +146,10 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
             empty[6] = work_unit(m.unit).to_owned();
             empty[10] = m.verdict.to_string();
             out.extend(empty);
-            out.extend(std::iter::repeat_n(String::new(), CONDITIONS.len() + DISK.len()));
+            out.extend(std::iter::repeat_n(
+                String::new(),
+                CONDITIONS.len() + DISK.len() + network::columns().count(),
+            ));
             out.push(guarded(&why_no_trials(m)));
         }
     }
@@ -151,7 +158,6 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
 
 fn conditions(t: &Trial) -> [String; 14] {
     let c = &t.conditions;
-    let count = |v: Option<u64>| v.map_or_else(String::new, |v| v.to_string());
     [
         number(c.clock_hz),
         number(c.clock_spread),
@@ -171,9 +177,7 @@ fn conditions(t: &Trial) -> [String; 14] {
 }
 
 fn disk(t: &Trial) -> [String; 17] {
-    let text = |v: Option<String>| v.unwrap_or_default();
-    let count = |v: Option<u64>| text(v.map(|v| v.to_string()));
-    let flag = |v: Option<bool>| text(v.map(|v| v.to_string()));
+    let flag = |v: Option<bool>| v.map_or_else(String::new, |v| v.to_string());
     let (d, f) = (t.device.as_ref(), t.file.as_ref());
     [
         count(d.map(|d| d.read_bytes)),
@@ -185,15 +189,20 @@ fn disk(t: &Trial) -> [String; 17] {
         number(d.map(|d| d.in_flight_s)),
         count(d.and_then(|d| d.own_read_bytes)),
         count(d.and_then(|d| d.own_written_bytes)),
-        count(f.map(|f| f.read_bytes)),
-        count(f.map(|f| f.written_bytes)),
+        count(f.map(|f| f.asked_read_bytes)),
+        count(f.map(|f| f.asked_written_bytes)),
         flag(f.and_then(|f| f.direct)),
         count(f.map(|f| f.size_bytes)),
         number(f.and_then(|f| f.unwritten)),
         number(f.and_then(|f| f.cached)),
         number(f.and_then(|f| f.entropy_bits)),
-        flag(f.map(|f| f.flushed)),
+        flag(f.map(FileState::flushed)),
     ]
+}
+
+/// A count; empty where there is none.
+fn count(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |v| v.to_string())
 }
 
 /// The shortest text that reads back as the same number; empty where there is none.

@@ -67,6 +67,8 @@ impl Format for Html {
 /// The charts of one kernel.
 #[derive(Debug, Serialize)]
 struct Charts {
+    /// Whether any value of the lines or bars has an interval.
+    whiskers: bool,
     lines: Vec<Chart>,
     bars: Vec<Chart>,
     latency: Vec<Chart>,
@@ -78,7 +80,11 @@ impl Charts {
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
         let timed = kernel.curves.iter().chain(&kernel.distribution);
+        let spots = kernel.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
+        let bars = kernel.bars.iter().flat_map(|b| &b.bars);
+        let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
         Ok(Self {
+            whiskers: marks.any(|m| m.interval.is_some()),
             lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
             bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
             latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,

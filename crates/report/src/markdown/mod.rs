@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use proofmark_model::Run;
 
-use crate::view::{Cell, FindingGroup, KernelView, Table, View, severity_mark, verdict_mark};
+use crate::view::{Cell, FindingGroup, KernelView, Table, View, severity_mark, stop, verdict_mark};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -39,11 +39,16 @@ impl Format for Markdown {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
         line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
+        for glance in &view.glances {
+            table(&mut out, glance);
+        }
         for kernel in &view.kernels {
             headline(&mut out, kernel);
         }
         out.push('\n');
-        table(&mut out, &view.disk);
+        for sentence in &view.lacking {
+            line(&mut out, &escape(sentence));
+        }
         line(&mut out, "## Findings");
         if view.findings.is_empty() {
             line(&mut out, "None.");
@@ -64,6 +69,12 @@ impl Format for Markdown {
         line(&mut out, "## Method");
         for paragraph in &view.method {
             line(&mut out, &escape(paragraph));
+        }
+        if !view.terms.is_empty() {
+            line(&mut out, "Columns:");
+        }
+        for term in &view.terms {
+            let _ = writeln!(out, "- *{}*: {}", escape(&term.name), escape(&term.meaning));
         }
         Ok(format!("{}\n", out.trim_end()))
     }
@@ -105,39 +116,42 @@ fn code(id: &str) -> String {
 
 fn headline(out: &mut String, kernel: &KernelView) {
     let h = &kernel.headline;
-    let text = match &h.value {
-        None => format!("{} ({})", h.at, h.count),
+    let known = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let parts = match &h.value {
+        None => [known(&h.at), h.count.clone()].to_vec(),
         Some(value) => {
-            let at = if h.at.is_empty() { String::new() } else { format!(" with {}", h.at) };
-            let beside = h.beside.as_ref().map_or_else(String::new, |b| format!("; {b}"));
             let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
-            let near = h.near.as_ref().map_or_else(
-                || format!("{}: {}", h.near_lacks, h.near_missing),
-                |n| format!("{} % {}", n.percent, n.of),
-            );
             let verdict = h.verdict.map_or("", verdict_mark);
-            let held =
-                h.held.as_ref().map_or_else(String::new, |held| format!("; held back by: {held}"));
-            format!(
-                "{value} {}{within}{at} ({verdict}){beside}; {near}; {}{held}; {}",
-                h.unit, h.sure, h.count
-            )
+            let near = h.near.as_ref().map(|n| format!("{} % {}", n.percent, n.of));
+            vec![
+                Some(format!("{value} {}{within} ({verdict})", h.unit)),
+                known(&h.at),
+                h.beside.clone(),
+                near.or_else(|| Some(h.near_lacks.to_owned())),
+                known(&h.sure),
+                h.held.as_ref().map(|held| format!("held back by: {held}")),
+                h.count.clone(),
+            ]
         }
     };
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     // Writing to a String cannot fail.
     let _ = writeln!(out, "- **{}**: {}", escape(&kernel.id), escape(&text));
 }
 
 fn finding(out: &mut String, group: &FindingGroup) {
-    let like = if group.uniform { "" } else { " (and alike at the others)" };
+    let advice = match group.advice.as_str() {
+        "" => String::new(),
+        advice => format!(" Advice: {}", stop(advice)),
+    };
     let _ = writeln!(
         out,
-        "- **{}** {}: {}{like} At {}. {}",
+        "- **{}** {}: {} At {}.{}",
         severity_mark(group.severity),
         code(&group.check),
-        escape(&group.message),
+        escape(&group.sentence),
         escape(&group.where_),
-        escape(&group.advice)
+        escape(&advice)
     );
 }
 
@@ -151,10 +165,11 @@ fn section(out: &mut String, kernel: &KernelView) {
     for sentence in &kernel.sentences {
         line(out, &escape(sentence));
     }
-    for t in [&kernel.table, &kernel.references, &kernel.latency, &kernel.witnesses] {
+    for t in [&kernel.table, &kernel.references, &kernel.latency, &kernel.datagrams] {
         table(out, t);
     }
-    for t in kernel.reciprocal.iter().chain(&kernel.published) {
+    table(out, &kernel.witnesses);
+    for t in kernel.ends.iter().chain(&kernel.reciprocal).chain(&kernel.published) {
         table(out, t);
     }
     for d in &kernel.derivations {
@@ -184,8 +199,7 @@ fn table(out: &mut String, table: &Table) {
     line(out, &format!("*{}*", escape(&table.caption)));
     let heads = table.columns.iter().map(|c| {
         let unit = c.unit.as_ref().map_or_else(String::new, |u| format!(", {u}"));
-        let note = c.note.map_or_else(String::new, |n| format!(" ({n})"));
-        escape(&format!("{}{unit}{note}", c.title))
+        escape(&format!("{}{unit}", c.title))
     });
     row(out, heads);
     row(out, table.columns.iter().map(|c| if c.numeric { "--:" } else { ":--" }.to_owned()));

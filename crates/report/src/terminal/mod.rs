@@ -9,15 +9,12 @@ mod machine;
 mod paint;
 mod tables;
 
-use proofmark_model::{Run, Severity};
+use proofmark_model::Run;
 
 pub use self::machine::host;
 use self::paint::Paint;
-use crate::view::{FindingGroup, Headline, KernelView, Roofline, View};
+use crate::view::{FindingGroup, Headline, KernelView, Roofline, Term, View};
 use crate::{Format, Options, RenderError};
-
-/// Findings' places that are listed by name before the rest is counted.
-const PLACES: usize = 4;
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +43,11 @@ impl Format for Terminal {
         if let Some(roofline) = &view.roofline {
             page.roofline(roofline);
         }
+        // The tables of both ends are in the other formats.
+        let ends = view.kernels.iter().flat_map(|k| &k.ends).flat_map(|t| &t.columns);
+        let unseen: Vec<&Term> = ends.filter_map(|c| c.about.as_ref()).collect();
+        let terms: Vec<Term> = view.terms.iter().filter(|t| !unseen.contains(t)).cloned().collect();
+        page.terms(&terms);
         page.findings(&view.findings);
         Ok(page.out)
     }
@@ -107,15 +109,21 @@ impl Page {
             self.wrap("  ", 4, &format!("{} {}: {}", mark(group), group.check, group.message));
         }
         self.blank();
-        if !view.disk.rows.is_empty() {
-            self.wrap("", 0, &view.disk.caption);
-            self.table(&view.disk);
+        for glance in &view.glances {
+            self.wrap("", 0, &glance.caption);
+            self.table(glance);
             self.blank();
         }
         let ids = view.kernels.iter().map(|k| columns_of(&k.id));
         let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
         for kernel in &view.kernels {
             self.summary(kernel, widest);
+        }
+        if !view.lacking.is_empty() {
+            self.blank();
+        }
+        for sentence in &view.lacking {
+            self.wrap("", 0, sentence);
         }
     }
 
@@ -150,13 +158,16 @@ impl Page {
         if kernel.matrix.is_some() {
             self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
         }
-        let more = [&kernel.references, &kernel.latency];
+        let more = [&kernel.references, &kernel.latency, &kernel.datagrams];
         for table in more.into_iter().chain(&kernel.reciprocal) {
             if !table.rows.is_empty() {
                 self.blank();
                 self.wrap("", 0, &table.caption);
                 self.table(table);
             }
+        }
+        if !kernel.sentences.is_empty() {
+            self.blank();
         }
         for sentence in &kernel.sentences {
             self.wrap("", 0, sentence);
@@ -187,6 +198,17 @@ impl Page {
         }
     }
 
+    fn terms(&mut self, terms: &[Term]) {
+        if terms.is_empty() {
+            return;
+        }
+        self.blank();
+        self.title("Columns");
+        for term in terms {
+            self.wrap("", 2, &format!("{}: {}", term.name, term.meaning));
+        }
+    }
+
     fn findings(&mut self, findings: &[FindingGroup]) {
         self.blank();
         self.title("Findings");
@@ -201,24 +223,13 @@ impl Page {
     fn finding(&mut self, group: &FindingGroup) {
         let word = mark(group);
         let before = self.out.len();
-        let like = if group.uniform { "" } else { " (and alike at the others)" };
         self.wrap(
             "",
             2,
-            &format!("{word} {}: {}{like} At {}.", group.check, stop(&group.message), group.where_),
+            &format!("{word} {}: {} At {}.", group.check, group.sentence, group.where_),
         );
         let text = self.out.split_off(before);
         self.out.push_str(&text.replacen(word, &self.paint.severity(group.severity, word), 1));
-        if group.places.len() > 2 && group.severity > Severity::Note {
-            let mut names: Vec<&str> =
-                group.places.iter().take(PLACES).map(|p| p.at.as_str()).collect();
-            let more = group.places.len().saturating_sub(PLACES);
-            let more_text = format!("{more} more");
-            if more > 0 {
-                names.push(&more_text);
-            }
-            self.wrap("  ", 4, &format!("where: {}", names.join("; ")));
-        }
         if !group.advice.is_empty() {
             self.wrap("  ", 4, &format!("advice: {}", group.advice));
         }
@@ -229,15 +240,10 @@ fn mark(group: &FindingGroup) -> &'static str {
     crate::view::severity_mark(group.severity)
 }
 
-/// A sentence with its full stop.
-fn stop(text: &str) -> String {
-    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
-}
-
 /// The two lines of a kernel's summary.
 fn headline(h: &Headline) -> [String; 2] {
     let Some(value) = &h.value else {
-        return [h.at.clone(), h.count.clone()];
+        return [h.at.clone(), h.count.clone().unwrap_or_default()];
     };
     let within = h.within.as_ref().map_or_else(String::new, |w| format!(" {w}"));
     let near = h
@@ -246,7 +252,7 @@ fn headline(h: &Headline) -> [String; 2] {
         .map_or_else(|| h.near_lacks.to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
     let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
-    let count = (!h.all_stand).then(|| h.count.clone());
+    let count = h.count.clone().filter(|_| !h.all_stand);
     let at = (!h.at.is_empty()).then(|| h.at.clone());
     let rest: Vec<String> = [at, h.beside.clone(), held, count].into_iter().flatten().collect();
     [format!("{value} {}{within}, {near}, {verdict}", h.unit), rest.join("; ")]

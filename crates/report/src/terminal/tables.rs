@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid};
 
 use super::columns_of;
 use super::paint::{Paint, verdict_color};
-use crate::view::{Cell as ViewCell, Column, Table};
+use crate::view::{Cell as ViewCell, Table};
 
 /// The widest layout that fits.
 pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
@@ -29,18 +29,10 @@ fn text(cell: &ViewCell) -> String {
     }
 }
 
-/// `moved[1]` for a column that a footnote explains.
-fn title(column: &Column) -> String {
-    match column.note {
-        Some(note) => format!("{}[{note}]", column.title),
-        None => column.title.clone(),
-    }
-}
-
 fn natural_width(table: &Table, columns: &[usize], gap: usize) -> usize {
     let widest = |i: usize| {
         let column = &table.columns[i];
-        let head = columns_of(&title(column)).max(column.unit.as_deref().map_or(0, columns_of));
+        let head = columns_of(&column.title).max(column.unit.as_deref().map_or(0, columns_of));
         let cells = table.rows.iter().filter_map(|r| r.cells.get(i)).map(|c| columns_of(&text(c)));
         cells.fold(head, usize::max)
     };
@@ -59,7 +51,7 @@ fn grid(table: &Table, columns: &[usize], gap: u16, paint: Paint) -> String {
     let units = columns.iter().any(|i| table.columns[*i].unit.is_some());
     let head = columns.iter().map(|i| {
         let column = &table.columns[*i];
-        let mut text = title(column);
+        let mut text = column.title.clone();
         if units {
             text.push('\n');
             text.push_str(column.unit.as_deref().unwrap_or(""));

@@ -3,11 +3,11 @@
 use proofmark_model::{Ceiling, Measurement, Provenance};
 use serde::Serialize;
 
-use super::kernel::{caption, keyed, keys};
+use super::kernel::{caption, keyed, keys, why_no_ceiling};
 use super::label::Group;
 use super::num::{Scale, percent, with_unit};
 use super::table::{Cell, Table};
-use super::text::clean;
+use super::text::{and_list, clean};
 
 /// Different notes of one input that are printed.
 const NOTES: usize = 6;
@@ -63,6 +63,26 @@ pub fn of_kernel(group: &Group, scale: &Scale) -> Vec<Derivation> {
         }
     }
     formulas.iter().filter_map(|members| one(group, scale, members)).collect()
+}
+
+/// What has no ceiling at all, and why, each reason once.
+pub fn lacking(groups: &[Group]) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for group in groups.iter().filter(|g| g.all.iter().all(|m| m.ceiling.is_none())) {
+        for m in group.all.iter().filter(|m| m.summary.is_some()) {
+            let why = why_no_ceiling(m);
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, kernels)) if !kernels.contains(&group.id) => kernels.push(group.id),
+                Some(_) => {}
+                None => reasons.push((why, vec![group.id])),
+            }
+        }
+    }
+    let told = |(why, kernels): (String, Vec<&str>)| match kernels.len() == groups.len() {
+        true => format!("No ceiling is known: {why}."),
+        false => format!("No ceiling is known of {}: {why}.", clean(&and_list(&kernels))),
+    };
+    reasons.into_iter().map(told).collect()
 }
 
 /// What ceilings share that stand in one table.

@@ -1,39 +1,24 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use std::borrow::Cow;
+use proofmark_model::{FileState, Measurement, Param, Subsystem, Trial, Unit};
 
-use proofmark_model::{FileState, Measurement, Param, Run, Subsystem, Trial, Unit};
-
+use super::latency;
 use super::num::{Scale, percent};
 use super::trials::median;
 
-/// The knob that [`named`] adds: how the file was read or written, in words.
-pub const IO: &str = "I/O";
-/// The knobs that it stands for.
-pub const SAID_BY_IO: [&str; 3] = ["direct", "cache", "flush"];
+/// The knob that stands for the way to a disk's file, which [`way`] tells in words.
+pub const WAY: &str = "direct";
+/// The knobs that it stands for as well.
+pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
 
 /// The greatest number that the axis of a chart has place for.
 const DIGITS: f64 = 20_000.0;
 
-/// The run with each disk point's way to its file as one knob: `direct`, or `buffered,
-/// cold cache`, and for writes whether the time includes the flush. A reader sees it in
-/// every name of the point, so that no cached number passes for a disk's.
-pub fn named(run: &Run) -> Cow<'_, Run> {
-    if !run.measurements.iter().any(|m| io(m).is_some()) {
-        return Cow::Borrowed(run);
-    }
-    let mut run = run.clone();
-    for m in &mut run.measurements {
-        if let Some(words) = io(m) {
-            m.params.0.insert(IO.to_owned(), Param::Text(words));
-        }
-    }
-    Cow::Owned(run)
-}
-
-fn io(m: &Measurement) -> Option<String> {
-    if m.subsystem != Subsystem::Disk || m.params.get("direct").is_none() {
+/// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
+/// writes whether the time includes the flush. `None` for a point without such a choice.
+pub fn way(m: &Measurement) -> Option<String> {
+    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
         return None;
     }
     let way = match (asked_direct(m), direct(m)) {
@@ -59,8 +44,7 @@ fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
 }
 
 fn asked_direct(m: &Measurement) -> bool {
-    matches!(m.params.text("direct"), Some("on"))
-        || matches!(m.params.get("direct"), Some(Param::Flag(true)))
+    matches!(m.params.text(WAY), Some("on")) || matches!(m.params.get(WAY), Some(Param::Flag(true)))
 }
 
 /// Whether it was direct I/O: asked for, and no trial's file says otherwise.
@@ -74,7 +58,7 @@ fn writes(m: &Measurement) -> bool {
 
 /// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
 fn flushed(m: &Measurement) -> Option<bool> {
-    let (all, any) = (states(m).all(|f| f.flushed), states(m).any(|f| f.flushed));
+    let (all, any) = (states(m).all(FileState::flushed), states(m).any(FileState::flushed));
     match states(m).next() {
         None => Some(m.params.text("flush") == Some("end")),
         Some(_) => (all == any).then_some(all),
@@ -84,7 +68,7 @@ fn flushed(m: &Measurement) -> Option<bool> {
 /// How far a number is from what the device does: 0 for direct I/O with its flush; `None`
 /// where the page cache may have done it all.
 pub fn distance(m: &Measurement) -> Option<u8> {
-    if m.subsystem != Subsystem::Disk || m.params.get("direct").is_none() {
+    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
         return Some(0);
     }
     let unflushed = writes(m) && flushed(m) != Some(true);
@@ -131,11 +115,11 @@ pub fn trial_iops(m: &Measurement, t: &Trial) -> Option<f64> {
 pub fn device_share(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
-        let asked = file.read_bytes + file.written_bytes;
+        let asked = file.asked_read_bytes + file.asked_written_bytes;
         // What the devices did in the other direction is none of this work.
         let of = |asked: u64, moved: u64| if asked > 0 { moved } else { 0 };
-        let moved =
-            of(file.read_bytes, device.read_bytes) + of(file.written_bytes, device.written_bytes);
+        let moved = of(file.asked_read_bytes, device.read_bytes)
+            + of(file.asked_written_bytes, device.written_bytes);
         (asked > 0).then(|| moved as f64 / asked as f64)
     }))
 }
@@ -158,11 +142,7 @@ pub fn beside(m: &Measurement, scale: &Scale) -> Option<String> {
     if m.subsystem != Subsystem::Disk {
         return None;
     }
-    let times = m.latency.as_ref().and_then(|l| {
-        let time = |v: f64| Scale::of([v], Unit::Second).with_label(v);
-        let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
-        time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
-    });
+    let times = latency::phrase(m);
     let device = device_share(m).and_then(percent).map(|p| format!("device {p}\u{a0}%"));
     let parts: Vec<String> = [fall_phrase(m, scale), times, device].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -214,10 +194,10 @@ mod tests {
             ),
         ] {
             let m = point(knobs);
-            assert_eq!(io(&m).as_deref(), Some(name));
+            assert_eq!(way(&m).as_deref(), Some(name));
             assert_eq!(distance(&m), far, "{name}");
         }
-        assert_eq!(io(&point(&[])), None);
+        assert_eq!(way(&point(&[])), None);
     }
 
     #[test]

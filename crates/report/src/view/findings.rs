@@ -6,7 +6,10 @@ use proofmark_model::{Finding, Host, Run, Severity};
 use serde::Serialize;
 
 use super::label::Group;
-use super::text::{clean, plural};
+use super::text::{clean, plural, stop};
+
+/// Places that are told by name.
+const NAMED: usize = 4;
 
 /// Where a finding was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +31,8 @@ pub struct FindingGroup {
     pub severity: Severity,
     /// The cause, as found at the first place.
     pub message: String,
+    /// That as a sentence, and whether the other places have messages of their own.
+    pub sentence: String,
     /// True if the message is the same at every place.
     pub uniform: bool,
     /// What to do about it.
@@ -77,7 +82,7 @@ pub fn of_kernel(group: &Group) -> Vec<FindingGroup> {
 
 fn of_group<'a>(group: &'a Group) -> impl Iterator<Item = (String, String, &'a Finding)> {
     group.all.iter().flat_map(move |m| {
-        let at = group.short(&m.params);
+        let at = group.short(m);
         m.findings.iter().map(move |f| (clean(group.id), at.clone(), f))
     })
 }
@@ -110,18 +115,26 @@ fn group(items: &[&(String, String, &Finding)]) -> Option<FindingGroup> {
             .map(|(name, value)| clean(&format!("{name} = {}", evidence(value))))
             .collect(),
     });
+    let message = clean(&first.message);
+    let uniform = items.iter().all(|(_, _, f)| f.message == first.message);
+    let like = if uniform { "" } else { "; alike at the others" };
+    let sentence = match message.strip_suffix('.') {
+        Some(open) => format!("{open}{like}."),
+        None => stop(&format!("{message}{like}")),
+    };
     Some(FindingGroup {
         check: clean(&first.check),
         severity: first.severity,
-        message: clean(&first.message),
-        uniform: items.iter().all(|(_, _, f)| f.message == first.message),
+        message,
+        sentence,
+        uniform,
         advice: clean(&first.advice),
         where_: whereabouts(items),
         places: places.collect(),
     })
 }
 
-/// The first places by name and the rest counted.
+/// Few places by name, of more the points of each kernel counted.
 fn whereabouts(items: &[&(String, String, &Finding)]) -> String {
     let mut by_kernel: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (kernel, at, _) in items {
@@ -131,8 +144,9 @@ fn whereabouts(items: &[&(String, String, &Finding)]) -> String {
         .iter()
         .map(|(kernel, points)| match points.as_slice() {
             [""] => (*kernel).to_owned(),
-            [only] => format!("{kernel} ({only})"),
-            [a, b] => format!("{kernel} ({a}; {b})"),
+            few if few.len() == 1 || items.len() <= NAMED => {
+                format!("{kernel} ({})", few.join("; "))
+            }
             many => format!("{kernel} ({})", plural(many.len() as u64, "point")),
         })
         .collect();

@@ -11,12 +11,11 @@ use std::collections::BTreeSet;
 use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
-use super::disk;
-use super::kernel::{why_no_ceiling, why_no_efficiency};
 use super::label::{Group, spoken, why_missing, why_no_interval, why_no_trials};
 use super::levels;
 use super::num::{Scale, percent};
 use super::text::{clean, plural};
+use super::{disk, network};
 
 /// Share of the largest working set that counts as large.
 const NEARLY: f64 = 0.75;
@@ -54,15 +53,13 @@ pub struct Headline {
     pub near: Option<Near>,
     /// What is missing where `near` is: `no ceiling`, or `no efficiency` where there is one.
     pub near_lacks: &'static str,
-    /// Why `near` is missing.
-    pub near_missing: String,
     /// What held it back, or why that is not named; `None` without a ceiling, when
     /// nothing could show it.
     pub held: Option<String>,
     /// Verdict of the number.
     pub verdict: Option<Verdict>,
-    /// `12 of 14 numbers stand`.
-    pub count: String,
+    /// `12 of 14 numbers stand`; `None` where there is but one.
+    pub count: Option<String>,
     /// Whether every number of the kernel stands.
     pub all_stand: bool,
 }
@@ -91,7 +88,7 @@ pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let most = all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
     let nearly = if group.axis == "working_set" { NEARLY } else { 1.0 };
     let large = |m: &&Measurement| size(m).is_none_or(|s| s >= most * nearly);
-    usual_block(group, all.into_iter().filter(large).collect())
+    network::in_question(usual_block(group, all.into_iter().filter(large).collect()))
 }
 
 /// Random I/O is counted in operations, which larger blocks make fewer: of several block
@@ -172,9 +169,9 @@ pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measureme
 pub fn of(group: &Group) -> Headline {
     let stand = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
     let count = match group.all.len() {
-        0 => "not measured".to_owned(),
-        1 => format!("{stand} of 1 number stands"),
-        n => format!("{stand} of {n} numbers stand"),
+        0 => Some("not measured".to_owned()),
+        1 => None,
+        n => Some(format!("{stand} of {n} numbers stand")),
     };
     let asked = in_question(group);
     let Some((m, summary)) = best(group, &asked) else {
@@ -187,7 +184,6 @@ pub fn of(group: &Group) -> Headline {
             sure: String::new(),
             near: None,
             near_lacks: "",
-            near_missing: String::new(),
             held: None,
             verdict: group.all.iter().map(|m| m.verdict).max(),
             count,
@@ -199,12 +195,11 @@ pub fn of(group: &Group) -> Headline {
         value: scale.number(summary.median),
         unit: scale.label().to_owned(),
         at: at(group, m),
-        beside: disk::beside(m, scale),
+        beside: disk::beside(m, scale).or_else(|| network::beside(m)),
         within: within(summary),
         sure: sure(m, summary, scale),
         near: near(m, scale),
         near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
-        near_missing: if m.ceiling.is_none() { why_no_ceiling(m) } else { why_no_efficiency(m) },
         held: held(m),
         verdict: Some(m.verdict),
         count,
@@ -220,7 +215,7 @@ fn shown_on(group: &Group, m: &Measurement, summary: &Summary) -> Scale {
 
 /// The point, and which cache it lies in where its name does not say that.
 fn at(group: &Group, m: &Measurement) -> String {
-    let point = group.short(&m.params);
+    let point = group.short_without(m, &[]);
     let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),

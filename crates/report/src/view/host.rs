@@ -6,8 +6,8 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::num::{percent, plain};
-use super::storage;
 use super::text::{and_list, clean, plural};
+use super::{ends, storage};
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,6 +61,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         FactTable { title: "Clock and timer", facts: clocks(host) },
         FactTable { title: "Memory", facts: memory(host) },
         FactTable { title: "Storage", facts: storage::facts(host) },
+        FactTable { title: "Network", facts: ends::facts(host) },
         FactTable { title: "System", facts: system(host) },
         FactTable { title: "What this process may use", facts: limits(host) },
     ]
@@ -255,7 +256,7 @@ pub fn quantity(value: f64, unit: Unit) -> String {
 }
 
 /// `0-3, 8`: runs of consecutive numbers, sorted.
-fn ranges(cpus: &[u32]) -> String {
+pub fn ranges(cpus: &[u32]) -> String {
     if cpus.is_empty() {
         return "none".to_owned();
     }

@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
-use super::label::{Group, knob_value, why_missing, why_no_interval, why_no_trials};
+use super::label::{Group, title, why_missing, why_no_interval, why_no_trials};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::series::{self, BarChart, LineChart};
 use super::table::{Cell, Table};
 use super::text::clean;
-use super::{disk, matrix, published, sentences, trials};
+use super::{disk, loss, matrix, network, published, sentences, traffic, trials};
 
 /// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
@@ -28,8 +28,9 @@ const MOVED: &str = "The rate of the bytes that the hardware must carry: with th
 const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
 
 /// What the column `device` means.
-const DEVICE: &str = "What the devices underneath moved during the trials, by their own \
-    counters, as a share of the bytes asked for. At 0 % the page cache did it all.";
+pub const DEVICE: &str = "What the block devices underneath moved during the trials, by their own \
+    counters, as a share of the bytes asked for. At 0 % the page cache did it all; what is above \
+    100 % is whole sectors, reading ahead, and the file system's own.";
 
 /// One kernel's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,8 +69,12 @@ pub struct KernelView {
     pub latency: Table,
     /// Their distributions.
     pub distribution: Option<LatencyChart>,
-    /// Latency over throughput as the queue gets deeper.
+    /// Latency over throughput as the queue gets deeper; loss over the rate offered.
     pub curves: Vec<LatencyChart>,
+    /// Datagrams sent, received and lost; empty without any.
+    pub datagrams: Table,
+    /// What both ends of a network did, tables with rows only.
+    pub ends: Vec<Table>,
     /// What the checks found.
     pub findings: Vec<FindingGroup>,
     /// How its ceilings were derived.
@@ -78,6 +83,14 @@ pub struct KernelView {
     pub witnesses: Table,
     /// Every trial.
     pub trials: Table,
+}
+
+impl KernelView {
+    /// The tables that may have columns whose titles do not say what they are.
+    pub fn explained(&self) -> impl Iterator<Item = &Table> {
+        let all = [&self.table, &self.latency, &self.datagrams].into_iter();
+        all.chain(&self.ends).chain(&self.reciprocal)
+    }
 }
 
 /// Measurements by kernel, in the order of the plan; a kernel whose points were
@@ -90,11 +103,11 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
 }
 
 /// Every kernel of a run.
-pub fn all(run: &Run) -> Vec<KernelView> {
-    groups(run).iter().map(|g| view(g, run)).collect()
+pub fn all(groups: &[Group]) -> Vec<KernelView> {
+    groups.iter().map(view).collect()
 }
 
-fn view(group: &Group, run: &Run) -> KernelView {
+fn view(group: &Group) -> KernelView {
     let scale = scale(group);
     let spec = group.spec;
     let undeclared = || "The run file does not hold this kernel's declaration.".to_owned();
@@ -107,7 +120,7 @@ fn view(group: &Group, run: &Run) -> KernelView {
         headline: headline::of(group),
         table: table(group, &scale),
         matrix: matrix::of(group, &scale),
-        design: sentences::design(group, run),
+        design: sentences::design(group),
         sentences: sentences::of(group, &scale),
         published: published::tables(group, &scale),
         reciprocal: published::reciprocal(group),
@@ -116,7 +129,9 @@ fn view(group: &Group, run: &Run) -> KernelView {
         references: references(group, &scale),
         latency: latency::table(group),
         distribution: latency::distribution(group),
-        curves: latency::curves(group, &scale),
+        curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
+        datagrams: traffic::datagrams(group),
+        ends: traffic::ends(group),
         findings: findings::of_kernel(group),
         derivations: derivation::of_kernel(group, &scale),
         witnesses: witnesses(group),
@@ -152,38 +167,14 @@ fn better(group: &Group) -> &'static str {
 /// A table whose first columns are the knobs that vary.
 pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
     let mut table = Table::new(caption);
-    let told = told_by_others(group, without);
     for name in group.varying.iter().filter(|n| !without.contains(n)) {
         let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
-        let title = clean(name);
+        let title = title(name);
         table = if numeric { table.number(title) } else { table.column(title) };
-        table = table.spare(if told.contains(name) { 2 } else { 0 });
+        table = table.spare(if group.told.contains(name) { 2 } else { 0 });
         table.keys += 1;
     }
     table
-}
-
-/// Knobs of a disk's point without which a row has its name still, as the engine that
-/// the queue depth decides.
-fn told_by_others<'a>(group: &Group<'a>, without: &[&str]) -> Vec<&'a str> {
-    if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
-        return Vec::new();
-    }
-    let names = |said: &[&str]| -> BTreeSet<String> {
-        group.all.iter().map(|m| group.short_without(&m.params, said)).collect()
-    };
-    let all = names(without).len();
-    let (mut said, mut told) = (without.to_vec(), Vec::new());
-    for knob in ["engine", "queue_depth"] {
-        let found = group.varying.iter().copied().find(|n| *n == knob && *n != group.axis);
-        said.extend(found);
-        if found.is_some() && names(&said).len() == all {
-            told.extend(found);
-        } else {
-            said.truncate(without.len() + told.len());
-        }
-    }
-    told
 }
 
 /// The cells of those columns for one measurement.
@@ -192,10 +183,7 @@ pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str])
         .varying
         .iter()
         .filter(|n| !without.contains(n))
-        .map(|name| {
-            let value = m.params.get(name).map(|v| knob_value(group.spec, name, v));
-            table.maybe(value, || "this point has no such knob".to_owned())
-        })
+        .map(|name| table.maybe(group.text(m, name), || "this point has no such knob".to_owned()))
         .collect()
 }
 
@@ -211,24 +199,25 @@ pub fn caption(group: &Group, what: &str) -> String {
 fn table(group: &Group, scale: &Scale) -> Table {
     let loads = Scale::of(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
     let beside = columns_beside(group, scale, &loads);
-    let mut table = keyed(group, caption(group, "median of the trials against its ceiling"), &[])
-        .measured("median", scale.label());
+    let bounded = group.all.iter().any(|m| m.ceiling.is_some());
+    let against = if bounded { " against its ceiling" } else { "" };
+    let what = format!("median of the trials{against}");
+    let mut table = keyed(group, caption(group, &what), &[]).measured("median", scale.label());
     for b in &beside {
         table = table.measured(b.title, b.unit.clone());
         if !b.about.is_empty() {
-            table = table.explained(b.about);
+            table = table.explained(b.title, b.about);
         }
     }
-    // A disk's table has more columns than a terminal is wide.
-    let disk = u8::from(group.all.iter().any(|m| m.subsystem == Subsystem::Disk));
-    table = table
-        .measured("95 % interval", scale.label())
-        .spare(3 * disk)
-        .measured("ceiling", scale.label())
-        .spare(4)
-        .measured("efficiency", "%")
-        .spare(disk)
-        .column("verdict");
+    // These tables have more columns than a terminal is wide.
+    let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
+    let wide = u8::from(group.all.iter().any(wide));
+    table = table.measured("95 % interval", scale.label()).spare(3 * wide);
+    if bounded {
+        table = table.measured("ceiling", scale.label()).spare(4);
+        table = table.measured("efficiency", "%").spare(wide);
+    }
+    table = table.column("verdict");
     for m in &group.all {
         let mut cells = keys(group, m, &mut table, &[]);
         let summary = m.summary.as_ref();
@@ -244,10 +233,12 @@ fn table(group: &Group, scale: &Scale) -> Table {
         }
         let interval = summary.and_then(|s| s.ci95).and_then(|i| scale.tight_interval(i));
         cells.push(table.maybe(interval, || why_no_interval(m)));
-        let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-        cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
-        let efficiency = m.efficiency.and_then(percent);
-        cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
+        if bounded {
+            let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
+            cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
+            let efficiency = m.efficiency.and_then(percent);
+            cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
+        }
         cells.push(verdict(group, m, &mut table));
         table.push(cells);
     }
@@ -283,6 +274,12 @@ fn columns_beside<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<
             value: Box::new(|m| disk::device_share(m).and_then(percent)),
         },
         Beside {
+            title: "lost",
+            unit: "%".to_owned(),
+            about: "",
+            value: Box::new(|m| network::loss(m).and_then(percent)),
+        },
+        Beside {
             title: "moved",
             unit: label(scale),
             about: MOVED,
@@ -312,14 +309,12 @@ fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
 pub fn why_no_ceiling(m: &Measurement) -> String {
     let why = why_missing(m, "ceiling", "no ceiling is known, and no reason recorded");
     // A ceiling that bears the kernel's own name need not be named.
-    match why.strip_prefix(&format!("{}: ", clean(&m.kernel))) {
-        Some(rest) => rest.to_owned(),
-        None => why,
-    }
+    let own = format!("{}: ", clean(&m.kernel));
+    why.strip_prefix(&own).unwrap_or(&why).to_owned()
 }
 
 /// Why there is no efficiency.
-pub fn why_no_efficiency(m: &Measurement) -> String {
+fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),
         (_, None) => why_no_ceiling(m),
@@ -352,20 +347,23 @@ fn references(group: &Group, scale: &Scale) -> Table {
 }
 
 fn witnesses(group: &Group) -> Table {
+    let told = || group.all.iter().filter_map(|m| m.witness.as_ref().map(|w| (m, w)));
+    let scale = Scale::amount(told().map(|(_, w)| w.claimed), trials::witnessed(group));
     let mut table = keyed(group, caption(group, "who else counted the work"), &[])
         .column("witness")
-        .number("claimed")
-        .number("counted")
-        .column("what was compared");
-    for m in &group.all {
-        if let Some(w) = &m.witness {
-            let mut cells = keys(group, m, &mut table, &[]);
-            cells.push(Cell::text(clean(&w.kind)));
-            cells.push(Cell::text(super::num::plain(w.claimed)));
-            cells.push(Cell::text(super::num::plain(w.counted)));
-            cells.push(Cell::text(clean(&w.note)));
-            table.push(cells);
+        .measured("claimed", scale.label())
+        .measured("counted", scale.label())
+        .measured("counted / claimed", "%");
+    for (m, w) in told() {
+        let mut cells = keys(group, m, &mut table, &[]);
+        let what = table.note(clean(&w.note));
+        cells.push(Cell { note: Some(what), ..Cell::text(clean(&w.kind)) });
+        for value in [w.claimed, w.counted] {
+            cells.push(table.maybe(scale.number(value), || "not a finite number".to_owned()));
         }
+        cells
+            .push(table.maybe(percent(w.counted / w.claimed), || "nothing was claimed".to_owned()));
+        table.push(cells);
     }
     table
 }

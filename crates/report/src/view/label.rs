@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, format_count, format_size,
+    AUTO, Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, Subsystem, format_count,
+    format_size,
 };
 
-use super::disk::{IO, SAID_BY_IO};
+use super::disk::{SAID_BY_WAY, WAY, way};
+use super::network::{self, PATH, of_network};
 use super::text::{clean, plural};
 
 /// Measurements of one kernel with what its knobs look like.
@@ -23,6 +25,9 @@ pub struct Group<'a> {
     pub all: Vec<&'a Measurement>,
     /// Knobs that differ between measurements, in the order of columns.
     pub varying: Vec<&'a str>,
+    /// Those of them without which a point has its name still, as the engine that the queue
+    /// depth of a disk's point decides.
+    pub told: Vec<&'a str>,
     /// Knobs that are the same in all.
     pub fixed: Vec<&'a str>,
     /// Knob that a chart shows from left to right.
@@ -44,14 +49,13 @@ impl<'a> Group<'a> {
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
-        if present.contains(IO) {
-            order.retain(|name| !SAID_BY_IO.contains(name));
-        }
-        let (varying, fixed) = order.iter().partition(|name| {
-            let mut values = all.iter().map(|m| m.params.get(name));
+        let said =
+            |name: &&&str| !SAID_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
+        let (varying, fixed) = order.iter().filter(said).partition(|name| {
+            let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
             // A table without a column that names its rows cannot be read.
-            [axis, "threads", IO].contains(name) || values.any(|v| Some(v) != first)
+            [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
         });
         all.sort_by(|a, b| {
             order
@@ -61,7 +65,10 @@ impl<'a> Group<'a> {
                 .unwrap_or(Ordering::Equal)
         });
         let cpus = run.host.limits.usable_cpus.len() as u64;
-        Self { run, id, spec, all, varying, fixed, axis, cpus }
+        let told = Vec::new();
+        let mut group = Self { run, id, spec, all, varying, told, fixed, axis, cpus };
+        group.told = told_by_others(&group);
+        group
     }
 
     /// Whether so many threads have to take turns on the usable CPUs.
@@ -71,7 +78,11 @@ impl<'a> Group<'a> {
 
     /// Whether the threads of this measurement took turns.
     pub fn oversubscribed(&self, m: &Measurement) -> bool {
-        self.beyond_cpus(m.params.threads())
+        match of_network(m) {
+            // Threads that wait for the other end take no turns; the check knows which do.
+            true => m.findings.iter().any(|f| f.check == "oversubscribed"),
+            false => self.beyond_cpus(m.params.threads()),
+        }
     }
 
     /// What stands beside the verdict of such a measurement.
@@ -82,23 +93,84 @@ impl<'a> Group<'a> {
         )
     }
 
-    /// `avx2+fma, f64, 2 threads`: the knobs that vary.
-    pub fn short(&self, params: &Params) -> String {
-        phrase(self.spec, params, self.varying.iter().copied())
+    /// `avx2+fma, f64, 2 threads`: the knobs that name a point.
+    pub fn short(&self, m: &Measurement) -> String {
+        self.short_without(m, &self.told)
     }
 
-    /// The knobs that vary, without one of them.
-    pub fn short_without(&self, params: &Params, without: &[&str]) -> String {
-        let names = self.varying.iter().copied().filter(|n| !without.contains(n));
-        phrase(self.spec, params, names)
+    /// The knobs that vary, without some of them. The way to a disk's file and that to the far
+    /// end are told even where all points have the same, so that no cached number passes for a
+    /// disk's and no loopback for a network.
+    pub fn short_without(&self, m: &Measurement, without: &[&str]) -> String {
+        let way = self.fixed.iter().filter(|n| self.always(n));
+        let names = self.varying.iter().chain(way).copied().filter(|n| !without.contains(n));
+        self.phrase(m, names)
+    }
+
+    /// Whether a knob is told with every number.
+    fn always(&self, name: &str) -> bool {
+        name == WAY || (name == PATH && self.all.iter().any(|m| of_network(m)))
+    }
+
+    /// The value of a knob as a cell shows it; `None` where the point has no such knob.
+    pub fn text(&self, m: &Measurement, name: &str) -> Option<String> {
+        value(self.run, m, name).map(|v| knob_value(self.spec, name, &v))
     }
 
     /// `type f64 throughout`: the knobs that do not vary; empty without any.
     pub fn fixed_phrase(&self) -> String {
-        self.all
-            .first()
-            .map_or_else(String::new, |m| phrase(self.spec, &m.params, self.fixed.iter().copied()))
+        self.all.first().map_or_else(String::new, |m| self.phrase(m, self.fixed.iter().copied()))
     }
+
+    /// Knobs in a sentence, as one would say them: what runs, on how many threads, how
+    /// much of it.
+    fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
+        let mut names: Vec<&str> = names.collect();
+        names.sort_by_key(|n| match m.params.get(n) {
+            _ if self.always(n) => 0,
+            Some(Param::Text(_)) => 1,
+            _ if Params::THREADS.contains(n) => 2,
+            _ => 3,
+        });
+        let parts: Vec<String> = names
+            .iter()
+            .filter_map(|name| value(self.run, m, name).map(|v| (name, v)))
+            .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
+            .map(|(name, v)| knob_phrase(self.spec, name, &v))
+            .collect();
+        parts.join(", ")
+    }
+}
+
+/// The value of a knob; of the ways to a disk's file and to the far end all that is said of
+/// them, in words.
+fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
+    let words = match name {
+        WAY => way(m),
+        PATH => network::path(&run.host, m),
+        _ => None,
+    };
+    words.map(Param::Text).or_else(|| m.params.get(name).cloned())
+}
+
+/// See [`Group::told`].
+fn told_by_others<'a>(group: &Group<'a>) -> Vec<&'a str> {
+    if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+        return Vec::new();
+    }
+    let names = |said: &[&str]| -> BTreeSet<String> {
+        group.all.iter().map(|m| group.short_without(m, said)).collect()
+    };
+    let all = names(&[]).len();
+    let mut told = Vec::new();
+    for knob in ["engine", "queue_depth"] {
+        let found = group.varying.iter().copied().find(|n| *n == knob && *n != group.axis);
+        told.extend(found);
+        if found.is_some() && names(&told).len() < all {
+            told.pop();
+        }
+    }
+    told
 }
 
 /// Order of two values of a knob: numbers by size, choices as declared.
@@ -126,12 +198,20 @@ fn compare(
 
 /// The value of a knob for a table's cell.
 pub fn knob_value(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+    if let Some(text) = network::knob_value(name, value).filter(|_| is_network(spec)) {
+        return text;
+    }
     let kind = spec.and_then(|s| s.knob(name)).map(|k| &k.kind);
     match (kind, value) {
         (Some(KnobKind::Size { .. }), Param::Int(v)) => format_size(*v),
         (_, Param::Int(v)) => format_count(*v),
         (_, other) => clean(&other.to_string()),
     }
+}
+
+/// The name of a knob as a column has it.
+pub fn title(name: &str) -> String {
+    if name == WAY { "I/O".to_owned() } else { clean(name) }
 }
 
 /// The name of a knob as it is said: `block size`.
@@ -144,8 +224,15 @@ pub fn is_size(spec: Option<&KernelSpec>, name: &str) -> bool {
     matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }))
 }
 
+fn is_network(spec: Option<&KernelSpec>) -> bool {
+    spec.is_some_and(|s| s.subsystem == Subsystem::Network)
+}
+
 /// The value of a knob in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
 fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+    if let Some(text) = network::knob_phrase(name, value).filter(|_| is_network(spec)) {
+        return text;
+    }
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
@@ -153,29 +240,6 @@ fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
         (None, Param::Text(_)) => knob_value(spec, name, value),
         _ => format!("{} {}", spoken(name), knob_value(spec, name, value)),
     }
-}
-
-/// Knobs in a sentence, as one would say them: what runs, on how many threads, how
-/// much of it.
-fn phrase<'n>(
-    spec: Option<&KernelSpec>,
-    params: &Params,
-    names: impl Iterator<Item = &'n str>,
-) -> String {
-    let mut names: Vec<&str> = names.collect();
-    names.sort_by_key(|n| match params.get(n) {
-        _ if *n == IO => 0,
-        Some(Param::Text(_)) => 1,
-        _ if *n == "threads" => 2,
-        _ => 3,
-    });
-    let parts: Vec<String> = names
-        .iter()
-        .filter_map(|name| params.get(name).map(|v| (name, v)))
-        .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
-        .map(|(name, v)| knob_phrase(spec, name, v))
-        .collect();
-    parts.join(", ")
 }
 
 /// Why a measurement has no trials, or no summary.

@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use proofmark_model::{Latency, Measurement, Subsystem, Unit, Verdict};
 use serde::Serialize;
 
-use super::disk;
 use super::headline::{best, in_question};
 use super::kernel::{caption, keyed, keys};
-use super::label::{Group, why_missing};
+use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
 use super::sentences::like;
 use super::series::{LINES, follows, title};
 use super::table::{Cell, Table};
 use super::text::plural;
 use super::verdict_mark;
+use super::{disk, network};
 
 /// Least step of the cumulative share, in percent, that a line shows.
 const STEP: f64 = 0.1;
@@ -46,8 +46,8 @@ pub struct Point {
     pub label: String,
     /// In words.
     pub about: String,
-    /// Verdict of its measurement.
-    pub verdict: Verdict,
+    /// Verdict of its measurement, where the legend does not tell that of the whole curve.
+    pub verdict: Option<Verdict>,
 }
 
 /// One curve.
@@ -80,18 +80,57 @@ pub struct LatencyChart {
     pub left_out: String,
 }
 
+/// What the times of round trips are.
+const ROUND_TRIP: &str = "One full round trip, from before the block is sent until all of its answer \
+    is there, over all trials; none is halved.";
+
+/// What the times of connections are.
+const CONNECTION: &str = "From before the socket is made until the far end's first byte is there.";
+
+/// `p50 118.0 us, p99 310.0 us`.
+pub fn phrase(m: &Measurement) -> Option<String> {
+    let l = m.latency.as_ref()?;
+    let time = |v: f64| Scale::of([v], Unit::Second).with_label(v);
+    let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
+    time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
+}
+
+/// What the times of a kernel are, and under which name that is told.
+fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
+    let m = group.all.first()?;
+    match m.subsystem {
+        Subsystem::Disk => Some(("p50 and the other times", IO_TIME)),
+        Subsystem::Network if network::round_trips(m) => Some(("times of round trips", ROUND_TRIP)),
+        Subsystem::Network => Some(("times of connections", CONNECTION)),
+        _ => None,
+    }
+}
+
+/// The cell of one of the times of single operations, or why there is none.
+pub fn percentile(
+    m: &Measurement,
+    scale: &Scale,
+    table: &mut Table,
+    read: impl Fn(&Latency) -> Option<f64>,
+) -> Cell {
+    let text = m.latency.as_ref().and_then(read).and_then(|v| scale.number(v));
+    table.maybe(text, || match m.latency {
+        None => "its operations were not timed one by one".to_owned(),
+        Some(_) => "too few operations for this percentile".to_owned(),
+    })
+}
+
 /// Percentiles of every point that has them; empty where none has.
 pub fn table(group: &Group) -> Table {
     let scale = scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
-    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
     let mut table = keyed(group, caption(group, "time of single operations"), &[]);
     // A narrow page always has p50 and p99.
     for (name, spare) in
         [("min", 4), ("mean", 3), ("p50", 0), ("p90", 4), ("p99", 0), ("p99.9", 1), ("max", 1)]
     {
         table = table.measured(name, scale.label()).spare(spare);
-        if disk && name == "p50" {
-            table = table.explained(IO_TIME);
+        if let Some((term, about)) = meaning(group).filter(|_| name == "p50") {
+            table = table.explained(term, about);
         }
     }
     table = table.number("count").spare(3);
@@ -100,25 +139,33 @@ pub fn table(group: &Group) -> Table {
     }
     for m in &group.all {
         let mut cells = keys(group, m, &mut table, &[]);
-        let Some(l) = &m.latency else {
-            let why = why_missing(m, "latency", "its operations were not timed one by one");
-            let none = table.missing(why);
+        let Some(count) = m.latency.as_ref().map(|l| l.count) else {
+            let none = table.missing(match m.summary {
+                None => why_no_trials(m),
+                Some(_) => why_missing(m, "latency", "its operations were not timed one by one"),
+            });
             cells.resize(table.columns.len(), none);
             table.push(cells);
             continue;
         };
-        for value in [Some(l.min), Some(l.mean), Some(l.p50), l.p90, l.p99, l.p999, Some(l.max)] {
-            let text = value.and_then(|v| scale.number(v));
-            cells.push(table.maybe(text, || "too few operations for this percentile".to_owned()));
-        }
-        cells.push(Cell::text(proofmark_model::format_count(l.count)));
+        let times: [fn(&Latency) -> Option<f64>; 7] = [
+            |l| Some(l.min),
+            |l| Some(l.mean),
+            |l| Some(l.p50),
+            |l| l.p90,
+            |l| l.p99,
+            |l| l.p999,
+            |l| Some(l.max),
+        ];
+        cells.extend(times.map(|read| percentile(m, &scale, &mut table, read)));
+        cells.push(Cell::text(proofmark_model::format_count(count)));
         table.push(cells);
     }
     table
 }
 
 /// One scale for the times of a kernel, that keeps the digits of its shortest.
-fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
+pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
     let medians: Vec<f64> = all.map(|l| l.p50).collect();
     Scale::of_values(&medians, Unit::Second)
 }
@@ -204,7 +251,7 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Opt
             line.extend(on_axis(b.upto).map(|x| [x, share]));
         }
     }
-    let name = group.short(&m.params);
+    let name = group.short(m);
     let points = [("p50", Some(l.p50), 50.0), ("p99", l.p99, 99.0), ("p99.9", l.p999, 99.9)];
     let points: Vec<Point> = points
         .into_iter()
@@ -213,7 +260,7 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Opt
                 at: [on_axis(value?)?, share],
                 label: String::new(),
                 about: format!("{name}: {percentile} {}", scale.with_label(value?)?),
-                verdict: m.verdict,
+                verdict: None,
             })
         })
         .collect();
@@ -269,7 +316,7 @@ fn sweep(
                     rate.with_label(s.median)?,
                     verdict_mark(m.verdict)
                 ),
-                verdict: m.verdict,
+                verdict: Some(m.verdict),
             })
         });
         let points: Vec<Point> = points.collect();
@@ -282,7 +329,7 @@ fn sweep(
         return None;
     }
     Some(LatencyChart {
-        title: title(group, "latency by throughput", &group.short_without(&first.params, but)),
+        title: title(group, "latency by throughput", &group.short_without(first, but)),
         description: format!("Latency as the queue gets deeper. {}.", told(&curves)),
         x: Along { label: rate.label().to_owned(), log: false },
         y: Along { label: times.label().to_owned(), log: wide(&curves) },

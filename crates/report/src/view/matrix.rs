@@ -24,7 +24,7 @@ pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
     let mut columns: Vec<String> = Vec::new();
     let mut rows: Vec<(u64, Vec<(usize, &Measurement)>)> = Vec::new();
     for m in &group.all {
-        let name = group.short_without(&m.params, &[axis]);
+        let name = group.short_without(m, &[axis]);
         let at = columns.iter().position(|c| *c == name).unwrap_or_else(|| {
             columns.push(name);
             columns.len() - 1

@@ -3,8 +3,9 @@
 //! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
 //! Kalibera and Jones, ISMM'13 (how many repetitions).
 
-use proofmark_model::{Run, Subsystem, format_quantity, format_seconds};
+use proofmark_model::{Measurement, Run, Subsystem, format_quantity, format_seconds};
 
+use super::network::of_network;
 use super::num::percent;
 use super::text::clean;
 
@@ -15,14 +16,36 @@ const MEMORY: &str = "Memory. Bytes are counted as STREAM counts them: what the 
     a load that waited for the one before it; time divided by operations is called reciprocal \
     throughput.";
 
-/// What is measured of a disk.
-const DISK: &str = "Disk. Files hold random data that was written and synced before. Direct I/O \
-    goes past the page cache; what a device cannot do directly is buffered, with the file evicted \
-    before each trial (cold cache) or read once before (warm cache), and says so. Beside each rate \
-    stands what the block devices themselves counted in the timed part, as a share of the bytes \
-    asked for. A write rate says whether its time includes the flush to stable storage. IOPS is the \
-    rate divided by the block size. The latency of an I/O runs from before its submission until its \
-    completion was seen.";
+/// What is counted on a network.
+const NETWORK: &str = "Network. Both ends are processes of their own, over loopback too, and \
+    loopback is named so wherever a number of it stands. Bits are those of payload, without any \
+    header, as the receiver counted them. A round trip is the full one. The counters of both ends' \
+    interfaces and protocols are read around each trial.";
+
+/// Where threads run.
+fn threads(run: &Run) -> String {
+    let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
+    let (disk, network) = (any(of_disk), any(of_network));
+    let pinned = "Each is pinned to a CPU that this process may use, physical cores before the \
+                  second threads of a core";
+    let free = "run where the scheduler puts them";
+    let rest = any(|m| !of_disk(m) && !of_network(m)) || !(disk || network);
+    let mut parts = match (rest, disk) {
+        (true, false) => vec![format!("{pinned}.")],
+        (true, true) => vec![format!("{pinned}; those of disk kernels {free}.")],
+        (false, true) if !network => vec![format!("They {free}.")],
+        (false, true) => vec![format!("Those of disk kernels {free}.")],
+        (false, false) => Vec::new(),
+    };
+    if network {
+        parts.push("Those of network kernels run where the knob placement says.".to_owned());
+    }
+    parts.join(" ")
+}
+
+fn of_disk(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Disk
+}
 
 /// A paragraph each.
 pub fn paragraphs(run: &Run) -> Vec<String> {
@@ -54,9 +77,14 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
                 format_quantity(*r, proofmark_model::Unit::Second)
             )
         });
+    let of_run = |kernel: &str| {
+        run.plan.points.iter().any(|p| p.kernel == kernel)
+            || run.measurements.iter().any(|m| m.kernel == kernel)
+    };
     let others: Vec<String> = policy
         .trial_s_of
         .iter()
+        .filter(|(kernel, _)| of_run(kernel))
         .map(|(kernel, s)| format!("{} with {}", seconds(*s), clean(kernel)))
         .collect();
     let others =
@@ -68,10 +96,10 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
              for it. A trial lasts at least {}{others}.{timer}",
             seconds(policy.trial_s)
         ),
-        "Threads. Each is pinned to a CPU that this process may use, physical cores before the \
-         second threads of a core. More threads than usable CPUs share them, and are named \
-         oversubscribed."
-            .to_owned(),
+        format!(
+            "Threads. {} More than usable CPUs share them, and are named oversubscribed.",
+            threads(run)
+        ),
         format!(
             "Trials. {trials}{budget} Warm-up is taken until the rate is steady, and is not counted."
         ),
@@ -92,8 +120,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {
         out.insert(2, MEMORY.to_owned());
     }
-    if run.measurements.iter().any(|m| m.subsystem == Subsystem::Disk) {
-        out.insert(2, DISK.to_owned());
+    if run.measurements.iter().any(of_network) {
+        out.insert(2, NETWORK.to_owned());
     }
     out
 }

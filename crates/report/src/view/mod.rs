@@ -9,7 +9,9 @@
 //! `-` with a footnote that says why.
 
 mod derivation;
+mod detail;
 mod disk;
+mod ends;
 mod findings;
 mod glance;
 mod headline;
@@ -18,8 +20,10 @@ mod kernel;
 mod label;
 mod latency;
 mod levels;
+mod loss;
 mod matrix;
 mod method;
+mod network;
 mod num;
 mod published;
 mod roofline;
@@ -28,6 +32,7 @@ mod series;
 mod storage;
 mod table;
 mod text;
+mod traffic;
 mod trials;
 
 use proofmark_model::{Run, Severity, Verdict, format_seconds};
@@ -42,11 +47,12 @@ pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
-pub use table::{Cell, Column, Row, Table};
-pub use text::{clean, plural};
+pub use table::{Cell, Column, Row, Table, Term};
+pub use text::{clean, plural, stop};
 
 pub(crate) use disk::trial_iops;
 pub(crate) use label::why_no_trials;
+pub(crate) use trials::median;
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,10 +65,14 @@ pub struct View {
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
-    /// What the disk does, in few numbers; empty where none was measured.
-    pub disk: Table,
+    /// What disk and network do, in few numbers; no table where none was measured.
+    pub glances: Vec<Table>,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
+    /// What has no ceiling at all, and why; a sentence each.
+    pub lacking: Vec<String>,
+    /// What columns mean.
+    pub terms: Vec<Term>,
     /// CPU peaks and memory levels in one picture, if both were measured.
     pub roofline: Option<Roofline>,
     /// All findings, worst first; the same finding over many points is one.
@@ -93,16 +103,21 @@ pub struct Trust {
 impl View {
     /// What a report of this run says.
     pub fn of(run: &Run) -> Self {
-        let run = &*disk::named(run);
-        let kernels = kernel::all(run);
+        let groups = kernel::groups(run);
+        let glances = glance::tables(run);
+        let mut kernels = kernel::all(&groups);
+        detail::refer(&mut kernels);
+        let roofline = roofline::of(run);
         Self {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run),
-            disk: glance::disk(run),
+            terms: terms(&glances, &kernels, roofline.as_ref()),
+            glances,
             kernels,
-            roofline: roofline::of(run),
+            lacking: derivation::lacking(&groups),
+            roofline,
             findings: findings::all(run),
             host: host::tables(&run.host),
             method: method::paragraphs(run),
@@ -202,6 +217,19 @@ fn trust(run: &Run) -> Trust {
         sentence,
         stopped: stopped(run),
     }
+}
+
+/// What the columns of these tables mean, each term once.
+fn terms(glances: &[Table], kernels: &[KernelView], roofline: Option<&Roofline>) -> Vec<Term> {
+    let tables = glances
+        .iter()
+        .chain(kernels.iter().flat_map(KernelView::explained))
+        .chain(roofline.map(|r| &r.table));
+    let mut out: Vec<Term> = Vec::new();
+    for column in tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns) {
+        out.extend(column.about.clone().filter(|new| out.iter().all(|t| t.name != new.name)));
+    }
+    out
 }
 
 fn was(count: usize) -> &'static str {

@@ -39,6 +39,17 @@ impl Scale {
         factor.is_finite().then_some(Self { quantity })
     }
 
+    /// The scale of amounts of work in a unit, on which the least keeps its digits.
+    pub fn amount(values: impl Iterator<Item = f64>, unit: &str) -> Self {
+        let least = values.filter(|v| v.is_finite() && *v > 0.0).fold(f64::INFINITY, f64::min);
+        // A word takes no prefix, and millions of it are told as a power of ten.
+        let step = [(1e12, "T"), (1e9, "G"), (1e6, "M")]
+            .into_iter()
+            .find(|(size, _)| least.is_finite() && least >= *size && unit != "cycles");
+        let (size, prefix) = step.unwrap_or((1.0, ""));
+        Self { quantity: Quantity { factor: 1.0 / size, label: format!("{prefix}{unit}") } }
+    }
+
     /// The same in thousands.
     pub fn thousands(self) -> Self {
         let Quantity { factor, label } = self.quantity;
@@ -63,7 +74,8 @@ impl Scale {
         }
         let magnitude = scaled.abs();
         let plain = scaled == 0.0 || (1e-3..1e7).contains(&magnitude);
-        Some(if plain { self.quantity.number(value) } else { format!("{scaled:.3e}") })
+        let text = if plain { self.quantity.number(value) } else { format!("{scaled:.3e}") };
+        Some(unsigned_zero(text))
     }
 
     /// The number with its label.
@@ -85,6 +97,14 @@ impl Scale {
     }
 }
 
+/// A zero has no sign, whether it was one or was rounded to one.
+fn unsigned_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
+        _ => text,
+    }
+}
+
 /// A share as a percentage with one decimal and no sign: `99.2`.
 pub fn percent(share: f64) -> Option<String> {
     let value = share * 100.0;
@@ -93,7 +113,7 @@ pub fn percent(share: f64) -> Option<String> {
     } else if value.abs() >= 1e6 {
         Some(format!("{value:.2e}"))
     } else {
-        Some(format!("{value:.1}"))
+        Some(unsigned_zero(format!("{value:.1}")))
     }
 }
 
@@ -121,14 +141,15 @@ pub fn plain(value: f64) -> String {
         return "not finite".to_owned();
     }
     let magnitude = value.abs();
-    if value == value.trunc() && magnitude < 1e7 {
+    let text = if value == value.trunc() && magnitude < 1e7 {
         format!("{value:.0}")
     } else if (1e-3..1e7).contains(&magnitude) {
         let text = format!("{value:.4}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         format!("{value:.4e}")
-    }
+    };
+    unsigned_zero(text)
 }
 
 #[cfg(test)]
@@ -152,6 +173,10 @@ mod tests {
         assert_eq!(plain(2.0), "2");
         assert_eq!(plain(3_999_123_456.0), "3.9991e9");
         assert_eq!(plain(0.25), "0.25");
+        assert_eq!(plain(-0.0), "0");
+        assert_eq!(percent(-1e-5).as_deref(), Some("0.0"));
+        assert_eq!(scale.number(-0.0).as_deref(), Some("0.000"));
+        assert_eq!(percent(-0.5).as_deref(), Some("-50.0"));
     }
 
     #[test]
@@ -166,6 +191,15 @@ mod tests {
         assert_eq!(rates(&[0.9e9, 22e9]).label(), "GB/s");
         assert_eq!(rates(&[1.0, 3e9]).label(), "GB/s", "no scale holds both");
         assert_eq!(Scale::of_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
+    }
+
+    #[test]
+    fn amounts_keep_the_digits_of_the_least() {
+        let scale = Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B");
+        assert_eq!((scale.label(), scale.number(2.46e6).as_deref()), ("MB", Some("2.460")));
+        assert_eq!(scale.number(3.72e9).as_deref(), Some("3720"));
+        assert_eq!(Scale::amount(std::iter::empty(), "op").label(), "op");
+        assert_eq!(Scale::amount([1e9].into_iter(), "cycles").label(), "cycles");
     }
 
     #[test]

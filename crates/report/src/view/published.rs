@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use proofmark_model::{Host, Measurement, Subsystem, Summary, Unit, format_size};
 
 use super::headline::{best, in_question};
-use super::kernel::{caption, keyed, keys, verdict};
-use super::label::{Group, knob_value, spoken, why_missing, why_no_trials};
+use super::kernel::{caption, keyed, keys, verdict, why_no_ceiling};
+use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
-use super::num::Scale;
+use super::network::{of_network, round_trips};
+use super::num::{Scale, percent};
 use super::table::{Cell, Table};
 use super::text::clean;
 
@@ -25,8 +26,7 @@ const SMALL_ON_DISK: u64 = 4096;
 /// The kernel that measures a latency.
 const LATENCY: &str = "memory.latency";
 /// What a reciprocal throughput is.
-const RECIPROCAL: &str = "A reciprocal throughput is the time divided by the blocks of all \
-    threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
+const RECIPROCAL: &str = "The time divided by the blocks of all threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
     The latency is the time of one access that waited for the one before it, as memory.latency \
     measures it";
 
@@ -34,6 +34,9 @@ const RECIPROCAL: &str = "A reciprocal throughput is the time divided by the blo
 const RECIPROCAL_IO: &str = "The time divided by the I/Os of all threads together, which the \
     published experiments print as latency. It is none: I/Os overlap in time, and more in flight \
     make it less. The latency p50 is the median time of one I/O of the same point.";
+
+/// What the values of round trips are.
+const MEAN: &str = "mean round trip, every trial";
 
 /// One point with its values.
 struct Line<'a> {
@@ -46,16 +49,24 @@ struct Line<'a> {
 /// The tables of one kernel.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let by = rows_by(group);
-    let published = in_megabytes(group);
+    let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);
+    let theory = group.all.iter().any(|m| of_network(m) && m.ceiling.is_some());
     let parts = combinations(group, &group.all, &[by]);
     parts
         .into_iter()
         .map(|(name, members)| {
             let lines: Vec<Line> = members.into_iter().map(Line::of).collect();
-            let mut table = start(group, scale, Some(by), ["every trial", &name], &lines);
+            let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
+            let mut table = start(group, scale, Some(by), [what, &name], &lines);
+            if theory {
+                table = table.number("Theoretical").measured("of it", "%");
+            }
             for line in &lines {
-                let cells = cells(group, scale, Some(by), line, &mut table);
+                let mut cells = cells(group, scale, Some(by), line, &mut table);
+                if theory {
+                    cells.extend(theoretical(line.m, scale, &mut table));
+                }
                 table.push(cells);
             }
             table
@@ -63,11 +74,22 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
         .collect()
 }
 
-/// Rates of a disk are in MB/s, as published.
-fn in_megabytes(group: &Group) -> Option<Scale> {
+/// Rates of a disk are in MB/s, of a network in Mbit/s, and round trips in ms, as published.
+fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
-    let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
-    rate.then(|| Scale::of([1e6], Unit::BytePerSecond))
+    match (m.subsystem, m.unit) {
+        (Subsystem::Disk, Unit::BytePerSecond) => Some(Scale::of([1e6], Unit::BytePerSecond)),
+        (Subsystem::Network, Unit::BitPerSecond) => Some(Scale::of([1e6], Unit::BitPerSecond)),
+        _ if round_trips(m) => Some(Scale::of([1e-3], Unit::Second)),
+        _ => None,
+    }
+}
+
+/// The ceiling, and how near the median came.
+fn theoretical(m: &Measurement, scale: &Scale, table: &mut Table) -> [Cell; 2] {
+    let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
+    let near = m.efficiency.and_then(percent);
+    [ceiling, near].map(|text| table.maybe(text, || why_no_ceiling(m)))
 }
 
 /// The largest block whose time is printed.
@@ -97,9 +119,9 @@ pub fn reciprocal(group: &Group) -> Vec<Table> {
 }
 
 fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option<Table> {
-    let params = &members.first()?.params;
-    let size = params.int("block_size")?;
-    let name = by.map_or_else(String::new, |by| group.short_without(params, &[by, "block_size"]));
+    let first = members.first()?;
+    let size = first.params.int("block_size")?;
+    let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
     let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(m)).collect();
     let beside = Beside::of(group);
     let means = lines.iter().flat_map(|l| [l.mean, beside.latency(l.m)]).flatten();
@@ -107,7 +129,7 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let what = format!("reciprocal throughput, time a block of {}", format_size(size));
     let mut table = start(group, &scale, by, [&what, &name], &lines)
         .measured(beside.title(), scale.label())
-        .explained(&beside.about(group));
+        .explained(beside.term(), &beside.about(group));
     for line in &lines {
         let mut cells = cells(group, &scale, by, line, &mut table);
         let value = beside.latency(line.m).and_then(|v| scale.number(v));
@@ -145,6 +167,13 @@ impl<'a> Beside<'a> {
         match self {
             Self::Disk => "latency p50",
             Self::Memory(_) => LATENCY,
+        }
+    }
+
+    fn term(&self) -> &'static str {
+        match self {
+            Self::Disk => "reciprocal throughput of a disk",
+            Self::Memory(_) => "reciprocal throughput of memory",
         }
     }
 
@@ -193,6 +222,11 @@ fn counted(m: &Measurement) -> f64 {
 impl<'a> Line<'a> {
     /// The values as measured, with the run's own statistics.
     fn of(m: &'a Measurement) -> Self {
+        if round_trips(m) {
+            // Of each stream one block is under way at any time, so this is the mean of all.
+            let streams = m.params.threads() as f64;
+            return Self::of_times(m, m.trials.iter().map(|t| streams / t.value).collect());
+        }
         let values = m.trials.iter().map(|t| t.value).collect();
         let (mean, sd) = m.summary.as_ref().map_or((None, None), |s| (Some(s.mean), s.sd));
         Self { m, values, mean, sd }
@@ -200,7 +234,10 @@ impl<'a> Line<'a> {
 
     /// The time a block of each trial; mean and deviation are those of the times.
     fn of_blocks(m: &'a Measurement) -> Self {
-        let values: Vec<f64> = m.trials.iter().map(|t| counted(m) / t.value).collect();
+        Self::of_times(m, m.trials.iter().map(|t| counted(m) / t.value).collect())
+    }
+
+    fn of_times(m: &'a Measurement, values: Vec<f64>) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -213,6 +250,10 @@ impl<'a> Line<'a> {
 fn rows_by<'a>(group: &Group<'a>) -> &'a str {
     let threads: BTreeSet<u64> = group.all.iter().map(|m| m.params.threads()).collect();
     match group.axis {
+        "block_size" if group.all.iter().any(|m| round_trips(m)) => match threads.len() {
+            0 | 1 => "block_size",
+            _ => "streams",
+        },
         "block_size" => "threads",
         "queue_depth" if threads.len() > 1 => "threads",
         axis => axis,
@@ -226,8 +267,10 @@ fn combinations<'a>(
     by: &[&str],
 ) -> Vec<(String, Vec<&'a Measurement>)> {
     let mut out: Vec<(String, Vec<&Measurement>)> = Vec::new();
+    // What is the same in every row stands in the caption.
+    let without = [by, &group.fixed].concat();
     for m in all {
-        let name = group.short_without(&m.params, by);
+        let name = group.short_without(m, &without);
         match out.iter_mut().find(|(n, _)| *n == name) {
             Some((_, members)) => members.push(m),
             None => out.push((name, vec![m])),
@@ -262,6 +305,15 @@ fn start(group: &Group, scale: &Scale, by: Option<&str>, what: [&str; 2], lines:
     table.number("Average").number("Std Dev").column("verdict")
 }
 
+/// A value; round trips of microseconds keep their digits in ms, as published.
+fn number(m: &Measurement, scale: &Scale, value: f64) -> Option<String> {
+    let scaled = scale.scaled(value);
+    match round_trips(m) && (1e-5..1.0).contains(&scaled) {
+        true => Some(format!("{scaled:.5}")),
+        false => scale.number(value),
+    }
+}
+
 fn cells(
     group: &Group,
     scale: &Scale,
@@ -270,9 +322,9 @@ fn cells(
     table: &mut Table,
 ) -> Vec<Cell> {
     let m = line.m;
-    let row = |by| match (by, m.params.get(by)) {
-        ("threads", _) => Some(proofmark_model::format_count(m.params.threads())),
-        (_, value) => value.map(|v| knob_value(group.spec, by, v)),
+    let row = |by| match by {
+        "threads" => Some(proofmark_model::format_count(m.params.threads())),
+        knob => group.text(m, knob),
     };
     let mut cells = match by {
         Some(by) => vec![table.maybe(row(by), || "this point has no such knob".to_owned())],
@@ -280,15 +332,15 @@ fn cells(
     };
     let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
     for i in 0..shown {
-        let value = line.values.get(i).and_then(|v| scale.number(*v));
+        let value = line.values.get(i).and_then(|v| number(m, scale, *v));
         cells.push(table.maybe(value, || match m.trials.is_empty() {
             true => why_no_trials(m),
             false => "this point took fewer trials".to_owned(),
         }));
     }
-    let mean = line.mean.and_then(|v| scale.number(v));
+    let mean = line.mean.and_then(|v| number(m, scale, v));
     cells.push(table.maybe(mean, || why_no_trials(m)));
-    let sd = line.sd.and_then(|sd| scale.number(sd));
+    let sd = line.sd.and_then(|sd| number(m, scale, sd));
     cells.push(table.maybe(sd, || match &m.summary {
         None => why_no_trials(m),
         Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),

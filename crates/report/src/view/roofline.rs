@@ -219,8 +219,9 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
         .number("bandwidth");
     table.keys = 1;
     for p in peaks {
-        let peak = format!("where that level is no longer the limit of {}, {}", p.name, p.text);
-        table = table.measured(p.name.clone(), "FLOP/B").explained(&peak);
+        let meaning =
+            format!("Ridge point: where a level is no longer the limit of this peak, {}.", p.text);
+        table = table.measured(p.name.clone(), "FLOP/B").explained(&p.name, &meaning);
     }
     for s in slopes {
         let note = Some(table.note(format!("measured by {}", s.about)));

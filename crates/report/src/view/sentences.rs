@@ -1,16 +1,16 @@
 //! Sentences drawn from the figures of one kernel.
 
-use proofmark_model::{
-    Measurement, Param, Run, Subsystem, Summary, Verdict, format_seconds, format_size,
-};
+use proofmark_model::{Measurement, Subsystem, Summary, Verdict, format_seconds, format_size};
 
 use super::disk::{device_share, distance, fall_phrase};
 use super::headline::{best, in_question};
-use super::label::{Group, knob_value};
+use super::label::{Group, spoken, title};
+use super::latency;
 use super::levels::{disagreements, plateaus};
+use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::series::follows;
-use super::text::{and_list, capital, clean, plural};
+use super::text::{and_list, capital, plural};
 
 /// Series whose plateaus are told; of more, only that of the headline.
 const SERIES: usize = 4;
@@ -19,26 +19,27 @@ const SERIES: usize = 4;
 pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
     let asked = in_question(group);
-    if let Some((hero, summary)) = best(group, &asked) {
-        out.extend(scaling(group, &asked, hero, summary));
+    if let Some((hero, _)) = best(group, &asked) {
+        out.extend(scaling(group, &asked, hero, "threads"));
         out.extend(levels(group, hero, scale));
-        out.extend(deeper(group, &asked, hero));
+        out.extend(scaling(group, &asked, hero, "queue_depth"));
+        out.extend(scaling(group, &asked, hero, "streams"));
     }
     out.extend(group.all.iter().filter_map(|m| {
         let fell = fall_phrase(m, scale)?;
-        Some(format!("The rate fell ({}): {fell}.", group.short(&m.params)))
+        Some(format!("The rate fell ({}): {fell}.", group.short(m)))
     }));
     out.extend(page_cache(group, scale));
+    out.extend(loopback(group, scale));
     out.extend(disagreements(group.all.iter().copied()).into_iter().map(|d| {
         let [reported, measured] = [d.reported, d.measured].map(|b| format_size(b as u64));
         format!("{}: the machine reports {reported}, its plateau ends at {measured}.", d.level)
     }));
-    out.extend(verdicts(group));
     out
 }
 
 /// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
-pub fn design(group: &Group, run: &Run) -> String {
+pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "None of its points was measured.".to_owned();
     }
@@ -48,7 +49,7 @@ pub fn design(group: &Group, run: &Run) -> String {
         .map(|name| {
             let mut values: Vec<String> = Vec::new();
             for m in &group.all {
-                if let Some(v) = m.params.get(name).map(|v| knob_value(group.spec, name, v))
+                if let Some(v) = group.text(m, name)
                     && !values.contains(&v)
                 {
                     values.push(v);
@@ -57,10 +58,10 @@ pub fn design(group: &Group, run: &Run) -> String {
             // Values that hold a comma would run together.
             let lists = values.iter().any(|v| v.contains(", "));
             let values = if lists { values.join(" or ") } else { and_list(&values) };
-            format!("{} {values}", clean(name))
+            format!("{} {values}", title(name))
         })
         .collect();
-    let policy = &run.plan.policy;
+    let policy = &group.run.plan.policy;
     let of = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join("; ")) };
     let trial_s = policy.trial_s_for(group.id);
     let length = if trial_s.is_finite() && trial_s > 0.0 {
@@ -81,96 +82,86 @@ pub fn design(group: &Group, run: &Run) -> String {
 
 /// Members of `all` that differ from `from` in these knobs only.
 pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
-    let kept = |(name, _): &(&String, &Param)| !but.contains(&name.as_str());
-    let like =
-        |m: &&Measurement| m.params.0.iter().filter(kept).eq(from.params.0.iter().filter(kept));
-    all.iter().copied().filter(like).collect()
+    all.iter().copied().filter(|m| m.params.same_but(&from.params, but)).collect()
 }
 
-/// How the value changes with the threads, in the series of the best number.
+/// How the value changes with the threads, or as the queue gets deeper, in the series of the
+/// best number.
 fn scaling(
     group: &Group,
     asked: &[&Measurement],
     hero: &Measurement,
-    best: &Summary,
+    knob: &str,
 ) -> Option<String> {
+    let mut but = vec![knob];
+    but.extend(follows(group, knob));
     // A working set is that of one thread and gets smaller as they get more.
-    let divided = group.axis == "working_set";
-    let but = if divided { &["threads", "working_set"][..] } else { &["threads"] };
-    let mut series: Vec<(u64, &Summary)> = like(asked, hero, but)
-        .into_iter()
-        .filter(|m| m.verdict != Verdict::Invalid)
-        .filter_map(|m| Some((m.params.threads(), m.summary.as_ref()?)))
-        .filter(|(_, s)| s.median.is_finite())
-        .collect();
-    series.sort_by_key(|(threads, _)| *threads);
-    series.dedup_by_key(|(threads, _)| *threads);
-    let first = *series.first()?;
-    if series.len() < 2 || first.1.median <= 0.0 || best.median <= 0.0 {
-        return None;
-    }
-    let (over, within): (Vec<_>, Vec<_>) =
-        series[1..].iter().partition(|(threads, _)| group.beyond_cpus(*threads));
-    let steps = |from: (u64, &Summary), steps: &[&(u64, &Summary)]| -> String {
-        and_list(&steps.iter().map(|s| step(from, **s, "with")).collect::<Vec<_>>())
+    but.extend(Some("working_set").filter(|set| knob == "threads" && group.axis == *set));
+    let of = |m: &Measurement| match knob {
+        "threads" => Some(m.params.threads()),
+        knob => m.params.int(knob),
     };
-    // Memory is bound by what the usable CPUs reach together: that is what more
-    // threads than those are held against.
-    let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
-    let kind = match group.short_without(&hero.params, but) {
-        text if text.is_empty() => String::new(),
-        text => format!(" ({text})"),
-    };
-    let against = plural(first.0, "thread");
-    let mut parts = Vec::new();
-    if !within.is_empty() {
-        parts.push(steps(first, &within));
-    }
-    match full {
-        Some(full) if !over.is_empty() => parts.push(format!(
-            "oversubscribed, against {}, {}",
-            plural(full.0, "thread"),
-            steps(*full, &over)
-        )),
-        None if !over.is_empty() => parts.push(format!("oversubscribed, {}", steps(first, &over))),
-        _ => {}
-    }
-    Some(format!("Against {against}{kind}, it is {}.", parts.join("; ")))
-}
-
-/// `1.98 times with 2 (the intervals overlap)`.
-fn step((_, from): (u64, &Summary), (count, s): (u64, &Summary), with: &str) -> String {
-    let overlap = match (from.ci95, s.ci95) {
-        (Some([a, b]), Some([c, d])) => a <= d && c <= b,
-        _ => false,
-    };
-    let factor = s.median / from.median;
-    let same = if overlap { " (the intervals overlap)" } else { "" };
-    format!("{factor:.2} times {with} {count}{same}")
-}
-
-/// How the value changes as the queue gets deeper, in the series of the best number.
-fn deeper(group: &Group, asked: &[&Measurement], hero: &Measurement) -> Option<String> {
-    const DEPTH: &str = "queue_depth";
-    let mut but = vec![DEPTH];
-    but.extend(follows(group, DEPTH));
     let mut series: Vec<(u64, &Summary)> = like(asked, hero, &but)
         .into_iter()
         .filter(|m| m.verdict != Verdict::Invalid)
-        .filter_map(|m| Some((m.params.int(DEPTH)?, m.summary.as_ref()?)))
+        .filter_map(|m| Some((of(m)?, m.summary.as_ref()?)))
         .filter(|(_, s)| s.median.is_finite())
         .collect();
-    series.sort_by_key(|(depth, _)| *depth);
+    series.sort_by_key(|(value, _)| *value);
+    series.dedup_by_key(|(value, _)| *value);
     let (first, rest) = series.split_first()?;
     if rest.is_empty() || first.1.median <= 0.0 {
         return None;
     }
-    let steps: Vec<String> = rest.iter().map(|s| step(*first, *s, "at")).collect();
-    let kind = match group.short_without(&hero.params, &but) {
+    let kind = match group.short_without(hero, &but) {
         text if text.is_empty() => String::new(),
         text => format!(" ({text})"),
     };
-    Some(format!("Against queue depth {}{kind}, it is {}.", first.0, and_list(&steps)))
+    let (against, parts) = match knob {
+        "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
+        "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
+        knob => (format!("{} {}", spoken(knob), first.0), steps(*first, rest, "at")),
+    };
+    Some(format!("Against {against}{kind}, it is {parts}."))
+}
+
+/// The steps of more threads; those that take turns apart from the others.
+fn by_threads(
+    group: &Group,
+    hero: &Measurement,
+    first: (u64, &Summary),
+    rest: &[(u64, &Summary)],
+) -> String {
+    let (over, within): (Vec<_>, Vec<_>) =
+        rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
+    // Memory is bound by what the usable CPUs reach together: that is what more
+    // threads than those are held against.
+    let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
+    let turns = match full {
+        _ if over.is_empty() => None,
+        Some(full) => Some(format!(
+            "oversubscribed, against {}, {}",
+            plural(full.0, "thread"),
+            steps(full, &over, "with")
+        )),
+        None => Some(format!("oversubscribed, {}", steps(first, &over, "with"))),
+    };
+    let within = (!within.is_empty()).then(|| steps(first, &within, "with"));
+    within.into_iter().chain(turns).collect::<Vec<_>>().join("; ")
+}
+
+/// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
+fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
+    let step = |(count, s): &(u64, &Summary)| {
+        let overlap = match (from.1.ci95, s.ci95) {
+            (Some([a, b]), Some([c, d])) => a <= d && c <= b,
+            _ => false,
+        };
+        let factor = s.median / from.1.median;
+        let same = if overlap { " (the intervals overlap)" } else { "" };
+        format!("{factor:.2} times {with} {count}{same}")
+    };
+    and_list(&to.iter().map(step).collect::<Vec<_>>())
 }
 
 /// That the fastest number of the page cache is none of the disk.
@@ -178,13 +169,23 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
     let (m, s) = best(group, &cached)?;
-    let (rate, name) = (scale.with_label(s.median)?, group.short(&m.params));
+    let (rate, name) = (scale.with_label(s.median)?, group.short(m));
     let device = device_share(m).and_then(percent);
     let device = device.map_or_else(
         || "what the device moved meanwhile is not known".to_owned(),
         |p| format!("the device moved {p} % of it"),
     );
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
+}
+
+/// That the fastest number over loopback is none of the network, beside one of that.
+fn loopback(group: &Group, scale: &Scale) -> Option<String> {
+    best(group, &in_question(group)).filter(|(hero, _)| !over_loopback(hero))?;
+    let within = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
+    let (m, s) = best(group, &network::in_question(within))?;
+    let trips = latency::phrase(m).filter(|_| network::round_trips(m));
+    let told = trips.or_else(|| scale.with_label(s.median))?;
+    Some(format!("No network: {told} ({}).", group.short(m)))
 }
 
 /// What each cache level and memory give, a sentence a series of working sets.
@@ -222,23 +223,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
             })
         })
         .collect();
-    let named = group.short_without(&series.first()?.params, &["working_set"]);
+    let named = group.short_without(series.first()?, &["working_set"]);
     let start = if named.is_empty() { String::new() } else { format!("{}: ", capital(&named)) };
     (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
-}
-
-/// Verdicts other than valid.
-fn verdicts(group: &Group) -> Option<String> {
-    let at = |verdict| -> Vec<String> {
-        group.all.iter().filter(|m| m.verdict == verdict).map(|m| group.short(&m.params)).collect()
-    };
-    let parts: Vec<String> = [(Verdict::Suspect, "Suspect"), (Verdict::Invalid, "Invalid")]
-        .into_iter()
-        .filter_map(|(verdict, word)| match at(verdict).as_slice() {
-            [] => None,
-            few @ ([_] | [_, _] | [_, _, _]) => Some(format!("{word}: {}.", few.join("; "))),
-            many => Some(format!("{word}: {}.", plural(many.len() as u64, "point"))),
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
 }

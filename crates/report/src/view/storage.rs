@@ -1,6 +1,6 @@
 //! The folder whose disk is measured, what lies under it, and what limits its use.
 
-use proofmark_model::{BlockDevice, Host, IoLimit, Storage, StorageKind, Unit, format_size};
+use proofmark_model::{BlockDevice, Host, IoLimit, Limit, Storage, StorageKind, Unit, format_size};
 
 use super::host::{Fact, quantity};
 use super::text::clean;
@@ -47,7 +47,7 @@ pub fn limits(host: &Host) -> Vec<Fact> {
         _ => vec![Fact::probe("I/O limits", &l.io, |_| "none".to_owned())],
     };
     for (name, value) in &l.declared {
-        let unit = if name.ends_with("iops") { Unit::OpPerSecond } else { Unit::BytePerSecond };
+        let unit = Limit::find(name).map_or(Unit::BytePerSecond, Limit::unit);
         facts.push(Fact {
             source: "declared with --limit".to_owned(),
             ..Fact::plain(&format!("declared {name}"), &quantity(*value, unit))

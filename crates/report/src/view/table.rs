@@ -5,6 +5,15 @@ use serde::Serialize;
 
 use super::verdict_mark;
 
+/// A word of the tables and what it means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Term {
+    /// Word, such as `device`.
+    pub name: String,
+    /// In a sentence or two.
+    pub meaning: String,
+}
+
 /// A column's head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Column {
@@ -14,8 +23,8 @@ pub struct Column {
     pub unit: Option<String>,
     /// Numbers stand on the right.
     pub numeric: bool,
-    /// Footnote, from 1: what the column means.
-    pub note: Option<usize>,
+    /// What it means, where its title does not say that.
+    pub about: Option<Term>,
     /// How easily a narrow page does without it: 0 never, the greatest goes first.
     pub spare: u8,
 }
@@ -90,7 +99,7 @@ impl Table {
     }
 
     fn add(mut self, title: String, unit: Option<String>, numeric: bool) -> Self {
-        self.columns.push(Column { title, unit, numeric, note: None, spare: 0 });
+        self.columns.push(Column { title, unit, numeric, about: None, spare: 0 });
         self
     }
 
@@ -103,12 +112,12 @@ impl Table {
         self
     }
 
-    /// Says in a footnote what the last column means.
+    /// Says what the last column means. A report tells each term once.
     #[must_use]
-    pub fn explained(mut self, text: &str) -> Self {
-        let note = self.note(text);
+    pub fn explained(mut self, name: &str, meaning: &str) -> Self {
         if let Some(column) = self.columns.last_mut() {
-            column.note = Some(note);
+            let [name, meaning] = [name, meaning].map(str::to_owned);
+            column.about = Some(Term { name, meaning });
         }
         self
     }

@@ -27,6 +27,11 @@ pub fn plural(count: u64, noun: &str) -> String {
     format!("{} {noun}{s}", proofmark_model::format_count(count))
 }
 
+/// A sentence with its full stop.
+pub fn stop(text: &str) -> String {
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
 /// Text whose first letter is a capital.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();

@@ -1,6 +1,6 @@
 //! Every trial of a kernel, with what the system did meanwhile.
 
-use proofmark_model::{Conditions, Measurement, Trial, Unit};
+use proofmark_model::{Conditions, Measurement, Subsystem, Trial, Unit};
 
 use super::kernel::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
@@ -11,7 +11,7 @@ use super::table::{Cell, Table};
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
 /// What is shown of a trial, where any trial has it.
-const COLUMNS: [Column; 24] = [
+const COLUMNS: [Column; 30] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
     ("clock", Some("GHz"), |t| t.conditions.clock_hz.map(|v| v / 1e9)),
@@ -26,8 +26,8 @@ const COLUMNS: [Column; 24] = [
     ("swapped pages", None, |t| count(&t.conditions, |c| c.swapped_pages)),
     ("in huge pages", Some("%"), |t| t.conditions.huge_pages.map(|v| v * 100.0)),
     ("on a wrong node", Some("%"), |t| t.conditions.misplaced_pages.map(|v| v * 100.0)),
-    ("asked to read", Some("B"), |t| t.file.as_ref().map(|f| f.read_bytes as f64)),
-    ("asked to write", Some("B"), |t| t.file.as_ref().map(|f| f.written_bytes as f64)),
+    ("asked to read", Some("B"), |t| t.file.as_ref().map(|f| f.asked_read_bytes as f64)),
+    ("asked to write", Some("B"), |t| t.file.as_ref().map(|f| f.asked_written_bytes as f64)),
     ("device read", Some("B"), |t| t.device.as_ref().map(|d| d.read_bytes as f64)),
     ("device wrote", Some("B"), |t| t.device.as_ref().map(|d| d.written_bytes as f64)),
     ("flushes", None, |t| t.device.as_ref()?.flushes.map(|v| v as f64)),
@@ -36,6 +36,12 @@ const COLUMNS: [Column; 24] = [
     ("file cached", Some("%"), |t| t.file.as_ref()?.cached.map(|v| v * 100.0)),
     ("never written", Some("%"), |t| t.file.as_ref()?.unwritten.map(|v| v * 100.0)),
     ("entropy", Some("bit/B"), |t| t.file.as_ref()?.entropy_bits),
+    ("sent", Some("B"), |t| t.network.as_ref().map(|n| n.sent_bytes as f64)),
+    ("received", Some("B"), |t| t.network.as_ref().map(|n| n.received_bytes as f64)),
+    ("lost", Some("%"), |t| t.network.as_ref()?.datagrams.map(|d| d.loss() * 100.0)),
+    ("near CPU", Some("s"), |t| t.network.as_ref()?.near.own_cpu_s),
+    ("far CPU", Some("s"), |t| t.network.as_ref()?.far.own_cpu_s),
+    ("no room", None, |t| t.network.as_ref()?.near.full_buffers.map(|v| v as f64)),
 ];
 
 fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
@@ -64,15 +70,26 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some(lower.midpoint(upper))
 }
 
-/// One row a trial; a measurement without trials has one that says why.
-pub fn table(group: &Group, scale: &Scale) -> Table {
-    let work = match group.all.first().map(|m| m.unit) {
+/// What a trial's work is counted in.
+fn work(group: &Group) -> &'static str {
+    match group.all.first().map(|m| m.unit) {
         Some(Unit::FlopPerSecond) => "FLOP",
         Some(Unit::Hertz) => "cycles",
         Some(Unit::BytePerSecond) => "B",
         Some(Unit::BitPerSecond) => "bit",
         _ => "op",
-    };
+    }
+}
+
+/// What a witness counts in: that of a disk counts bytes, whatever the kernel's work is.
+pub fn witnessed(group: &Group) -> &'static str {
+    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
+    if disk { "B" } else { work(group) }
+}
+
+/// One row a trial; a measurement without trials has one that says why.
+pub fn table(group: &Group, scale: &Scale) -> Table {
+    let work = work(group);
     let mut table = keyed(group, caption(group, "every trial"), &[])
         .number("trial")
         .measured("value", scale.label())

@@ -1,8 +1,11 @@
 //! How I/Os get to the system. An engine takes them from a [`Source`], keeps as many in
 //! flight as it was made for, and tells the source of each that is done.
+//!
+//! To add one, write its file, with a type that is a [`Way`], and a row of `engines!`.
 
+use std::borrow::Cow;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use proofmark_engine::Refusal;
 use rustix::time::{ClockId, clock_gettime};
@@ -12,11 +15,6 @@ mod uring;
 
 #[cfg(test)]
 mod tests;
-
-use super::buffers::Buffers;
-use psync::Psync;
-use uring::Uring;
-pub(super) use uring::allowed;
 
 /// One I/O of a block.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,38 +36,104 @@ pub(super) trait Source {
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
-/// Names as in the `engine` knob.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// pread(2) and pwrite(2).
-    Psync,
-    /// io_uring(7).
-    Uring,
+/// One thread's way to the system, made on that thread. What [`Engine::run`] says of it
+/// holds for each.
+trait Way: Sized {
+    /// Whether it keeps more than one I/O in flight.
+    const QUEUES: bool;
+
+    /// For I/Os of `block` bytes, `depth` of them in flight.
+    fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal>;
+
+    /// See [`Engine::run`].
+    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String>;
+}
+
+/// Declares the engines: each one's type, name in the `engine` knob, and what it is.
+macro_rules! engines {
+    ($($kind:ident($way:ty) = $name:literal $what:literal;)*) => {
+        /// Which way I/Os get to the system.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Kind {
+            $(#[doc = $what] $kind,)*
+        }
+
+        impl Kind {
+            const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// Its name in the `engine` knob.
+            pub(super) fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// Whether it keeps more than one I/O in flight.
+            pub(super) fn queues(self) -> bool {
+                match self {
+                    $(Self::$kind => <$way>::QUEUES,)*
+                }
+            }
+        }
+
+        /// All names.
+        pub(super) const NAMES: &[Cow<str>] = &[$(Cow::Borrowed($name)),*];
+
+        /// All names, each with what it is.
+        pub(super) const ABOUT: &str = concat!(
+            "How I/Os get to the system: ",
+            $($name, " (", $what, "); ",)*
+            "auto: io_uring where the queue_depth is above 1 and the system allows it."
+        );
+
+        /// One thread's engine: a `match` a run, and no call through a table for an I/O.
+        pub(super) enum Engine {
+            $(#[doc = $what] $kind(Box<$way>),)*
+        }
+
+        impl Engine {
+            fn of(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+                Ok(match kind {
+                    $(Kind::$kind => Self::$kind(Box::new(<$way>::new(file, block, depth)?)),)*
+                })
+            }
+
+            /// Does so many I/Os. When it returns, none is in flight, unless the engine itself
+            /// failed: then it is not to be used again, and dropping it waits for them.
+            ///
+            /// # Errors
+            /// Of the first I/O that failed: what, where and the system's words. I/Os in
+            /// flight were waited for, no more were begun.
+            pub(super) fn run(
+                &mut self,
+                count: u64,
+                source: &mut impl Source,
+            ) -> Result<(), String> {
+                match self {
+                    $(Self::$kind(way) => way.run(count, source),)*
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    Psync(psync::Psync) = "psync" "pread and pwrite, one in flight a thread";
+    Uring(uring::Uring) = "io_uring" "a ring a thread";
 }
 
 impl Kind {
+    /// The engine of that name in the knob.
     pub(super) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "psync" => Some(Self::Psync),
-            "io_uring" => Some(Self::Uring),
-            _ => None,
-        }
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
-}
-
-/// One thread's way to the system, made on that thread.
-pub(super) enum Engine {
-    /// See [`Kind::Psync`].
-    Psync(Psync),
-    /// See [`Kind::Uring`].
-    Uring(Box<Uring>),
 }
 
 impl Engine {
     /// An engine for I/Os of `block` bytes, `depth` of them in flight.
     ///
     /// # Errors
-    /// If the system gives no memory or no ring.
+    /// If the system gives no memory, or refuses such an engine.
     pub(super) fn new(
         kind: Kind,
         file: BorrowedFd,
@@ -80,23 +144,7 @@ impl Engine {
         let file = file
             .try_clone_to_owned()
             .map_err(|e| Refusal(format!("the test file cannot be used: {e}")))?;
-        Ok(match kind {
-            Kind::Psync => Self::Psync(Psync { file, buffers: Buffers::new(1, block)? }),
-            Kind::Uring => Self::Uring(Box::new(Uring::new(file, block, depth)?)),
-        })
-    }
-
-    /// Does so many I/Os. When it returns, none is in flight, unless the ring itself failed:
-    /// then it is not to be used again, and dropping it waits for them.
-    ///
-    /// # Errors
-    /// Of the first I/O that failed: what, where and the system's words. I/Os in flight
-    /// were waited for, no more were begun.
-    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
-        match self {
-            Self::Psync(psync) => psync.run(count, source),
-            Self::Uring(uring) => uring.run(count, source),
-        }
+        Self::of(kind, file, block, depth)
     }
 }
 

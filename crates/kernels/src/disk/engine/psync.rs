@@ -2,19 +2,26 @@
 
 use std::os::fd::OwnedFd;
 
+use proofmark_engine::Refusal;
 use rustix::io::{pread, pwrite, retry_on_intr};
 
 use super::super::buffers::Buffers;
-use super::{Source, failure, nanoseconds};
+use super::{Source, Way, failure, nanoseconds};
 
 /// The engine of that name.
 pub(in super::super) struct Psync {
-    pub(super) file: OwnedFd,
-    pub(super) buffers: Buffers,
+    file: OwnedFd,
+    buffers: Buffers,
 }
 
-impl Psync {
-    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
+impl Way for Psync {
+    const QUEUES: bool = false;
+
+    fn new(file: OwnedFd, block: usize, _depth: usize) -> Result<Self, Refusal> {
+        Ok(Self { file, buffers: Buffers::new(1, block)? })
+    }
+
+    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         for _ in 0..count {
             let buffer = self.buffers.slot(0);
             let io = source.next(0, buffer);

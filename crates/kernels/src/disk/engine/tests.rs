@@ -65,12 +65,25 @@ const MIB: usize = 1 << 20;
 
 /// Engines by name and depth, as far as the system allows them.
 fn kinds(test: &str) -> Vec<(Kind, usize)> {
-    let mut kinds = vec![(Kind::Psync, 1)];
-    match allowed() {
-        Ok(()) => kinds.extend([1, 2, 32].map(|depth| (Kind::Uring, depth))),
-        Err(reason) => skip(test, &reason.0),
+    let file = of_zeros(512);
+    let mut kinds = Vec::new();
+    for kind in Kind::ALL.iter().copied() {
+        let depths: &[usize] = if kind.queues() { &[1, 2, 32] } else { &[1] };
+        match Engine::new(kind, file.buffered.as_fd(), 512, 1) {
+            Ok(_) => kinds.extend(depths.iter().map(|depth| (kind, *depth))),
+            Err(reason) => skip(test, &reason.0),
+        }
     }
     kinds
+}
+
+#[test]
+fn each_has_a_name_of_its_own() {
+    assert_eq!(Kind::ALL.len(), NAMES.len());
+    for (kind, name) in Kind::ALL.iter().zip(NAMES) {
+        assert_eq!(Kind::parse(name), Some(*kind));
+    }
+    assert_eq!(Kind::parse("auto"), None);
 }
 
 fn written_and_read(file: BorrowedFd, blocks: &[usize], test: &str) {
@@ -157,12 +170,12 @@ fn the_systems_words_are_told() {
 
 #[test]
 fn what_a_panic_left_in_flight_is_waited_for() {
-    if let Err(reason) = allowed() {
-        return skip("a panic", &reason.0);
-    }
     let file = Folder::new().unnamed(8 << 20);
     let mut source = Ordered { panics: true, ..Ordered::new(true, MIB) };
-    let mut engine = Engine::new(Kind::Uring, file.buffered.as_fd(), MIB, 8).unwrap();
+    let mut engine = match Engine::new(Kind::Uring, file.buffered.as_fd(), MIB, 8) {
+        Ok(engine) => engine,
+        Err(reason) => return skip("a panic", &reason.0),
+    };
     let run = catch_unwind(AssertUnwindSafe(|| engine.run(8, &mut source)));
     assert!(run.is_err());
     drop(engine);
@@ -173,12 +186,12 @@ fn what_a_panic_left_in_flight_is_waited_for() {
 
 #[test]
 fn without_registered_files_and_buffers_it_is_the_same() {
-    if let Err(reason) = allowed() {
-        return skip("an unregistered ring", &reason.0);
-    }
     let file = Folder::new().unnamed(1 << 20);
     let own = file.buffered.try_clone().unwrap().into();
-    let mut uring = Uring::new(own, 4096, 4).unwrap().unregistered();
+    let mut uring = match uring::Uring::new(own, 4096, 4) {
+        Ok(uring) => uring.unregistered(),
+        Err(reason) => return skip("an unregistered ring", &reason.0),
+    };
     for write in [true, false] {
         let mut source = Ordered::new(write, 4096);
         assert_eq!(uring.run(100, &mut source), Ok(()));

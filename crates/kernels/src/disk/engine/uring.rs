@@ -15,7 +15,7 @@ use io_uring::{IoUring, opcode};
 use proofmark_engine::Refusal;
 
 use super::super::buffers::Buffers;
-use super::{Io, Source, failure, nanoseconds};
+use super::{Io, Source, Way, failure, nanoseconds};
 
 /// Bytes of I/Os that are submitted before the next one is made ready. Were all that have
 /// completed replaced by one submission, a device that works them off as fast would have
@@ -52,18 +52,6 @@ struct Slot {
     start: u64,
 }
 
-/// Whether this process may make a ring.
-///
-/// # Errors
-/// The system's words.
-pub(in super::super) fn allowed() -> Result<(), Refusal> {
-    IoUring::new(1).map(drop).map_err(refused)
-}
-
-fn refused(e: io::Error) -> Refusal {
-    Refusal(format!("the system refuses io_uring: {e}"))
-}
-
 /// A ring for `depth` I/Os, of this thread only: completions are worked off when this
 /// thread asks for them, and interrupt nobody. Kernels before 6.1 know less of that.
 fn ring(depth: u32) -> Result<IoUring, Refusal> {
@@ -74,11 +62,13 @@ fn ring(depth: u32) -> Result<IoUring, Refusal> {
         .build(depth)
         .or_else(|_| IoUring::builder().setup_coop_taskrun().build(depth))
         .or_else(|_| IoUring::new(depth))
-        .map_err(refused)
+        .map_err(|e| Refusal(format!("the system refuses io_uring: {e}")))
 }
 
-impl Uring {
-    pub(super) fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+impl Way for Uring {
+    const QUEUES: bool = true;
+
+    fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
         let ring = ring(depth as u32)?;
         let buffers = Buffers::new(depth, block)?;
         let vector = |slot| libc::iovec { iov_base: buffers.address(slot).cast(), iov_len: block };
@@ -101,7 +91,7 @@ impl Uring {
         })
     }
 
-    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
+    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         if self.in_flight > 0 {
             return Err("the ring failed before".to_owned());
         }
@@ -125,7 +115,9 @@ impl Uring {
         }
         outcome
     }
+}
 
+impl Uring {
     /// Begins I/Os in all free slots, of as many as are left. Some are submitted early
     /// where others, or completions still `waiting` to be looked at, delay the next call.
     fn refill(

@@ -20,7 +20,7 @@ fn shape(block: u64, reads: u64, direct: bool) -> Shape {
 }
 
 fn feed(kind: (Operation, Order), shape: &Shape, part: Part) -> Feed {
-    Feed::new(Content::new(), kind, shape, part, Lapses::default())
+    Feed::new(Content::new(), kind, shape, part)
 }
 
 /// The I/Os of a run, all of which succeed at once.

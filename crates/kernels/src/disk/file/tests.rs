@@ -25,7 +25,7 @@ fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
     let test = "every_byte_is_written_on_the_device_and_out_of_the_cache";
     // Whole blocks, a part of a sector at the end, and less than one block.
     for size in [8 * MIB, 3 * MIB + 12_345, 100] {
-        let file = TestFile::make(folder.path(), size, Fill::Content).unwrap();
+        let file = TestFile::new(folder.path(), size).unwrap();
         assert_eq!(folder.names(), [""; 0]);
         assert_eq!((file.size(), file.file.buffered.metadata().unwrap().len()), (size, size));
         assert_eq!(unwritten(test, &file).unwrap_or(0.0), 0.0, "{size}");
@@ -48,7 +48,7 @@ fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
 #[test]
 fn a_block_that_was_not_written_is_found() {
     let folder = Folder::new();
-    let file = TestFile::make(folder.path(), 4 * MIB, Fill::Content).unwrap();
+    let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     file.file.buffered.write_all_at(&[0; 4096], 2 * MIB).unwrap();
     let told = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
     assert!(told.starts_with("byte 2097152 of the file: read 00 00"), "{told}");
@@ -57,7 +57,7 @@ fn a_block_that_was_not_written_is_found() {
 #[test]
 fn it_goes_into_the_cache_and_out_again() {
     let folder = Folder::new();
-    let file = TestFile::make(folder.path(), 4 * MIB, Fill::Content).unwrap();
+    let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     let cached = || cached_share(file.buffered(), file.size());
     if cached().is_none() {
         return skip("it_goes_into_the_cache_and_out_again", "the system does not tell");
@@ -81,7 +81,7 @@ fn it_goes_into_the_cache_and_out_again() {
 #[test]
 fn the_entropy_is_read_past_the_cache() {
     let folder = Folder::new();
-    let file = TestFile::make(folder.path(), 16 * MIB, Fill::Content).unwrap();
+    let file = TestFile::new(folder.path(), 16 * MIB).unwrap();
     assert!(file.entropy_bits().unwrap() > 7.99);
     if file.direct().is_ok() {
         assert_eq!(cached_share(file.buffered(), file.size()).unwrap_or(0.0), 0.0);
@@ -91,7 +91,7 @@ fn the_entropy_is_read_past_the_cache() {
 #[test]
 fn direct_is_direct_and_buffered_is_not() {
     let folder = Folder::new();
-    let file = TestFile::make(folder.path(), MIB, Fill::Content).unwrap();
+    let file = TestFile::new(folder.path(), MIB).unwrap();
     assert_eq!(is_direct(file.buffered()), Some(false));
     match file.direct() {
         Ok(direct) => assert_eq!(is_direct(direct), Some(true)),
@@ -105,13 +105,13 @@ fn direct_is_direct_and_buffered_is_not() {
 #[test]
 fn direct_io_that_fails_is_refused_in_words() {
     let folder = Folder::new();
-    let mut file = TestFile::make(folder.path(), MIB, Fill::Content).unwrap();
+    let mut file = TestFile::new(folder.path(), MIB).unwrap();
     let einval = io::Error::from(Errno::INVAL);
     file.file.refuse_direct(unnamed::no_direct(&einval));
     let Refusal(why) = file.direct().unwrap_err();
     assert_eq!(why, "this file system refuses direct I/O (EINVAL)");
     // It is laid out and read all the same.
-    file.write(Fill::Content).unwrap();
+    file.lay_out().unwrap();
     assert!(file.entropy_bits().unwrap() > 7.99);
     assert_eq!(file.content().check_all(&read(&file.file.buffered, MIB), 0), Ok(()));
 }
@@ -119,7 +119,12 @@ fn direct_io_that_fails_is_refused_in_words() {
 #[test]
 fn an_error_ends_all_writers_and_is_told() {
     let folder = Folder::new();
-    let file = TestFile::make(folder.path(), 64 * MIB, Fill::Hole).unwrap();
+    let file = TestFile {
+        file: folder.unnamed(0),
+        folder: (0, 0),
+        size: 64 * MIB,
+        content: Content::new(),
+    };
     let begun = AtomicU64::new(0);
     let told = file.in_blocks(|_, offset| {
         begun.fetch_add(1, Ordering::Relaxed);
@@ -167,28 +172,4 @@ fn the_next_point_has_the_same_file() {
     assert_eq!(Some(elsewhere.folder), unnamed::number(other.path()).ok());
     assert!(get(&other, 1 << 60).is_err());
     assert!(kept.lock().unwrap().is_none(), "the old one gave up its space");
-}
-
-#[test]
-fn planted_files_hold_what_their_names_say() {
-    let folder = Folder::new();
-    let test = "planted_files_hold_what_their_names_say";
-    let size = 2 * MIB;
-    let sparse = TestFile::sparse(folder.path(), size).unwrap();
-    let fallocated = TestFile::fallocated(folder.path(), size).unwrap();
-    let zeros = TestFile::zeros(folder.path(), size).unwrap();
-    for file in [&sparse, &fallocated, &zeros] {
-        assert!(read(&file.file.buffered, size) == vec![0; size as usize]);
-        assert!(file.content().check(&read(&file.file.buffered, size), 0).is_err());
-        assert_eq!(file.entropy_bits(), Some(0.0));
-    }
-    let blocks = |file: &TestFile| rustix::fs::fstat(file.buffered()).unwrap().st_blocks * 512;
-    assert!(blocks(&sparse) < 65_536);
-    assert!(blocks(&zeros) as u64 >= size || unwritten(test, &zeros).is_none());
-    if let Some(share) = unwritten(test, &sparse) {
-        assert_eq!((share, unwritten(test, &zeros)), (1.0, Some(0.0)));
-        if blocks(&fallocated) as u64 >= size {
-            assert_eq!(unwritten(test, &fallocated), Some(1.0));
-        }
-    }
 }

@@ -7,11 +7,10 @@ fn params(block: u64, file_size: u64) -> Params {
     params.with("file_size", file_size).with("amount", "auto")
 }
 
-fn log(block: u64, file_size: u64) -> (Log, Arc<Mutex<FileState>>) {
+fn log(block: u64, file_size: u64) -> Log {
     let shape = Shape::of_fsync(&params(block, file_size)).unwrap();
-    let seen = Arc::default();
     let file = TestFile::new_unnamed(Path::new(FOLDER), file_size).unwrap();
-    (Log::new(file, shape, Arc::clone(&seen)).unwrap(), seen)
+    Log::new(file, shape, (Arc::new(Seen::new(1)), 0)).unwrap()
 }
 
 #[test]
@@ -25,8 +24,8 @@ fn commits_are_appended_timed_and_read_back() {
         load.run(commits);
         assert_eq!((load.failure(), load.verify()), (None, Ok(commits)));
         let state = setup.file().unwrap();
-        assert_eq!((state.written_bytes, state.read_bytes), (commits * 4096, 0));
-        assert!(state.flushed && state.direct == Some(false), "{state:?}");
+        assert_eq!((state.asked_written_bytes, state.asked_read_bytes), (commits * 4096, 0));
+        assert!(state.flush == Flush::Each && state.direct == Some(false), "{state:?}");
         if commits > 0 {
             assert!(state.unwritten.is_none_or(|share| share == 0.0), "{state:?}");
             assert!(state.entropy_bits.unwrap() > 7.9, "{state:?}");
@@ -45,13 +44,13 @@ fn threads_add_up() {
         load.run(3);
         assert_eq!(load.verify(), Ok(3));
     }
-    assert_eq!(setup.file().unwrap().written_bytes, 6 * 512);
+    assert_eq!(setup.file().unwrap().asked_written_bytes, 6 * 512);
     assert_eq!(Fsync.disk_bytes(&params(512, 1 << 20).with("threads", 2)), 2 << 20);
 }
 
 #[test]
 fn a_full_file_is_begun_anew() {
-    let (mut log, _) = log(1000, 4500);
+    let mut log = log(1000, 4500);
     log.prepare(3);
     log.run(3);
     assert_eq!(log.length, 3000);
@@ -67,7 +66,7 @@ fn a_full_file_is_begun_anew() {
 
 #[test]
 fn what_is_lost_at_the_end_of_the_file_is_found() {
-    let (mut log, _) = log(4096, 1 << 20);
+    let mut log = log(4096, 1 << 20);
     log.run(8);
     log.file().set_len(7 * 4096).unwrap();
     let reason = log.verify().unwrap_err();
@@ -79,7 +78,7 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
 
 #[test]
 fn a_full_disk_is_told_in_the_systems_words() {
-    let (mut log, _) = log(4096, 1 << 20);
+    let mut log = log(4096, 1 << 20);
     log.file.buffered = File::options().write(true).open("/dev/full").unwrap();
     log.run(2);
     let reason = log.failure().unwrap();

@@ -3,7 +3,7 @@ use std::os::unix::fs::FileExt;
 use Operation::{Copy, Mixed, Read, Write};
 use rustix::fs::ftruncate;
 
-use super::super::engine::{Kind, allowed};
+use super::super::engine::Kind;
 use super::super::file::testing::skip;
 use super::super::order::Order::{Rand, Seq};
 use super::*;
@@ -28,20 +28,21 @@ fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Sha
 }
 
 /// The task and its only thread; `None` where the system cannot do it.
-fn task(kind: (Operation, Order), shape: Shape, making: Making) -> Option<(Arc<Task>, Thread)> {
-    if shape.engine == Kind::Uring && allowed().is_err() {
-        skip("a queue", &allowed().unwrap_err().0);
-        return None;
-    }
-    let task = match Task::new(kind, shape, making) {
+fn task(kind: (Operation, Order), shape: Shape) -> Option<(Arc<Task>, Thread)> {
+    let task = match Task::new(kind, shape) {
         Err(reason) if shape.direct => {
             skip("direct I/O", &reason.0);
             return None;
         }
         task => Arc::new(task.unwrap()),
     };
-    let thread = Thread::new(&task, 0, 1).unwrap();
-    Some((task, thread))
+    match Thread::new(&task, 0, 1) {
+        Err(reason) if shape.engine == Kind::Uring => {
+            skip("a queue", &reason.0);
+            None
+        }
+        thread => Some((task, thread.unwrap())),
+    }
 }
 
 fn trial(thread: &mut Thread, iterations: u64) -> Result<u64, String> {
@@ -76,7 +77,7 @@ fn every_kernel_does_what_it_is_asked_and_proves_it() {
             };
             let shape =
                 Shape { reads, flush: operation != Read, ..shape(size, block, depth, direct) };
-            let Some((task, mut thread)) = task((operation, order), shape, Making::HONEST) else {
+            let Some((task, mut thread)) = task((operation, order), shape) else {
                 continue;
             };
             let what = format!("{operation:?} {order:?} {block} {depth}");
@@ -87,12 +88,13 @@ fn every_kernel_does_what_it_is_asked_and_proves_it() {
             let state = Blocks(task).file().unwrap();
             let read = 200 * reads / 100 * block;
             assert_eq!(
-                (state.read_bytes, state.written_bytes),
+                (state.asked_read_bytes, state.asked_written_bytes),
                 (read, 200 * block - read),
                 "{what}"
             );
             assert_eq!((state.direct, state.size_bytes), (Some(direct), size), "{what}");
-            assert_eq!(state.flushed, operation != Read, "{what}");
+            let flush = if operation == Read { Flush::Never } else { Flush::End };
+            assert_eq!((state.order, state.flush), (order, flush), "{what}");
             assert!(state.unwritten.is_none_or(|share| share == 0.0), "{what}: {state:?}");
             assert!(state.cached.is_none_or(|share| share == 0.0), "{what}: {state:?}");
             assert!(state.entropy_bits.unwrap() > 7.9, "{what}: {state:?}");
@@ -109,7 +111,7 @@ fn every_kernel_does_what_it_is_asked_and_proves_it() {
 fn a_warm_cache_is_warm_and_a_cold_one_cold() {
     for (cache, share) in [(Cache::Warm, 1.0), (Cache::Cold, 0.0), (Cache::Warm, 1.0)] {
         let shape = Shape { cache, ..shape(5 * MIB, 8, 1, false) };
-        let (task, mut thread) = task((Read, Seq), shape, Making::HONEST).unwrap();
+        let (task, mut thread) = task((Read, Seq), shape).unwrap();
         assert_eq!(trial(&mut thread, 100), Ok(100));
         let setup = Blocks(task);
         let cached = setup.file().unwrap().cached;
@@ -122,7 +124,7 @@ fn a_warm_cache_is_warm_and_a_cold_one_cold() {
 #[test]
 fn threads_read_and_write_each_its_own_part() {
     let shape = Shape { threads: 3, reads: 0, flush: true, ..shape(6 * MIB, 4096, 1, false) };
-    let task = Arc::new(Task::new((Write, Seq), shape, Making::HONEST).unwrap());
+    let task = Arc::new(Task::new((Write, Seq), shape).unwrap());
     let mut threads: Vec<_> = (0..3).map(|i| Thread::new(&task, i, 3).unwrap()).collect();
     // Each a third of the file, once round: all is written, nothing twice.
     for thread in &mut threads {
@@ -132,16 +134,14 @@ fn threads_read_and_write_each_its_own_part() {
     for thread in &mut threads {
         assert_eq!(thread.verify(), Ok(512), "another thread's blocks are in its place");
     }
-    assert_eq!(Blocks(task).file().unwrap().written_bytes, 6 * MIB);
+    assert_eq!(Blocks(task).file().unwrap().asked_written_bytes, 6 * MIB);
 }
 
 #[test]
 fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
     for (order, direct) in [(Seq, false), (Rand, false), (Rand, true)] {
         let size = 7 * MIB + 4096 * u64::from(direct) + 8192 * u64::from(order == Rand);
-        let Some((task, mut thread)) =
-            task((Read, order), shape(size, 4096, 1, direct), Making::HONEST)
-        else {
+        let Some((task, mut thread)) = task((Read, order), shape(size, 4096, 1, direct)) else {
             continue;
         };
         let blocks = size / 4096;
@@ -158,16 +158,14 @@ fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
 
 #[test]
 fn a_write_that_is_dropped_is_found() {
-    let lapses = Lapses { dropping: true, ..Lapses::default() };
     for (block, direct) in [(4096, true), (4096, false), (1000, false), (2 * MIB, false)] {
         let shape = Shape { reads: 0, flush: true, ..shape(9 * MIB, block, 1, direct) };
-        let honest = task((Write, Rand), shape, Making::HONEST);
-        let Some((_, mut thread)) = honest else { continue };
+        let Some((task, mut thread)) = task((Write, Rand), shape) else { continue };
         assert_eq!(trial(&mut thread, 4), Ok(4));
-        drop(thread);
-        let (_, mut thread) =
-            task((Write, Rand), shape, Making { lapses, ..Making::HONEST }).unwrap();
-        let reason = trial(&mut thread, 4).unwrap_err();
+        thread.run(4);
+        // The file holds again what it held before.
+        task.file.lay_out().unwrap();
+        let reason = thread.verify().unwrap_err();
         assert!(reason.contains("what was written last did not get there"), "{block}: {reason}");
     }
 }
@@ -176,9 +174,7 @@ fn a_write_that_is_dropped_is_found() {
 fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
     for depth in [1, 8] {
         let size = 11 * MIB + 4096 * depth;
-        let Some((task, mut thread)) =
-            task((Read, Seq), shape(size, 4096, depth, false), Making::HONEST)
-        else {
+        let Some((task, mut thread)) = task((Read, Seq), shape(size, 4096, depth, false)) else {
             continue;
         };
         ftruncate(task.file.buffered(), 8192).unwrap();
@@ -192,46 +188,6 @@ fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
             assert!(reason.contains("at offset 8192 "), "{reason}");
         }
     }
-}
-
-#[test]
-fn a_planted_cache_is_told_by_the_state_of_the_file() {
-    let planted = Making { cached: true, ..Making::HONEST };
-    let (task, mut thread) = task((Read, Rand), shape(13 * MIB, 4096, 1, true), planted).unwrap();
-    assert_eq!(trial(&mut thread, 100), Ok(100));
-    let state = Blocks(task).file().unwrap();
-    assert_eq!(state.direct, Some(false), "whatever the knobs say");
-    assert!(state.cached.is_none_or(|share| share == 1.0), "{state:?}");
-}
-
-#[test]
-fn planted_files_are_told_by_their_state() {
-    type Told = fn(&FileState) -> bool;
-    let unwritten: Told = |state| state.unwritten.is_none_or(|share| share == 1.0);
-    let zeros: Told = |state| state.entropy_bits == Some(0.0);
-    let cases: [(Making, Told); 3] = [
-        (planted(|at, size| TestFile::sparse(at, size).map(Arc::new)), unwritten),
-        (planted(|at, size| TestFile::fallocated(at, size).map(Arc::new)), unwritten),
-        (planted(|at, size| TestFile::zeros(at, size).map(Arc::new)), zeros),
-    ];
-    for (making, told) in cases {
-        let (task, mut thread) =
-            task((Read, Rand), shape(2 * MIB, 4096, 1, false), making).unwrap();
-        assert_eq!(trial(&mut thread, 100), Ok(100));
-        let state = Blocks(task).file().unwrap();
-        assert!(told(&state), "{state:?}");
-    }
-    // Without the lapse, the first read finds it.
-    let checked = Making {
-        lapses: Lapses::default(),
-        ..planted(|at, size| TestFile::zeros(at, size).map(Arc::new))
-    };
-    let (_, mut thread) = task((Read, Rand), shape(2 * MIB, 4096, 1, false), checked).unwrap();
-    assert!(trial(&mut thread, 1).unwrap_err().contains("of the file: read 00 00"));
-}
-
-fn planted(file: fn(&Path, u64) -> Result<Arc<TestFile>, Refusal>) -> Making {
-    Making { file, cached: false, lapses: Lapses { unchecked: true, dropping: false } }
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
-use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
+use proofmark_model::{Host, KernelSpec, Knob, KnobKind, Params};
 
 use super::arena::{self, Arena, Pages};
 use super::knobs;
+use crate::declare::Words;
 
 mod body;
 mod content;
@@ -139,19 +140,7 @@ const fn spec(
              whole ones. The sum must be that of what the memory was filled with."
         ),
     };
-    KernelSpec {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed(title),
-        summary: Cow::Borrowed(summary),
-        detail: Cow::Borrowed(detail),
-        subsystem: Subsystem::Memory,
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        knobs: Cow::Borrowed(KNOBS),
-        axis: Some(Cow::Borrowed("block_size")),
-        ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")]),
-        interleave: false,
-    }
+    knobs::rate(Words { id, title, summary, detail }, KNOBS, Some("block_size"))
 }
 
 impl Kernel for Blocks {

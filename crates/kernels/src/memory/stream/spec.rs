@@ -1,10 +1,9 @@
 //! What the kernels after STREAM declare about themselves.
 
-use std::borrow::Cow;
-
-use proofmark_model::{Better, KernelSpec, Knob, Subsystem, Unit};
+use proofmark_model::{KernelSpec, Knob};
 
 use super::super::knobs;
+use crate::declare::Words;
 
 const ARRAY_SIZE: Knob = knobs::size_knob(
     "array_size",
@@ -136,19 +135,7 @@ const fn spec(
     title: &'static str,
     summary: &'static str,
     detail: &'static str,
-    knobs: &'static [Knob],
+    used: &'static [Knob],
 ) -> KernelSpec {
-    KernelSpec {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed(title),
-        summary: Cow::Borrowed(summary),
-        detail: Cow::Borrowed(detail),
-        subsystem: Subsystem::Memory,
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        knobs: Cow::Borrowed(knobs),
-        ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")]),
-        axis: None,
-        interleave: false,
-    }
+    knobs::rate(Words { id, title, summary, detail }, used, None)
 }

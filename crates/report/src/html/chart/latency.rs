@@ -3,32 +3,21 @@
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Failed, Ink};
+use super::frame::{Across, BOTTOM, Frame, REACH, SIZE, widest, x};
 use super::{doubt, shape, short};
 use crate::view::{Along, Curve, LatencyChart, Point};
 
-/// Of the view box.
-pub const SIZE: (u32, u32) = (480, 300);
-
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 462.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 250.0;
-/// How far from a mark a pointer still finds it.
-const REACH: f64 = 10.0;
 /// Height above the axis that a label needs.
 const FOOT: f64 = 24.0;
-/// Widest character of a label, so that two do not touch.
-const LETTER: f64 = 7.5;
-/// The same on a narrow screen, where letters are larger.
-const WIDEST: f64 = 10.0;
-/// Between two labels.
-const GAP: f64 = 6.0;
+
+/// Share of a labelled value down to which a logarithmic axis reaches, so that the label has
+/// place below its sign.
+const BELOW: f64 = 0.4;
 
 /// The plot's places.
 struct Plot<'a, 'b> {
-    canvas: &'a Canvas<'b>,
+    frame: Frame<'a, 'b>,
     x: Axis,
-    y: Axis,
 }
 
 /// The inside of the SVG.
@@ -46,10 +35,19 @@ pub fn draw(chart: &LatencyChart) -> Result<String, Failed> {
         true => Axis::log(corners(i)),
         false => Axis::over(corners(i)),
     };
-    let (x, y) = (axis(&chart.x, 0), axis(&chart.y, 1));
+    let x = axis(&chart.x, 0);
+    let labels = chart.curves.iter().flat_map(|c| &c.points).filter(|p| !p.label.is_empty());
+    let below = labels.map(|p| p.at[1] * BELOW);
+    let y = match chart.y.log {
+        true => Axis::log(corners(1).chain(below)),
+        false => axis(&chart.y, 1),
+    };
     Canvas::draw(SIZE, |canvas| {
-        let plot = Plot { canvas, x, y };
-        plot.frame(chart)?;
+        let plot = Plot { frame: Frame { canvas, axis: y }, x };
+        let ticks = plot.x.ticks().into_iter().map(|(value, label)| (plot.x.place(value), label));
+        let label = (chart.x.label.as_str(), chart.x.log);
+        let across = Across { ticks: ticks.collect(), grid: true, label };
+        plot.frame.draw(&across, (&chart.y.label, chart.y.log))?;
         for (i, curve) in chart.curves.iter().enumerate().rev() {
             plot.curve(curve, i)?;
         }
@@ -57,60 +55,43 @@ pub fn draw(chart: &LatencyChart) -> Result<String, Failed> {
     })
 }
 
-/// The label of an axis, which says if it is logarithmic.
-fn label(along: &Along, most: usize) -> String {
-    let text = short(&along.label, most);
-    if along.log { format!("{text}, log") } else { text }
-}
-
 impl Plot<'_, '_> {
-    fn at(&self, [x, y]: [f64; 2]) -> (f64, f64) {
-        let x = LEFT + (RIGHT - LEFT) * self.x.place(x);
-        (x, BOTTOM - (BOTTOM - TOP) * self.y.place(y))
-    }
-
-    fn frame(&self, chart: &LatencyChart) -> Result<(), Failed> {
-        for (value, label) in self.y.ticks() {
-            let y = BOTTOM - (BOTTOM - TOP) * self.y.place(value);
-            self.canvas.line(&[(LEFT, y), (RIGHT, y)], Ink::Grid, 1)?;
-            self.canvas.text(&label, (LEFT - 8.0, y), At::End, 15, Ink::Muted)?;
-        }
-        let mut free = 0.0;
-        for (value, label) in self.x.ticks() {
-            let x = LEFT + (RIGHT - LEFT) * self.x.place(value);
-            self.canvas.line(&[(x, TOP), (x, BOTTOM)], Ink::Grid, 1)?;
-            let half = label.chars().count() as f64 * LETTER / 2.0;
-            if x - half >= free {
-                let widest = label.chars().count() as f64 * WIDEST / 2.0;
-                let inside = x.min(f64::from(SIZE.0) - widest);
-                self.canvas.text(&label, (inside, BOTTOM + 16.0), At::Middle, 15, Ink::Text)?;
-                free = x + half + GAP;
-            }
-        }
-        self.canvas.text(&label(&chart.y, 20), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
-        let below = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        self.canvas.text(&label(&chart.x, 40), below, At::Middle, 15, Ink::Muted)
+    fn at(&self, [across, up]: [f64; 2]) -> (f64, f64) {
+        (x(self.x.place(across)), self.frame.y(up))
     }
 
     fn curve(&self, curve: &Curve, i: usize) -> Result<(), Failed> {
         let line: Vec<(f64, f64)> = curve.line.iter().map(|at| self.at(*at)).collect();
         if line.len() > 1 {
-            self.canvas.line(&line, Ink::Series(i), 2)?;
+            self.frame.canvas.line(&line, Ink::Series(i), 2)?;
         }
-        curve.points.iter().try_for_each(|p| self.point(p, i))
+        let mut before = f64::NEG_INFINITY;
+        curve.points.iter().try_for_each(|p| {
+            let back = p.at[0] < before;
+            before = p.at[0];
+            self.point(p, i, back)
+        })
     }
 
-    fn point(&self, point: &Point, i: usize) -> Result<(), Failed> {
+    /// A sign with its label; `back` where the curve comes from the right.
+    fn point(&self, point: &Point, i: usize, back: bool) -> Result<(), Failed> {
         let (x, y) = self.at(point.at);
-        shape::draw(self.canvas, i, (x, y))?;
-        self.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &point.about);
-        let text = [short(&point.label, 8), doubt(point.verdict).to_owned()].join(" ");
-        // Below the sign, on the side to which no curve rises; at the bottom above it.
-        let at = if y > BOTTOM - FOOT { (x, y - 16.0) } else { (x + 9.0, y + 11.0) };
-        let side = if y > BOTTOM - FOOT { At::Middle } else { At::Start };
+        shape::draw(self.frame.canvas, i, (x, y))?;
+        self.frame.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &point.about);
+        let text = [short(&point.label, 8), point.verdict.map_or("", doubt).to_owned()].join(" ");
+        // Below the sign, on the side to which no curve rises; at the bottom, and where there is
+        // no room on the right, above it.
+        let (wide, right) = (widest(text.trim()), f64::from(SIZE.0));
+        let above = (x.min(right - wide / 2.0), y - 16.0);
+        let (at, side) = match (y > BOTTOM - FOOT, back) {
+            (true, _) => (above, At::Middle),
+            (false, false) if x + 9.0 + wide > right => (above, At::Middle),
+            (false, false) => ((x + 9.0, y + 11.0), At::Start),
+            (false, true) => ((x - 9.0, y + 11.0), At::End),
+        };
         match text.trim() {
             "" => Ok(()),
-            text => self.canvas.text(text, at, side, 15, Ink::Text),
+            text => self.frame.canvas.text(text, at, side, 15, Ink::Text),
         }
     }
 }
@@ -126,7 +107,7 @@ mod tests {
             at: [*v, *v],
             label: "<8>".into(),
             about: "<b>".into(),
-            verdict: Verdict::Suspect,
+            verdict: Some(Verdict::Suspect),
         };
         let curve = Curve {
             name: "<i>".into(),
@@ -155,5 +136,21 @@ mod tests {
                 assert_eq!(signs, values.len(), "a suspect point has its sign: {svg}");
             }
         }
+    }
+
+    #[test]
+    fn a_label_at_the_right_end_stays_inside() {
+        let mut wide = chart(&[1.0, 100.0], false);
+        wide.curves[0].points[1].label = "20.0 %".into();
+        let svg = draw(&wide).unwrap();
+        let lines: Vec<&str> = svg.lines().collect();
+        let at = lines.iter().position(|l| l.trim() == "20.0 % !").unwrap();
+        let place = |name: &str| {
+            let from = lines[at - 1].split(&format!(" {name}=\"")).nth(1).unwrap();
+            from.split('"').next().unwrap().to_owned()
+        };
+        let (middle, x): (String, f64) = (place("text-anchor"), place("x").parse().unwrap());
+        assert_eq!(middle, "middle");
+        assert!(x + widest("20.0 % !") / 2.0 <= f64::from(SIZE.0), "{x}");
     }
 }

@@ -7,6 +7,7 @@
 mod axis;
 mod bars;
 mod canvas;
+mod frame;
 mod latency;
 mod lines;
 mod roofline;
@@ -55,7 +56,7 @@ pub fn lines(chart: &LineChart, id: &str) -> Result<Chart, RenderError> {
     let signs = signs.map_err(failed)?;
     let names = chart.series.iter().map(|s| s.name.clone());
     Ok(Chart {
-        svg: element(&inside, lines::SIZE, id, &chart.title, &chart.description),
+        svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: signs.into_iter().zip(names).map(|(sign, name)| Key { sign, name }).collect(),
         key: String::new(),
@@ -91,7 +92,7 @@ pub fn latency(chart: &LatencyChart, id: &str) -> Result<Chart, RenderError> {
     };
     let legend: Result<Vec<Key>, String> = chart.curves.iter().enumerate().map(key).collect();
     Ok(Chart {
-        svg: element(&inside, latency::SIZE, id, &chart.title, &chart.description),
+        svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: legend.map_err(failed)?,
         key: chart.key.clone(),

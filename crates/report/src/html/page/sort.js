@@ -5,7 +5,7 @@ for (const table of document.querySelectorAll("table:not(.host)")) {
   heads.forEach((head, at) => {
     const button = document.createElement("button");
     button.append(...head.childNodes);
-    button.title = "Sort by this column";
+    button.title = head.title || "Sort by this column";
     head.append(button);
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";

@@ -66,7 +66,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
         .iter()
         .filter_map(|m| {
             Some(Bar {
-                name: group.short_without(&m.params, &said),
+                name: group.short_without(m, &said),
                 mark: mark(group, m, scale)?,
                 efficiency: m.efficiency.and_then(percent),
             })

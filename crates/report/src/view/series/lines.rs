@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::across::{Across, Rule, Tick};
 use super::panels::{Panel, panels};
-use super::{Mark, drawable, mark, noun, title};
+use super::{Mark, drawable, mark, mark_of_time, noun, title};
 use crate::view::label::Group;
 use crate::view::num::Scale;
 use crate::view::text::plural;
@@ -89,6 +89,8 @@ pub enum Shown<'a> {
     As(&'a Scale),
     /// I/Os a second, each of the point's own block size.
     Iops(&'a dyn Fn(&Measurement) -> Option<Scale>),
+    /// The median time of single operations.
+    Time(&'a Scale),
 }
 
 impl Shown<'_> {
@@ -96,12 +98,13 @@ impl Shown<'_> {
         match self {
             Self::As(scale) => mark(group, m, scale),
             Self::Iops(scale) => mark(group, m, &scale(m)?),
+            Self::Time(scale) => mark_of_time(group, m, scale),
         }
     }
 
     fn label(self, panel: &Panel) -> String {
         let of = |m: &&Measurement| match self {
-            Self::As(scale) => Some(scale.clone()),
+            Self::As(scale) | Self::Time(scale) => Some(scale.clone()),
             Self::Iops(scale) => scale(m),
         };
         panel.members.iter().find_map(of).map_or_else(String::new, |s| s.label().to_owned())
@@ -111,6 +114,7 @@ impl Shown<'_> {
         match self {
             Self::As(_) => noun(group),
             Self::Iops(_) => "IOPS",
+            Self::Time(_) => "p50",
         }
     }
 }
@@ -136,7 +140,7 @@ pub fn over<'a>(
 fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str) -> LineChart {
     let mut series: Vec<Series> = Vec::new();
     for m in &panel.members {
-        let name = group.short_without(&m.params, &panel.said);
+        let name = group.short_without(m, &panel.said);
         let place = across.place(group, m).zip(shown.mark(group, m));
         let Some(((at, x), mark)) = place else { continue };
         let spot = Spot { at, x, mark };
@@ -195,6 +199,7 @@ fn wide(group: &Group, series: &[Series]) -> bool {
 fn describe(series: &[Series], across: &Across, unit: &str) -> String {
     let (by, at) = match across.knob {
         "threads" => ("number of threads", "with"),
+        "streams" => ("number of streams", "with"),
         _ => (across.label.as_str(), "at"),
     };
     let parts: Vec<String> = series

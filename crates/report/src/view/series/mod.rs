@@ -7,7 +7,7 @@
 
 mod across;
 mod bars;
-mod disk;
+mod knobs;
 mod lines;
 mod panels;
 
@@ -17,8 +17,9 @@ use serde::Serialize;
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
-use super::disk::{IO, fall, fall_phrase};
+use super::disk::{fall, fall_phrase, way};
 use super::label::Group;
+use super::latency;
 use super::num::{Scale, percent};
 use super::text::clean;
 use super::verdict_mark;
@@ -48,7 +49,7 @@ pub struct Mark {
 /// The line charts of one kernel.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     match group.all.first().map(|m| m.subsystem) {
-        Some(Subsystem::Disk) => disk::lines(group, scale),
+        Some(Subsystem::Disk | Subsystem::Network) => knobs::lines(group, scale),
         _ => lines::lines(group, scale),
     }
 }
@@ -59,7 +60,7 @@ pub fn follows<'a>(group: &Group<'a>, knob: &str) -> Option<&'a str> {
     let engine = group.varying.iter().copied().find(|n| *n == "engine")?;
     let depth = |m: &Measurement| m.params.get("queue_depth").cloned();
     let one_each = group.all.iter().all(|a| {
-        let same = |b: &&&Measurement| depth(a) == depth(b) && a.params.get(IO) == b.params.get(IO);
+        let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
         group.all.iter().filter(same).all(|b| a.params.get(engine) == b.params.get(engine))
     });
     (knob == "queue_depth" && one_each).then_some(engine)
@@ -93,6 +94,20 @@ fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     })
 }
 
+/// The median time of a point's single operations.
+fn mark_of_time(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
+    let value = scale.scaled(m.latency.as_ref()?.p50);
+    Some(Mark {
+        value: Some(value).filter(|v| v.is_finite() && v.abs() < AXIS)?,
+        text: scale.number(m.latency.as_ref()?.p50)?,
+        about: format!("{}: {}, {}", group.short(m), latency::phrase(m)?, verdict_mark(m.verdict)),
+        interval: None,
+        ceiling: None,
+        fall: None,
+        verdict: m.verdict,
+    })
+}
+
 /// What a pointer shows over a mark.
 fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
     let interval = s.ci95.and_then(|i| scale.interval(i));
@@ -111,7 +126,7 @@ fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
         group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    match group.short(&m.params) {
+    match group.short(m) {
         point if point.is_empty() => parts.join(", "),
         point => format!("{point}: {}", parts.join(", ")),
     }

@@ -55,10 +55,11 @@ pub fn panels<'a>(
                             let others: Vec<&str> = group
                                 .varying
                                 .iter()
+                                .chain(&group.fixed)
                                 .copied()
                                 .filter(|n| !splitting.contains(n))
                                 .collect();
-                            group.short_without(&m.params, &others)
+                            group.short_without(m, &others)
                         }),
                         said: said.clone(),
                         members,
@@ -85,7 +86,6 @@ fn split<'a>(members: &[&'a Measurement], by: &[&str]) -> Vec<Vec<&'a Measuremen
 }
 
 fn combinations(group: &Group, members: &[&Measurement], said: &[&str]) -> usize {
-    let names: BTreeSet<String> =
-        members.iter().map(|m| group.short_without(&m.params, said)).collect();
+    let names: BTreeSet<String> = members.iter().map(|m| group.short_without(m, said)).collect();
     names.len()
 }

@@ -1,34 +1,35 @@
-//! Lines of a disk: the device and the page cache never in one chart.
+//! Lines along each knob that points of a disk or a network differ in alone: the device and
+//! the page cache never in one chart, loopback and another machine beside each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Measurement, Param};
+use proofmark_model::Measurement;
 
 use super::across::Across;
 use super::lines::{LineChart, Shown, over};
 use super::{drawable, follows};
-use crate::view::disk::{IO, chart_iops, iops};
+use crate::view::disk::{WAY, chart_iops, iops, way};
 use crate::view::label::Group;
+use crate::view::latency;
+use crate::view::network::round_trips;
 use crate::view::num::Scale;
 
 /// The knobs of which a chart is drawn where a kernel was measured at several values.
-const KNOBS: [&str; 3] = ["block_size", "threads", "queue_depth"];
+const KNOBS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
 
-/// The line charts of a kernel of the disk: for each way to the file one along the
-/// kernel's axis, and one along each other knob that points differ in alone.
+/// The line charts of a kernel: for each way to a disk's file one along the kernel's axis,
+/// and one along each other knob that points differ in alone.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     let drawn = drawable(group, scale);
-    let mut ways: Vec<&Param> = drawn.iter().filter_map(|m| m.params.get(IO)).collect();
-    ways.sort_by_key(|way| !way.to_string().starts_with("direct"));
+    let mut ways: Vec<Option<String>> = drawn.iter().map(|m| way(m)).collect();
+    ways.sort_by_key(|way| !way.as_ref().is_some_and(|w| w.starts_with("direct")));
     let mut seen = BTreeSet::new();
-    ways.retain(|way| seen.insert(*way));
+    ways.retain(|way| seen.insert(way.clone()));
     let others = KNOBS.into_iter().filter(|k| *k != group.axis);
     let knobs: Vec<&str> = std::iter::once(group.axis).chain(others).collect();
-    let parts = ways.into_iter().map(Some).chain((seen.is_empty()).then_some(None));
     let mut out = Vec::new();
-    for way in parts {
-        let part: Vec<&Measurement> =
-            drawn.iter().copied().filter(|m| m.params.get(IO) == way).collect();
+    for of in ways {
+        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| way(m) == of).collect();
         for knob in &knobs {
             out.extend(along(group, scale, knob, &part).into_iter().flatten());
         }
@@ -43,9 +44,9 @@ fn along<'a>(
     knob: &'a str,
     part: &[&'a Measurement],
 ) -> Option<Vec<LineChart>> {
-    let mut said = vec![knob, IO];
+    let mut said = vec![knob, WAY];
     said.extend(follows(group, knob));
-    let name = |m: &&Measurement| group.short_without(&m.params, &said);
+    let name = |m: &&Measurement| group.short_without(m, &said);
     let mut points: BTreeMap<String, usize> = BTreeMap::new();
     part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
     let company = |m: &&Measurement| points.get(&name(m)).is_some_and(|count| *count > 1);
@@ -54,17 +55,24 @@ fn along<'a>(
     // As the headline tells random I/O; of several block sizes the rates compare better.
     let count = group.axis == "queue_depth" && knob != "block_size";
     let counted = chart_iops(members.iter().copied());
+    let times = latency::scale(members.iter().filter_map(|m| m.latency.as_ref()));
     let shown = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Shown::Iops(&counted),
+        false if members.iter().all(|m| timed(m)) => Shown::Time(&times),
         false => Shown::As(scale),
     };
     // What all these points have in common stands in the title.
     let common = common(group, &members, &said);
     let differing: Vec<&str> =
-        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != IO).collect();
-    let name = group.short_without(&members.first()?.params, &differing);
+        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
+    let name = group.short_without(members.first()?, &differing);
     said.extend(common);
     Some(over(group, shown, &across, &members, &said, &name))
+}
+
+/// Whether the time of its round trips says more than how many there are.
+fn timed(m: &Measurement) -> bool {
+    round_trips(m) && m.latency.is_some()
 }
 
 /// Knobs that vary in the kernel and not among these.

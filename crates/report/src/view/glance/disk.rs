@@ -1,14 +1,16 @@
 //! The disk in few numbers: the fastest sequential read and write, random I/O one at a
-//! time and at the deepest queue, commits. Only numbers that stand, each with its verdict.
+//! time and with a queue, commits.
 
 use proofmark_model::{Measurement, Run, StorageKind, Summary, Unit};
 
-use super::disk;
-use super::headline::{best, in_question, why_none};
-use super::label::Group;
-use super::num::{Scale, percent};
-use super::table::{Cell, Table};
-use super::text::clean;
+use crate::view::disk;
+use crate::view::headline::{best, in_question, why_none};
+use crate::view::kernel::DEVICE;
+use crate::view::label::Group;
+use crate::view::latency::percentile;
+use crate::view::num::{Scale, percent};
+use crate::view::table::{Cell, Table};
+use crate::view::text::clean;
 
 /// Which of a kernel's points.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,8 +19,8 @@ enum Which {
     Fastest,
     /// One I/O in flight a thread, on the fewest threads.
     Single,
-    /// The fastest at the deepest queue.
-    Deepest,
+    /// The fastest with more in flight.
+    Queued,
 }
 
 /// Kernels in the order of the table, and what their rows say.
@@ -26,21 +28,23 @@ const ROWS: [(&str, &str, Which); 7] = [
     ("disk.seq_read", "sequential read", Which::Fastest),
     ("disk.seq_write", "sequential write", Which::Fastest),
     ("disk.rand_read", "random read", Which::Single),
-    ("disk.rand_read", "random read", Which::Deepest),
+    ("disk.rand_read", "random read", Which::Queued),
     ("disk.rand_write", "random write", Which::Single),
-    ("disk.rand_write", "random write", Which::Deepest),
+    ("disk.rand_write", "random write", Which::Queued),
     ("disk.fsync", "commits", Which::Fastest),
 ];
 
 /// A row that is to be: its name, its kernel and its number, if any stands.
 struct Line<'a> {
-    name: String,
+    name: &'a str,
+    /// I/Os in flight a thread, told where no number stands.
+    depth: Option<u64>,
     group: Group<'a>,
     best: Option<(&'a Measurement, &'a Summary)>,
 }
 
 /// The table; without rows where no such kernel was measured.
-pub fn disk(run: &Run) -> Table {
+pub fn table(run: &Run) -> Table {
     let lines: Vec<Line> = ROWS.iter().filter_map(|row| line(run, row)).collect();
     let rates: Vec<f64> = lines
         .iter()
@@ -54,14 +58,20 @@ pub fn disk(run: &Run) -> Table {
     let time = Scale::of_values(&times, Unit::Second);
     let mut table = Table::new(format!("The disk at a glance{}", place(run)))
         .column("operation")
+        .number("block")
+        .spare(2)
+        .number("depth")
+        .number("threads")
+        .spare(2)
         .measured("rate", rate.label())
         .measured("IOPS", Unit::OpPerSecond.as_str())
         .measured("p50", time.label())
         .measured("p99", time.label())
         .measured("device", "%")
-        .spare(1)
+        .spare(3)
+        .explained("device", DEVICE)
         .column("verdict");
-    table.keys = 1;
+    table.keys = 4;
     for line in lines {
         let cells = cells(&line, &rate, &time, &mut table);
         table.push(cells);
@@ -69,7 +79,7 @@ pub fn disk(run: &Run) -> Table {
     table
 }
 
-fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &str, Which)) -> Option<Line<'a>> {
+fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &'a str, Which)) -> Option<Line<'a>> {
     let group = Group::new(run, kernel);
     let asked = in_question(&group);
     let depth = |m: &Measurement| m.params.int("queue_depth");
@@ -77,10 +87,14 @@ fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &str, Which)) -> Opt
     let at = match which {
         Which::Fastest => None,
         Which::Single => Some(1),
-        Which::Deepest => Some(deepest.filter(|d| *d > 1)?),
+        Which::Queued => Some(deepest.filter(|d| *d > 1)?),
     };
-    let mut points: Vec<&Measurement> =
-        asked.into_iter().filter(|m| at.is_none() || depth(m) == at).collect();
+    let fits = |m: &&Measurement| match which {
+        Which::Fastest => true,
+        Which::Single => depth(m) == at,
+        Which::Queued => depth(m) > Some(1),
+    };
+    let mut points: Vec<&Measurement> = asked.into_iter().filter(fits).collect();
     if *which == Which::Single {
         let fewest = points.iter().map(|m| m.params.threads()).min();
         points.retain(|m| Some(m.params.threads()) == fewest);
@@ -89,37 +103,40 @@ fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &str, Which)) -> Opt
     if group.all.is_empty() || (*which == Which::Single && points.is_empty()) {
         return None;
     }
-    let name = at.map_or_else(|| (*name).to_owned(), |d| format!("{name}, depth {d}"));
     let best = best(&group, &points);
-    Some(Line { name, best, group })
+    Some(Line { name, depth: at, best, group })
 }
 
 fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell> {
-    let mut cells = vec![Cell::text(&line.name)];
+    let mut cells = vec![Cell::text(line.name)];
     let Some((m, s)) = line.best else {
         let none = table.missing(why_none(&line.group));
         cells.resize(table.columns.len() - 1, none);
+        if let Some(depth) = line.depth {
+            cells[2] = Cell::text(depth.to_string());
+        }
         let worst = line.group.all.iter().map(|m| m.verdict).max();
         cells.push(worst.map_or_else(|| Cell::text("-"), Cell::verdict));
         return cells;
     };
-    cells[0].note = Some(table.note(line.group.short(&m.params)));
+    cells[0].note = disk::way(m).map(|way| table.note(way));
+    let knob = |name: &str| line.group.text(m, name);
+    cells.push(table.maybe(knob("block_size"), || "it has no block size".to_owned()));
+    let depth = knob("queue_depth");
+    cells.push(
+        table.maybe(depth, || "each thread waits for one before it begins the next".to_owned()),
+    );
+    cells.push(Cell::text(proofmark_model::format_count(m.params.threads())));
     let bytes = m.unit == Unit::BytePerSecond;
     let shown = rate.number(s.median).filter(|_| bytes);
-    cells.push(table.maybe(shown, || "commits are counted, not their bytes".to_owned()));
+    cells.push(table.maybe(shown, || "counted are commits, not their bytes".to_owned()));
     let count = match disk::iops(m) {
         Some(scale) => scale.number(s.median),
         None => Scale::iops(1).filter(|_| !bytes).and_then(|one| one.number(s.median)),
     };
     cells.push(table.maybe(count, || "it has no block size".to_owned()));
-    let l = m.latency.as_ref();
-    for value in [l.map(|l| l.p50), l.and_then(|l| l.p99)] {
-        let text = value.and_then(|v| time.number(v));
-        cells.push(table.maybe(text, || match l {
-            None => "its operations were not timed one by one".to_owned(),
-            Some(_) => "too few operations for this percentile".to_owned(),
-        }));
-    }
+    cells.push(percentile(m, time, table, |l| Some(l.p50)));
+    cells.push(percentile(m, time, table, |l| l.p99));
     let share = disk::device_share(m).and_then(percent);
     cells.push(table.maybe(share, || "its trials do not tell".to_owned()));
     cells.push(Cell::verdict(m.verdict));

@@ -1,0 +1,89 @@
+//! `proofmark serve`: the far end of network runs.
+
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context as _, Result};
+use proofmark_host::{Root, network};
+use proofmark_kernels::network::Far;
+use proofmark_model::Interface;
+use proofmark_peer::{Ends, Key, KeySource, Limits, Server};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use crate::cli::ServeArgs;
+use crate::error::{Outcome, Usage};
+use crate::signals::{exit_on_the_second, on_signals};
+use crate::text::{print, say};
+
+/// Serves until it is stopped.
+pub fn run(args: &ServeArgs) -> Result<Outcome> {
+    let (key, source) =
+        Key::find_or_make(args.key_file.as_deref()).map_err(|e| Usage::error(e.to_string()))?;
+    let limits = Limits { seconds: args.max_time.as_secs().max(1), bytes: args.max_bytes };
+    let server = Server::bind(args.bind, key, limits).with_context(|| {
+        format!("cannot listen on {}; name an address of this machine and a free port", args.bind)
+    })?;
+    if args.for_run {
+        end_with_the_run(&server);
+        // The run waits for this line.
+        print(&format!("{}\n", server.address()))?;
+        server.serve(&Far::new(interface), |_| ());
+    } else {
+        let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
+        let first = Arc::clone(&by);
+        let told = move |signal: &'static str| {
+            let _ = first.set(signal);
+            stop.stop();
+        };
+        exit_on_the_second().and_then(|()| on_signals(told)).context("cannot handle signals")?;
+        print(&greeting(server.address(), &source))?;
+        server.serve(&Far::new(interface), |event| say(&format!("proofmark: {event}")));
+        if let Some(signal) = by.get() {
+            say(&format!("proofmark: stopped by {signal}"));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Stops the server when standard input ends, which the run holds open.
+fn end_with_the_run(server: &Server) {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let stop = server.stop();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        stop.stop();
+    });
+}
+
+/// What the user at the far end must do next.
+fn greeting(address: SocketAddr, source: &KeySource) -> String {
+    let key = match source {
+        KeySource::Environment => "the key is that of the environment".to_owned(),
+        KeySource::File(path) => format!("key: {}", path.display()),
+        KeySource::Made(path) => format!("new key: {}", path.display()),
+    };
+    let reach = if address.ip().is_loopback() {
+        "only this machine can reach it; --bind 0.0.0.0 lets others in"
+    } else {
+        "copy the key file to the other machine, then run there"
+    };
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => proofmark_peer::this_host().name,
+        ip => ip.to_string(),
+    };
+    let port = match address.port() {
+        proofmark_peer::DEFAULT_PORT => String::new(),
+        port => format!(":{port}"),
+    };
+    format!(
+        "proofmark: listening on {address}\n{key}\n{reach}:\n  \
+         proofmark run network --peer {host}{port}\n"
+    )
+}
+
+/// The interface of this machine that leads to a near end.
+pub(crate) fn interface(ends: Ends) -> Option<Interface> {
+    let (local, peer) = (ends.local.ip(), ends.peer.ip());
+    network::interface_between(&Root::live(), local, peer).get().cloned()
+}

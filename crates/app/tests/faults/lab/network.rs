@@ -1,0 +1,333 @@
+//! What faults of a network are planted with: two hosts of the test's own, which are network
+//! namespaces with a wire between them, a limit on the way, and far ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::{kill, proofmark, succeeds};
+
+/// What no fault may take longer than to be told, or to be got over.
+pub const SOON: Duration = Duration::from_secs(10);
+
+/// Address of the host that runs.
+pub const NEAR: &str = "10.9.0.1";
+/// Address of the host that serves.
+pub const FAR: &str = "10.9.0.2";
+
+/// What the interfaces of both hosts are called.
+const INTERFACE: &str = "eth0";
+const PREFIX: &str = "proofmark-";
+
+/// Two hosts, gone when dropped.
+pub struct Hosts {
+    near: String,
+    far: String,
+}
+
+impl Hosts {
+    /// `None` where this user may not make network namespaces.
+    pub fn new() -> Option<Self> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        remove_abandoned();
+        let name =
+            format!("{PREFIX}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let hosts = Self { near: format!("{name}-near"), far: format!("{name}-far") };
+        let (near, far) = (hosts.near.as_str(), hosts.far.as_str());
+        let ip = |arguments: &str| {
+            succeeds("ip", &arguments.split(' ').filter(|a| !a.is_empty()).collect::<Vec<_>>())
+        };
+        let made = ip(&format!("netns add {near}"))
+            && ip(&format!("netns add {far}"))
+            && ip(&format!(
+                "-n {near} link add {INTERFACE} type veth peer name {INTERFACE} netns {far}"
+            ));
+        let up = |host: &str, address: &str| {
+            ip(&format!("-n {host} addr add {address}/24 dev {INTERFACE}"))
+                && ip(&format!("-n {host} link set lo up"))
+                && ip(&format!("-n {host} link set {INTERFACE} up"))
+        };
+        (made && up(near, NEAR) && up(far, FAR)).then_some(hosts)
+    }
+
+    /// The command on the host that runs.
+    pub fn on_near<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        on(&self.near, command)
+    }
+
+    /// The command on the host that serves.
+    pub fn on_far<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        on(&self.far, command)
+    }
+
+    /// Lets no more than so many Mbit/s leave the near host, counted at the layer of
+    /// Ethernet by a token bucket of 1.3 ms, behind a queue of so many bytes; false where
+    /// the kernel has none.
+    pub fn limit(&self, mbit: u64, queue: u64) -> bool {
+        let (rate, burst) = (format!("{mbit}mbit"), (mbit * 160).to_string());
+        let queue = queue.to_string();
+        let place = ["-n", &self.near, "qdisc", "replace", "dev", INTERFACE, "root"];
+        let bucket = ["tbf", "rate", &rate, "burst", &burst, "limit", &queue];
+        succeeds("tc", &[&place[..], &bucket].concat())
+    }
+
+    /// Packets that the limit has dropped so far, as it counts itself.
+    fn dropped(&self) -> u64 {
+        let arguments = ["-n", &self.near, "-s", "-j", "qdisc", "show", "dev", INTERFACE];
+        let out = Command::new("tc").args(arguments).output().unwrap();
+        let shown: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        shown[0]["drops"].as_u64().unwrap()
+    }
+
+    /// Sets the MTU of both hosts.
+    pub fn set_mtu(&self, mtu: u64) {
+        for host in [&self.near, &self.far] {
+            let mtu = mtu.to_string();
+            assert!(succeeds("ip", &["-n", host, "link", "set", INTERFACE, "mtu", &mtu]));
+        }
+    }
+
+    /// Takes the far host's link down, or up again.
+    pub fn set_link(&self, state: &str) {
+        assert!(succeeds("ip", &["-n", &self.far, "link", "set", INTERFACE, state]));
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for host in [&self.near, &self.far] {
+            let _ = succeeds("ip", &["netns", "del", host]);
+        }
+    }
+}
+
+/// Through a shell that becomes the command, which so keeps its process id.
+fn on<'a>(host: &str, command: &'a mut Command) -> &'a mut Command {
+    super::wrap(command, &format!("exec ip netns exec {host} \"$0\" \"$@\""))
+}
+
+/// Removes the hosts of tests that were killed before they could.
+fn remove_abandoned() {
+    for entry in fs::read_dir("/run/netns").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let test = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        if test.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = succeeds("ip", &["netns", "del", &name]);
+        }
+    }
+}
+
+/// What the limit of a near host had dropped at which moment, every 30 ms or so.
+pub struct DropLog {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<(SystemTime, u64)>>,
+}
+
+impl DropLog {
+    pub fn of(hosts: &Arc<Hosts>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, hosts) = (Arc::clone(&stop), Arc::clone(hosts));
+        let thread = thread::spawn(move || {
+            let mut log = Vec::new();
+            while !stopped.load(Ordering::Relaxed) {
+                let before = SystemTime::now();
+                log.push((before, hosts.dropped()));
+                thread::sleep(Duration::from_millis(25));
+            }
+            log
+        });
+        Self { stop, thread }
+    }
+
+    /// Ends it. Each count was taken at its moment or some milliseconds after it.
+    pub fn end(self) -> Vec<(SystemTime, u64)> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// A `proofmark serve` until it is dropped.
+pub struct Served {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Kept open, so that it may print.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Served {
+    /// On this machine's loopback, at a free port.
+    pub fn here(key: &Path) -> Self {
+        Self::start(&mut serve("127.0.0.1:0", key))
+    }
+
+    /// The same with more arguments.
+    pub fn here_with(key: &Path, arguments: &[&str]) -> Self {
+        Self::start(serve("127.0.0.1:0", key).args(arguments))
+    }
+
+    /// The same as `nohup` starts it.
+    pub fn here_without_terminal(key: &Path) -> Self {
+        let mut command = serve("127.0.0.1:0", key);
+        Self::start(super::wrap(&mut command, "trap '' HUP; exec \"$0\" \"$@\""))
+    }
+
+    /// The same over IPv6.
+    pub fn here_v6(key: &Path) -> Self {
+        Self::start(&mut serve("[::1]:0", key))
+    }
+
+    /// On the far host, at the usual port.
+    pub fn on_far(hosts: &Hosts, key: &Path) -> Self {
+        Self::start(hosts.on_far(&mut serve(FAR, key)))
+    }
+
+    fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut greeting = String::new();
+        while !greeting.contains("--peer") {
+            let before = greeting.len();
+            stdout.read_line(&mut greeting).unwrap();
+            assert_ne!(greeting.len(), before, "it ended: {greeting}");
+        }
+        let line = greeting.lines().next().unwrap();
+        let address = line.strip_prefix("proofmark: listening on ").unwrap().parse().unwrap();
+        Self { child, address, _stdout: stdout }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal; what it said last, and its exit status.
+    pub fn end(mut self, signal: &str) -> (String, Option<i32>) {
+        kill(self.pid(), signal);
+        let started = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < Duration::from_secs(5), "{signal} does not end it");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let mut said = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
+        (said, self.child.wait().unwrap().code())
+    }
+
+    /// Kibibytes from /proc/PID/status, such as `VmRSS` and `VmHWM`.
+    pub fn kib(&self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find(|l| l.starts_with(field)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A far end that makes its key there, if there is none.
+pub fn serve(bind: &str, key: &Path) -> Command {
+    let mut command = proofmark();
+    command.args(["serve", "--bind", bind, "--key-file"]).arg(key);
+    command
+}
+
+/// Throws random bytes at both ports of a server until it is dropped.
+pub struct Garbage {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<u64>>,
+}
+
+impl Garbage {
+    pub fn at(address: SocketAddr) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let throw = |once: fn(SocketAddr, &[u8])| {
+            let stop = Arc::clone(&stop);
+            thread::spawn(move || {
+                let (mut bytes, mut state, mut count) = ([0_u8; 2000], 1_u64, 0);
+                while !stop.load(Ordering::Relaxed) {
+                    for byte in &mut bytes {
+                        // Marsaglia's xorshift, the same bytes every time.
+                        state ^= state << 13;
+                        state ^= state >> 7;
+                        state ^= state << 17;
+                        *byte = state as u8;
+                    }
+                    // Now and then what begins as a message does.
+                    bytes[0] = if count % 2 == 0 { (count % 5) as u8 } else { bytes[0] };
+                    once(address, &bytes[..1 + state as usize % 1999]);
+                    count += 1;
+                }
+                count
+            })
+        };
+        let threads = vec![throw(by_tcp), throw(by_udp)];
+        Self { stop, threads }
+    }
+
+    /// Ends it; how many connections and datagrams there were.
+    pub fn end(self) -> Vec<u64> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.into_iter().map(|t| t.join().unwrap()).collect()
+    }
+}
+
+/// A connection that says this; every fourth stays open for a moment, half-way.
+fn by_tcp(address: SocketAddr, bytes: &[u8]) {
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else {
+        return;
+    };
+    let _ = stream.write_all(bytes);
+    if bytes.len().is_multiple_of(4) {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn by_udp(address: SocketAddr, bytes: &[u8]) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for _ in 0..100 {
+        let _ = socket.send_to(bytes, address);
+    }
+    thread::sleep(Duration::from_millis(1));
+}
+
+/// A profile of so many trials.
+pub fn profile(trials: u32, points: &[String]) -> String {
+    let policy = format!("min_trials = {trials}\nmax_trials = {trials}\ntrial = \"20ms\"\n");
+    format!("name = \"test\"\n[policy]\ntarget = 0.02\n{policy}\n{}", points.join("\n"))
+}
+
+/// A point with trials of that length and these knobs.
+pub fn point(kernel: &str, trial: &str, knobs: &str) -> String {
+    let mode = if kernel.ends_with("rtt") { "mode = \"block\"\n" } else { "" };
+    format!("[[points]]\nkernel = \"{kernel}\"\ntrial = \"{trial}\"\n{mode}{knobs}\n")
+}
+
+/// A profile in a file.
+pub fn written(folder: &Path, profile: &str) -> PathBuf {
+    let path = folder.join("profile.toml");
+    fs::write(&path, profile).unwrap();
+    path
+}
+
+/// A run that goes on, into `out` of a folder; what it says goes to `log` there.
+pub fn begun(mut command: Command, folder: &Path) -> Child {
+    let log = fs::File::create(folder.join("log")).unwrap();
+    command.arg("--out").arg(folder.join("out"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+}

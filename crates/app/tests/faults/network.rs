@@ -1,0 +1,266 @@
+//! Planted faults and known truths of the network subsystem: limits whose rate is known,
+//! two hosts that are one, far ends that die, strangers.
+//!
+//! The hosts are network namespaces, so their numbers are labelled invalid (`one_machine`);
+//! what they say is compared all the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::lab::network::{DropLog, FAR, Hosts, SOON, Served, begun, point, profile, written};
+use super::lab::{proofmark, quiet, run_json, skip};
+use super::{names, saved, wait_for_trials};
+use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
+
+/// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
+const FRAME: f64 = 14.0;
+/// Header of IPv4.
+const IP: f64 = 20.0;
+/// Header of TCP with time stamps.
+const TCP: f64 = 20.0 + 12.0;
+/// Header of UDP.
+const UDP: f64 = 8.0;
+
+/// Two hosts, with a far end on one of them.
+struct Pair {
+    far: Option<Served>,
+    hosts: Arc<Hosts>,
+    folder: tempfile::TempDir,
+}
+
+impl Pair {
+    /// `None` where there can be none, which is told.
+    fn new(test: &str) -> Option<Self> {
+        let Some(hosts) = Hosts::new() else {
+            skip(test, "this user may not make network namespaces");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let far = Some(Served::on_far(&hosts, &folder.path().join("key")));
+        Some(Self { far, hosts: Arc::new(hosts), folder })
+    }
+
+    fn key(&self) -> PathBuf {
+        self.folder.path().join("key")
+    }
+
+    /// A run on the near host of the points of a profile.
+    fn run(&self, profile: &str) -> Command {
+        let mut command = proofmark();
+        command.args(["run", "--peer", FAR, "--key-file"]).arg(self.key());
+        command.arg("--profile").arg(written(self.folder.path(), profile));
+        self.hosts.on_near(&mut command);
+        command
+    }
+
+    /// A run that goes on, into `out` of a folder.
+    fn begin(&self, profile: &str, folder: &Path) -> Child {
+        begun(self.run(profile), folder)
+    }
+
+    /// Holds that the next run works within so long; until then it may be told to wait.
+    fn works_again(&self) {
+        let started = Instant::now();
+        loop {
+            let dir = tempfile::tempdir().unwrap();
+            let mut child =
+                self.begin(&profile(3, &[point("network.tcp.rtt", "20ms", "")]), dir.path());
+            if child.wait().unwrap().code() == Some(3) {
+                let run = saved(dir.path());
+                assert_eq!(run.measurements[0].ending, Ending::Complete);
+                return;
+            }
+            assert!(started.elapsed() < SOON, "no run works again");
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+fn severity(m: &Measurement, check: &str) -> Option<Severity> {
+    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
+}
+
+#[test]
+fn a_token_bucket_reads_as_its_rate_less_the_headers() {
+    let _quiet = quiet();
+    let test = "a_token_bucket_reads_as_its_rate_less_the_headers";
+    let Some(pair) = Pair::new(test) else { return };
+    for (mtu, mbit) in [(1500, 100), (576, 100), (1500, 1000)] {
+        pair.hosts.set_mtu(mtu);
+        // The queue holds all that TCP lets go unacknowledged, so that nothing is lost.
+        if !pair.hosts.limit(mbit, 32 << 20) {
+            return skip(test, "the kernel has no token bucket (sch_tbf)");
+        }
+        let mut command = pair.run(&profile(5, &[point("network.tcp.stream", "500ms", "")]));
+        let (run, code) = run_json(command.arg(format!("--limit=network.send={mbit}Mbit/s")));
+        let m = &run.measurements[0];
+        let segment = mtu as f64 - IP - TCP;
+        let truth = mbit as f64 * 1e6 * segment / (mtu as f64 + FRAME);
+        let ratio = m.summary.as_ref().unwrap().median / truth;
+        assert!((ratio - 1.0).abs() < 0.01, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+        let ceiling = m.ceiling.as_ref().unwrap();
+        assert_eq!(ceiling.id, "network.limit");
+        let computed = ceiling.value / truth;
+        assert!((computed - 1.0).abs() < 1e-9, "{mbit} Mbit/s, MTU {mtu}: {computed}");
+        let interface = run.host.network.get().unwrap().interface.get().unwrap();
+        assert_eq!((interface.kind.as_str(), interface.mtu), ("virtual ethernet", mtu));
+        is_one_machine(&run, m, code);
+    }
+}
+
+/// What calls itself a network, and is one machine.
+fn is_one_machine(run: &Run, m: &Measurement, code: Option<i32>) {
+    let network = run.host.network.get().unwrap();
+    assert_eq!((network.path, m.params.text("path")), (NetworkPath::Peer, Some("peer")));
+    assert_eq!(severity(m, "one_machine"), Some(Severity::Invalid), "{:?}", names(m));
+    assert_eq!((m.verdict, code), (Verdict::Invalid, Some(3)));
+}
+
+#[test]
+fn loopback_is_called_loopback() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let points = ["network.tcp.stream", "network.udp.rtt"].map(|k| point(k, "50ms", ""));
+    let mut command = proofmark();
+    command.args(["run", "--profile"]).arg(written(dir.path(), &profile(3, &points)));
+    let (run, _) = run_json(&mut command);
+    assert_eq!(run.host.network.get().unwrap().path, NetworkPath::Loopback);
+    assert_eq!(run.measurements.len(), 2);
+    for m in &run.measurements {
+        assert_eq!(m.params.text("path"), Some("loopback"));
+        assert_eq!(severity(m, "one_machine"), Some(Severity::Note), "{:?}", names(m));
+        assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
+    }
+}
+
+#[test]
+fn what_udp_loses_is_what_the_limit_dropped() {
+    let _quiet = quiet();
+    let test = "what_udp_loses_is_what_the_limit_dropped";
+    let Some(pair) = Pair::new(test) else { return };
+    // A queue of 40 ms: a sender that has to wait for its CPU leaves no gap, and what comes
+    // ahead of a trial, 10 ms, is not dropped.
+    if !pair.hosts.limit(100, 500_000) {
+        return skip(test, "the kernel has no token bucket (sch_tbf)");
+    }
+    let twice = point("network.udp.stream", "500ms", "rate = 200000000");
+    let log = DropLog::of(&pair.hosts);
+    let (run, _) = run_json(&mut pair.run(&profile(5, &[twice])));
+    let log = log.end();
+    let m = &run.measurements[0];
+    assert_eq!(m.trials.len(), 5, "{:?}", m.ending);
+    let payload = 1500.0 - IP - UDP;
+    assert_eq!(m.params.int("block_size"), Some(payload as u64));
+    for t in &m.trials {
+        let datagrams = t.network.as_ref().unwrap().datagrams.unwrap();
+        let lost = datagrams.sent - datagrams.received;
+        assert_eq!(lost, dropped_during(&log, t), "{datagrams:?}");
+        assert!((0.4..0.6).contains(&datagrams.loss()), "{datagrams:?}");
+    }
+    let truth = 100e6 * payload / (1500.0 + FRAME);
+    let ratio = m.summary.as_ref().unwrap().median / truth;
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio} of the truth: the rate is the receiver's");
+    assert!(severity(m, "udp_loss").is_some(), "{:?}", names(m));
+}
+
+/// What was dropped from before a trial until after it. Both ends are silent for 200 ms
+/// after each loss (see `network.udp.stream`), in which the log has entries.
+fn dropped_during(log: &[(SystemTime, u64)], trial: &Trial) -> u64 {
+    let start = Duration::from_nanos(u64::try_from(trial.started.0.as_nanosecond()).unwrap());
+    let start = SystemTime::UNIX_EPOCH + start;
+    // A count is taken some milliseconds after its moment.
+    let start = start - Duration::from_millis(30);
+    let end = start + Duration::from_millis(60) + Duration::from_secs_f64(trial.seconds);
+    let before = log.iter().rev().find(|(at, _)| *at <= start).unwrap().1;
+    let after = log.iter().find(|(at, _)| *at >= end).unwrap().1;
+    after - before
+}
+
+/// One point that ends soon, one that lasts, and four after it.
+fn some_points(lasting: &str) -> String {
+    let points = [
+        point("network.tcp.rtt", "20ms", ""),
+        point(lasting, "1s", ""),
+        point("network.tcp.connect", "20ms", "streams = [1, 2, 4, 8]"),
+    ];
+    profile(6, &points)
+}
+
+/// Waits until the second point has a trial.
+fn wait_for_the_second(dir: &Path, child: &mut Child) {
+    wait_for_trials(dir, child);
+    let started = Instant::now();
+    while saved(dir).measurements.get(1).is_none_or(|m| m.trials.is_empty()) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        assert!(started.elapsed() < Duration::from_secs(30), "no trial of the second point");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What must come of these points if the far end goes away during the second.
+fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
+    while saved(dir).measurements[1].ending == Ending::Unfinished {
+        assert!(event.elapsed() < SOON, "nothing is told of what happened");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let status = child.wait().unwrap();
+    assert!(event.elapsed() < SOON * 3 / 2, "each point waits anew for what is gone");
+    assert_eq!(status.code(), Some(3));
+    let run = saved(dir);
+    let [before, during, after @ ..] = run.measurements.as_slice() else { panic!("{run:?}") };
+    assert_eq!((&before.ending, before.trials.len()), (&Ending::Complete, 6));
+    assert!(!during.trials.is_empty() && during.trials.len() < 6);
+    assert_eq!(after.len(), 4);
+    for m in after.iter().chain([during]) {
+        assert!(matches!(m.ending, Ending::Refused { .. }), "{:?}", m.ending);
+        assert_eq!(m.verdict, Verdict::Invalid);
+        let why = names(m).concat();
+        assert!(why.contains("far end") || why.contains("no server at"), "{why}");
+    }
+    let log = fs::read_to_string(dir.join("log")).unwrap();
+    let told = log.lines().find(|l| l.starts_with("[2/6]")).unwrap();
+    assert!(told.starts_with("[2/6] refused (") && told.contains("far end"), "{log}");
+    let over = log.lines().filter(|l| l.starts_with("proofmark: the session with the far end"));
+    assert_eq!(over.count(), 1, "{log}");
+}
+
+/// Takes the far end away from a run whose second point lasts, and brings it back.
+fn far_end_goes_away(test: &str, lasting: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
+    let Some(mut pair) = Pair::new(test) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = pair.begin(&some_points(lasting), dir.path());
+    wait_for_the_second(dir.path(), &mut child);
+    away(&mut pair);
+    only_the_rest_is_lost(dir.path(), &mut child, Instant::now());
+    back(&mut pair);
+    pair.works_again();
+}
+
+/// The same for TCP and for UDP at once, since they wait more than they measure.
+fn far_ends_go_away(test: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
+    thread::scope(|scope| {
+        for lasting in ["network.tcp.stream", "network.udp.stream"] {
+            scope.spawn(move || far_end_goes_away(test, lasting, away, back));
+        }
+    });
+}
+
+#[test]
+fn a_far_end_that_is_killed_costs_what_was_not_measured_yet() {
+    let _quiet = quiet();
+    let test = "a_far_end_that_is_killed_costs_what_was_not_measured_yet";
+    let away = |pair: &mut Pair| drop(pair.far.take().unwrap().end("KILL"));
+    let back = |pair: &mut Pair| pair.far = Some(Served::on_far(&pair.hosts, &pair.key()));
+    far_ends_go_away(test, away, back);
+}
+
+#[test]
+fn a_link_that_goes_down_costs_what_was_not_measured_yet() {
+    let _quiet = quiet();
+    let test = "a_link_that_goes_down_costs_what_was_not_measured_yet";
+    far_ends_go_away(test, |pair| pair.hosts.set_link("down"), |pair| pair.hosts.set_link("up"));
+}

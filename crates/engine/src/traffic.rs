@@ -1,0 +1,199 @@
+//! What one end of a network trial counted, from counters read before and after it.
+//!
+//! Sources: Linux `Documentation/networking/snmp_counter.rst` and `statistics.rst`;
+//! `net/core/net-procfs.c` (/proc/net/dev, /proc/net/softnet_stat), `net/ipv4/proc.c`
+//! (/proc/net/snmp), `net/ipv6/proc.c` (/proc/net/snmp6); proc_stat(5);
+//! clock_gettime(2) for the CPU time of this process.
+
+use std::fs;
+
+use proofmark_model::EndTraffic;
+use rustix::process::getpid;
+use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Counters of one end since its system began. Those that stand together are told
+/// together or not at all: one that went backwards is no longer the same counter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EndCounters {
+    /// Bytes in and out, packets in and out, dropped or damaged.
+    interface: Option<[u64; 5]>,
+    /// TCP segments sent again, over IPv4 and IPv6.
+    retransmits: Option<[u64; 1]>,
+    /// Datagrams in and out, without room in a buffer: over IPv4.
+    udp: Option<[u64; 3]>,
+    /// The same over IPv6, whose absence is no fault.
+    udp6: Option<[u64; 3]>,
+    /// Packets that each CPU in use dropped.
+    cpu_dropped: Option<Vec<u64>>,
+    /// CPU time of this process in nanoseconds.
+    own_ns: Option<[u64; 1]>,
+    /// Time that the CPUs of the system ran anything, in ticks.
+    busy_ticks: Option<[u64; 1]>,
+    /// CPUs that this process may use.
+    cpus: Option<u64>,
+}
+
+impl EndCounters {
+    /// Reads them now, those of the interface by its name, such as `eth0`.
+    pub fn read(interface: &str) -> Self {
+        let snmp = text_of("/proc/net/snmp");
+        Self {
+            interface: device(&text_of("/proc/net/dev"), interface),
+            retransmits: retransmits(&snmp),
+            udp: udp(|name| snmp_value(&snmp, "Udp", name)),
+            udp6: udp6(&text_of("/proc/net/snmp6")),
+            cpu_dropped: softnet_dropped(&text_of("/proc/net/softnet_stat")),
+            busy_ticks: busy_ticks(&text_of("/proc/stat")),
+            own_ns: own_ns(),
+            cpus: usable_cpus(),
+        }
+    }
+
+    /// What was counted since `before`. What either of the two does not tell, or what
+    /// went backwards, is `None`.
+    pub fn since(&self, before: &Self) -> EndTraffic {
+        let interface = grown(self.interface, before.interface);
+        let datagrams = self.datagrams_since(before);
+        let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
+        let seconds = |later, earlier, unit: f64| grown(later, earlier).map(|[n]| n as f64 * unit);
+        EndTraffic {
+            in_bytes: interface.map(|i| i[0]),
+            out_bytes: interface.map(|i| i[1]),
+            in_packets: interface.map(|i| i[2]),
+            out_packets: interface.map(|i| i[3]),
+            dropped: interface.map(|i| i[4]),
+            retransmits: grown(self.retransmits, before.retransmits).map(|[n]| n),
+            in_datagrams: datagrams.map(|d| d[0]),
+            out_datagrams: datagrams.map(|d| d[1]),
+            full_buffers: datagrams.map(|d| d[2]),
+            cpu_dropped: self.cpu_dropped_since(before),
+            own_cpu_s: seconds(self.own_ns, before.own_ns, 1e-9),
+            busy_s: seconds(self.busy_ticks, before.busy_ticks, tick),
+            cpus: self.cpus,
+        }
+    }
+
+    /// Datagrams over both versions of IP; without IPv6 those over IPv4.
+    fn datagrams_since(&self, before: &Self) -> Option<[u64; 3]> {
+        let v4 = grown(self.udp, before.udp)?;
+        if self.udp6.is_none() && before.udp6.is_none() {
+            return Some(v4);
+        }
+        let v6 = grown(self.udp6, before.udp6)?;
+        Some([v4[0].checked_add(v6[0])?, v4[1].checked_add(v6[1])?, v4[2].checked_add(v6[2])?])
+    }
+
+    /// `None` too where a CPU came or went.
+    fn cpu_dropped_since(&self, before: &Self) -> Option<u64> {
+        let (later, earlier) = (self.cpu_dropped.as_ref()?, before.cpu_dropped.as_ref()?);
+        if later.len() != earlier.len() {
+            return None;
+        }
+        later.iter().zip(earlier).try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?))
+    }
+}
+
+/// The growth of counters that stand together.
+fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> Option<[u64; N]> {
+    let (mut grown, earlier) = (later?, earlier?);
+    for (later, earlier) in grown.iter_mut().zip(earlier) {
+        *later = later.checked_sub(earlier)?;
+    }
+    Some(grown)
+}
+
+/// A file as text, empty where it cannot be read. The name of an interface, anyone's,
+/// may hold bytes that are not UTF-8; they are replaced.
+fn text_of(path: &str) -> String {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// An interface's line of /proc/net/dev, by [`EndCounters::interface`].
+fn device(text: &str, name: &str) -> Option<[u64; 5]> {
+    let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
+    let (_, values) = text.lines().find(named)?.rsplit_once(':')?;
+    let fields: Vec<u64> = numbers(values);
+    // In: bytes packets errs drop fifo frame compressed multicast.
+    // Out: bytes packets errs drop fifo colls carrier compressed.
+    let [i, i_packets, i_errs, i_drop, _, _, _, _, o, o_packets, o_errs, o_drop, ..] = fields[..]
+    else {
+        return None;
+    };
+    let dropped = i_errs.checked_add(i_drop)?.checked_add(o_errs)?.checked_add(o_drop)?;
+    Some([i, o, i_packets, o_packets, dropped])
+}
+
+/// TCP segments sent again, from the text of /proc/net/snmp.
+fn retransmits(snmp: &str) -> Option<[u64; 1]> {
+    Some([snmp_value(snmp, "Tcp", "RetransSegs")?])
+}
+
+/// The value of a protocol's counter in /proc/net/snmp, where a line of names stands
+/// above one of values.
+fn snmp_value(text: &str, protocol: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|l| l.strip_prefix(protocol)?.strip_prefix(':'));
+    let column = lines.next()?.split_ascii_whitespace().position(|n| n == name)?;
+    lines.next()?.split_ascii_whitespace().nth(column)?.parse().ok()
+}
+
+/// Datagrams over IPv6 from the text of /proc/net/snmp6, which has a name and a value
+/// a line.
+fn udp6(text: &str) -> Option<[u64; 3]> {
+    udp(|name| {
+        let value = |line: &str| {
+            let (key, value) = line.split_once(char::is_whitespace)?;
+            (key.strip_prefix("Udp6")? == name).then(|| value.trim().parse().ok())?
+        };
+        text.lines().find_map(value)
+    })
+}
+
+/// Datagrams by the counters of one version of IP. No room in a buffer is that of one
+/// socket (RcvbufErrors) or of all together (MemErrors, since Linux 5.16).
+fn udp(value: impl Fn(&str) -> Option<u64>) -> Option<[u64; 3]> {
+    let full = value("RcvbufErrors")?.checked_add(value("MemErrors").unwrap_or(0))?;
+    Some([value("InDatagrams")?, value("OutDatagrams")?, full])
+}
+
+/// What each CPU dropped because its backlog was full, from the text of
+/// /proc/net/softnet_stat: a line for each CPU that is in use, the second number.
+fn softnet_dropped(text: &str) -> Option<Vec<u64>> {
+    let dropped = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
+    let all: Vec<u64> = text.lines().map(dropped).collect::<Option<_>>()?;
+    (!all.is_empty()).then_some(all)
+}
+
+/// Time that any CPU ran anything, in ticks, from the text of /proc/stat.
+fn busy_ticks(text: &str) -> Option<[u64; 1]> {
+    let fields = numbers(text.lines().find_map(|l| l.strip_prefix("cpu "))?);
+    let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields[..] else {
+        return None;
+    };
+    let all = [user, nice, system, irq, softirq];
+    Some([all.into_iter().try_fold(0_u64, u64::checked_add)?])
+}
+
+/// The numbers at the head of a text.
+fn numbers(text: &str) -> Vec<u64> {
+    text.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect()
+}
+
+/// CPU time of this process, all its threads, in nanoseconds: what
+/// getrusage(RUSAGE_SELF) tells in microseconds.
+fn own_ns() -> Option<[u64; 1]> {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?;
+    Some([seconds.checked_add(u64::try_from(time.tv_nsec).ok()?)?])
+}
+
+/// CPUs that this process may use, by the mask of its first thread: others may be
+/// pinned.
+fn usable_cpus() -> Option<u64> {
+    let set = sched_getaffinity(Some(getpid())).ok()?;
+    let count = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).count();
+    u64::try_from(count).ok().filter(|n| *n > 0)
+}
+
+#[cfg(test)]
+mod tests;

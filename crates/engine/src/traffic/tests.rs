@@ -1,0 +1,233 @@
+//! The formats of /proc/net, composed; and counters that are no longer the same.
+
+use std::net::UdpSocket;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const DEV: &str = "\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:   44566     477    0    0    0     0          0         0    44566     477    0    0    0     0       0          0
+veth0:1 2 3 4 9 9 9 9 5 6 7 8 9 9 9 9
+  eth0: 373216496   16669    1    2    0     0          0         0   999181   10873    4    8    0     0       0          0
+";
+const SNMP: &str = "\
+Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens RetransSegs InErrs
+Tcp: 1 200 120000 -1 211 17 0
+Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti MemErrors
+Udp: 1976 5 9 1980 7 1 0 0 2
+UdpLite: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors
+UdpLite: 1 1 1 1 1
+";
+const SNMP6: &str = "\
+Ip6InReceives                   \t4
+UdpLite6InDatagrams             \t99
+Udp6InDatagrams                 \t20
+Udp6NoPorts                     \t0
+Udp6OutDatagrams                \t30
+Udp6RcvbufErrors                \t3
+Udp6MemErrors                   \t1
+";
+const SOFTNET: &str = "\
+00000170 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+0000418a 0000001f 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+";
+const STAT: &str = "cpu  1000 20 300 5000 400 5 60 70 8 9\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 5\n";
+
+/// Counters of an interface as these texts tell them.
+fn told(interface: &str) -> EndCounters {
+    EndCounters {
+        interface: device(DEV, interface),
+        retransmits: retransmits(SNMP),
+        udp: udp(|name| snmp_value(SNMP, "Udp", name)),
+        udp6: udp6(SNMP6),
+        cpu_dropped: softnet_dropped(SOFTNET),
+        busy_ticks: busy_ticks(STAT),
+        own_ns: Some([2_500_000_000]),
+        cpus: Some(2),
+    }
+}
+
+/// Counters that all stand at zero.
+fn zero() -> EndCounters {
+    EndCounters {
+        interface: Some([0; 5]),
+        retransmits: Some([0]),
+        udp: Some([0; 3]),
+        udp6: Some([0; 3]),
+        cpu_dropped: Some(vec![0; 2]),
+        busy_ticks: Some([0]),
+        own_ns: Some([0]),
+        cpus: Some(2),
+    }
+}
+
+#[test]
+fn every_counter_has_its_place() {
+    let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
+    let expected = EndTraffic {
+        in_bytes: Some(373_216_496),
+        out_bytes: Some(999_181),
+        in_packets: Some(16_669),
+        out_packets: Some(10_873),
+        dropped: Some(1 + 2 + 4 + 8),
+        retransmits: Some(17),
+        in_datagrams: Some(1976 + 20),
+        out_datagrams: Some(1980 + 30),
+        full_buffers: Some(7 + 2 + 3 + 1),
+        cpu_dropped: Some(1 + 0x1f),
+        own_cpu_s: Some(2.5),
+        busy_s: Some(f64::from(1000 + 20 + 300 + 5 + 60) * tick),
+        cpus: Some(2),
+    };
+    assert_eq!(told("eth0").since(&zero()), expected);
+}
+
+#[test]
+fn interfaces_by_their_whole_name() {
+    assert_eq!(device(DEV, "veth0"), Some([1, 5, 2, 6, 3 + 4 + 7 + 8]), "no space after the colon");
+    for name in ["eth", "th0", "face", "", "eth1"] {
+        assert_eq!(device(DEV, name), None, "{name}");
+    }
+    assert_eq!(device("eth0: 1 2 3 4 5 6 7 8 9 10 11\n", "eth0"), None, "cut off");
+}
+
+#[test]
+fn what_a_kernel_does_not_tell_is_missing_alone() {
+    let old = SNMP.replace(" MemErrors", "").replace(" 0 0 2\n", " 0 0\n");
+    assert_eq!(udp(|name| snmp_value(&old, "Udp", name)), Some([1976, 1980, 7]));
+    assert_eq!(snmp_value(SNMP, "Tcp", "MaxConn"), None, "-1 is no count");
+    assert_eq!(snmp_value(SNMP, "Sctp", "InDatagrams"), None);
+    assert_eq!(udp6("Ip6InReceives 4\n"), None);
+    assert_eq!((softnet_dropped(""), softnet_dropped("0 zz\n")), (None, None));
+    assert_eq!(busy_ticks("cpu  1 2 3\n"), None);
+    assert_eq!(busy_ticks("cpu0 1 2 3 4 5 6 7\n"), None, "one CPU is not the system");
+
+    let nothing = EndCounters::default();
+    assert_eq!(nothing.since(&nothing), EndTraffic::default());
+}
+
+#[test]
+fn sums_that_do_not_fit_are_none() {
+    const MOST: u64 = u64::MAX;
+    assert_eq!(busy_ticks(&format!("cpu  {MOST} 1 0 0 0 0 0\n")), None);
+    assert_eq!(device(&format!("a: 0 0 {MOST} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
+}
+
+#[test]
+fn an_interface_that_vanished_or_began_again_tells_nothing() {
+    let silent = |t: &EndTraffic| {
+        let all = [t.in_bytes, t.out_bytes, t.in_packets, t.out_packets, t.dropped];
+        all.iter().all(Option::is_none)
+    };
+    let here = told("eth0");
+    let gone = told("eth7");
+    assert!(silent(&gone.since(&here)) && silent(&here.since(&gone)));
+    // It was taken away and made again meanwhile: what has grown since is not growth.
+    let again =
+        EndCounters { interface: Some([373_216_495, 1 << 40, 1 << 40, 1 << 40, 15]), ..here };
+    let traffic = again.since(&told("eth0"));
+    assert!(silent(&traffic), "{traffic:?}");
+    assert_eq!(traffic.retransmits, Some(0), "the others still tell");
+}
+
+#[test]
+fn counters_that_went_backwards_tell_nothing() {
+    assert_eq!(zero().since(&told("eth0")), EndTraffic { cpus: Some(2), ..EndTraffic::default() });
+}
+
+#[test]
+fn datagrams_of_both_versions_or_none() {
+    let without = |c: EndCounters| EndCounters { udp6: None, ..c };
+    let v4 = without(told("eth0")).since(&without(zero()));
+    assert_eq!(
+        (v4.in_datagrams, v4.out_datagrams, v4.full_buffers),
+        (Some(1976), Some(1980), Some(9))
+    );
+    for (later, earlier) in [(told("eth0"), without(zero())), (without(told("eth0")), zero())] {
+        let half = later.since(&earlier);
+        assert_eq!((half.in_datagrams, half.full_buffers), (None, None), "IPv6 came or went");
+    }
+}
+
+#[test]
+fn a_cpu_that_came_or_went_hides_the_drops() {
+    let one = EndCounters { cpu_dropped: Some(vec![0]), ..zero() };
+    assert_eq!(told("eth0").since(&one).cpu_dropped, None);
+    // One CPU's count fell while another's rose by more.
+    let swapped = EndCounters { cpu_dropped: Some(vec![0, 100]), ..zero() };
+    assert_eq!(swapped.since(&told("eth0")).cpu_dropped, None);
+}
+
+/// Sends `count` datagrams of `bytes` over loopback to a socket that nobody reads.
+fn send_unread(count: usize, bytes: usize) {
+    let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let source = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for _ in 0..count {
+        source.send_to(&vec![0; bytes], sink.local_addr().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn this_end_counts_what_goes_over_loopback() {
+    let before = EndCounters::read("lo");
+    if before.interface.is_none() || before.udp.is_none() {
+        eprintln!("skipped: /proc/net tells nothing of lo here");
+        return;
+    }
+    // Sixteen megabytes are more than a socket's buffer holds by any usual default.
+    send_unread(400, 40_000);
+    let traffic = EndCounters::read("lo").since(&before);
+    let at_least = |value: Option<u64>, least| value.is_some_and(|v| v >= least);
+    assert!(at_least(traffic.out_bytes, 400 * 40_000), "{traffic:?}");
+    assert!(
+        at_least(traffic.in_packets, 400) && at_least(traffic.out_datagrams, 400),
+        "{traffic:?}"
+    );
+    assert!(at_least(traffic.full_buffers, 1), "{traffic:?}");
+    assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.0 && s < 60.0), "{traffic:?}");
+    assert_eq!(EndCounters::read("no such").interface, None);
+}
+
+#[test]
+fn a_busy_thread_is_this_process_and_this_system() {
+    let before = EndCounters::read("lo");
+    let start = crate::clock::monotonic();
+    std::thread::spawn(move || while crate::clock::monotonic() - start < 0.2 {}).join().unwrap();
+    let traffic = EndCounters::read("lo").since(&before);
+    // Others may take the CPU meanwhile; steal is nobody's time.
+    assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.02), "{traffic:?}");
+    assert!(traffic.busy_s.is_none_or(|s| s > 0.02), "{traffic:?}");
+    assert!(traffic.cpus.is_none_or(|n| n >= 1), "{traffic:?}");
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        parse_all(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn no_near_text_panics(
+        text in "((cpu|Udp|Udp6RcvbufErrors|Tcp|eth0)[: ]{1,2}((RetransSegs|InDatagrams|[0-9]{1,20}|ff) ){0,16}\n){0,4}"
+    ) {
+        parse_all(&text);
+    }
+
+    #[test]
+    fn growth_is_exact_or_nothing(later: [u64; 3], earlier: [u64; 3]) {
+        let expected = (0..3).all(|i| later[i] >= earlier[i]);
+        let found = grown(Some(later), Some(earlier));
+        prop_assert_eq!(found.is_some(), expected);
+        for (i, growth) in found.into_iter().flatten().enumerate() {
+            prop_assert_eq!(earlier[i] + growth, later[i]);
+        }
+    }
+}
+
+fn parse_all(text: &str) {
+    let _ = (device(text, "eth0"), retransmits(text), udp6(text), busy_ticks(text));
+    let _ = (udp(|name| snmp_value(text, "Udp", name)), softnet_dropped(text));
+}

@@ -1,0 +1,153 @@
+//! What an interface is, by its files in sysfs.
+//!
+//! Sources: Linux `include/uapi/linux/if_arp.h` (the numbers of `type`), `drivers/net`
+//! and `net/8021q`, `net/bridge` (DEVTYPE of `uevent`),
+//! `Documentation/ABI/testing/sysfs-class-net`.
+
+use super::NET;
+use crate::root::{Reason, Root};
+
+/// What an interface is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// This machine itself.
+    Loopback,
+    /// A device of hardware, or one that a hypervisor made to look like it.
+    Ethernet,
+    /// One end of a pair (veth), mostly that of a container.
+    VirtualEthernet,
+    /// A hypervisor's device, made for guests.
+    Virtio,
+    /// A switch in software.
+    Bridge,
+    /// Several that act as one, by `bonding` or `team`.
+    Bond,
+    /// A tagged network on another interface.
+    Vlan,
+    /// Packets in packets, or a program that takes them.
+    Tunnel,
+    /// An end of a program that speaks Ethernet, such as a virtual machine's.
+    Tap,
+    /// A further address on another interface, with neighbours on this machine.
+    Macvlan,
+    /// Radio.
+    Wireless,
+    /// IP over InfiniBand.
+    Infiniband,
+    /// Software of some other kind.
+    Virtual,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The word of [`proofmark_model::Interface::kind`].
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Ethernet => "ethernet",
+            Self::VirtualEthernet => "virtual ethernet",
+            Self::Virtio => "virtio",
+            Self::Bridge => "bridge",
+            Self::Bond => "bond",
+            Self::Vlan => "vlan",
+            Self::Tunnel => "tunnel",
+            Self::Tap => "tap",
+            Self::Macvlan => "macvlan",
+            Self::Wireless => "wireless",
+            Self::Infiniband => "infiniband",
+            Self::Virtual => "virtual",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// ARPHRD_ETHER.
+const ETHER: u32 = 1;
+/// ARPHRD_PPP, TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE and NONE (tun, WireGuard).
+const TUNNELS: &[u32] = &[512, 768, 769, 776, 778, 823, 65534];
+/// ARPHRD_LOOPBACK.
+const LOOPBACK: u32 = 772;
+/// ARPHRD_INFINIBAND.
+const INFINIBAND: u32 = 32;
+/// What drivers call themselves in `uevent`.
+const BY_DEVTYPE: &[(&str, Kind)] = &[
+    ("bridge", Kind::Bridge),
+    ("bond", Kind::Bond),
+    ("vlan", Kind::Vlan),
+    ("wlan", Kind::Wireless),
+    ("macvlan", Kind::Macvlan),
+    ("macvtap", Kind::Macvlan),
+    ("ipvlan", Kind::Macvlan),
+    ("ipvtap", Kind::Macvlan),
+    ("vxlan", Kind::Tunnel),
+    ("geneve", Kind::Tunnel),
+    ("gretap", Kind::Tunnel),
+    ("ip6gretap", Kind::Tunnel),
+    ("erspan", Kind::Tunnel),
+    ("bareudp", Kind::Tunnel),
+    ("wireguard", Kind::Tunnel),
+    ("ppp", Kind::Tunnel),
+];
+
+/// What the interface is.
+pub(super) fn of(root: &Root, name: &str) -> Result<Kind, Reason> {
+    let folder = format!("{NET}/{name}");
+    let number: u32 = root.number(&format!("{folder}/type"))?;
+    let has = |file: &str| root.exists(&format!("{folder}/{file}"));
+    let named = value(root, &format!("{folder}/uevent"), "DEVTYPE");
+    let by_name = BY_DEVTYPE.iter().find(|(word, _)| named.as_deref() == Some(*word));
+    Ok(match number {
+        LOOPBACK => Kind::Loopback,
+        INFINIBAND => Kind::Infiniband,
+        _ if by_name.is_some() => by_name.map_or(Kind::Other, |(_, kind)| *kind),
+        _ if TUNNELS.contains(&number) => Kind::Tunnel,
+        _ if has("bridge") => Kind::Bridge,
+        _ if has("bonding") => Kind::Bond,
+        _ if has("tun_flags") => Kind::Tap,
+        _ if has("phy80211") || has("wireless") => Kind::Wireless,
+        _ if has("device") => match driver(root, name).as_deref() {
+            Some("virtio_net") => Kind::Virtio,
+            _ if number == ETHER => Kind::Ethernet,
+            _ => Kind::Other,
+        },
+        ETHER => software(root, name),
+        _ => Kind::Other,
+    })
+}
+
+/// A device of software that looks like Ethernet and does not say what it is.
+fn software(root: &Root, name: &str) -> Kind {
+    let folder = format!("{NET}/{name}");
+    let number = |file: &str| root.number::<u32>(&format!("{folder}/{file}")).ok();
+    let elsewhere = number("iflink") != number("ifindex");
+    match lower(root, name)[..] {
+        [_] if elsewhere => Kind::Macvlan,
+        [_, ..] => Kind::Bond,
+        // The number of a pair's other end may by chance be its own, where that is in
+        // another network namespace; but no other such device has a speed.
+        [] if elsewhere || number("speed").is_some() => Kind::VirtualEthernet,
+        [] => Kind::Virtual,
+    }
+}
+
+/// Names of the interfaces that carry this one, sorted.
+pub(super) fn lower(root: &Root, name: &str) -> Vec<String> {
+    let files = root.names(&format!("{NET}/{name}")).unwrap_or_default();
+    let mut names: Vec<String> =
+        files.iter().filter_map(|f| f.strip_prefix("lower_")).map(str::to_owned).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The driver of an interface's device.
+pub(super) fn driver(root: &Root, name: &str) -> Option<String> {
+    value(root, &format!("{NET}/{name}/device/uevent"), "DRIVER")
+}
+
+/// A value of a `uevent` file, which has `KEY=value` a line.
+fn value(root: &Root, path: &str, key: &str) -> Option<String> {
+    let text = root.read(path).ok()?;
+    let values = text.lines().filter_map(|l| l.split_once('='));
+    values.filter(|(k, _)| *k == key).map(|(_, v)| v.trim().to_owned()).find(|v| !v.is_empty())
+}

@@ -1,0 +1,123 @@
+//! The interface that packets to a peer leave by: which one has the local address,
+//! what it is, and what its wire carries.
+//!
+//! `addresses` tells which interface has which address, `kind` what an interface is
+//! and `rate` what its wire carries.
+//!
+//! Sources: getifaddrs(3), sysfs(5), Linux `Documentation/ABI/testing/sysfs-class-net`.
+
+mod addresses;
+mod kind;
+mod rate;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use proofmark_model::{Interface, Probe};
+
+use crate::root::{Reason, Root};
+use crate::virtualisation;
+pub(crate) use addresses::{Address, live, parse};
+
+/// Where the kernel lists the interfaces of this network namespace.
+const NET: &str = "/sys/class/net";
+
+/// The interface that has a local address of this machine. Where it has no line rate,
+/// the probe's source says why.
+///
+/// Packets between two addresses of one machine do not leave by it, whatever its
+/// addresses are: see [`interface_between`].
+#[must_use]
+pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
+    found(having(root, local).and_then(|name| look(root, &name)))
+}
+
+/// The interface that packets from the address `local` of this machine to `far` leave
+/// by: the loopback interface, if `far` is an address of this machine too, else the
+/// one that has `local`.
+#[must_use]
+pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
+    match own(root, far) {
+        Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),
+        Ok(false) => interface_to(root, local),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+/// The local address that the kernel would send from to `far`. Sends nothing: a UDP
+/// socket is connected, which looks up the route only.
+///
+/// # Errors
+/// If there is no route, or no such version of IP on this machine.
+pub fn local_address_to(far: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match far {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(far)?;
+    Ok(socket.local_addr()?.ip().to_canonical())
+}
+
+fn found(interface: Result<(Interface, String), Reason>) -> Probe<Interface> {
+    match interface {
+        Ok((interface, source)) => Probe::known(interface, source),
+        Err(reason) => Probe::missing(reason.0),
+    }
+}
+
+/// Whether an address is one of this machine's, in this network namespace.
+fn own(root: &Root, address: IpAddr) -> Result<bool, Reason> {
+    let address = address.to_canonical();
+    Ok(address.is_loopback() || root.addresses()?.iter().any(|a| a.ip == address))
+}
+
+/// The one interface that has an address, by its name.
+fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
+    // A socket for both versions of IP tells an IPv4 address as ::ffff:192.0.2.1.
+    let address = address.to_canonical();
+    let all = root.addresses()?;
+    let mut names: Vec<&str> =
+        all.iter().filter(|a| a.ip == address).map(|a| a.interface.as_str()).collect();
+    if names.is_empty() && address.is_loopback() {
+        // All of 127.0.0.0/8 is local where one of it is.
+        names = all.iter().filter(|a| a.ip.is_loopback()).map(|a| a.interface.as_str()).collect();
+    }
+    names.sort_unstable();
+    names.dedup();
+    match names[..] {
+        [] => Err(Reason::new(format!("no interface of this machine has the address {address}"))),
+        [name] => Ok(name.to_owned()),
+        [first, second, ..] => Err(Reason::new(format!(
+            "{address} is an address of {first} and of {second}: which one packets leave by \
+             is not known"
+        ))),
+    }
+}
+
+/// An interface by its name, and where its facts are from, with the reason where it
+/// has no line rate.
+fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
+    let folder = format!("{NET}/{name}");
+    let mtu = root.number(&format!("{folder}/mtu"))?;
+    let driver = kind::driver(root, name);
+    let kind = kind::of(root, name)?;
+    let rate = rate::look(root, name, kind, in_virtual_machine(root));
+    let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
+    let interface = Interface {
+        name: name.to_owned(),
+        kind: kind.as_str().to_owned(),
+        mtu,
+        bits_per_s: rate.ok(),
+        driver,
+    };
+    Ok((interface, format!("getifaddrs, {folder}{}", none.unwrap_or_default())))
+}
+
+fn in_virtual_machine(root: &Root) -> bool {
+    let cpuid = root.cpuid();
+    virtualisation::hypervisor(&virtualisation::look(root, cpuid.as_ref())).is_some()
+}
+
+#[cfg(test)]
+mod tests;

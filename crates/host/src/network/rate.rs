@@ -1,0 +1,78 @@
+//! What the wire of an interface carries, where there is one.
+//!
+//! Source: Linux `Documentation/ABI/testing/sysfs-class-net` (speed, in Mbit/s; -1
+//! where it is not known). Devices of software and of hypervisors make a number up: a
+//! pair of virtual interfaces says 10000.
+
+use super::NET;
+use super::kind::{self, Kind};
+use crate::root::{Reason, Root};
+
+/// Interfaces lie on one another no deeper than the kernel allows (MAX_NEST_DEV).
+const DEEPEST: u32 = 8;
+
+/// Line rate in bits a second, or why there is none. `guest`: this is a virtual machine,
+/// where the speed of a device is the hypervisor's word.
+pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f64, Reason> {
+    wired(root, name, kind, guest, DEEPEST)?;
+    megabits(root.number(&format!("{NET}/{name}/speed")).ok())
+        .ok_or_else(|| Reason::new("its driver tells no speed"))
+}
+
+/// Whether packets leave by a wire whose speed is known to the driver, or why not.
+fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result<(), Reason> {
+    let why = match kind {
+        Kind::Bond | Kind::Vlan => return carried(root, name, guest, depth),
+        Kind::Ethernet | Kind::Infiniband | Kind::Other if !guest => return Ok(()),
+        Kind::Ethernet | Kind::Infiniband | Kind::Other => {
+            "the speed of a device in a virtual machine is the hypervisor's word"
+        }
+        Kind::Loopback => "loopback has no wire",
+        Kind::Virtio => "virtio has no wire",
+        Kind::VirtualEthernet => "a virtual pair has no wire; the speed that it says is made up",
+        Kind::Bridge => "packets leave by one of the bridge's ports, not known which",
+        Kind::Tunnel => "a tunnel has no wire of its own",
+        Kind::Tap => "a program is at its other end",
+        Kind::Macvlan => "its neighbours may be on this machine",
+        Kind::Virtual => "a device of software has no wire",
+        Kind::Wireless => "the rate of radio changes with its reception",
+    };
+    Err(Reason::new(why))
+}
+
+/// Whether all that carry an interface have wires, so that the speed it says is not made
+/// of numbers that were made up.
+fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reason> {
+    let lower = kind::lower(root, name);
+    if lower.is_empty() {
+        return Err(Reason::new("what carries it is not in this network namespace"));
+    }
+    let depth = depth.checked_sub(1).ok_or_else(|| Reason::new("what carries it has no end"))?;
+    for one in lower {
+        kind::of(root, &one)
+            .and_then(|kind| wired(root, &one, kind, guest, depth))
+            .map_err(|Reason(why)| Reason::new(format!("over {one}: {why}")))?;
+    }
+    Ok(())
+}
+
+/// Bits a second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign
+/// by older kernels.
+fn megabits(told: Option<i64>) -> Option<f64> {
+    const OLD_UNKNOWN: i64 = 0xffff;
+    let known = told.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);
+    known.map(|n| n as f64 * 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_that_are_none() {
+        assert_eq!(megabits(Some(25_000)), Some(25e9));
+        for told in [None, Some(-1), Some(0), Some(65_535), Some(4_294_967_295), Some(i64::MIN)] {
+            assert_eq!(megabits(told), None, "{told:?}");
+        }
+    }
+}

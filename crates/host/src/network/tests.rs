@@ -1,0 +1,173 @@
+//! Interfaces composed for each kind, with the files that the kernel gives it.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A bare machine (CPUID leaf 1 without a hypervisor's bit) with interfaces.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new(addresses: &str) -> Self {
+        const CPUID: &str = "   0x00000001 0x00: eax=0x00050654 ebx=0x0 ecx=0x0 edx=0x0\n";
+        let machine = Self(tempfile::tempdir().unwrap());
+        machine.put("/arch", "x86_64").put("/cpuid.txt", CPUID).put("/addresses", addresses);
+        machine
+    }
+
+    fn put(&self, path: &str, text: &str) -> &Self {
+        let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// An interface with these files besides `type` (ARPHRD_*) and `mtu`.
+    fn interface(&self, name: &str, number: u32, files: &[(&str, &str)]) -> &Self {
+        let put = |file: &str, text: &str| self.put(&format!("{NET}/{name}/{file}"), text);
+        put("type", &format!("{number}\n"));
+        put("mtu", "1500\n");
+        for (file, text) in files {
+            put(file, text);
+        }
+        self
+    }
+
+    fn root(&self) -> Root {
+        Root::fixture(self.0.path())
+    }
+}
+
+/// Kind, line rate, and why there is none, of an interface with these files.
+fn told(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
+    let machine = Machine::new("x0 192.0.2.1\n");
+    machine.interface("x0", number, files);
+    let probe = interface_to(&machine.root(), "192.0.2.1".parse().unwrap());
+    let found = probe.get().unwrap_or_else(|| panic!("{probe:?}"));
+    let why = probe.origin().split_once("; no line rate: ").map_or("", |(_, why)| why);
+    (found.kind.clone(), found.bits_per_s, why.to_owned())
+}
+
+#[test]
+fn every_kind_by_its_files() {
+    const PAIR: [(&str, &str); 2] = [("ifindex", "3\n"), ("iflink", "2\n")];
+    const ALONE: [(&str, &str); 2] = [("ifindex", "3\n"), ("iflink", "3\n")];
+    let with = |more: &[(&'static str, &'static str)], base: [(&'static str, &'static str); 2]| {
+        [&base[..], more].concat()
+    };
+    let typed = |name: &'static str| with(&[("uevent", name)], ALONE);
+    let cases = [
+        ("loopback", 772, ALONE.to_vec()),
+        ("ethernet", 1, with(&[("device/uevent", "DRIVER=igb\n")], ALONE)),
+        ("ethernet", 1, with(&[("device/vendor", "0x8086\n")], ALONE)),
+        ("virtio", 1, with(&[("device/uevent", "DRIVER=virtio_net\n")], ALONE)),
+        ("virtual ethernet", 1, with(&[("speed", "10000\n")], PAIR)),
+        ("virtual ethernet", 1, with(&[("speed", "10000\n")], ALONE)),
+        ("virtual", 1, ALONE.to_vec()),
+        ("bridge", 1, typed("DEVTYPE=bridge\nINTERFACE=x0\n")),
+        ("bridge", 1, with(&[("bridge/stp_state", "0\n")], ALONE)),
+        ("bond", 1, typed("DEVTYPE=bond\n")),
+        ("bond", 1, with(&[("bonding/mode", "802.3ad 4\n")], ALONE)),
+        ("bond", 1, with(&[("lower_a", ""), ("lower_b", "")], ALONE)),
+        ("vlan", 1, with(&[("uevent", "DEVTYPE=vlan\n"), ("lower_a", "")], PAIR)),
+        ("macvlan", 1, with(&[("lower_a", "")], PAIR)),
+        ("tunnel", 1, typed("DEVTYPE=vxlan\n")),
+        ("tunnel", 65534, with(&[("uevent", "DEVTYPE=wireguard\n")], ALONE)),
+        ("tunnel", 65534, with(&[("tun_flags", "0x1801\n")], ALONE)),
+        ("tunnel", 778, PAIR.to_vec()),
+        ("tap", 1, with(&[("tun_flags", "0x1802\n")], ALONE)),
+        ("wireless", 1, with(&[("uevent", "DEVTYPE=wlan\n"), ("device/x", "")], ALONE)),
+        ("wireless", 1, with(&[("phy80211/index", "0\n"), ("device/x", "")], ALONE)),
+        ("infiniband", 32, with(&[("device/uevent", "DRIVER=mlx5_core\n")], ALONE)),
+        ("other", 519, with(&[("device/uevent", "DRIVER=qmi_wwan\n")], ALONE)),
+    ];
+    for (kind, number, files) in cases {
+        let (found, rate, why) = told(number, &files);
+        assert_eq!((found.as_str(), rate), (kind, None), "{number} {files:?}");
+        assert!(why.len() > 5, "{kind}: {why}");
+    }
+}
+
+#[test]
+fn a_wire_has_the_rate_that_its_driver_tells() {
+    let driven = |speed| told(1, &[("device/uevent", "DRIVER=ixgbe\n"), ("speed", speed)]);
+    assert_eq!(driven("100\n").1, Some(100e6));
+    assert_eq!(driven("400000\n"), ("ethernet".to_owned(), Some(400e9), String::new()));
+    for bad in ["-1\n", "0\n", "65535\n", "4294967295\n", "fast\n", ""] {
+        assert_eq!(driven(bad).1, None, "{bad}");
+        assert_eq!(driven(bad).2, "its driver tells no speed");
+    }
+}
+
+/// A bond over two, with these drivers.
+fn bond(of: [&str; 2]) -> Probe<Interface> {
+    let m = Machine::new("bond0 192.0.2.1\n");
+    let files =
+        [("uevent", "DEVTYPE=bond\n"), ("speed", "20000\n"), ("lower_a", ""), ("lower_b", "")];
+    m.interface("bond0", 1, &files);
+    for (name, driver) in ["a", "b"].into_iter().zip(of) {
+        let uevent = format!("DRIVER={driver}\n");
+        m.interface(name, 1, &[("device/uevent", &uevent), ("speed", "10000\n")]);
+    }
+    interface_to(&m.root(), "192.0.2.1".parse().unwrap())
+}
+
+#[test]
+fn a_bond_is_believed_if_all_its_members_have_wires() {
+    assert_eq!(bond(["ixgbe", "ixgbe"]).get().unwrap().bits_per_s, Some(20e9));
+    let half = bond(["ixgbe", "virtio_net"]);
+    assert_eq!(half.get().unwrap().bits_per_s, None);
+    assert!(half.origin().ends_with("over b: virtio has no wire"), "{half:?}");
+}
+
+#[test]
+fn what_lies_on_itself_ends() {
+    let m = Machine::new("x0 192.0.2.1\n");
+    m.interface("x0", 1, &[("uevent", "DEVTYPE=vlan\n"), ("lower_x0", ""), ("speed", "1000\n")]);
+    let found = interface_to(&m.root(), "192.0.2.1".parse().unwrap());
+    assert_eq!(found.get().unwrap().bits_per_s, None);
+    assert!(found.origin().ends_with("what carries it has no end"), "{found:?}");
+}
+
+#[test]
+fn an_address_is_one_interface_s_or_the_reason_says_why_not() {
+    let m = Machine::new("lo 127.0.0.1\na 192.0.2.1\nb 192.0.2.1\nb 192.0.2.2\nc 192.0.2.3\n");
+    m.interface("lo", 772, &[]).interface("b", 1, &[("device/uevent", "DRIVER=ixgbe\n")]);
+    let to = |ip: &str| interface_to(&m.root(), ip.parse().unwrap());
+    let name = |probe: &Probe<Interface>| probe.get().map(|i| i.name.clone());
+    assert_eq!(name(&to("192.0.2.2")).as_deref(), Some("b"));
+    assert_eq!(name(&to("::ffff:192.0.2.2")).as_deref(), Some("b"), "IPv4 over a socket of IPv6");
+    assert_eq!(name(&to("127.8.9.1")).as_deref(), Some("lo"), "all of 127.0.0.0/8");
+    assert!(to("192.0.2.1").origin().contains("of a and of b"), "{:?}", to("192.0.2.1"));
+    assert!(to("192.0.2.9").origin().contains("no interface"), "{:?}", to("192.0.2.9"));
+    assert_eq!(to("192.0.2.3").origin(), "/sys/class/net/c/mtu: no such file");
+    assert!(to("::1").get().is_some(), "loopback is local in both versions");
+
+    let between = |a: &str, b: &str| {
+        name(&interface_between(&m.root(), a.parse().unwrap(), b.parse().unwrap()))
+    };
+    assert_eq!(between("192.0.2.2", "198.51.100.1").as_deref(), Some("b"));
+    for own in ["192.0.2.2", "192.0.2.1", "::ffff:192.0.2.3", "127.0.0.1"] {
+        assert_eq!(between("192.0.2.2", own).as_deref(), Some("lo"), "{own} is this machine");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_files_panic(
+        addresses in "(x0 192.0.2.1\n|\\PC{0,20})",
+        files in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 6),
+    ) {
+        let m = Machine::new(&addresses);
+        let names = ["type", "mtu", "speed", "uevent", "device/uevent", "iflink"];
+        for (name, bytes) in names.into_iter().zip(&files) {
+            m.put(&format!("{NET}/x0/{name}"), &String::from_utf8_lossy(bytes));
+        }
+        let _ = interface_to(&m.root(), "192.0.2.1".parse().unwrap());
+        m.put(&format!("{NET}/x0/type"), "1").put(&format!("{NET}/x0/mtu"), "1500");
+        let _ = interface_to(&m.root(), "192.0.2.1".parse().unwrap());
+    }
+}

@@ -1,0 +1,188 @@
+//! `network.limit`: what a provider lets through, as the user declares it.
+//!
+//! Sources: Linux net/sched/sch_tbf.c and sch_api.c (qdisc_pkt_len: a packet counts with
+//! the header of its frame, and each segment that is cut off it with headers of its own).
+
+use proofmark_model::{Ceiling, Limit, Limiter, Measurement, Provenance, Unit, format_quantity};
+
+use super::CeilingRule;
+use super::parts::input;
+use crate::network::{Direction, Frames, of_stream, over_loopback};
+use crate::{Capacity, Context};
+
+/// Uncertainty of a declared limit: a promise in round figures, counted at a layer that
+/// providers seldom name, with a bucket that a trial may find full.
+const PROMISE: f64 = 0.05;
+
+/// What an interface counts of a frame beside its packet.
+const OVERHEAD: &str = "frame";
+
+/// The rule.
+pub(super) struct NetworkLimit;
+
+/// Part of the blocks of the point that a limit holds; `None`: the limit is no network's,
+/// or blocks do not go that way. Both ways at once carry as many blocks each.
+fn part(limit: Limit, direction: Direction) -> Option<f64> {
+    let way = match limit {
+        Limit::NetworkSend => Direction::Forward,
+        Limit::NetworkReceive => Direction::Reverse,
+        _ => return None,
+    };
+    match direction {
+        Direction::Both => Some(0.5),
+        _ => (direction == way).then_some(1.0),
+    }
+}
+
+impl CeilingRule for NetworkLimit {
+    fn id(&self) -> &'static str {
+        "network.limit"
+    }
+
+    fn title(&self) -> &'static str {
+        "Declared network limits"
+    }
+
+    fn about(&self) -> &'static str {
+        "What the user declares of the way to the far end: --limit network.send=10Gbit/s for what leaves \
+         this machine, network.receive for what comes in. It counts bits as interfaces and token \
+         buckets do, packets with the 14 B of their frame's header, so that the ceiling is less by the \
+         headers of IP and TCP or UDP and by that: 100 Mbit/s at an MTU of 1500 B are 95.6 Mbit/s of TCP. \
+         Both directions at once carry as many blocks each, and the lower limit holds both. \
+         Acknowledgements are not counted: an upper bound. Uncertainty 5 %: a promise in round figures. \
+         Loopback passes no such limit."
+    }
+
+    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+        let network = of_stream(ctx, m)?;
+        if over_loopback(m) {
+            return Err("packets to this machine itself pass no limit of a provider".to_owned());
+        }
+        let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
+        let held = Limit::ALL.into_iter().filter_map(|limit| {
+            let part = part(limit, Direction::of(m))?;
+            Some((limit, declared(limit)?, part))
+        });
+        let (limit, value, part) = held.min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))).ok_or(
+            "no limit of this direction is declared (--limit network.send, network.receive)",
+        )?;
+        let frames = Frames::of(network, m)?;
+        let (name, unit) = (limit.name(), limit.unit());
+        let note = format!("--limit {name}");
+        let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];
+        inputs.extend(frames.inputs(OVERHEAD));
+        let mut formula = format!("{name} x {}", frames.formula(OVERHEAD));
+        if part < 1.0 {
+            formula += " / share";
+            let note = "part of the blocks that go this way";
+            inputs.push(input("share", part, "", Provenance::Declared, note));
+        }
+        Ok(Ceiling {
+            id: self.id().to_owned(),
+            value: value * frames.payload / frames.counted() / part,
+            unit: m.unit.as_str().to_owned(),
+            formula,
+            inputs,
+            uncertainty: PROMISE,
+        })
+    }
+
+    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+        let limit = ceiling.inputs.first();
+        let name = limit.map_or("", |i| i.name.as_str());
+        let figure = limit.map_or(String::new(), |i| {
+            format!(": {} with headers", format_quantity(i.value, Unit::BitPerSecond))
+        });
+        let resource = format!("declared limit {name}").trim_end().to_owned();
+        Limiter { resource, evidence: format!("{share}{figure}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Host, Severity};
+
+    use super::*;
+    use crate::testing::{
+        around, context, host_with_network, judged, policy, round_trips, spec, tcp, udp,
+        with_values,
+    };
+
+    fn declaring(limits: &[(&str, f64)]) -> Host {
+        let mut host = host_with_network("peer");
+        host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
+        host
+    }
+
+    fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
+        let (spec, policy) = (spec(&m.kernel), policy());
+        NetworkLimit.derive(&context(host, &spec, &policy, &[]), m)
+    }
+
+    fn going(direction: &str) -> Measurement {
+        let mut m = tcp(1, "peer");
+        m.params = m.params.with("direction", direction);
+        m
+    }
+
+    #[test]
+    fn the_text_names_every_limit_of_a_network() {
+        let about = NetworkLimit.about();
+        for name in Limit::ALL.map(Limit::name).iter().filter(|n| n.starts_with("network.")) {
+            assert!(about.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_limit_counts_the_headers() {
+        let host = declaring(&[("network.send", 1e8)]);
+        let c = on(&host, &tcp(1, "peer")).unwrap();
+        assert!((c.value - 1e8 * 1448.0 / 1514.0).abs() < 1e-3, "{}", c.value);
+        assert_eq!(c.formula, "network.send x segment / (segment + ip + tcp + options + frame)");
+        assert!(c.inputs.iter().any(|i| i.name == "frame" && i.value == 14.0));
+        let c = on(&host, &udp(1, "peer")).unwrap();
+        assert!((c.value - 1e8 * 1472.0 / 1514.0).abs() < 1e-3, "{}", c.value);
+    }
+
+    #[test]
+    fn each_direction_has_its_own() {
+        let host = declaring(&[("network.send", 1e8), ("network.receive", 3e8)]);
+        let whole = 1514.0 / 1448.0 / 1e8;
+        let value = |direction: &str| on(&host, &going(direction)).unwrap().value * whole;
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(near(value("forward"), 1.0) && near(value("reverse"), 3.0));
+        assert!(near(value("both"), 2.0), "as many blocks each way: the lower holds both");
+        let receive = declaring(&[("network.receive", 3e8), ("disk.read", 1.0)]);
+        assert!(on(&receive, &going("forward")).unwrap_err().contains("--limit network.send"));
+    }
+
+    #[test]
+    fn what_passes_no_limit_has_none() {
+        let mut host = declaring(&[("network.send", 1e8)]);
+        assert!(
+            on(&host, &round_trips("tcp", "block")).unwrap_err().contains("follows from no rate")
+        );
+        host.network = host_with_network("loopback").network;
+        assert!(on(&host, &tcp(1, "loopback")).unwrap_err().contains("itself"));
+    }
+
+    #[test]
+    fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
+        let host = declaring(&[("network.send", 1e8)]);
+        let at = |rate: f64| {
+            let usual = tcp(1, "peer");
+            let mut m = with_values(usual.clone(), &around(rate));
+            for (t, old) in m.trials.iter_mut().zip(usual.trials) {
+                t.network = old.network;
+                t.conditions = old.conditions;
+            }
+            judged(&host, m, &[])
+        };
+        let limiter = at(0.99 * 1e8 * 1448.0 / 1514.0).limiter.unwrap();
+        assert_eq!(limiter.resource, "declared limit network.send");
+        assert!(limiter.evidence.contains("100.0 Mbit/s with headers"), "{}", limiter.evidence);
+        let above = at(1.1e8);
+        let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
+        assert_eq!(beyond.severity, Severity::Invalid);
+    }
+}

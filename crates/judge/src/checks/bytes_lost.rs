@@ -1,0 +1,122 @@
+//! `bytes_lost`: what was sent, what was received and what is claimed do not add up.
+
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Severity, Trial};
+
+use super::Check;
+use crate::Context;
+use crate::network::measured;
+use crate::words::counted;
+
+/// Relative difference between claim and count that is rounding.
+const ROUNDING: f64 = 1e-6;
+
+pub(super) struct BytesLost;
+
+/// What does not add up in a trial, if anything.
+fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
+    let (sent, received) = (n.sent_bytes, n.received_bytes);
+    match n.datagrams {
+        None if sent != received => {
+            return Some(format!("{sent} B were sent over TCP and {received} B received"));
+        }
+        Some(d) if d.received > d.sent => {
+            return Some(format!("{} datagrams were sent and {} received", d.sent, d.received));
+        }
+        _ => {}
+    }
+    if received == 0 {
+        return Some("the receivers got nothing".to_owned());
+    }
+    let claimed_too_much = m.stretch(t).is_some_and(|s| s < 1.0 - ROUNDING);
+    claimed_too_much
+        .then(|| format!("more work is claimed than the {received} B that were received"))
+}
+
+impl Check for BytesLost {
+    fn id(&self) -> &'static str {
+        "bytes_lost"
+    }
+
+    fn title(&self) -> &'static str {
+        "Sent, received and claimed do not add up"
+    }
+
+    fn about(&self) -> &'static str {
+        "What the senders count against what the receivers do, in each trial. TCP delivers every byte or \
+         ends: where the two differ after the end of a trial, the number is invalid. So is one with more \
+         datagrams received than sent, and one that claims more work than the receivers got: the rate \
+         must be theirs, never the sender's, nor threads multiplied into it. Datagrams that were lost \
+         are udp_loss."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let faults: Vec<String> = m.traffics().filter_map(|(t, n)| fault(m, t, n)).collect();
+        let first = faults.first()?;
+        let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
+        let advice = "do not use this number; report it as a defect if it comes again";
+        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+        Some(finding.with("trials", faults.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        each, found_on, healthy_network, host_with_network, round_trips, tcp, udp,
+    };
+
+    fn says(m: Measurement) -> Option<(Severity, String)> {
+        let path = m.params.text("path").unwrap().to_owned();
+        let found = found_on(&host_with_network(&path), &BytesLost, m, &[]);
+        found.map(|f| (f.severity, f.message))
+    }
+
+    #[test]
+    fn tcp_that_lost_a_byte_is_invalid() {
+        for m in [tcp(1, "peer"), round_trips("tcp", "block")] {
+            let lost = each(m, |i, t| {
+                let n = t.network.as_mut().unwrap();
+                n.sent_bytes += u64::from(i == 3);
+            });
+            let (severity, message) = says(lost).unwrap();
+            assert_eq!(severity, Severity::Invalid);
+            assert!(message.starts_with("1 of 10 trials: "), "{message}");
+        }
+    }
+
+    #[test]
+    fn datagrams_do_not_come_from_nowhere() {
+        let more = each(udp(1, "peer"), |_, t| {
+            t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received += 1;
+        });
+        assert!(says(more).unwrap().1.contains("datagrams were sent"));
+        let lost = each(udp(1, "peer"), |_, t| {
+            let n = t.network.as_mut().unwrap();
+            n.sent_bytes *= 2;
+            n.datagrams.as_mut().unwrap().sent *= 2;
+        });
+        assert_eq!(says(lost), None);
+    }
+
+    #[test]
+    fn a_rate_that_the_receivers_did_not_see_is_invalid() {
+        for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
+            assert_eq!(says(m.clone()), None, "{}", m.kernel);
+            let claims = each(m, |_, t| {
+                (t.work, t.value) = (2.0 * t.work, 2.0 * t.value);
+            });
+            let (severity, message) = says(claims).unwrap();
+            assert_eq!(severity, Severity::Invalid);
+            assert!(message.contains("more work is claimed"), "{message}");
+        }
+        let nothing = each(tcp(1, "peer"), |_, t| {
+            let n = t.network.as_mut().unwrap();
+            (n.sent_bytes, n.received_bytes) = (0, 0);
+        });
+        assert!(says(nothing).unwrap().1.contains("nothing"));
+    }
+}

@@ -1,0 +1,144 @@
+//! `cpu_saturated`: a CPU was the limit, not the network.
+
+use proofmark_model::{End, Finding, Measurement, Severity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::network::{
+    BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
+};
+
+/// Where less than this of an end's busy time is its own threads', somebody else took its
+/// CPUs: what the kernel does for the packets beside the threads is seldom twice as much.
+const OWN: f64 = 1.0 / 3.0;
+
+pub(super) struct CpuSaturated;
+
+impl CpuSaturated {
+    fn of(&self, m: &Measurement, end: End) -> Option<Finding> {
+        let (own, system) = (own_share(m, end), system_share(m, end));
+        let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
+        let whose = end.word();
+        let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
+        let (severity, message, advice) = match (full, all) {
+            (_, Some(all)) if others => (
+                Severity::Suspect,
+                format!(
+                    "all CPUs of the {whose} were busy ({}), mostly with something else",
+                    percent(all)
+                ),
+                "stop what else runs on that machine",
+            ),
+            (Some(own), _) => (
+                Severity::Note,
+                format!(
+                    "the threads of the {whose} used {} of the CPU time there was for them: the limit \
+                     is the CPU, not the network",
+                    percent(own)
+                ),
+                "use more streams, where there are more CPUs, or larger blocks",
+            ),
+            (None, Some(all)) => (
+                Severity::Note,
+                format!(
+                    "the CPUs of the {whose} were busy {} of the time: the limit is the CPU, not the \
+                     network",
+                    percent(all)
+                ),
+                "give that machine more CPUs, or a network device that does more of the work",
+            ),
+            (None, None) => return None,
+        };
+        let mut finding = Finding::new(self.id(), severity, message, advice).with("end", whose);
+        for (name, share) in [("own_share", own), ("system_share", system)] {
+            if let Some(share) = share {
+                finding = finding.with(name, share);
+            }
+        }
+        Some(finding)
+    }
+}
+
+impl Check for CpuSaturated {
+    fn id(&self) -> &'static str {
+        "cpu_saturated"
+    }
+
+    fn title(&self) -> &'static str {
+        "CPU saturated at one end"
+    }
+
+    fn about(&self) -> &'static str {
+        "CPU time that the threads of each end used, over that of a CPU for each of them, as far as there \
+         are so many; and the time that any CPU of that machine was busy, over all that it may use. From \
+         90 % on a note: the limit is the CPU of that end, and the number is not the network's. Suspect \
+         where all CPUs were busy and less than a third of that was the end's own: something else ran \
+         there. Said of a peer alone, since loopback is made of nothing but CPU time, and not of ends \
+         that poll."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || over_loopback(m) || polls(m) {
+            return None;
+        }
+        End::BOTH.into_iter().filter_map(|end| self.of(m, end)).max_by_key(|f| f.severity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::NetworkTraffic;
+
+    use super::*;
+    use crate::testing::{each, found_on, host_with_network, tcp, told_so};
+
+    fn says(m: Measurement) -> Option<(Severity, String)> {
+        let found = found_on(&host_with_network("peer"), &CpuSaturated, m, &[]);
+        found.map(|f| (f.severity, f.message))
+    }
+
+    fn spoiled(spoil: impl Fn(&mut NetworkTraffic)) -> Option<(Severity, String)> {
+        says(told_so(tcp(1, "peer"), spoil))
+    }
+
+    #[test]
+    fn a_thread_without_time_left_is_named_with_its_end() {
+        // A trial lasts 0.1 s, and one stream has one thread.
+        let (severity, message) = spoiled(|n| n.far.own_cpu_s = Some(0.098)).unwrap();
+        assert_eq!(severity, Severity::Note);
+        assert!(message.starts_with("the threads of the far end used 98.0 %"), "{message}");
+        assert!(spoiled(|n| n.near.own_cpu_s = Some(0.095)).unwrap().1.contains("near end"));
+        assert!(spoiled(|n| n.near.own_cpu_s = Some(0.08)).is_none());
+        let four = told_so(tcp(4, "peer"), |n| n.far.own_cpu_s = Some(0.2));
+        assert_eq!(says(four), None, "half of four CPUs");
+    }
+
+    #[test]
+    fn a_machine_that_is_busy_is_named_and_suspect_if_with_something_else() {
+        let busy =
+            |own: f64| spoiled(move |n| (n.far.busy_s, n.far.own_cpu_s) = (Some(0.39), Some(own)));
+        let (severity, message) = busy(0.05).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert!(message.contains("mostly with something else"), "{message}");
+        assert!(
+            says(told_so(tcp(4, "peer"), |n| {
+                (n.far.busy_s, n.far.own_cpu_s) = (Some(0.39), Some(0.2));
+            }))
+            .is_some_and(|(severity, message)| {
+                severity == Severity::Note
+                    && message.contains("CPUs of the far end were busy 97.5 %")
+            })
+        );
+        assert!(spoiled(|n| n.far.busy_s = Some(0.3)).is_none());
+    }
+
+    #[test]
+    fn loopback_and_polling_are_silent() {
+        let full = |n: &mut NetworkTraffic| n.near.own_cpu_s = Some(0.1);
+        assert_eq!(says(told_so(tcp(1, "loopback"), full)), None);
+        let mut polling = told_so(tcp(1, "peer"), full);
+        polling.params = polling.params.with("mode", "poll");
+        assert_eq!(says(polling), None);
+        assert_eq!(says(each(tcp(1, "peer"), |_, t| t.network = None)), None);
+    }
+}

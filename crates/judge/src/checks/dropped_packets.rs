@@ -1,0 +1,131 @@
+//! `dropped_packets`: a system says where packets were lost.
+
+use proofmark_model::{End, EndTraffic, Finding, Measurement, Severity, format_count};
+
+use super::Check;
+use crate::Context;
+use crate::network::{datagrams, measured, whose};
+
+/// Share of its packets that an interface may drop unnoticed: those of protocols that
+/// nobody asked for count as dropped too.
+const STRAY: f64 = 1e-4;
+
+/// A place where packets are dropped: what it is called, and how many.
+type Place = (&'static str, fn(&EndTraffic) -> Option<u64>);
+
+/// Where a datagram had no room.
+const BUFFERS: Place = ("socket buffers", |e| e.full_buffers);
+/// Where a CPU did not fetch packets in time.
+const BACKLOG: Place = ("the queue of a CPU", |e| e.cpu_dropped);
+/// Where the device did.
+const INTERFACE: Place = ("the interface", |e| e.dropped);
+
+pub(super) struct DroppedPackets;
+
+/// Packets that an end dropped there, over all trials that tell.
+fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
+    let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
+    let sum = all.fold(0_u64, u64::saturating_add);
+    let packets = m.traffics().flat_map(|(_, n)| [end.of(n).in_packets, end.of(n).out_packets]);
+    let packets: f64 = packets.flatten().map(|p| p as f64).sum();
+    let counts = match place.0 {
+        name if name == INTERFACE.0 => sum as f64 > STRAY * packets,
+        name if name == BUFFERS.0 => datagrams(m) == Some(true),
+        _ => true,
+    };
+    if counts { sum } else { 0 }
+}
+
+impl Check for DroppedPackets {
+    fn id(&self) -> &'static str {
+        "dropped_packets"
+    }
+
+    fn title(&self) -> &'static str {
+        "Packets dropped by a system"
+    }
+
+    fn about(&self) -> &'static str {
+        "What the systems of both ends say that they dropped during the trials, for whomever: datagrams \
+         for which a socket's buffer had no room, because who receives did not fetch them in time; packets \
+         that a CPU did not take from its queue in time (softnet_stat); packets that an interface dropped \
+         or found damaged, from 1 in 10 000 on. A note that says where and how many: what it did to the \
+         number is told by udp_loss and retransmits."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut finding = Finding::new(self.id(), Severity::Note, "", "");
+        for end in End::BOTH {
+            for place in [BUFFERS, BACKLOG, INTERFACE] {
+                let count = dropped(m, end, place);
+                if count == 0 {
+                    continue;
+                }
+                let whose = whose(m, end);
+                parts.push(format!("{} by {} of {whose}", format_count(count), place.0));
+                let name = format!("{}: {}", end.word(), place.0);
+                finding = finding.with(&name, count);
+            }
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        finding.message = format!("packets were dropped: {}", parts.join(", "));
+        finding.advice =
+            "give sockets larger buffers (knob socket_buffer, net.core.rmem_max), CPUs \
+                          less to do, or send more slowly (knob rate)"
+                .to_owned();
+        Some(finding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::NetworkTraffic;
+
+    use super::*;
+    use crate::testing::{found_on, host_with_network, tcp, told_so, udp};
+
+    fn says(m: Measurement, path: &str, spoil: impl Fn(&mut NetworkTraffic)) -> Option<String> {
+        let finding = found_on(&host_with_network(path), &DroppedPackets, told_so(m, spoil), &[]);
+        finding.map(|f| {
+            assert_eq!(f.severity, Severity::Note);
+            f.message
+        })
+    }
+
+    #[test]
+    fn each_place_and_end_is_named() {
+        let udp = || udp(1, "peer");
+        let told = says(udp(), "peer", |n| n.far.full_buffers = Some(70)).unwrap();
+        assert_eq!(told, "packets were dropped: 700 by socket buffers of the far end");
+        let told = says(udp(), "peer", |n| n.near.cpu_dropped = Some(1)).unwrap();
+        assert_eq!(told, "packets were dropped: 10 by the queue of a CPU of the near end");
+        let both = |n: &mut NetworkTraffic| {
+            (n.near.dropped, n.far.dropped) = (Some(500), Some(500));
+        };
+        let told = says(udp(), "peer", both).unwrap();
+        assert!(told.contains("interface of the near end, 5"), "{told}");
+        let here = crate::testing::udp(1, "loopback");
+        let told = says(here, "loopback", |n| n.near.full_buffers = Some(7)).unwrap();
+        assert!(told.ends_with("70 by socket buffers of this machine"), "{told}");
+    }
+
+    #[test]
+    fn strays_and_others_datagrams_are_no_loss() {
+        assert!(says(udp(1, "peer"), "peer", |n| n.far.dropped = Some(0)).is_none());
+        // 7700 packets came in and 150 went out in a trial.
+        assert!(
+            says(tcp(1, "peer"), "peer", |n| {
+                (n.far.in_packets, n.far.dropped) = (Some(20_000), Some(1));
+            })
+            .is_none()
+        );
+        assert!(says(tcp(1, "peer"), "peer", |n| n.far.full_buffers = Some(9)).is_none());
+        assert!(says(tcp(1, "peer"), "peer", |n| n.far.cpu_dropped = None).is_none());
+    }
+}

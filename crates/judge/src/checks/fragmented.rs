@@ -1,0 +1,79 @@
+//! `fragmented`: datagrams longer than a packet.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::network::{datagrams, interfaces, measured, packet};
+
+pub(super) struct Fragmented;
+
+impl Check for Fragmented {
+    fn id(&self) -> &'static str {
+        "fragmented"
+    }
+
+    fn title(&self) -> &'static str {
+        "Datagrams in fragments"
+    }
+
+    fn about(&self) -> &'static str {
+        "A UDP datagram that is longer, with the headers of IP and UDP, than the smaller MTU of the two \
+         interfaces goes in fragments. A note: both systems take it apart and put it together, and the \
+         loss of one fragment is that of all, so that neither rate nor loss is that of packets. Use \
+         blocks of the MTU less 28 B (48 B over IPv6), which is the default to a peer."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || datagrams(m) != Some(true) {
+            return None;
+        }
+        let network = ctx.host.network.get()?;
+        let mtu = interfaces(network).map(|i| i.mtu).min()?;
+        let payload = m.params.block_bytes()?;
+        let whole = packet(network, payload);
+        if whole <= mtu as f64 {
+            return None;
+        }
+        let message = format!(
+            "a datagram of {payload} B is a packet of {whole} B, and goes in fragments over an MTU of \
+             {mtu} B"
+        );
+        let advice = "use blocks that fit into one packet (knob block_size)";
+        let finding = Finding::new(self.id(), Severity::Note, message, advice);
+        Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{found_on, healthy_network, host_with_network, udp, with_network};
+
+    fn says(bytes: u64, address: &str, path: &str) -> Option<String> {
+        let mut m = udp(1, path);
+        m.params = m.params.with("block_size", bytes);
+        let host = with_network(path, |n| n.address = address.to_owned());
+        found_on(&host, &Fragmented, m, &[]).map(|f| {
+            assert_eq!(f.severity, Severity::Note);
+            f.message
+        })
+    }
+
+    #[test]
+    fn a_byte_more_than_a_packet_is_told() {
+        let (v4, v6) = ("192.0.2.2:5277", "[2001:db8::2]:5277");
+        assert!(says(1472, v4, "peer").is_none() && says(1452, v6, "peer").is_none());
+        let message = says(1473, v4, "peer").unwrap();
+        assert!(message.starts_with("a datagram of 1473 B is a packet of 1501 B"), "{message}");
+        assert!(says(1453, v6, "peer").is_some());
+        assert!(says(65_507, "127.0.0.1:5277", "loopback").is_none());
+    }
+
+    #[test]
+    fn tcp_cuts_its_own_segments() {
+        for m in healthy_network("peer") {
+            assert!(found_on(&host_with_network("peer"), &Fragmented, m, &[]).is_none());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `no_interface_witness`: nobody but the program says that bytes went over the network.
+
+use proofmark_model::{End, Finding, Measurement, NetworkTraffic, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::network::{measured, over_loopback};
+use crate::words::counted;
+
+pub(super) struct NoInterfaceWitness;
+
+/// Whether an end's interface told in both directions.
+fn tells(end: End, n: &NetworkTraffic) -> bool {
+    let side = end.of(n);
+    side.in_bytes.is_some() && side.out_bytes.is_some()
+}
+
+impl Check for NoInterfaceWitness {
+    fn id(&self) -> &'static str {
+        "no_interface_witness"
+    }
+
+    fn title(&self) -> &'static str {
+        "No interface's counters"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whether the trials carry what both ends sent and received, and the counters of their interfaces \
+         (/proc/net/dev). A trial without any of an interface is suspect: that its bytes went over the \
+         network is the program's own word. A note where one end's are missing, over loopback none, \
+         since both ends have one system. Look why the interface that has the address is not known."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let with = |ends: &[End]| {
+            m.traffics().filter(|(_, n)| ends.iter().any(|end| tells(*end, n))).count()
+        };
+        let trials = m.trials.len();
+        let nobody = trials - with(&End::BOTH);
+        let silent: Vec<End> = End::BOTH
+            .into_iter()
+            .filter(|end| with(&[*end]) < trials && !(*end == End::Far && over_loopback(m)))
+            .collect();
+        let (severity, without, message) = match silent[..] {
+            _ if nobody > 0 => {
+                let what = "without an interface's counters";
+                (
+                    Severity::Suspect,
+                    nobody,
+                    format!("{nobody} of {} {what}", counted(trials, "trial")),
+                )
+            }
+            [end, ..] => {
+                let without = trials - with(&[end]);
+                let what = format!("the {} tells nothing of its interface's counters", end.word());
+                (Severity::Note, without, what)
+            }
+            [] => return None,
+        };
+        let advice = "look why /proc/net/dev does not list the interface that has the address, at the \
+                      end that does not tell";
+        let finding = Finding::new(self.id(), severity, message, advice);
+        Some(finding.with("trials_without", without).with("trials", trials))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, found_on, healthy_network, host_with_network, tcp, told_so};
+
+    fn says(m: Measurement) -> Option<Severity> {
+        let path = m.params.text("path").unwrap().to_owned();
+        found_on(&host_with_network(&path), &NoInterfaceWitness, m, &[]).map(|f| f.severity)
+    }
+
+    #[test]
+    fn a_trial_that_nobody_witnessed_is_suspect() {
+        for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
+            assert_eq!(says(m.clone()), None, "{}", m.kernel);
+            let untold = each(m.clone(), |i, t| {
+                if i == 3 {
+                    t.network = None;
+                }
+            });
+            assert_eq!(says(untold), Some(Severity::Suspect));
+            let silent = told_so(m, |n| (n.near.in_bytes, n.far.in_bytes) = (None, None));
+            assert_eq!(says(silent), Some(Severity::Suspect));
+        }
+    }
+
+    #[test]
+    fn one_end_alone_is_a_note() {
+        for end in End::BOTH {
+            let m = told_so(tcp(1, "peer"), |n| match end {
+                End::Near => n.near.out_bytes = None,
+                End::Far => n.far.out_bytes = None,
+            });
+            let found = found_on(&host_with_network("peer"), &NoInterfaceWitness, m, &[]).unwrap();
+            assert_eq!(found.severity, Severity::Note);
+            assert!(found.message.contains(end.word()), "{}", found.message);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `one_machine`: both ends are one machine, and no network lies between them.
+//!
+//! The published reports called loopback a network.
+
+use std::net::SocketAddr;
+
+use proofmark_model::{Finding, Measurement, Network, NetworkPath, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::network::{measured, over_loopback};
+
+pub(super) struct OneMachine;
+
+/// What shows that a far end that should be another machine is this one.
+fn evidence(network: &Network) -> Option<String> {
+    let here = network.boot_id.as_ref().filter(|id| !id.is_empty())?;
+    let same = network.far.boot_id.as_ref() == Some(here);
+    same.then(|| format!("both ends run on one kernel, booted once ({here})"))
+}
+
+/// The same by the address that it was reached at.
+fn by_address(network: &Network) -> Option<String> {
+    let ip = network.address.parse::<SocketAddr>().ok()?.ip().to_canonical();
+    let local = ip.is_loopback() || network.path == NetworkPath::Loopback;
+    local.then(|| format!("{ip} is an address of this machine"))
+}
+
+impl Check for OneMachine {
+    fn id(&self) -> &'static str {
+        "one_machine"
+    }
+
+    fn title(&self) -> &'static str {
+        "Both ends on one machine"
+    }
+
+    fn about(&self) -> &'static str {
+        "Loopback is a note beside each of its numbers: both ends run on this machine, and what is \
+         measured is its kernel, its CPUs and its memory, not a network. A number that calls itself that \
+         of a peer (path=peer) is invalid where the far end runs on the same kernel, by its boot id, or \
+         was reached at an address of this machine: containers and network namespaces of one machine, or \
+         a mistaken address. For a network give a far end on another machine (--peer)."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let advice = "for a network run proofmark serve on another machine and name it with --peer";
+        if over_loopback(m) {
+            let message = "loopback: both ends run on this machine, no network was measured";
+            return Some(Finding::new(self.id(), Severity::Note, message, advice));
+        }
+        let network = ctx.host.network.get()?;
+        let how = evidence(network).or_else(|| by_address(network))?;
+        let message = format!("the peer is this machine: {how}");
+        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+        Some(finding.with("address", network.address.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{found_on, healthy_network, host, tcp, with_network};
+
+    fn says(change: impl FnOnce(&mut Network)) -> Option<(Severity, String)> {
+        let host = with_network("peer", change);
+        found_on(&host, &OneMachine, tcp(1, "peer"), &[]).map(|f| (f.severity, f.message))
+    }
+
+    #[test]
+    fn loopback_is_labelled() {
+        for m in healthy_network("loopback") {
+            let host = with_network("loopback", |_| {});
+            let finding = found_on(&host, &OneMachine, m.clone(), &[]).unwrap();
+            assert_eq!(finding.severity, Severity::Note);
+            assert!(finding.message.starts_with("loopback: "), "{}", finding.message);
+            assert!(found_on(&crate::testing::host(), &OneMachine, m, &[]).is_some());
+        }
+    }
+
+    #[test]
+    fn a_peer_that_is_this_machine_is_invalid() {
+        let (severity, message) = says(|n| n.far.boot_id = Some("here".to_owned())).unwrap();
+        assert_eq!(severity, Severity::Invalid);
+        assert!(message.contains("one kernel"), "{message}");
+        for address in ["127.0.0.1:5277", "[::1]:5277", "[::ffff:127.1.2.3]:5277"] {
+            let (severity, message) = says(|n| n.address = address.to_owned()).unwrap();
+            assert_eq!(severity, Severity::Invalid, "{address}");
+            assert!(message.ends_with("is an address of this machine"), "{message}");
+        }
+        let path = says(|n| n.path = NetworkPath::Loopback).unwrap();
+        assert_eq!(path.0, Severity::Invalid);
+    }
+
+    #[test]
+    fn another_machine_is_silent() {
+        assert_eq!(says(|_| {}), None);
+        assert_eq!(says(|n| (n.boot_id, n.far.boot_id) = (None, None)), None);
+        let empty = || Some(String::new());
+        assert_eq!(says(|n| (n.boot_id, n.far.boot_id) = (empty(), empty())), None);
+        assert!(found_on(&host(), &OneMachine, tcp(1, "peer"), &[]).is_none());
+    }
+}

@@ -1,0 +1,174 @@
+//! `short_transfer`: so little was sent that it only filled buffers, or that one way was done
+//! long before the other.
+//!
+//! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
+
+use proofmark_model::{Finding, Measurement, Severity, Trial, format_seconds, format_size};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::network::{connections, datagrams, measured, streams};
+use crate::statistics::median;
+
+/// Times that a connection must have filled its window and its buffers.
+const FILLS: f64 = 4.0;
+/// Round trips that a stream must have lasted: its window grows by them.
+const ROUND_TRIPS: f64 = 10.0;
+/// Bytes of a socket's buffer where nothing is asked for: Linux's net.core.rmem_default.
+const BUFFER: f64 = 212_992.0;
+/// Of two ways at once, the shorter takes at least this share of the longer's time.
+const TOGETHER: f64 = 0.9;
+/// A trial that is shorter than the policy's by more than this has a fixed amount.
+const ALLOWANCE: f64 = 0.9;
+
+pub(super) struct ShortTransfer;
+
+/// Bytes that the systems of both ends hold of one connection.
+fn held(m: &Measurement, t: &Trial) -> f64 {
+    let asked = m.params.int("socket_buffer").map(|b| b as f64);
+    let states = t.network.iter().flat_map(|n| &n.streams);
+    let window = states.map(|s| s.window_bytes as f64).max_by(f64::total_cmp);
+    let least = if datagrams(m) == Some(true) || window.is_none() { BUFFER } else { 0.0 };
+    asked.unwrap_or(least).max(window.unwrap_or(0.0))
+}
+
+/// Seconds of the way that was done first, over those of the other.
+fn together(t: &Trial) -> Option<f64> {
+    let [forward, reverse] = t.network.as_ref()?.ways_s?;
+    let share = forward.min(reverse) / forward.max(reverse);
+    (share.is_finite() && share >= 0.0).then_some(share)
+}
+
+/// The longest round trip of a trial's connections.
+fn round_trip(t: &Trial) -> Option<f64> {
+    let states = t.network.iter().flat_map(|n| &n.streams);
+    states.map(|s| s.rtt_s).filter(|s| s.is_finite() && *s > 0.0).max_by(f64::total_cmp)
+}
+
+impl Check for ShortTransfer {
+    fn id(&self) -> &'static str {
+        "short_transfer"
+    }
+
+    fn title(&self) -> &'static str {
+        "Transfer that only filled buffers"
+    }
+
+    fn about(&self) -> &'static str {
+        "Bytes of a stream's trial on each connection against what the systems hold of it on the way: the \
+         socket's buffer and TCP's window. A fixed amount of less than 4 times that, in a trial shorter \
+         than the policy's, is suspect: it went into buffers at the speed of memory. So is a trial of less \
+         than 10 round trips, since a window grows by round trips; and, where blocks go both ways at once, one in which a way \
+         was done in less than 90 % of the other's time, since the rate is that of both together over \
+         the longer time. All by the median over the trials. \
+         Send more (knob amount), or for longer."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) || !streams(m) {
+            return None;
+        }
+        let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
+            let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
+            median(&all)
+        };
+        let bytes = over(&|t| Some(t.work / 8.0 / connections(m) as f64))?;
+        let held = over(&|t| Some(held(m, t)))?;
+        let seconds = over(&|t| Some(t.seconds))?;
+        let trip = over(&round_trip);
+        let fixed = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel);
+        let message = if fixed && bytes < FILLS * held {
+            format!(
+                "a connection carried {} a trial, and its buffers alone hold {}",
+                format_size(bytes as u64),
+                format_size(held as u64)
+            )
+        } else if let Some(share) = over(&together).filter(|share| *share < TOGETHER) {
+            format!(
+                "one way was done after {} of the other's time: they were not at once, and the rate is \
+                 of both over the longer",
+                percent(share)
+            )
+        } else {
+            let trip = trip.filter(|trip| seconds < ROUND_TRIPS * trip)?;
+            format!(
+                "a trial lasts {}, less than {ROUND_TRIPS} round trips of {}",
+                format_seconds(seconds),
+                format_seconds(trip)
+            )
+        };
+        let advice = "send more in a trial (knob amount), or take longer trials";
+        let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
+        Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, found_on, host_with_network, tcp, told_so, udp};
+
+    fn says(m: Measurement) -> Option<String> {
+        let path = m.params.text("path").unwrap().to_owned();
+        let found = found_on(&host_with_network(&path), &ShortTransfer, m, &[]);
+        found.map(|f| {
+            assert_eq!(f.severity, Severity::Suspect);
+            f.message
+        })
+    }
+
+    /// So many bytes a trial at the usual rate.
+    fn carrying(m: Measurement, bytes: u64) -> Measurement {
+        each(m, |_, t| {
+            t.work = bytes as f64 * 8.0;
+            t.seconds = t.work / t.value;
+            let n = t.network.as_mut().unwrap();
+            (n.sent_bytes, n.received_bytes) = (bytes, bytes);
+        })
+    }
+
+    #[test]
+    fn an_amount_that_a_buffer_takes_is_suspect() {
+        // The window of the healthy connection is 250 KB.
+        let message = says(carrying(tcp(1, "loopback"), 128 << 10)).unwrap();
+        assert!(message.starts_with("a connection carried 128 KiB a trial"), "{message}");
+        assert!(says(carrying(tcp(1, "loopback"), 4 << 20)).is_none());
+        assert!(says(carrying(tcp(4, "loopback"), 128 << 10)).is_some());
+        let mut asked = carrying(tcp(1, "loopback"), 4 << 20);
+        asked.params = asked.params.with("socket_buffer", 2 << 20);
+        assert!(says(asked).unwrap().ends_with("hold 2 MiB"));
+        assert!(says(carrying(udp(1, "loopback"), 512 << 10)).is_some());
+        assert!(says(carrying(udp(1, "loopback"), 1 << 20)).is_none());
+    }
+
+    #[test]
+    fn small_blocks_for_the_whole_time_only_take_long() {
+        let slow = each(tcp(1, "loopback"), |_, t| {
+            (t.work, t.value) = (8e5, 8e6);
+        });
+        assert!(says(slow).is_none(), "100 KB in 0.1 s");
+    }
+
+    #[test]
+    fn ways_that_are_not_at_once_are_suspect() {
+        let ways = |ways| says(told_so(tcp(1, "loopback"), |n| n.ways_s = ways));
+        assert!(ways(None).is_none());
+        assert!(ways(Some([0.95, 1.0])).is_none() && ways(Some([1.0, 0.95])).is_none());
+        let message = ways(Some([0.5, 1.0])).unwrap();
+        assert!(
+            message.starts_with("one way was done after 50.0 % of the other's time"),
+            "{message}"
+        );
+        assert!(ways(Some([1.0, 0.85])).is_some());
+        assert!(ways(Some([0.0, 0.0])).is_none() && ways(Some([f64::NAN, 1.0])).is_none());
+    }
+
+    #[test]
+    fn a_few_round_trips_are_too_few() {
+        let far = |rtt: f64| {
+            says(told_so(tcp(1, "peer"), |n| n.streams.iter_mut().for_each(|s| s.rtt_s = rtt)))
+        };
+        assert!(far(0.02).unwrap().ends_with("less than 10 round trips of 20.00 ms"));
+        assert!(far(0.009).is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! `udp_loss`: datagrams were sent that nobody received.
+//!
+//! A sender of UDP knows nothing of what arrives; a rate that it counts itself is no
+//! rate of the network. Here the number is the receiver's, and what was sent stands
+//! beside it.
+
+use proofmark_model::{Datagrams, Finding, Measurement, Severity, Trial, format_quantity};
+
+use super::share::Share;
+use super::{Check, percent};
+use crate::Context;
+use crate::network::{measured, streams};
+
+/// Up to here the receiver kept up. Beyond, so much of the sender's work is thrown away,
+/// on CPUs or a link that both may share, that the rate is one of an overload.
+const OVERLOAD: f64 = 0.1;
+/// Each lost round trip is waited for, and is part of the time.
+const ROUND_TRIPS: f64 = 0.0;
+
+pub(super) struct UdpLoss;
+
+fn datagrams(t: &Trial) -> Option<Datagrams> {
+    t.network.as_ref()?.datagrams
+}
+
+impl Check for UdpLoss {
+    fn id(&self) -> &'static str {
+        "udp_loss"
+    }
+
+    fn title(&self) -> &'static str {
+        "Datagrams lost"
+    }
+
+    fn about(&self) -> &'static str {
+        "Datagrams sent against those received, each counted once. Any that are lost are a note: the rate \
+         is the receiver's, and the finding says what was sent. More than 10 % of a stream is suspect: \
+         then the rate is that of an overload, not what the way carries; so is any round trip that was \
+         lost, since waiting for it is part of the time; notes where only the worst tenth of the trials \
+         make it so. Pace the sender (knob rate) below what arrives, and look at dropped_packets for \
+         where they went."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !measured(m) {
+            return None;
+        }
+        let sent = |t: &Trial| datagrams(t).map_or(0.0, |d| d.sent as f64);
+        let lost = |t: &Trial| datagrams(t).map(|d| d.lost() as f64);
+        let share = Share::of(&m.trials, lost, sent)?;
+        if share.amount <= 0.0 {
+            return None;
+        }
+        let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
+        let severity = share.severity(threshold).unwrap_or(Severity::Note);
+        let message = if streams(m) {
+            let rate = m.summary.as_ref().map(|s| s.median).filter(|r| r.is_finite());
+            let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
+            let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
+                let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
+                format!(", {got}; {sent} were sent")
+            });
+            format!(
+                "{} of the datagrams were lost: the rate is the receiver's{both}",
+                percent(share.all)
+            )
+        } else {
+            format!("{} of the round trips were lost, and waited for", percent(share.all))
+        };
+        let all = m.datagrams()?;
+        let advice = "pace the sender below what arrives (knob rate), give the receiver a larger \
+                      buffer (knob socket_buffer), and look at dropped_packets for where they went";
+        let finding = Finding::new(self.id(), severity, message, advice);
+        Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, found_on, host_with_network, round_trips, tcp, told_so, udp};
+
+    /// So many per thousand are lost in so many trials.
+    fn losing(m: Measurement, thousandths: u64, trials: usize) -> Measurement {
+        each(m, |i, t| {
+            if i < trials {
+                let d = t.network.as_mut().unwrap().datagrams.as_mut().unwrap();
+                d.sent = d.received * 1000 / (1000 - thousandths);
+            }
+        })
+    }
+
+    fn says(m: Measurement) -> Option<Finding> {
+        found_on(&host_with_network("loopback"), &UdpLoss, m, &[])
+    }
+
+    #[test]
+    fn any_loss_is_told_and_much_of_it_is_suspect() {
+        let of = |thousandths: u64, trials: usize| {
+            says(losing(udp(1, "loopback"), thousandths, trials)).map(|f| f.severity)
+        };
+        assert_eq!([of(0, 10), of(5, 10)], [None, Some(Severity::Note)]);
+        assert_eq!([of(90, 10), of(110, 10)], [Some(Severity::Note), Some(Severity::Suspect)]);
+        assert_eq!(of(900, 1), Some(Severity::Note), "in one trial");
+        let message = says(losing(udp(1, "loopback"), 500, 10)).unwrap().message;
+        assert!(message.starts_with("50.0 % of the datagrams"), "{message}");
+        assert!(
+            message.ends_with("the receiver's, 5.000 Gbit/s; 10.00 Gbit/s were sent"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_lost_round_trip_is_part_of_the_time() {
+        let of = |trials: usize| {
+            says(losing(round_trips("udp", "block"), 1, trials)).map(|f| f.severity)
+        };
+        assert_eq!([of(0), of(1), of(5)], [None, Some(Severity::Note), Some(Severity::Suspect)]);
+    }
+
+    #[test]
+    fn tcp_and_what_is_not_told_are_silent() {
+        assert!(says(tcp(1, "loopback")).is_none());
+        assert!(says(each(udp(1, "loopback"), |_, t| t.network = None)).is_none());
+        let more = told_so(udp(1, "loopback"), |n| n.datagrams.as_mut().unwrap().received += 9);
+        assert!(says(more).is_none(), "bytes_lost tells of that");
+    }
+}

@@ -1,0 +1,189 @@
+//! What sets a subsystem's measurements apart in the eyes of the checks that judge all.
+//!
+//! A check that holds for every subsystem asks here and names none itself, so that a new
+//! subsystem answers once.
+
+use proofmark_model::{Host, Limiter, Measurement, Subsystem, Trial, Unit};
+
+use crate::capacity::Capacity;
+use crate::{Context, disk, limiter, network};
+
+/// What sets the pace of a kernel's threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// The core, by its clock.
+    Core,
+    /// Caches and memory, which the core clock does not drive; more threads make each
+    /// one's part of the data smaller.
+    Memory,
+    /// A device: the threads wait, so that neither the CPUs nor what takes them away for a
+    /// moment bound their number.
+    Device,
+}
+
+/// How a measurement is to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Nature {
+    pub(crate) pace: Pace,
+    /// Whether threads are pinned, and read the core clock around each trial. The others
+    /// run where the scheduler puts them, and only their own CPU time tells how busy they are.
+    pub(crate) pinned: bool,
+    /// Whether what others took is told roughly: by ticks of 10 ms, or together with what the
+    /// kernel's own threads do for the point.
+    pub(crate) rough_others: bool,
+    /// Whether the witness counts this kernel's work to the unit and nobody else's.
+    pub(crate) exact_witness: bool,
+    /// Why single operations have no times, where there are none.
+    pub(crate) no_latency: &'static str,
+    /// Why there is no witness, where trials were completed.
+    pub(crate) no_witness: &'static str,
+}
+
+/// CPU time of the trials' threads on this machine over all that they could have had: their
+/// wall time on each CPU that they ran on.
+pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
+    if m.subsystem == Subsystem::Network {
+        return network::share_here(m);
+    }
+    let cpus = host.limits.usable_cpus.len() as u64;
+    if cpus == 0 {
+        return None;
+    }
+    let mut used = 0.0;
+    let mut had = 0.0;
+    for t in &m.trials {
+        used += t.conditions.own_cpu_s?;
+        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
+    }
+    let share = used / had;
+    (share.is_finite() && share >= 0.0).then_some(share)
+}
+
+/// Threads that the point has on this machine.
+pub(crate) fn threads_here(m: &Measurement) -> u64 {
+    match m.subsystem {
+        Subsystem::Network => network::threads_here(m),
+        _ => m.params.threads().max(1),
+    }
+}
+
+/// CPU time that others took from a trial, in CPU-seconds; `None` where nobody tells it apart
+/// from the point's own.
+pub(crate) fn others(host: &Host, capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+    match m.subsystem {
+        Subsystem::Cpu | Subsystem::Memory => t.conditions.other_cpu_s,
+        Subsystem::Disk => disk::others(capacity, m, t),
+        Subsystem::Network => network::others(host, capacity, m, t),
+    }
+}
+
+/// What holds down a number that no ceiling is near of; `reason` says why none is.
+///
+/// # Errors
+/// Why nobody can be named.
+pub(crate) fn limiter(ctx: &Context, m: &Measurement, reason: String) -> Result<Limiter, String> {
+    match m.subsystem {
+        Subsystem::Cpu => Err(reason),
+        Subsystem::Memory => limiter::by_scaling(ctx, m).ok_or(reason),
+        Subsystem::Disk => limiter::disk::name(ctx, m),
+        Subsystem::Network => limiter::network::name(ctx, m),
+    }
+}
+
+/// Nobody in particular was expected to count.
+const NOBODY: &str = "nobody counted the work independently";
+
+impl Nature {
+    /// Of a measurement.
+    pub(crate) fn of(m: &Measurement) -> Self {
+        match m.subsystem {
+            Subsystem::Cpu => Self::computing(m, Pace::Core),
+            Subsystem::Memory => Self::computing(m, Pace::Memory),
+            Subsystem::Disk => Self {
+                // A warm page cache is memory.
+                pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
+                pinned: false,
+                rough_others: false,
+                // Whole sectors, and everybody's.
+                exact_witness: false,
+                no_latency: "no single I/O was timed",
+                no_witness: "no device's counters tell what it moved",
+            },
+            Subsystem::Network => Self {
+                pace: Pace::Device,
+                pinned: network::pinned(m),
+                rough_others: true,
+                // Headers too, and everybody's.
+                exact_witness: false,
+                no_latency: "no single message was timed",
+                no_witness: "nobody told what the receivers got",
+            },
+        }
+    }
+
+    /// Of a kernel whose threads never wait.
+    fn computing(m: &Measurement, pace: Pace) -> Self {
+        let no_latency = if m.unit == Unit::Second {
+            "each value is the mean over many loads that waited for each other; one load is too short \
+             to be timed alone"
+        } else {
+            "this kernel measures a rate, not the time of single operations"
+        };
+        Self {
+            pace,
+            pinned: true,
+            rough_others: false,
+            exact_witness: true,
+            no_latency,
+            no_witness: NOBODY,
+        }
+    }
+
+    /// Whether the threads wait for a device.
+    pub(crate) fn waits(self) -> bool {
+        self.pace == Pace::Device
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{disk, each, flops, fsync, host, rand_read, stream, tcp};
+
+    #[test]
+    fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
+        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
+        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
+        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
+        assert_eq!(cpu_share(&host(), &unknown), None);
+    }
+
+    #[test]
+    fn a_loopback_has_both_ends_here() {
+        assert_eq!(threads_here(&rand_read(1)), 1);
+        assert_eq!([tcp(4, "peer"), tcp(4, "loopback")].map(|m| threads_here(&m)), [4, 8]);
+    }
+
+    #[test]
+    fn the_pace_is_set_by_what_the_threads_need() {
+        let pace = |m: &Measurement| Nature::of(m).pace;
+        assert_eq!(pace(&flops(1)), Pace::Core);
+        assert_eq!(pace(&stream("triad", 1)), Pace::Memory);
+        assert_eq!(pace(&disk("seq_read", 8, "warm")), Pace::Memory, "copied from the page cache");
+        for m in [rand_read(1), fsync(1), disk("seq_read", 8, "cold"), tcp(1, "peer")] {
+            assert_eq!(pace(&m), Pace::Device, "{}", m.kernel);
+        }
+    }
+
+    #[test]
+    fn devices_count_everybodys_work_and_threads_are_pinned_where_the_point_says_so() {
+        let of = |m: &Measurement| (Nature::of(m).pinned, Nature::of(m).exact_witness);
+        assert_eq!(of(&flops(1)), (true, true));
+        assert_eq!(of(&rand_read(1)), (false, false));
+        assert_eq!(of(&tcp(1, "loopback")), (false, false));
+        let mut apart = tcp(1, "loopback");
+        apart.params = apart.params.with("placement", "apart");
+        assert_eq!(of(&apart), (true, false));
+        assert_eq!(of(&disk("seq_read", 8, "warm")), (false, false));
+    }
+}

@@ -1,0 +1,265 @@
+//! What a network kernel sent and received, what the systems of both ends counted beside
+//! it, and how busy they were: what several checks, the ceilings and the limiter share.
+
+mod frames;
+
+use proofmark_model::{
+    End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial, Unit,
+};
+
+pub(crate) use frames::{Frames, packet};
+
+use crate::Context;
+use crate::capacity::Capacity;
+
+/// Which way blocks go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// From the near end to the far end.
+    Forward,
+    /// From the far end to the near end.
+    Reverse,
+    /// Both at once; and there and back, as round trips go.
+    Both,
+}
+
+impl Direction {
+    /// Of a point.
+    pub(crate) fn of(m: &Measurement) -> Self {
+        match m.params.text("direction") {
+            Some("forward") => Self::Forward,
+            Some("reverse") => Self::Reverse,
+            _ => Self::Both,
+        }
+    }
+}
+
+/// Whether it is a measurement of the network that has trials.
+pub(crate) fn measured(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Network && !m.trials.is_empty()
+}
+
+/// Whether both ends are to be on this machine, by the knob.
+pub(crate) fn over_loopback(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Network && m.params.text("path") == Some("loopback")
+}
+
+/// Whose something of an end is: over loopback both ends have one system.
+pub(crate) fn whose(m: &Measurement, end: End) -> &'static str {
+    match end {
+        _ if over_loopback(m) => "this machine",
+        End::Near => "the near end",
+        End::Far => "the far end",
+    }
+}
+
+/// Whether threads are pinned, those of a stream's two ends apart.
+pub(crate) fn pinned(m: &Measurement) -> bool {
+    m.params.text("placement") == Some("apart")
+}
+
+/// Whether both ends spin while they wait, so that their CPU time says nothing.
+pub(crate) fn polls(m: &Measurement) -> bool {
+    m.params.text("mode") == Some("poll")
+}
+
+/// Whether blocks stream one way or both, so that what counts is their bits.
+pub(crate) fn streams(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Network && m.unit == Unit::BitPerSecond
+}
+
+/// Whether blocks go as datagrams; `None` where no trial tells.
+pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
+    m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
+}
+
+/// Connections of the point, each with a thread at each end.
+pub(crate) fn connections(m: &Measurement) -> u64 {
+    let ways = if m.params.text("direction") == Some("both") { 2 } else { 1 };
+    m.params.threads().max(1).saturating_mul(ways)
+}
+
+/// Threads that the point has on this machine: on loopback those of the far end too.
+pub(crate) fn threads_here(m: &Measurement) -> u64 {
+    let ends = if over_loopback(m) { 2 } else { 1 };
+    connections(m).saturating_mul(ends)
+}
+
+/// The network that a stream goes over, for its ceiling.
+///
+/// # Errors
+/// Why there is no ceiling.
+pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
+    if !streams(m) {
+        return Err("the time of a round trip or a connection follows from no rate".to_owned());
+    }
+    let host: &'a Host = ctx.host;
+    let origin = host.network.origin();
+    host.network.get().ok_or_else(|| format!("the network is not known ({origin})"))
+}
+
+/// The interfaces of both ends, as far as they are known.
+pub(crate) fn interfaces(network: &Network) -> impl Iterator<Item = &Interface> {
+    network.interface.get().into_iter().chain(&network.far_interface)
+}
+
+/// CPU time over what there was, summed over all trials: each tells both, or it is `None`.
+fn share(
+    m: &Measurement,
+    of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
+) -> Option<f64> {
+    let (mut used, mut had) = (0.0, 0.0);
+    for t in &m.trials {
+        let (u, h) = of(t, t.network.as_ref()?)?;
+        used += u;
+        had += h;
+    }
+    let share = used / had;
+    (share.is_finite() && share >= 0.0).then_some(share)
+}
+
+/// CPU time of an end's own threads over all that they could have had: a CPU each, as far
+/// as there are so many.
+pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
+    share(m, |t, n| {
+        let side = end.of(n);
+        let cpus = connections(m).min(side.cpus?) as f64;
+        Some((side.own_cpu_s?, m.account_s(t)? * cpus))
+    })
+}
+
+/// Time that any CPU of an end's system was busy, over that of the CPUs it may use. More
+/// than all of it is that of CPUs that it may not.
+pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
+    let all = share(m, |t, n| {
+        let side = end.of(n);
+        Some((side.busy_s?, m.account_s(t)? * side.cpus? as f64))
+    });
+    all.filter(|share| *share <= 1.0 + ROUGH)
+}
+
+/// An end's own threads' part of the time that its system's CPUs were busy.
+pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
+    share(m, |_, n| Some((end.of(n).own_cpu_s?, end.of(n).busy_s?)))
+}
+
+/// CPU time of all of the point's threads on this machine, over that of the CPUs that
+/// they could run on.
+pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
+    share(m, |t, n| {
+        let far = if over_loopback(m) { n.far.own_cpu_s? } else { 0.0 };
+        let cpus = threads_here(m).min(n.near.cpus?) as f64;
+        Some((n.near.own_cpu_s? + far, m.account_s(t)? * cpus))
+    })
+}
+
+/// CPU time that others took from a trial. Over loopback, where threads wait for a CPU that
+/// the other end has, it is the time that the CPUs of this machine were busy with neither
+/// end, which tells of the point's CPUs where those are all; to a peer `None` where threads
+/// take turns.
+pub(crate) fn others(host: &Host, capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+    if !over_loopback(m) {
+        return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
+    }
+    host.cpu.logical_cpus.get().filter(|n| u64::from(**n) == capacity.cpus)?;
+    let n = t.network.as_ref()?;
+    let busy = n.near.busy_s?;
+    let rest = busy - n.near.own_cpu_s? - n.far.own_cpu_s?;
+    // The wait for what UDP may have lost is in the account and not in its bytes.
+    let least = busy / capacity.cpus as f64;
+    Some(rest.max(0.0) * t.seconds / m.account_s(t)?.max(least))
+}
+
+/// TCP segments, or messages of round trips, that a trial's payload takes at least.
+pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
+    let n = t.network.as_ref()?;
+    let largest = n.streams.iter().map(|s| s.segment_bytes).max().filter(|s| *s > 0);
+    let bytes = n.sent_bytes as f64;
+    let each = if streams(m) { USUAL_SEGMENT } else { m.params.block_bytes().unwrap_or(1.0) };
+    let of = largest.map_or(each, |largest| largest as f64);
+    Some(bytes / if streams(m) { of } else { of.min(each) })
+}
+
+/// TCP segments that were sent again in a trial: by the connections' account since the
+/// trial before, where that is known, else by the systems'.
+pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
+    let n = t.network.as_ref()?;
+    if n.streams.is_empty() {
+        let all: Vec<u64> = End::BOTH.iter().filter_map(|end| end.of(n).retransmits).collect();
+        return (!all.is_empty()).then(|| all.iter().map(|c| *c as f64).sum());
+    }
+    let at = m.trials.iter().position(|other| std::ptr::eq(other, t))?;
+    let before = m.trials.get(at.checked_sub(1)?)?.network.as_ref()?;
+    let sum = |n: &NetworkTraffic| n.streams.iter().map(|s| s.retransmits as f64).sum::<f64>();
+    Some(sum(n) - sum(before)).filter(|more| *more >= 0.0)
+}
+
+/// Bytes of a segment of whose connection nothing is known: that of Ethernet.
+const USUAL_SEGMENT: f64 = 1448.0;
+
+/// From this share of the CPU time there was on, none was left.
+pub(crate) const BUSY: f64 = 0.9;
+
+/// Ticks of 10 ms and the time between the counters' readings, as a share.
+const ROUGH: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, round_trips, tcp, udp};
+
+    #[test]
+    fn both_ways_are_two_connections_and_loopback_has_both_ends_here() {
+        let mut m = tcp(4, "peer");
+        assert_eq!((connections(&m), threads_here(&m)), (4, 4));
+        m.params = m.params.with("direction", "both");
+        assert_eq!((connections(&m), threads_here(&m)), (8, 8));
+        m.params = m.params.with("path", "loopback");
+        assert_eq!((connections(&m), threads_here(&m)), (8, 16));
+    }
+
+    #[test]
+    fn what_came_ahead_of_a_trial_stretches_its_account() {
+        for m in [tcp(1, "peer"), udp(1, "peer"), round_trips("tcp", "block")] {
+            let ahead = each(m, |_, t| {
+                let n = t.network.as_mut().unwrap();
+                n.received_bytes += n.received_bytes / 8;
+            });
+            let s = ahead.account_s(&ahead.trials[0]).unwrap();
+            assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.kernel);
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_over_what_the_threads_could_have_had() {
+        let using = |near: f64, cpus: u64| {
+            let m = each(tcp(4, "peer"), |_, t| {
+                let n = t.network.as_mut().unwrap();
+                (n.near.own_cpu_s, n.near.cpus) = (Some(near), Some(cpus));
+                n.near.busy_s = Some(2.0 * near);
+            });
+            (own_share(&m, End::Near).unwrap(), system_share(&m, End::Near))
+        };
+        let near = |a: f64, b: f64| (a - b).abs() < 0.01;
+        let (own, system) = using(0.1, 2);
+        assert!(near(own, 0.5) && system.is_some_and(|s| near(s, 1.0)), "four threads, two CPUs");
+        let (own, system) = using(0.1, 8);
+        assert!(near(own, 0.25) && system.is_some_and(|s| near(s, 0.25)), "a CPU each");
+        assert_eq!(using(0.2, 2).1, None, "CPUs that it may not use");
+        let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().far.cpus = None);
+        assert_eq!(own_share(&silent, End::Far), None);
+    }
+
+    #[test]
+    fn round_trips_go_both_ways() {
+        let direction = |word: &str| {
+            let mut m = tcp(1, "peer");
+            m.params = m.params.with("direction", word);
+            Direction::of(&m)
+        };
+        assert_eq!(["forward", "reverse", "both"].map(direction), {
+            [Direction::Forward, Direction::Reverse, Direction::Both]
+        });
+        assert_eq!(Direction::of(&round_trips("tcp", "block")), Direction::Both);
+    }
+}

@@ -1,0 +1,255 @@
+//! How payload lies in frames: what a byte of it costs on a wire.
+//!
+//! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least
+//! 46 B); RFC 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a
+//! header of 8 B), RFC 768 (UDP: 8 B), RFC 9293 and 7323 (TCP: 20 B, and 12 B of timestamps).
+
+use proofmark_model::{Input, Measurement, Network, Provenance};
+
+use super::{datagrams, interfaces};
+use crate::ceilings::input;
+
+/// Preamble, frame check sequence and gap: on the wire, and in no counter.
+const UNCOUNTED: f64 = 8.0 + 4.0 + 12.0;
+/// The header of a frame.
+const HEADER: f64 = 14.0;
+/// What a frame adds to its packet on the wire.
+const ETHERNET: f64 = HEADER + UNCOUNTED;
+/// A frame is padded up to a packet of this size.
+const LEAST_PACKET: f64 = 46.0;
+const TCP: f64 = 20.0;
+const TIMESTAMPS: f64 = 12.0;
+const UDP: f64 = 8.0;
+/// The header of a fragment in IPv6.
+const FRAGMENT_V6: f64 = 8.0;
+/// All fragments but the last carry a multiple of this.
+const UNIT: f64 = 8.0;
+
+/// Bytes of the IP packet of a datagram with so much payload, before it is taken apart.
+pub(crate) fn packet(network: &Network, payload: f64) -> f64 {
+    ip(network) + UDP + payload
+}
+
+/// Bytes of the header of IP.
+fn ip(network: &Network) -> f64 {
+    if network.is_v6() { 40.0 } else { 20.0 }
+}
+
+/// A piece of payload, a TCP segment or a UDP datagram, and what carries it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Frames {
+    /// Bytes of payload.
+    pub(crate) payload: f64,
+    /// Frames.
+    pub(crate) count: f64,
+    /// Bytes of their packets, headers of IP included.
+    packets: f64,
+    /// Bytes that the wire adds to short ones.
+    padding: f64,
+    /// What the piece is called in a formula, with the headers of each.
+    formula: &'static str,
+    inputs: Vec<Input>,
+}
+
+impl Frames {
+    /// Of a stream over interfaces of Ethernet.
+    ///
+    /// # Errors
+    /// What is not known.
+    pub(crate) fn of(network: &Network, m: &Measurement) -> Result<Self, String> {
+        match datagrams(m).ok_or("no trial tells whether blocks went as datagrams")? {
+            false => Self::segment(network, m),
+            true => Self::datagram(network, m),
+        }
+    }
+
+    /// Bytes on the wire.
+    pub(crate) fn on_wire(&self) -> f64 {
+        self.packets + self.padding + self.count * ETHERNET
+    }
+
+    /// Bytes as an interface counts them: packets with the header of their frames.
+    pub(crate) fn counted(&self) -> f64 {
+        self.packets + self.count * HEADER
+    }
+
+    /// The formula of the share that is payload, for an overhead of each frame of that name.
+    pub(crate) fn formula(&self, overhead: &str) -> String {
+        let padding = if self.padding > 0.0 && overhead == "ethernet" { " + padding" } else { "" };
+        self.formula.replace("FRAME", overhead).replace("PADDING", padding)
+    }
+
+    /// The inputs of that formula.
+    pub(crate) fn inputs(&self, overhead: &str) -> Vec<Input> {
+        let mut inputs = self.inputs.clone();
+        let (bytes, note) = match overhead {
+            "ethernet" => (ETHERNET, "preamble 8, header 14, frame check 4, gap 12 (IEEE 802.3)"),
+            _ => (HEADER, "the frame's header, which interfaces count"),
+        };
+        inputs.push(input(overhead, bytes, "B", Provenance::Assumed, note));
+        if self.padding > 0.0 && overhead == "ethernet" {
+            let note = "a frame carries at least 46 B";
+            inputs.push(input("padding", self.padding, "B", Provenance::Assumed, note));
+        }
+        inputs
+    }
+
+    /// The largest segment that goes over both interfaces, or that the senders' systems
+    /// tell of, where a narrower place on the way makes it smaller.
+    fn segment(network: &Network, m: &Measurement) -> Result<Self, String> {
+        let (mtu, mtu_input) = mtu(network)?;
+        let ip = ip(network);
+        let most = mtu - ip - TCP;
+        let usual = most - TIMESTAMPS;
+        let states = m.traffics().flat_map(|(_, n)| &n.streams).map(|s| s.segment_bytes as f64);
+        let told = states.filter(|s| *s > 0.0 && *s <= most).max_by(f64::total_cmp);
+        let payload = told.unwrap_or(usual);
+        let options = if payload > usual { 0.0 } else { TIMESTAMPS };
+        if payload <= 0.0 {
+            return Err(format!("an MTU of {mtu} B holds no segment"));
+        }
+        let told = match told {
+            Some(_) => (Provenance::Reported, "largest of a connection (TCP_INFO)"),
+            None => (Provenance::Assumed, "mtu less the headers"),
+        };
+        let inputs = vec![
+            mtu_input,
+            input("segment", payload, "B", told.0, told.1),
+            ip_input(ip),
+            input("tcp", TCP, "B", Provenance::Assumed, "header (RFC 9293)"),
+            input("options", options, "B", Provenance::Assumed, "timestamps (RFC 7323)"),
+        ];
+        let formula = "segment / (segment + ip + tcp + options + FRAME)";
+        let packets = payload + ip + TCP + options;
+        Ok(Self { payload, count: 1.0, packets, padding: 0.0, formula, inputs })
+    }
+
+    /// A datagram of the block's size, in fragments where it is longer than a packet.
+    fn datagram(network: &Network, m: &Measurement) -> Result<Self, String> {
+        let payload = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let (mtu, mtu_input) = mtu(network)?;
+        let whole = packet(network, payload);
+        let mut head = ip(network);
+        let mut count = 1.0;
+        if whole > mtu {
+            head += if network.is_v6() { FRAGMENT_V6 } else { 0.0 };
+            let each = ((mtu - head) / UNIT).floor() * UNIT;
+            if each <= 0.0 {
+                return Err(format!("an MTU of {mtu} B holds no fragment"));
+            }
+            count = ((UDP + payload) / each).ceil();
+        }
+        let packets = payload + UDP + count * head;
+        // Of several only the last can be short, which is let pass: an upper bound.
+        let padding = if count > 1.0 { 0.0 } else { (LEAST_PACKET - packets).max(0.0) };
+        let inputs = vec![
+            mtu_input,
+            input("datagram", payload, "B", Provenance::Declared, "payload, block_size"),
+            input("udp", UDP, "B", Provenance::Assumed, "header (RFC 768)"),
+            ip_input(head),
+            input("frames", count, "", Provenance::Assumed, "fragments that the mtu makes of it"),
+        ];
+        let formula = "datagram / (datagram + udp + frames x (ip + FRAME)PADDING)";
+        Ok(Self { payload, count, packets, padding, formula, inputs })
+    }
+}
+
+fn ip_input(bytes: f64) -> Input {
+    let note = match bytes as u64 {
+        20 => "header of IPv4 (RFC 791)",
+        40 => "header of IPv6 (RFC 8200)",
+        _ => "headers of IPv6 and of a fragment (RFC 8200)",
+    };
+    input("ip", bytes, "B", Provenance::Assumed, note)
+}
+
+/// The smaller MTU of the two interfaces.
+fn mtu(network: &Network) -> Result<(f64, Input), String> {
+    let least = interfaces(network).min_by_key(|i| i.mtu).ok_or_else(|| {
+        format!("the interface to the far end is not known ({})", network.interface.origin())
+    })?;
+    let (mtu, note) = (least.mtu as f64, format!("of {}", least.name));
+    Ok((mtu, input("mtu", mtu, "B", Provenance::Reported, note)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, set_interface, tcp, udp, with_network};
+
+    fn set_mtu(n: &mut Network, mtu: u64) {
+        set_interface(n, |i| i.mtu = mtu);
+    }
+
+    fn frames(m: &Measurement, change: impl FnOnce(&mut Network)) -> Frames {
+        let host = with_network("peer", change);
+        Frames::of(host.network.get().unwrap(), m).unwrap()
+    }
+
+    fn segments(of: u64) -> Measurement {
+        each(tcp(1, "peer"), |_, t| {
+            t.network.as_mut().unwrap().streams[0].segment_bytes = of;
+        })
+    }
+
+    #[test]
+    fn a_full_segment_has_1448_of_1538_bytes() {
+        let f = frames(&segments(1448), |_| {});
+        assert_eq!((f.payload, f.on_wire(), f.counted()), (1448.0, 1538.0, 1514.0));
+        assert_eq!(f, frames(&segments(1448), |n| set_mtu(n, 9000)), "the far end's MTU");
+    }
+
+    #[test]
+    fn segments_are_what_the_systems_tell() {
+        let untold = frames(&segments(0), |_| {});
+        assert_eq!((untold.payload, untold.on_wire()), (1448.0, 1538.0));
+        let bare = frames(&segments(1460), |_| {});
+        assert_eq!((bare.payload, bare.on_wire()), (1460.0, 1538.0), "no timestamps");
+        let narrow = frames(&segments(1348), |_| {});
+        assert_eq!((narrow.payload, narrow.on_wire()), (1348.0, 1438.0), "a tunnel on the way");
+        let v6 = frames(&segments(0), |n| n.address = "[2001:db8::2]:5277".to_owned());
+        assert_eq!((v6.payload, v6.on_wire()), (1428.0, 1538.0));
+        let small = frames(&segments(0), |n| set_mtu(n, 576));
+        assert_eq!((small.payload, small.on_wire()), (524.0, 614.0));
+        let nonsense = frames(&segments(60_000), |_| {});
+        assert_eq!(nonsense.payload, 1448.0);
+    }
+
+    #[test]
+    fn datagrams_are_taken_apart_at_the_mtu() {
+        let of = |bytes: u64, v6: bool| {
+            let mut m = udp(1, "peer");
+            m.params = m.params.with("block_size", bytes);
+            let f = frames(&m, |n| {
+                if v6 {
+                    n.address = "[2001:db8::2]:5277".to_owned();
+                }
+            });
+            (f.count, f.on_wire())
+        };
+        assert_eq!(of(1472, false), (1.0, 1538.0));
+        // 1481 bytes after the header of IP: 1480 and 1.
+        assert_eq!(of(1473, false), (2.0, 1473.0 + 8.0 + 2.0 * 58.0));
+        assert_eq!(of(65_507, false), (45.0, 65_507.0 + 8.0 + 45.0 * 58.0));
+        assert_eq!(of(1452, true), (1.0, 1538.0));
+        assert_eq!(of(1453, true), (2.0, 1453.0 + 8.0 + 2.0 * 86.0));
+        assert_eq!(of(1, false), (1.0, 84.0), "the least frame");
+    }
+
+    #[test]
+    fn all_fragments_but_the_last_are_multiples_of_eight() {
+        let mut m = udp(1, "peer");
+        // 1108 bytes after the header of IP, where 556 fit and 552 are used.
+        m.params = m.params.with("block_size", 1100);
+        assert_eq!(frames(&m, |n| set_mtu(n, 576)).count, 3.0);
+    }
+
+    #[test]
+    fn no_mtu_is_too_small_to_be_said() {
+        for m in [segments(0), udp(1, "peer")] {
+            let host = with_network("peer", |n| set_mtu(n, 20));
+            let why = Frames::of(host.network.get().unwrap(), &m).unwrap_err();
+            assert!(why.contains("an MTU of 20 B"), "{why}");
+        }
+    }
+}

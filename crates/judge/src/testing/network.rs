@@ -1,0 +1,201 @@
+//! Healthy networks and healthy measurements of them.
+//!
+//! Loopback: each of two CPUs copies 10 GB/s, and 20 Gbit/s arrive. A peer: 1 Gbit/s of
+//! Ethernet between machines of four CPUs, round trips of 0.2 ms.
+
+use proofmark_model::{
+    Datagrams, EndTraffic, FarEnd, Host, Interface, Measurement, Network, NetworkPath,
+    NetworkTraffic, Params, Probe, TcpState, Trial, Unit, Witness,
+};
+
+use super::disk::latency;
+use super::{around, each, host_with_caches, measurement};
+
+/// Bits a second of TCP over loopback.
+const LOOPBACK: f64 = 20e9;
+/// Bits a second over the peer's link: 99 % of what 1 Gbit/s carries of TCP.
+const LINK: f64 = 0.99 * 1e9 * 1448.0 / 1538.0;
+
+/// The machine with its network: `loopback` or `peer`.
+pub(crate) fn host_with_network(path: &str) -> Host {
+    with_network(path, |_| {})
+}
+
+/// The same, changed.
+pub(crate) fn with_network(path: &str, change: impl FnOnce(&mut Network)) -> Host {
+    let mut host = host_with_caches();
+    let mut network = network(path);
+    change(&mut network);
+    host.network = Probe::known(network, "test");
+    host
+}
+
+fn network(path: &str) -> Network {
+    let loopback = path == "loopback";
+    let interface = Interface {
+        name: if loopback { "lo" } else { "eth0" }.to_owned(),
+        kind: if loopback { "loopback" } else { "ethernet" }.to_owned(),
+        mtu: if loopback { 65_536 } else { 1500 },
+        bits_per_s: (!loopback).then_some(1e9),
+        driver: None,
+    };
+    Network {
+        path: if loopback { NetworkPath::Loopback } else { NetworkPath::Peer },
+        address: if loopback { "127.0.0.1:5277" } else { "192.0.2.2:5277" }.to_owned(),
+        far: FarEnd {
+            name: "far".to_owned(),
+            boot_id: Some(if loopback { "here" } else { "there" }.to_owned()),
+            cpu: None,
+            cpus: if loopback { vec![0, 1] } else { vec![0, 1, 2, 3] },
+            os: "Linux".to_owned(),
+            version: "0.1.0".to_owned(),
+        },
+        boot_id: Some("here".to_owned()),
+        far_interface: Some(interface.clone()),
+        interface: Probe::known(interface, "test"),
+        copy_bytes_per_s: loopback.then_some(10e9),
+    }
+}
+
+/// Changes the near end's interface.
+pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Interface)) {
+    let mut interface = network.interface.get().unwrap().clone();
+    change(&mut interface);
+    network.interface = Probe::known(interface, "test");
+}
+
+/// TCP forward in blocks of 64 KiB.
+pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
+    let rate = if path == "loopback" { LOOPBACK } else { LINK };
+    let params = stream(streams, path).with("block_size", 65_536).with("socket_buffer", "auto");
+    let m = measurement("network.tcp.stream", params, Unit::BitPerSecond, &around(rate));
+    told(each(m, |_, t| {
+        let bytes = (t.work / 8.0) as u64;
+        let state = tcp_state(t.value / streams as f64, path);
+        t.network = Some(traffic(t, path, [bytes, bytes], 0));
+        t.network.as_mut().unwrap().streams = vec![state; streams.min(64) as usize];
+    }))
+}
+
+/// UDP forward in datagrams of 1472 B, unpaced, none of them lost.
+pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
+    let rate = if path == "loopback" { LOOPBACK / 4.0 } else { LINK };
+    let params = stream(streams, path).with("block_size", 1472).with("rate", "auto");
+    let m = measurement("network.udp.stream", params, Unit::BitPerSecond, &around(rate));
+    told(each(m, |_, t| {
+        let count = (t.work / 8.0 / 1472.0) as u64 + 1;
+        t.network = Some(traffic(t, path, [count * 1472, count * 1472], count));
+    }))
+}
+
+/// Round trips of 1 B over loopback on one stream, by `tcp` or `udp`, in 20 us each; in 10
+/// us where the ends `poll`.
+pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
+    let params = Params::default()
+        .with("streams", 1)
+        .with("block_size", 1)
+        .with("mode", mode)
+        .with("path", "loopback");
+    let each_s = if mode == "poll" { 10e-6 } else { 20e-6 };
+    let kernel = format!("network.{protocol}.rtt");
+    let mut m = measurement(&kernel, params, Unit::OpPerSecond, &around(1.0 / each_s));
+    m.latency = Some(latency(each_s, 10_000));
+    told(each(m, |_, t| {
+        let count = if protocol == "udp" { t.work.ceil() as u64 } else { 0 };
+        let bytes = 2 * t.work.ceil() as u64;
+        t.network = Some(traffic(t, "loopback", [bytes, bytes], count));
+        if protocol == "tcp" {
+            t.network.as_mut().unwrap().streams = vec![tcp_state(LOOPBACK, "loopback")];
+        }
+    }))
+}
+
+/// One of each kind over that path; round trips over loopback alone.
+pub(crate) fn healthy_network(path: &str) -> Vec<Measurement> {
+    let mut all = vec![tcp(1, path), tcp(4, path), udp(1, path)];
+    if path == "loopback" {
+        let kinds = [("tcp", "block"), ("tcp", "poll"), ("udp", "block")];
+        all.extend(kinds.map(|(protocol, mode)| round_trips(protocol, mode)));
+    }
+    all
+}
+
+/// Spoils what both ends say of every trial.
+pub(crate) fn told_so(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
+    each(m, |_, t| spoil(t.network.as_mut().unwrap()))
+}
+
+fn stream(streams: u64, path: &str) -> Params {
+    let params = Params::default().with("streams", streams).with("direction", "forward");
+    params.with("path", path).with("amount", "auto")
+}
+
+/// A connection at that rate whose window holds twice what is on the way.
+fn tcp_state(rate: f64, path: &str) -> TcpState {
+    let (rtt_s, segment_bytes) = if path == "loopback" { (50e-6, 65_483) } else { (200e-6, 1448) };
+    let window_bytes = (2.0 * rate / 8.0 * rtt_s) as u64;
+    TcpState { retransmits: 0, window_bytes, rtt_s, segment_bytes }
+}
+
+/// What both ends say of a trial in which so many bytes were sent and received.
+fn traffic(t: &Trial, path: &str, [sent, received]: [u64; 2], datagrams: u64) -> NetworkTraffic {
+    let cpu_s = Some(0.3 * t.seconds);
+    let end = |bytes_in: u64, bytes_out: u64| EndTraffic {
+        in_bytes: Some(bytes_in),
+        out_bytes: Some(bytes_out),
+        in_packets: Some(bytes_in / 1514),
+        out_packets: Some(bytes_out / 1514),
+        dropped: Some(0),
+        retransmits: Some(0),
+        in_datagrams: Some(datagrams),
+        out_datagrams: Some(datagrams),
+        full_buffers: Some(0),
+        cpu_dropped: Some(0),
+        own_cpu_s: cpu_s,
+        busy_s: cpu_s,
+        cpus: Some(if path == "loopback" { 2 } else { 4 }),
+    };
+    let with_headers = |bytes: u64| bytes + bytes / 16;
+    let (near, far) = if path == "loopback" {
+        let mut near = end(with_headers(sent), with_headers(sent));
+        near.busy_s = Some(0.6 * t.seconds);
+        let far = EndTraffic { own_cpu_s: cpu_s, cpus: Some(2), ..EndTraffic::default() };
+        (near, far)
+    } else {
+        let acknowledged = received / 50;
+        (end(acknowledged, with_headers(sent)), end(with_headers(received), acknowledged))
+    };
+    NetworkTraffic {
+        sent_bytes: sent,
+        received_bytes: received,
+        datagrams: (datagrams > 0).then_some(Datagrams {
+            sent: datagrams,
+            received: datagrams,
+            reordered: Some(0),
+            duplicated: Some(0),
+            jitter_s: Some(5e-6),
+        }),
+        streams: Vec::new(),
+        ways_s: None,
+        near,
+        far,
+    }
+}
+
+/// Fills in what is not told of unpinned threads, and the witness.
+fn told(m: Measurement) -> Measurement {
+    let mut m = each(m, |_, t| {
+        // The account is of whole bytes.
+        let n = t.network.as_mut().unwrap();
+        (n.sent_bytes, n.received_bytes) = (n.sent_bytes + 1, n.received_bytes + 1);
+        t.conditions.own_cpu_s = Some(0.3 * t.seconds);
+        t.conditions.clock_hz = None;
+        t.conditions.clock_spread = None;
+        t.conditions.clock_disagreement = None;
+        t.conditions.migrations = None;
+    });
+    let claimed = m.trials.iter().map(|t| t.work).sum();
+    let (kind, note) = ("receiver".to_owned(), String::new());
+    m.witness = Some(Witness { kind, claimed, counted: claimed, note });
+    m
+}

@@ -1,0 +1,44 @@
+//! What the threads of a point tell of its last trial.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use proofmark_model::FileState;
+
+/// What they asked for, each for itself, and what one of them saw for all.
+pub(super) struct Seen(Mutex<State>);
+
+struct State {
+    /// Bytes that each thread asked to read and to write.
+    asked: Vec<[u64; 2]>,
+    file: FileState,
+}
+
+impl Seen {
+    /// By so many threads, nothing yet.
+    pub(super) fn new(threads: u64) -> Self {
+        let asked = vec![[0, 0]; threads as usize];
+        Self(Mutex::new(State { asked, file: FileState::default() }))
+    }
+
+    /// A thread asked for so many bytes to be read and to be written, in place of what it
+    /// asked for in the trial before.
+    pub(super) fn asked(&self, thread: usize, bytes: [u64; 2]) {
+        self.state().asked[thread] = bytes;
+    }
+
+    /// A thread saw this of the file.
+    pub(super) fn saw(&self, change: impl FnOnce(&mut FileState)) {
+        change(&mut self.state().file);
+    }
+
+    /// What was seen, and what all threads asked for together.
+    pub(super) fn file(&self) -> FileState {
+        let state = self.state();
+        let all = |way: usize| state.asked.iter().map(|bytes| bytes[way]).sum();
+        FileState { asked_read_bytes: all(0), asked_written_bytes: all(1), ..state.file.clone() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,132 @@
+//! What a point asks of the far end, and the sockets that both ends make for it.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use proofmark_engine::Refusal;
+use proofmark_peer::{Ends, Token};
+use serde::{Deserialize, Serialize};
+
+use super::shape::{Kind, Shape};
+use super::udp::LOST_AFTER;
+use super::{line, socket};
+
+/// Bytes of the buffers of a UDP socket of which nothing is said: as many as a system
+/// usually allows, so that a receiver that is not running for a moment loses nothing.
+const UDP_BUFFER: u64 = 4 << 20;
+
+/// What the far end is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Job {
+    /// The point.
+    pub(super) shape: Shape,
+    /// By connection, the near end's UDP port; empty for TCP.
+    pub(super) ports: Vec<u16>,
+}
+
+impl Job {
+    /// Whether a far end can do it; asked before anything is made for it.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        self.shape.check()?;
+        let ports = if self.shape.kind.datagrams() { self.shape.connections() } else { 0 };
+        if self.ports.len() as u64 != ports || self.ports.contains(&0) {
+            return Err(Refusal(format!("{ports} UDP ports are needed for this job")));
+        }
+        Ok(())
+    }
+}
+
+/// What the far end tells of one of its streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// The port of its own socket for it, where it has one.
+    pub(super) port: Option<u16>,
+    /// What the near end shows there, so that it is taken for no other.
+    pub(super) token: Token,
+}
+
+/// The far end's own socket of a stream, as the near end knows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    pub(super) address: SocketAddr,
+    /// See [`Told::token`].
+    pub(super) token: Token,
+}
+
+impl Told {
+    /// Where that socket is, if there is one.
+    pub(super) fn target(self, mut far: SocketAddr) -> Option<Target> {
+        far.set_port(self.port?);
+        Some(Target { address: far, token: self.token })
+    }
+}
+
+/// A UDP socket for a point, at the address of this end.
+pub(super) fn udp_socket(shape: &Shape, ends: Ends) -> io::Result<UdpSocket> {
+    let mut local = ends.local;
+    local.set_port(0);
+    let socket = UdpSocket::bind(local)?;
+    socket::set_buffers(&socket, shape.socket_buffer.unwrap_or(UDP_BUFFER))?;
+    let wait = match shape.kind {
+        Kind::UdpRtt => LOST_AFTER.min(line::SLICE),
+        _ => shape.lateness().min(line::SLICE),
+    };
+    socket.set_read_timeout(Some(wait))?;
+    socket.set_write_timeout(Some(Duration::from_millis(100)))?;
+    Ok(socket)
+}
+
+/// Connects a UDP socket, and forgets what others sent to it before.
+pub(super) fn connect(socket: &UdpSocket, to: SocketAddr) -> io::Result<()> {
+    socket.connect(to)?;
+    loop {
+        match socket::receive_now(socket, &mut [0], false) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            // A datagram, or what a router said of one.
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// The near end's sockets, by connection: none for TCP.
+pub(super) fn near_sockets(shape: &Shape, ends: Ends) -> Result<Vec<Option<UdpSocket>>, Refusal> {
+    let make = |_| {
+        let socket = shape.kind.datagrams().then(|| udp_socket(shape, ends)).transpose();
+        socket.map_err(|e| Refusal(format!("no UDP socket: {e}")))
+    };
+    (0..shape.connections()).map(make).collect()
+}
+
+/// The ports of the near end's sockets.
+pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
+    let port = |socket: &UdpSocket| socket.local_addr().map_or(0, |a| a.port());
+    sockets.iter().flatten().map(port).collect()
+}
+
+/// Gives a data connection what the knobs ask for.
+///
+/// # Errors
+/// If the system does not have it.
+pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> {
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |e: io::Error| Refusal(format!("{what}: {e}"))
+    };
+    stream.set_nodelay(true).map_err(failed("TCP_NODELAY"))?;
+    if shape.kind.datagrams() {
+        return Ok(());
+    }
+    if let Some(bytes) = shape.socket_buffer {
+        socket::set_buffers(stream, bytes).map_err(failed("socket_buffer"))?;
+    }
+    if let Some(name) = &shape.congestion {
+        socket::set_congestion(stream, name)
+            .map_err(failed(&format!("this system has no congestion control {name}")))?;
+    }
+    Ok(())
+}

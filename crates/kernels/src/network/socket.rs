@@ -1,0 +1,173 @@
+//! What the standard library does not offer of sockets: options, TCP_INFO, reads that do
+//! not wait.
+
+#![allow(unsafe_code)] // System calls on open descriptors, with memory that outlives them.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use proofmark_model::TcpState;
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use rustix::time::{ClockId, clock_gettime};
+
+/// The longest name of a congestion control, its end included (TCP_CA_NAME_MAX).
+const NAME: usize = 16;
+
+fn set(fd: impl AsFd, level: c_int, option: c_int, value: &[u8]) -> io::Result<()> {
+    let length = value.len() as libc::socklen_t;
+    let (fd, value) = (fd.as_fd().as_raw_fd(), value.as_ptr().cast::<c_void>());
+    // SAFETY: the descriptor is open, and `length` bytes can be read at `value`.
+    match unsafe { libc::setsockopt(fd, level, option, value, length) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn set_int(fd: impl AsFd, level: c_int, option: c_int, value: u64) -> io::Result<()> {
+    let value = c_int::try_from(value).unwrap_or(c_int::MAX);
+    set(fd, level, option, &value.to_ne_bytes())
+}
+
+/// Asks for buffers of so many bytes each way. The system may give other ones.
+pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
+    set_int(&fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes)?;
+    set_int(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)
+}
+
+/// The most bytes a blocking read waits for.
+pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
+    set_int(stream, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+}
+
+/// How long what was sent may stay unacknowledged before the connection ends.
+pub(super) fn set_user_timeout(stream: &TcpStream, after: Duration) -> io::Result<()> {
+    set_int(stream, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, after.as_millis() as u64)
+}
+
+/// Chooses the connection's congestion control by the kernel's name of it.
+pub(super) fn set_congestion(fd: impl AsFd, name: &str) -> io::Result<()> {
+    if name.len() >= NAME {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    set(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+}
+
+/// How long a blocking read or accept waits.
+pub(super) fn set_receive_timeout(fd: impl AsFd, after: Duration) -> io::Result<()> {
+    Ok(set_socket_timeout(fd, Timeout::Recv, Some(after))?)
+}
+
+/// Makes a connection of which no step waits longer than `patience`. Closing it ends it at
+/// once, by a reset, so that neither system keeps a trace of it.
+pub(super) fn dial(target: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let fd = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    set_socket_timeout(&fd, Timeout::Send, Some(patience))?;
+    set_socket_timeout(&fd, Timeout::Recv, Some(patience))?;
+    set_socket_linger(&fd, Some(Duration::ZERO))?;
+    match connect(&fd, &target) {
+        Ok(()) => Ok(fd.into()),
+        // What connect(2) says when its time is over.
+        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Bytes that were sent and not yet acknowledged.
+pub(super) fn unacknowledged(stream: &TcpStream) -> u64 {
+    let mut bytes: c_int = 0;
+    // SAFETY: the call writes one whole number, to `bytes`.
+    unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    u64::try_from(bytes).unwrap_or(0)
+}
+
+/// What there is to read, without waiting for it; where it only `peeks`, it stays there.
+#[inline]
+pub(super) fn receive_now(fd: impl AsFd, bytes: &mut [u8], peeks: bool) -> io::Result<usize> {
+    let flags = libc::MSG_DONTWAIT | if peeks { libc::MSG_PEEK } else { 0 };
+    let fd = fd.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is open, and the memory can be written to.
+    let n = unsafe { libc::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), flags) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// What the system knows of a connection (TCP_INFO).
+pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
+    // SAFETY: all zeros is a value of it.
+    let mut info: libc::tcp_info = unsafe { zeroed() };
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    let (fd, place) = (stream.as_raw_fd(), (&raw mut info).cast::<c_void>());
+    // SAFETY: `length` bytes can be written at `place`.
+    let result =
+        unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length) };
+    (result == 0).then(|| TcpState {
+        retransmits: u64::from(info.tcpi_total_retrans),
+        window_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
+        rtt_s: f64::from(info.tcpi_rtt) * 1e-6,
+        segment_bytes: u64::from(info.tcpi_snd_mss),
+    })
+}
+
+/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
+#[inline]
+pub(super) fn now_ns() -> u64 {
+    let t = clock_gettime(ClockId::Monotonic);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, UdpSocket};
+
+    use super::*;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_connection_tells_its_state() {
+        let (mut near, far) = pair();
+        near.write_all(b"12345").unwrap();
+        let state = tcp_state(&near).unwrap();
+        assert!(state.segment_bytes >= 500 && state.window_bytes >= state.segment_bytes);
+        let mut bytes = [0; 9];
+        assert_eq!(receive_now(&far, &mut bytes, true).unwrap(), 5);
+        assert_eq!(receive_now(&far, &mut bytes, false).unwrap(), 5);
+        let none = receive_now(&far, &mut bytes, false).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn unknown_congestion_controls_are_told() {
+        let (near, _far) = pair();
+        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+        set_congestion(&near, known.trim()).unwrap();
+        assert!(set_congestion(&near, "none such").is_err());
+        assert!(set_congestion(&near, "a name that is far too long").is_err());
+    }
+
+    #[test]
+    fn timeouts_and_resets() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        set_receive_timeout(&socket, Duration::from_millis(20)).unwrap();
+        let before = now_ns();
+        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert!((15_000_000..2_000_000_000).contains(&(now_ns() - before)));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = dial(listener.local_addr().unwrap(), Duration::from_secs(1)).unwrap();
+        let far = listener.accept().unwrap().0;
+        drop(near);
+        let error = receive_now(&far, &mut [0], false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+}

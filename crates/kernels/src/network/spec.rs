@@ -1,0 +1,245 @@
+//! What the network kernels declare: knobs, units, explanations.
+
+use std::borrow::Cow;
+
+use proofmark_model::{AUTO, KernelSpec, Knob, KnobKind, Subsystem, Unit};
+
+use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, Kind, LEAST_RATE};
+use crate::declare::{Words, choice, knob, rate, size_knob};
+
+const STREAMS: Knob = knob(
+    "streams",
+    "Connections at once, each with a thread of its own at both ends.",
+    KnobKind::Count { min: 1, max: CONNECTIONS },
+    "1",
+);
+
+const TCP_BLOCK: Knob = knob(
+    "block_size",
+    "Bytes that the sender hands to its system at a time.",
+    KnobKind::Size { min: 1, max: BLOCK },
+    "65536",
+);
+
+const UDP_BLOCK: Knob = knob(
+    "block_size",
+    "Bytes of payload of a datagram; auto: as many as go to the far end in one packet, over \
+     loopback the most that there can be: 65,507 over IPv4, 65,527 over IPv6.",
+    KnobKind::Size { min: 1, max: DATAGRAM_V6 },
+    AUTO,
+);
+
+const TCP_MESSAGE: Knob = knob(
+    "block_size",
+    "Bytes of payload there, and as many back.",
+    KnobKind::Size { min: 1, max: BLOCK },
+    "1",
+);
+
+const UDP_MESSAGE: Knob = knob(
+    "block_size",
+    "Bytes of payload there, and as many back; at most 65,507 over IPv4, 65,527 over IPv6.",
+    KnobKind::Size { min: 1, max: DATAGRAM_V6 },
+    "1",
+);
+
+const DIRECTION: Knob = knob(
+    "direction",
+    "From here to the far end (forward), from there (reverse), or both at once, each way over \
+     connections of its own.",
+    choice(&[Cow::Borrowed("forward"), Cow::Borrowed("reverse"), Cow::Borrowed("both")]),
+    "forward",
+);
+
+const AMOUNT: Knob = size_knob(
+    "amount",
+    "Bytes of payload sent in one trial over all streams; auto: as many as fill the trial's \
+     duration.",
+    1,
+);
+
+const SOCKET_BUFFER: Knob = knob(
+    "socket_buffer",
+    "Bytes asked for as each socket's send and receive buffer; auto: of TCP, those that the \
+     system makes and resizes, of UDP 4 MiB. The system may give other ones.",
+    KnobKind::Size { min: 1 << 10, max: 1 << 30 },
+    AUTO,
+);
+
+const CONGESTION: Knob = knob(
+    "congestion",
+    "Congestion control of TCP, by the kernel's name; auto: the system's own choice.",
+    choice(&[
+        Cow::Borrowed("cubic"),
+        Cow::Borrowed("reno"),
+        Cow::Borrowed("bbr"),
+        Cow::Borrowed("dctcp"),
+        Cow::Borrowed("vegas"),
+        Cow::Borrowed("htcp"),
+    ]),
+    AUTO,
+);
+
+const NO_DELAY: Knob = knob(
+    "no_delay",
+    "Whether small pieces are sent at once (TCP_NODELAY), or wait until what went before is \
+     acknowledged.",
+    choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
+    "off",
+);
+
+const RATE: Knob = knob(
+    "rate",
+    "Bits of payload a second that all streams together send, evenly spread; auto: as fast as \
+     they can.",
+    KnobKind::Count { min: LEAST_RATE, max: 1_000_000_000_000 },
+    AUTO,
+);
+
+const MODE: Knob = knob(
+    "mode",
+    "Whether who waits for a block sleeps (block) or looks again and again (poll), at both \
+     ends; auto: both, as two points.",
+    choice(&[Cow::Borrowed("block"), Cow::Borrowed("poll")]),
+    AUTO,
+);
+
+const PLACEMENT: Knob = knob(
+    "placement",
+    "Where the threads of both ends run: pinned, those of a stream's two ends to different CPUs \
+     (apart), or where the scheduler puts them (free); auto: apart where one waits for the \
+     other over loopback, free elsewhere.",
+    choice(&[Cow::Borrowed("apart"), Cow::Borrowed("free")]),
+    AUTO,
+);
+
+const PATH: Knob = knob(
+    "path",
+    "Whether the far end is this machine (loopback) or another (peer); auto: as it is.",
+    choice(&[Cow::Borrowed("loopback"), Cow::Borrowed("peer")]),
+    AUTO,
+);
+
+const TCP_STREAM_KNOBS: &[Knob] =
+    &[STREAMS, TCP_BLOCK, DIRECTION, SOCKET_BUFFER, CONGESTION, NO_DELAY, PLACEMENT, PATH, AMOUNT];
+const UDP_STREAM_KNOBS: &[Knob] =
+    &[STREAMS, UDP_BLOCK, DIRECTION, RATE, SOCKET_BUFFER, PLACEMENT, PATH, AMOUNT];
+const TCP_RTT_KNOBS: &[Knob] = &[STREAMS, TCP_MESSAGE, MODE, PLACEMENT, PATH];
+const UDP_RTT_KNOBS: &[Knob] = &[STREAMS, UDP_MESSAGE, MODE, PLACEMENT, PATH];
+const CONNECT_KNOBS: &[Knob] = &[STREAMS, PLACEMENT, PATH];
+
+/// What is the same in the `detail` of every kernel. It follows on sentences of its own.
+macro_rules! detail {
+    ($own:literal) => {
+        concat!(
+            $own,
+            " The far end is another process: on this machine, which the report then calls \
+             loopback, or `proofmark serve` on another, which has proved the same key. Both ends' \
+             counters of the interface and of the protocol are read around each trial."
+        )
+    };
+}
+
+const TCP_STREAM: &str = detail!(
+    "Each stream is one TCP connection, on which one thread writes blocks of block_size and \
+     another, at the other end, reads them. A trial ends when the far end's count of what it \
+     received has come back, so nothing counts that only filled a socket's buffer; the rate is \
+     that of payload received, over all streams. Each block of 16 B and more carries its number, \
+     and of each piece that is read one number is checked; a wrong one, or another count than was \
+     sent, makes the trial invalid. Connections stay open from trial to trial."
+);
+
+const UDP_STREAM: &str = detail!(
+    "Each stream is a pair of connected UDP sockets, of which one sends datagrams of block_size, \
+     as fast as it can or at the rate asked for, and the other receives. The rate is the \
+     receiver's: payload of the datagrams that arrived, each counted once by its number, until \
+     the last one came, or the last was sent if that was later. Lost are those that had not come 20 ms (loopback) or 200 ms after the last \
+     was sent, a wait that is not part of the time. Datagrams of 16 B and more carry their number and \
+     when they were sent: so those that come twice or out of order are told, and the jitter of \
+     RFC 3550 where a rate is asked for; shorter ones are only counted."
+);
+
+const TCP_RTT: &str = detail!(
+    "Each stream is one TCP connection without delay (TCP_NODELAY), on which a block goes to the \
+     far end and the same block comes back before the next is sent. A latency is one such full \
+     round trip, from before the block is written until all of its answer is read; each is timed, \
+     and none is halved. A block carries its number, one of less than 8 B the number's low bytes, \
+     and its answer must carry the same. With mode=poll both ends look for what comes without sleeping, which takes a CPU each."
+);
+
+const UDP_RTT: &str = detail!(
+    "Each stream is a pair of connected UDP sockets, over which a datagram goes to the far end and \
+     the same comes back before the next is sent. A latency is one such full round trip, from \
+     before the datagram is sent until its answer is there; each is timed, and none is halved. \
+     Datagrams carry their number, those of less than 8 B its low bytes, and only the answer with \
+     the same number counts. One that has not come after 200 ms is lost: it is counted so, and is no latency. With \
+     mode=poll both ends look for what comes without sleeping, which takes a CPU each."
+);
+
+const CONNECT: &str = detail!(
+    "Each stream is a thread that makes one TCP connection after the other to a thread of the far \
+     end and sends 16 bytes, a token by which the far end knows its own; that answers with one byte, \
+     and the near end ends the connection by a reset, so that no ports stay taken. A latency is the \
+     time from before the socket is made until that byte has come and the socket is closed: two \
+     round trips, of which the first is the handshake, and the work of both systems. The far end's count of accepted \
+     connections must be the same."
+);
+
+/// The declaration of a kernel.
+pub(super) const fn spec(kind: Kind) -> KernelSpec {
+    let (id, title, summary, detail, unit, knobs, axis) = match kind {
+        Kind::TcpStream => (
+            "network.tcp.stream",
+            "TCP throughput",
+            "Bits of payload a second over TCP, as the receiver counts them.",
+            TCP_STREAM,
+            Unit::BitPerSecond,
+            TCP_STREAM_KNOBS,
+            "streams",
+        ),
+        Kind::UdpStream => (
+            "network.udp.stream",
+            "UDP throughput",
+            "Bits of payload a second over UDP, as the receiver counts them.",
+            UDP_STREAM,
+            Unit::BitPerSecond,
+            UDP_STREAM_KNOBS,
+            "streams",
+        ),
+        Kind::TcpRtt => (
+            "network.tcp.rtt",
+            "TCP round trip",
+            "Round trips a second over TCP, one in flight a stream, with the time of each.",
+            TCP_RTT,
+            Unit::OpPerSecond,
+            TCP_RTT_KNOBS,
+            "block_size",
+        ),
+        Kind::UdpRtt => (
+            "network.udp.rtt",
+            "UDP round trip",
+            "Round trips a second over UDP, one in flight a stream, with the time of each.",
+            UDP_RTT,
+            Unit::OpPerSecond,
+            UDP_RTT_KNOBS,
+            "block_size",
+        ),
+        Kind::TcpConnect => (
+            "network.tcp.connect",
+            "TCP connections",
+            "Connections made and accepted a second, one in flight a stream, with the time of each.",
+            CONNECT,
+            Unit::OpPerSecond,
+            CONNECT_KNOBS,
+            "streams",
+        ),
+    };
+    let words = Words { id, title, summary, detail };
+    rate(words, (Subsystem::Network, unit), knobs, Some(axis), CEILINGS)
+}
+
+const CEILINGS: &[Cow<str>] = &[
+    Cow::Borrowed("network.limit"),
+    Cow::Borrowed("network.link"),
+    Cow::Borrowed("network.loopback"),
+];

@@ -1,0 +1,105 @@
+//! Connections: each is made, accepted, proves by the stream's token that it is the near
+//! end's, is answered with one byte, and ended by a reset, so that neither system keeps a
+//! trace of it that the next would meet.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Instant;
+
+use proofmark_peer::Token;
+
+use crate::network::far::Served;
+use crate::network::job::Target;
+use crate::network::line::{Line, Patience, SILENCE, broken, waits};
+use crate::network::near::Near;
+use crate::network::socket::{self, now_ns};
+use crate::network::tally::Tally;
+use crate::network::wire::{Report, Request, Sent};
+
+/// What the far end says to a connection of the near end's.
+const HELLO: u8 = b'!';
+
+/// The near end.
+pub(in crate::network) struct NearEnd {
+    target: Target,
+}
+
+impl NearEnd {
+    pub(in crate::network) fn new(target: Target) -> Self {
+        Self { target }
+    }
+
+    fn connect(&self) -> Result<(), String> {
+        let connection = socket::dial(self.target.address, SILENCE).map_err(|e| broken(&e))?;
+        let line = Line::new(&connection, Patience::For(SILENCE));
+        line.write_all(&self.target.token.bytes())?;
+        let mut hello = [0];
+        line.read_exact(&mut hello)?;
+        if hello != [HELLO] {
+            return Err("something else answers at the far end's port".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Near for NearEnd {
+    fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
+        let count = request.count;
+        let mut before = now_ns();
+        for _ in 0..count {
+            self.connect()?;
+            let after = now_ns();
+            tally.latencies.record(after - before);
+            before = after;
+        }
+        line.send(&Sent { count })?;
+        let report = line.report()?;
+        tally.add_report(&report);
+        tally.add_bytes(report.bytes, count);
+        tally.counted = report.blocks.min(count);
+        Ok(())
+    }
+}
+
+/// The far end of one request: accepts as many connections that show the token. It also
+/// ends when the near end says that it has made them all.
+pub(in crate::network) fn serve(
+    (listener, token): (&TcpListener, Token),
+    line: &Line,
+    request: Request,
+) -> Served {
+    let near = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
+    let mut accepted = 0;
+    while accepted < request.count {
+        line.patience().check(Instant::now())?;
+        match listener.accept() {
+            Ok((connection, from)) if from.ip().to_canonical() == near => {
+                if answer(connection, token) {
+                    accepted += 1;
+                    continue;
+                }
+            }
+            Ok(_) => {}
+            Err(e) if waits(&e) => {}
+            Err(e) => return Err(broken(&e)),
+        }
+        // Strangers alone must not keep this thread.
+        if line.receive_now::<Sent>()?.is_some() {
+            return Ok(account(accepted));
+        }
+    }
+    line.receive::<Sent>()?;
+    Ok(account(accepted))
+}
+
+/// Whether a connection showed the token, and was answered. It must do so in one piece: what
+/// is accepted has the listener's timeout, so who says nothing holds nobody up for long.
+fn answer(mut connection: impl Read + Write, token: Token) -> bool {
+    let mut said = [0; size_of::<Token>() + 1];
+    let shown = connection.read(&mut said).is_ok_and(|n| said[..n] == token.bytes());
+    shown && connection.write_all(&[HELLO]).is_ok()
+}
+
+fn account(accepted: u64) -> Report {
+    Report { blocks: accepted, bytes: accepted, ..Report::default() }
+}

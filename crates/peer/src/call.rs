@@ -1,0 +1,130 @@
+//! The near end's way in.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::address::Address;
+use crate::door::enter;
+use crate::error::PeerError;
+use crate::key::Key;
+use crate::message::{ToFar, ToNear};
+use crate::sealed::Sealed;
+use crate::timed::Timed;
+use crate::token::Token;
+use crate::wire::{DATA, malformed};
+
+/// Longest time for a connection, and again for each answer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// A far end that outsiders crowd closes connections that were in time too; so one that
+/// was closed without a word is tried again after each of these.
+const AGAIN: [Duration; 3] =
+    [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(200)];
+
+/// Opens a control connection with its first message, and reads the answer.
+pub(crate) fn control(
+    to: SocketAddr,
+    key: &Key,
+    first: &ToFar,
+) -> Result<(Sealed, ToNear), PeerError> {
+    let told = |error| closed_door(to, error);
+    let once = || {
+        let stream = connect(to)?;
+        // Small messages, each waited for.
+        stream.set_nodelay(true).map_err(told)?;
+        let until = Some(Instant::now() + PATIENCE);
+        let state = enter(key, &mut Timed::new(&stream, until)).map_err(told)?;
+        let mut channel = Sealed::new(stream, Box::new(state));
+        channel.send(first, Instant::now() + PATIENCE).map_err(told)?;
+        let answer = channel.receive(Some(Instant::now() + PATIENCE)).map_err(told)?;
+        Ok((channel, answer))
+    };
+    repeatedly(once)
+}
+
+/// Opens a data connection; it comes back without timeouts.
+pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError> {
+    let told = |error| closed_door(to, error);
+    let once = || {
+        let stream = connect(to)?;
+        let mut timed = Timed::new(&stream, Some(Instant::now() + PATIENCE));
+        let mut bytes = vec![DATA];
+        bytes.extend_from_slice(&token.0);
+        timed.write_all(&bytes).map_err(told)?;
+        let mut answer = [0];
+        timed.read_exact(&mut answer).map_err(told)?;
+        if answer != [DATA] {
+            return Err(told(malformed("not what opens a data connection")));
+        }
+        stream.set_read_timeout(None).map_err(told)?;
+        stream.set_write_timeout(None).map_err(told)?;
+        Ok(stream)
+    };
+    repeatedly(once).map_err(|error| match error {
+        PeerError::Silent { address } => {
+            let reason = "it closed the data connection; the job or the session has ended";
+            PeerError::Refused { address, reason: reason.to_owned() }
+        }
+        other => other,
+    })
+}
+
+/// Opens a control connection to the first of the host's addresses that takes one.
+pub(crate) fn reach(
+    address: &Address,
+    key: &Key,
+    first: &ToFar,
+) -> Result<(SocketAddr, Sealed, ToNear), PeerError> {
+    let unresolved = |source| PeerError::Unresolved { host: address.host.clone(), source };
+    let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "it has no address"));
+    for to in address.resolve().map_err(unresolved)? {
+        match control(to, key, first) {
+            Ok((channel, answer)) => return Ok((to, channel, answer)),
+            Err(error @ PeerError::NoServer { .. }) => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+fn connect(to: SocketAddr) -> Result<TcpStream, PeerError> {
+    let failed = |source| PeerError::NoServer { address: to.to_string(), source };
+    TcpStream::connect_timeout(&to, PATIENCE).map_err(failed)
+}
+
+fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, PeerError> {
+    for pause in AGAIN {
+        match once() {
+            Err(PeerError::Silent { .. }) => thread::sleep(pause),
+            done => return done,
+        }
+    }
+    once()
+}
+
+/// What an error before the first answer means.
+fn closed_door(to: SocketAddr, error: io::Error) -> PeerError {
+    let address = to.to_string();
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            PeerError::Silent { address }
+        }
+        ErrorKind::TimedOut => PeerError::NoAnswer { address, waited: PATIENCE },
+        ErrorKind::InvalidData => PeerError::Stranger { address },
+        _ => PeerError::Broken { address, source: error },
+    }
+}
+
+/// What an answer means that is not the one that was asked for.
+pub(crate) fn other(to: SocketAddr, answer: ToNear) -> PeerError {
+    let address = to.to_string();
+    match answer {
+        ToNear::Busy { seconds } => PeerError::Busy { address, seconds },
+        ToNear::Differs { version } => PeerError::Version { address, far: version },
+        ToNear::Refused { reason } | ToNear::Ended { reason } => {
+            PeerError::Refused { address, reason }
+        }
+        _ => PeerError::Unexpected { address },
+    }
+}

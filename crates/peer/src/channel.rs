@@ -1,0 +1,93 @@
+//! A worker's own channel into its run's session.
+
+use std::io;
+use std::net::TcpStream;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::call::{PATIENCE, control, data, other};
+use crate::error::PeerError;
+use crate::invitation::Invitation;
+use crate::message::{OpenStream, ToFar, ToNear};
+use crate::sealed::Sealed;
+use crate::work::Ends;
+
+/// Opens jobs and their data connections. Its job ends when it is dropped.
+pub struct Channel {
+    sealed: Sealed,
+    ends: Ends,
+    invitation: Invitation,
+}
+
+impl Channel {
+    /// Joins the session.
+    ///
+    /// # Errors
+    /// As [`crate::Lead::connect`], and [`PeerError::Refused`] if the session has ended.
+    pub fn join(invitation: &Invitation) -> Result<Self, PeerError> {
+        let Invitation { address, key, session, .. } = invitation;
+        match control(*address, key, &ToFar::Join { session: *session })? {
+            (sealed, ToNear::Joined) => {
+                let broken = |source| PeerError::Broken { address: address.to_string(), source };
+                let ends = Ends::of(sealed.stream()).map_err(broken)?;
+                Ok(Self { sealed, ends, invitation: invitation.clone() })
+            }
+            (_, answer) => Err(other(*address, answer)),
+        }
+    }
+
+    /// Ends the job before and opens a new one; the streams are those of the far end's
+    /// tasks, in their order.
+    ///
+    /// # Errors
+    /// [`PeerError::Refused`] with the far end's reason, or that the connection broke.
+    pub fn open(&mut self, job: &Value) -> Result<Vec<OpenStream>, PeerError> {
+        match self.ask(&ToFar::Open { job: job.clone() })? {
+            ToNear::Opened { streams } => Ok(streams),
+            answer => Err(other(self.invitation.address, answer)),
+        }
+    }
+
+    /// Opens the data connection of a stream of the present job, once a stream. When this
+    /// returns the far end's task runs. Both ends find a stream with the system's settings.
+    ///
+    /// # Errors
+    /// [`PeerError::Refused`] if the stream's token is no longer good.
+    pub fn data(&self, stream: &OpenStream) -> Result<TcpStream, PeerError> {
+        data(self.invitation.address, stream.token)
+    }
+
+    /// The far end's counters of network traffic, now.
+    ///
+    /// # Errors
+    /// That the far end has none, or that the connection broke.
+    pub fn counters(&mut self) -> Result<Value, PeerError> {
+        match self.ask(&ToFar::Counters)? {
+            ToNear::Counters { value } => Ok(value),
+            answer => Err(other(self.invitation.address, answer)),
+        }
+    }
+
+    /// Its two ends; the near end is `local`.
+    #[must_use]
+    pub fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    fn ask(&mut self, message: &ToFar) -> Result<ToNear, PeerError> {
+        let until = || Instant::now() + PATIENCE;
+        let asked = self.sealed.send(message, until());
+        let answered = asked.and_then(|()| self.sealed.receive(Some(until())));
+        answered.map_err(|source: io::Error| PeerError::Broken {
+            address: self.invitation.address.to_string(),
+            source,
+        })
+    }
+}
+
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Channel").field("ends", &self.ends).finish_non_exhaustive()
+    }
+}

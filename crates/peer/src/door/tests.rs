@@ -1,0 +1,133 @@
+use std::io::Cursor;
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use super::*;
+use crate::wire::CONTROL;
+
+fn key() -> Key {
+    Key([7; 32])
+}
+
+/// What a holder of the key sends first, and his side of the handshake.
+fn knock(key: &Key) -> (Vec<u8>, HandshakeState) {
+    let mut noise = builder(key, Builder::build_initiator).unwrap();
+    let mut bytes = vec![CONTROL];
+    write_frame(&mut bytes, &next(&mut noise).unwrap()).unwrap();
+    (bytes, noise)
+}
+
+/// Bytes that `door` answers to `sent`.
+fn answered(door: &Door, sent: &[u8]) -> usize {
+    let mut stream = Recorded { sent, answered: 0 };
+    let _ = door.admit(&mut stream);
+    stream.answered
+}
+
+#[test]
+fn only_the_key_is_answered() {
+    let (sent, _) = knock(&key());
+    assert_eq!(answered(&Door::new(key()), &sent), 2 + HANDSHAKE);
+    assert_eq!(answered(&Door::new(Key([8; 32])), &sent), 0);
+    assert_eq!(answer_to(&key(), &sent), 2 + HANDSHAKE);
+}
+
+#[test]
+fn what_was_played_once_is_not_answered_again() {
+    let door = Door::new(key());
+    let (first, second) = (knock(&key()).0, knock(&key()).0);
+    assert_eq!([&first, &first, &second].map(|sent| answered(&door, sent)), [50, 0, 50]);
+    for n in 0..REMEMBERED {
+        let mut other = [0; HANDSHAKE];
+        other[..8].copy_from_slice(&n.to_le_bytes());
+        door.remember(&other).unwrap();
+    }
+    assert_eq!(door.seen.lock().unwrap().len(), REMEMBERED, "its memory is bounded");
+}
+
+#[test]
+fn no_part_and_no_damage_is_answered() {
+    let door = Door::new(key());
+    let (sent, _) = knock(&key());
+    for length in 0..sent.len() {
+        assert_eq!(answered(&door, &sent[..length]), 0, "cut to {length} bytes");
+    }
+    for bit in 0..8 * sent.len() {
+        // The key exchange leaves out the highest bit of the public key, yet the
+        // handshake's hash holds it.
+        let mut damaged = sent.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(answered(&door, &damaged), 0, "bit {bit} flipped");
+    }
+    assert_eq!(answered(&door, &sent), 50, "and none of it spoilt the handshake");
+}
+
+/// The handshake is right, the first message is not: nobody is let in.
+#[test]
+fn a_first_message_is_short_and_sealed() {
+    struct Duplex<F>(Vec<u8>, Cursor<Vec<u8>>, Option<F>);
+    impl<F> Read for Duplex<F> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1.read(buffer)
+        }
+    }
+    impl<F: FnOnce(&[u8]) -> Vec<u8>> Write for Duplex<F> {
+        fn write(&mut self, answer: &[u8]) -> io::Result<usize> {
+            self.0.extend_from_slice(answer);
+            let second = self.2.take().map(|second| second(answer)).unwrap_or_default();
+            self.1.get_mut().extend_from_slice(&second);
+            Ok(answer.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let admit = |message: &'static [u8], damage: bool| {
+        let (sent, mut noise) = knock(&key());
+        let second = move |answer: &[u8]| {
+            noise.read_message(&answer[2..], &mut []).unwrap();
+            let mut frame = seal(&mut noise.into_transport_mode().unwrap(), message).unwrap();
+            frame[0] ^= u8::from(damage);
+            let mut bytes = Vec::new();
+            write_frame(&mut bytes, &frame).unwrap();
+            bytes
+        };
+        let mut stream = Duplex(Vec::new(), Cursor::new(sent), Some(second));
+        let admitted = Door::new(key()).admit(&mut stream);
+        assert_eq!(stream.0.len(), 50);
+        admitted
+    };
+    let ping = br#"{"message":"ping"}"#;
+    assert!(matches!(admit(ping, false), Ok(Admitted::Control(_, Some(ToFar::Ping)))));
+    assert!(matches!(admit(b"{", false), Ok(Admitted::Control(_, None))));
+    assert!(admit(ping, true).is_err());
+    assert!(admit(&[b' '; LONGEST_FIRST], false).is_ok());
+    assert!(admit(&[b' '; LONGEST_FIRST + 1], false).is_err());
+}
+
+/// 10^5 byte strings, most of them shaped to come further than noise would.
+#[test]
+fn no_bytes_of_an_outsider_panic_or_are_answered() {
+    let door = Door::new(key());
+    let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
+    let mut tokens = 0;
+    for n in 0..100_000_u32 {
+        let mut bytes = vec![0; (random.next_u32() % 200) as usize];
+        random.fill_bytes(&mut bytes);
+        let shape: &[u8] =
+            [&[][..], &[1], &[1, 0], &[1, 0, 48], &[2], &[1, 255, 255]][n as usize % 6];
+        let bytes = [shape, &bytes].concat();
+        let mut stream = Recorded { sent: &bytes, answered: 0 };
+        match door.admit(&mut stream) {
+            Ok(Admitted::Control(..)) => panic!("let in without the key: {bytes:?}"),
+            Ok(Admitted::Data(_)) => tokens += 1,
+            Err(_) => {}
+        }
+        assert_eq!(stream.answered, 0, "{bytes:?}");
+        let _ = decode::<ToFar>(&bytes);
+        let _ = decode::<crate::wire::ToNear>(&bytes);
+    }
+    assert!(tokens > 10_000, "the shapes were not tried: {tokens}");
+    assert!(door.seen.lock().unwrap().is_empty(), "outsiders leave nothing behind");
+}

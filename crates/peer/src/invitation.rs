@@ -1,0 +1,76 @@
+//! What a worker needs to join its run's session.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::PeerError;
+use crate::key::Key;
+use crate::token::Token;
+
+/// The environment variable in which an invitation travels to a worker, as JSON. Like
+/// every process's environment it can be read by the same user only.
+pub const INVITATION: &str = "PROOFMARK_PEER";
+
+/// To a session, from its lead. `Debug` shows neither key nor session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invitation {
+    /// Where the lead reached the far end.
+    pub address: SocketAddr,
+    /// The key.
+    pub key: Key,
+    /// The session.
+    pub session: Token,
+    /// This machine's interface to the far end, where the lead was told of it.
+    #[serde(default)]
+    pub interface: Option<String>,
+}
+
+impl Invitation {
+    /// The value of the environment variable.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let Self { address, key, session, interface } = self.clone();
+        let (key, session) = (String::from(key), String::from(session));
+        let all = serde_json::json!({
+            "address": address, "key": key, "session": session, "interface": interface,
+        });
+        all.to_string()
+    }
+
+    /// From the value of the environment variable.
+    ///
+    /// # Errors
+    /// [`PeerError::NoInvitation`], without the text.
+    pub fn parse(json: &str) -> Result<Self, PeerError> {
+        serde_json::from_str(json).map_err(|_| PeerError::NoInvitation { variable: INVITATION })
+    }
+
+    /// The one that this process was started with, if it was.
+    ///
+    /// # Errors
+    /// As [`Invitation::parse`].
+    pub fn from_env() -> Result<Option<Self>, PeerError> {
+        std::env::var_os(INVITATION).map(|text| Self::parse(&text.to_string_lossy())).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_arrives_and_is_not_shown() {
+        let (key, session) = (Key::generate().unwrap(), Token::random().unwrap());
+        for address in ["127.0.0.1:5277", "[::1]:1", "[fe80::1%3]:5277"] {
+            let address = address.parse().unwrap();
+            let interface = Some("eth0".to_owned());
+            let invitation = Invitation { address, key: key.clone(), session, interface };
+            assert_eq!(Invitation::parse(&invitation.to_json()).unwrap(), invitation);
+            let shown = format!("{invitation:?}");
+            assert!(!shown.contains(&key.to_hex()) && !shown.contains(&String::from(session)));
+        }
+        let cut = Invitation::parse(&format!("{{\"key\":\"{}\"}}", key.to_hex())).unwrap_err();
+        assert!(!format!("{cut:?} {cut}").contains(&key.to_hex()));
+    }
+}

@@ -1,0 +1,217 @@
+//! The key that both ends share.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::hex;
+
+/// The environment variable that may hold the key.
+pub const KEY_VARIABLE: &str = "PROOFMARK_KEY";
+/// Bytes of a key.
+pub(crate) const LENGTH: usize = 32;
+
+/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows
+/// them; serialised, it is the digits, for a worker's environment.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Key(pub(crate) [u8; LENGTH]);
+
+/// Where a key came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// [`KEY_VARIABLE`].
+    Environment,
+    /// A file that was there.
+    File(PathBuf),
+    /// A file that was made just now, with a new key.
+    Made(PathBuf),
+}
+
+/// Why there is no key.
+#[derive(Debug, Error)]
+pub enum KeyError {
+    /// The text is no key.
+    #[error("{place} holds no key of 64 hexadecimal digits; copy it from the far end's key file")]
+    NotAKey {
+        /// Whose text it is.
+        place: String,
+    },
+    /// Others may read the file.
+    #[error("{path} is not kept from others (mode {mode:04o}); run `chmod 600 {path}`")]
+    Open {
+        /// The file.
+        path: String,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// There is no such file.
+    #[error(
+        "there is no key in {path}; copy the key file that `proofmark serve` made on the far end \
+         there, or set {KEY_VARIABLE}"
+    )]
+    Missing {
+        /// The file.
+        path: String,
+    },
+    /// The file cannot be read or made.
+    #[error("{path} cannot be read or made: {source}; name another file or set {KEY_VARIABLE}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no place for a key file.
+    #[error("neither XDG_CONFIG_HOME nor HOME is set; name a key file or set {KEY_VARIABLE}")]
+    NoHome,
+    /// The system gave no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    Random(String),
+}
+
+impl Key {
+    /// A new one, from the system's source of randomness.
+    ///
+    /// # Errors
+    /// Only if the system has none.
+    pub fn generate() -> Result<Self, KeyError> {
+        let mut bytes = [0; LENGTH];
+        getrandom::fill(&mut bytes).map_err(|e| KeyError::Random(e.to_string()))?;
+        Ok(Self(bytes))
+    }
+
+    /// From 64 hexadecimal digits; white space around them is left out.
+    ///
+    /// # Errors
+    /// [`KeyError::NotAKey`], without the text.
+    pub fn parse(text: &str) -> Result<Self, KeyError> {
+        Self::parse_from(text, "the text")
+    }
+
+    fn parse_from(text: &str, place: impl fmt::Display) -> Result<Self, KeyError> {
+        let bytes = hex::decode(text.trim());
+        bytes.map(Self).ok_or_else(|| KeyError::NotAKey { place: place.to_string() })
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        hex::encode(&self.0)
+    }
+
+    /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
+    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`.
+    ///
+    /// # Errors
+    /// See [`KeyError`]; a file that group or others may read is refused.
+    pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
+        match place(file, |name| std::env::var_os(name))? {
+            Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
+            Place::File(path) => Self::read(&path)?.ok_or_else(|| missing(&path)),
+        }
+    }
+
+    /// As [`Key::find`]; a file that is not there is made, mode 0600, with a new key.
+    ///
+    /// # Errors
+    /// As [`Key::find`], but never [`KeyError::Missing`].
+    pub fn find_or_make(file: Option<&Path>) -> Result<(Self, KeySource), KeyError> {
+        match place(file, |name| std::env::var_os(name))? {
+            Place::Text(text) => {
+                Ok((Self::parse_from(&text, KEY_VARIABLE)?, KeySource::Environment))
+            }
+            Place::File(path) => match Self::read(&path)? {
+                Some(key) => Ok((key, KeySource::File(path))),
+                None => Ok((Self::make(&path)?, KeySource::Made(path))),
+            },
+        }
+    }
+
+    /// `None` if there is no such file.
+    fn read(path: &Path) -> Result<Option<Self>, KeyError> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|e| unusable(path, e))?,
+        };
+        // Of the open file, so that none can be put in its place between look and read.
+        let mode = file.metadata().map_err(|e| unusable(path, e))?.permissions().mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            return Err(KeyError::Open { path: path.display().to_string(), mode });
+        }
+        let mut text = Vec::new();
+        file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, e))?;
+        Self::parse_from(&String::from_utf8_lossy(&text), path.display()).map(Some)
+    }
+
+    fn make(path: &Path) -> Result<Self, KeyError> {
+        let key = Self::generate()?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|e| unusable(path, e))?;
+        }
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let mut file = made.map_err(|e| unusable(path, e))?;
+        file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, e))?;
+        Ok(key)
+    }
+}
+
+/// Where the key is to be found.
+#[derive(Debug, PartialEq)]
+enum Place {
+    Text(String),
+    File(PathBuf),
+}
+
+fn place(
+    file: Option<&Path>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Place, KeyError> {
+    if let Some(file) = file {
+        return Ok(Place::File(file.to_owned()));
+    }
+    if let Some(text) = variable(KEY_VARIABLE) {
+        return Ok(Place::Text(text.to_string_lossy().into_owned()));
+    }
+    let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+    Ok(Place::File(config.ok_or(KeyError::NoHome)?.join("proofmark/key")))
+}
+
+fn missing(path: &Path) -> KeyError {
+    KeyError::Missing { path: path.display().to_string() }
+}
+
+fn unusable(path: &Path, source: io::Error) -> KeyError {
+    KeyError::File { path: path.display().to_string(), source }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.to_hex()
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = KeyError;
+
+    fn try_from(text: String) -> Result<Self, KeyError> {
+        Self::parse(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The trust between the two ends of a network run.
+//!
+//! The *near end* is the run; the *far end* is `proofmark serve`, on another machine or
+//! on this one. Both know one key. An [`Overview`] says what a far end is and grants; it
+//! costs nothing. The near end's [`Lead`] asks a [`Server`] for a
+//! session; each of its workers joins that with a [`Channel`], names jobs, and gets data
+//! connections for them. What the jobs are and what the data connections carry is the
+//! far end's [`Work`]; this crate knows nothing of it.
+//!
+//! Who does not hold the key learns nothing: the first message of a control connection
+//! proves the key (Noise, pattern NNpsk0), a data connection begins with a token that was
+//! told over one and is good once. What does not prove itself is closed without a word,
+//! within a fixed time and a fixed amount of memory. One exception: a first message that
+//! was captured and is played to a server that does not remember it (one that was started
+//! again, or had 4,096 others since) gets the handshake's answer, 48 bytes that mean
+//! nothing without the key. It gets no session.
+//!
+//! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
+//!
+//! ```
+//! use proofmark_peer::{Ends, Key, Lead, Limits, Server, Task, Work};
+//!
+//! struct Nothing;
+//! impl Work for Nothing {
+//!     fn open(&self, _: &serde_json::Value, _: Ends) -> Result<Vec<Box<dyn Task>>, String> {
+//!         Err("this far end knows no job".to_owned())
+//!     }
+//!     fn counters(&self, _: Ends) -> serde_json::Value {
+//!         serde_json::Value::Null
+//!     }
+//! }
+//!
+//! let key = Key::generate()?;
+//! let limits = Limits { seconds: 60, bytes: 1 << 20 };
+//! let server = Server::bind("127.0.0.1:0".parse()?, key.clone(), limits)?;
+//! let (address, stop) = (server.address().into(), server.stop());
+//! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
+//!
+//! let lead = Lead::connect(&address, &key, "example", 10, 1 << 20)?;
+//! assert!(lead.alive());
+//! # drop(lead); stop.stop();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod address;
+mod bounds;
+mod call;
+mod channel;
+mod door;
+mod error;
+mod hex;
+mod invitation;
+mod key;
+mod lead;
+mod message;
+mod overview;
+mod sealed;
+mod server;
+mod this_host;
+mod timed;
+mod token;
+pub mod wire;
+mod work;
+
+pub use address::{Address, AddressError, DEFAULT_PORT};
+pub use bounds::Bounds;
+pub use channel::Channel;
+pub use error::PeerError;
+pub use invitation::{INVITATION, Invitation};
+pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
+pub use lead::Lead;
+pub use message::OpenStream;
+pub use overview::Overview;
+pub use server::{Event, Limits, Patience, Server, Stop};
+pub use this_host::this_host;
+pub use token::Token;
+pub use work::{Ends, Task, Work};
+
+/// The program's version and, after the stroke, that of the control protocol. Both ends
+/// must have the same.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");

@@ -1,0 +1,111 @@
+//! The messages of a control connection, JSON within Noise.
+
+use proofmark_model::{FarEnd, Interface};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::server::Limits;
+use crate::token::Token;
+
+/// From the near end to the far end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+pub enum ToFar {
+    /// A first message that asks what there is; it begins nothing.
+    Look {
+        /// The near end's [`crate::VERSION`].
+        version: String,
+    },
+    /// A lead's first message: it asks for a session.
+    Hello {
+        /// The near end's [`crate::VERSION`].
+        version: String,
+        /// Name of the run, for the server's log.
+        run: String,
+        /// How long the session is to last at most.
+        seconds: u64,
+        /// How many bytes the far end is to send and receive for it at most.
+        bytes: u64,
+    },
+    /// A worker's first message: it joins the lead's session.
+    Join {
+        /// The session, from the invitation.
+        session: Token,
+    },
+    /// Ends the job before, and asks for a new one.
+    Open {
+        /// Its shape is between the near end and the far end's [`crate::Work`].
+        job: Value,
+    },
+    /// Asks for the far end's counters.
+    Counters,
+    /// Says that the lead lives.
+    Ping,
+}
+
+/// From the far end to the near end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+pub enum ToNear {
+    /// What there is.
+    Overview {
+        /// The far end's machine.
+        host: Box<FarEnd>,
+        /// The far end's interface to the near end.
+        interface: Option<Box<Interface>>,
+        /// The most that a session is granted.
+        limits: Limits,
+    },
+    /// The session exists.
+    Welcome {
+        /// Its name, for the workers to join it.
+        session: Token,
+        /// The session ends after this long without a message from the lead.
+        silence_ms: u64,
+        /// What it is granted: what was asked, or less.
+        granted: Limits,
+    },
+    /// There is another session, for this long at most.
+    Busy {
+        /// Whole seconds, rounded up.
+        seconds: u64,
+    },
+    /// The far end is of another version.
+    Differs {
+        /// The far end's [`crate::VERSION`].
+        version: String,
+    },
+    /// The worker is in the session.
+    Joined,
+    /// The job is ready for its data connections.
+    Opened {
+        /// One for each of the job's streams.
+        streams: Vec<OpenStream>,
+    },
+    /// The far end's counters.
+    Counters {
+        /// Its shape is between the near end and the far end's [`crate::Work`].
+        value: Value,
+    },
+    /// The far end lives.
+    Pong,
+    /// What was asked will not be done.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// The session has ended by the far end's doing.
+    Ended {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A stream of a job that waits for its data connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenStream {
+    /// Opens the data connection, once.
+    pub token: Token,
+    /// What the far end's task tells of itself.
+    pub told: Value,
+}

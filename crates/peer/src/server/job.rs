@@ -1,0 +1,110 @@
+//! A job of the far end: its streams that wait for their data connections, and those that run.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::bounds::{Bounds, Purse};
+use crate::message::OpenStream;
+use crate::token::Token;
+use crate::work::{Ends, Task};
+
+/// Most streams of one job.
+const MOST_STREAMS: usize = 256;
+
+/// The streams of one `Open`.
+pub(crate) struct Job {
+    pub(crate) bounds: Bounds,
+    /// Of the channel that opened it: data connections come from the same address.
+    ends: Ends,
+    streams: Mutex<Streams>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Streams {
+    waiting: HashMap<Token, Box<dyn Task>>,
+    running: HashMap<Token, TcpStream>,
+}
+
+impl Job {
+    /// Gives each task a token.
+    pub(crate) fn new(
+        purse: Arc<Purse>,
+        ends: Ends,
+        tasks: Vec<Box<dyn Task>>,
+    ) -> Result<(Self, Vec<OpenStream>), String> {
+        if tasks.len() > MOST_STREAMS {
+            return Err(format!("{} streams, where {MOST_STREAMS} are the most", tasks.len()));
+        }
+        let mut waiting = HashMap::new();
+        let mut open = Vec::new();
+        for task in tasks {
+            let token = Token::random().map_err(|e| e.to_string())?;
+            open.push(OpenStream { token, told: task.told() });
+            waiting.insert(token, task);
+        }
+        let streams = Mutex::new(Streams { waiting, running: HashMap::new() });
+        Ok((Self { bounds: Bounds::within(purse), ends, streams, changed: Condvar::new() }, open))
+    }
+
+    /// The task that waits for this token, once; from then on the connection is shut down
+    /// when the job ends.
+    pub(crate) fn claim(
+        &self,
+        token: Token,
+        stream: &TcpStream,
+        ends: Ends,
+    ) -> Option<Box<dyn Task>> {
+        if ends.peer.ip() != self.ends.peer.ip() {
+            return None;
+        }
+        let mut streams = self.streams();
+        // An ended job has none that wait.
+        if !streams.waiting.contains_key(&token) {
+            return None;
+        }
+        streams.running.insert(token, stream.try_clone().ok()?);
+        streams.waiting.remove(&token)
+    }
+
+    /// Its connection is closed, even if the task kept a clone.
+    pub(crate) fn leave(&self, token: Token) {
+        if let Some(stream) = self.streams().running.remove(&token) {
+            shut(&stream);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Ends all tasks, at once.
+    pub(crate) fn end(&self) {
+        let waiting = {
+            let mut streams = self.streams();
+            self.bounds.end();
+            streams.running.values().for_each(shut);
+            std::mem::take(&mut streams.waiting)
+        };
+        // A task's own clean-up runs without the lock, and may fail without harm.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(waiting)));
+    }
+
+    /// Waits until the tasks of an ended job are gone, so that they do not disturb the
+    /// next; no longer than until then, in case one does not heed its bounds.
+    pub(crate) fn settle(&self, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        let busy = |streams: &mut Streams| !streams.running.is_empty();
+        drop(self.changed.wait_timeout_while(self.streams(), left, busy));
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Streams> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// It may be gone already.
+pub(crate) fn shut(stream: &TcpStream) {
+    let _: io::Result<()> = stream.shutdown(Shutdown::Both);
+}

@@ -1,0 +1,262 @@
+//! The far end: one session at a time for who holds the key, silence for all others.
+
+mod gate;
+mod job;
+mod log;
+mod mute;
+mod session;
+mod visit;
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use gate::Gate;
+use log::Log;
+use session::Session;
+use visit::House;
+
+use crate::door::Door;
+use crate::key::Key;
+use crate::work::Work;
+
+/// What a session is granted at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Seconds.
+    pub seconds: u64,
+    /// Bytes of payload, sent and received, over all its data connections and datagrams.
+    pub bytes: u64,
+}
+
+/// How long the server waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For a connection to prove the key.
+    pub handshake: Duration,
+    /// For the next message of a session's lead, which pings five times in it.
+    pub silence: Duration,
+}
+
+impl Default for Patience {
+    /// 5 s, and 8 s: with what it takes to end its tasks, a dead lead's session is gone
+    /// within 10 s.
+    fn default() -> Self {
+        Self { handshake: Duration::from_secs(5), silence: Duration::from_secs(8) }
+    }
+}
+
+/// What a server tells of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A session began.
+    Started {
+        /// Name of the run, as the near end says.
+        run: String,
+        /// The near end.
+        from: SocketAddr,
+        /// How long the session may last.
+        seconds: u64,
+    },
+    /// The session ended; the next may come.
+    Ended {
+        /// Name of the run.
+        run: String,
+        /// Why.
+        reason: String,
+        /// Bytes of payload that its tasks counted.
+        bytes: u64,
+    },
+    /// A holder of the key was sent away.
+    Refused {
+        /// Who.
+        from: SocketAddr,
+        /// Why.
+        reason: String,
+    },
+    /// Connections that did not prove the key; told once a second at most.
+    TurnedAway {
+        /// The last of them.
+        from: IpAddr,
+        /// How many since this was told last.
+        count: u64,
+    },
+    /// The far end's work panicked; the connections of its job were closed.
+    Panicked,
+    /// Events that were not told, since who is told them was too slow.
+    Untold {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Started { run, from, seconds } => {
+                write!(f, "{from} began run {run}, for {seconds} s at most")
+            }
+            Self::Ended { run, reason, bytes } => {
+                write!(f, "run {run} ended after {bytes} bytes: {reason}")
+            }
+            Self::Refused { from, reason } => write!(f, "{from} was refused: {reason}"),
+            Self::TurnedAway { from, count } => {
+                write!(f, "{count} connections without the key, the last from {from}")
+            }
+            Self::Panicked => {
+                f.write_str("the far end's work panicked; its connections were closed")
+            }
+            Self::Untold { count } => write!(f, "{count} lines of this log are missing"),
+        }
+    }
+}
+
+/// Ends a server's [`Server::serve`], from any thread.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    stopped: Arc<AtomicBool>,
+    listener: Arc<TcpStream>,
+}
+
+impl Stop {
+    /// The session in progress is ended; nothing is accepted any more.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        // Shutting down a listening socket wakes who accepts on it.
+        job::shut(&self.listener);
+    }
+}
+
+/// Whether there is a session.
+enum Slot {
+    Free,
+    Taken(Arc<Session>),
+    /// The server was stopped.
+    Closed,
+}
+
+/// A far end that is bound to its port.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    /// The UDP port of the same number, from which nothing is ever read or sent.
+    _mute: UdpSocket,
+    door: Door,
+    limits: Limits,
+    patience: Patience,
+    slot: Mutex<Slot>,
+    stop: Stop,
+}
+
+impl Server {
+    /// Binds the TCP port, and the UDP port of the same number. Port 0 takes a free one.
+    ///
+    /// # Errors
+    /// The system's, such as that one of the two ports is in use.
+    pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
+        let (listener, mute) = bind_both(address)?;
+        let address = listener.local_addr()?;
+        // The standard library shuts down streams only; the descriptor is what counts.
+        let shutter = TcpStream::from(OwnedFd::from(listener.try_clone()?));
+        let stop = Stop { stopped: Arc::new(AtomicBool::new(false)), listener: Arc::new(shutter) };
+        Ok(Self {
+            listener,
+            address,
+            _mute: mute,
+            door: Door::new(key),
+            limits,
+            patience: Patience::default(),
+            slot: Mutex::new(Slot::Free),
+            stop,
+        })
+    }
+
+    /// With another patience than [`Patience::default`].
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Where it is bound.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What ends it.
+    #[must_use]
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Serves until it is stopped. `log` is called from one thread, and may wait: what
+    /// cannot be queued for it is counted, and left out.
+    pub fn serve(&self, work: &dyn Work, log: impl Fn(Event) + Send + 'static) {
+        let gate = Arc::new(Gate::default());
+        let house = House::new(self, work, Log::new(log));
+        thread::scope(|scope| {
+            while !self.stop.stopped.load(Ordering::Acquire) {
+                let Ok((stream, from)) = self.listener.accept() else {
+                    // Out of descriptors, or stopped.
+                    thread::sleep(Duration::from_millis(20));
+                    continue;
+                };
+                let ip = from.ip().to_canonical();
+                let Ok(pass) = gate.enter(&stream, ip, self.favoured()) else { continue };
+                let house = &house;
+                let visit = move || house.visit(stream, pass);
+                let name = "peer".to_owned();
+                // Without a thread for it the connection is closed.
+                let _ = thread::Builder::new().name(name).spawn_scoped(scope, visit);
+            }
+            gate.clear();
+            let slot = std::mem::replace(&mut *self.slot(), Slot::Closed);
+            if let Slot::Taken(session) = slot {
+                session.end(visit::STOPPED);
+            }
+        });
+    }
+
+    /// The near end of the session in progress.
+    fn favoured(&self) -> Option<IpAddr> {
+        self.session().map(|session| session.ends.peer.ip())
+    }
+
+    fn session(&self) -> Option<Arc<Session>> {
+        match &*self.slot() {
+            Slot::Taken(session) => Some(Arc::clone(session)),
+            Slot::Free | Slot::Closed => None,
+        }
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Both ports of one number. A free TCP port may be taken for UDP: another is tried then.
+fn bind_both(address: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
+    let mut tries = if address.port() == 0 { 16 } else { 1 };
+    loop {
+        let listener = TcpListener::bind(address)?;
+        tries -= 1;
+        match mute::bind(listener.local_addr()?) {
+            Ok(mute) => return Ok((listener, mute)),
+            Err(error) if tries == 0 => return Err(error),
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A session of the far end: what one near end was granted, and all that hangs on it.
+
+use std::collections::HashMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use super::job::{Job, shut};
+use crate::bounds::{Purse, Spent};
+use crate::token::Token;
+use crate::work::{Ends, Task};
+
+/// Most channels that may be joined at a time.
+const MOST_CHANNELS: usize = 16;
+/// How long the tasks of an ended job may take to go.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// Lives as long as its lead's channel, its time and its bytes.
+pub(crate) struct Session {
+    pub(crate) token: Token,
+    /// The lead's.
+    pub(crate) ends: Ends,
+    /// When its time is up.
+    pub(crate) until: Instant,
+    pub(crate) purse: Arc<Purse>,
+    state: Mutex<State>,
+}
+
+struct State {
+    ended: Option<String>,
+    lead: TcpStream,
+    channels: HashMap<Token, Member>,
+    /// Jobs that the session's end ended.
+    ended_jobs: Vec<Arc<Job>>,
+}
+
+/// A worker's channel and its present job.
+struct Member {
+    stream: TcpStream,
+    job: Option<Arc<Job>>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        lead: TcpStream,
+        ends: Ends,
+        until: Instant,
+        bytes: u64,
+    ) -> Option<Arc<Self>> {
+        let token = Token::random().ok()?;
+        let state = Mutex::new(State {
+            ended: None,
+            lead,
+            channels: HashMap::new(),
+            ended_jobs: Vec::new(),
+        });
+        Some(Arc::new_cyclic(|weak: &Weak<Self>| {
+            let purse = Arc::new(Purse::new(bytes, weak.clone()));
+            Self { token, ends, until, purse, state }
+        }))
+    }
+
+    /// What is left of its time.
+    pub(crate) fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Ends it, the first time that it is called: all data connections and channels are
+    /// shut down. The lead's is shut for reading only, so that its thread wakes up and can
+    /// still say why. Waits for nothing, since a task may be the caller.
+    pub(crate) fn end(&self, reason: &str) {
+        let jobs: Vec<Arc<Job>> = {
+            let mut state = self.state();
+            if state.ended.is_some() {
+                return;
+            }
+            state.ended = Some(reason.to_owned());
+            let _ = state.lead.shutdown(Shutdown::Read);
+            state.channels.values().for_each(|member| shut(&member.stream));
+            state.ended_jobs =
+                state.channels.values_mut().filter_map(|member| member.job.take()).collect();
+            state.ended_jobs.clone()
+        };
+        jobs.iter().for_each(|job| job.end());
+    }
+
+    /// After the end, waits for its tasks.
+    pub(crate) fn settle(&self) {
+        let until = Instant::now() + SETTLING;
+        let jobs = std::mem::take(&mut self.state().ended_jobs);
+        jobs.iter().for_each(|job| job.settle(until));
+    }
+
+    /// Why it ended, if it has.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self.state().ended.clone()
+    }
+
+    /// Adds a channel, which is shut down when the session ends; its name is for the
+    /// other functions.
+    pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
+        let failed = |e: std::io::Error| e.to_string();
+        let (name, stream) =
+            (Token::random().map_err(failed)?, stream.try_clone().map_err(failed)?);
+        let mut state = self.state();
+        if let Some(reason) = &state.ended {
+            return Err(format!("the session has ended: {reason}"));
+        }
+        if state.channels.len() >= MOST_CHANNELS {
+            return Err(format!("{MOST_CHANNELS} workers are in the session already"));
+        }
+        state.channels.insert(name, Member { stream, job: None });
+        Ok(name)
+    }
+
+    /// Takes a channel out and ends its job.
+    pub(crate) fn leave(&self, channel: Token) {
+        let member = self.state().channels.remove(&channel);
+        if let Some(job) = member.and_then(|member| member.job) {
+            job.end();
+        }
+    }
+
+    /// Ends the job of a channel, and waits for its tasks.
+    pub(crate) fn end_job(&self, channel: Token) {
+        let job = self.state().channels.get_mut(&channel).and_then(|member| member.job.take());
+        if let Some(job) = job {
+            job.end();
+            job.settle(Instant::now() + SETTLING);
+        }
+    }
+
+    /// Gives a channel its job; false if the session ended meanwhile.
+    pub(crate) fn start_job(&self, channel: Token, job: Job) -> bool {
+        let mut state = self.state();
+        if state.ended.is_some() {
+            return false;
+        }
+        let Some(member) = state.channels.get_mut(&channel) else { return false };
+        member.job = Some(Arc::new(job));
+        true
+    }
+
+    /// The task that waits for this data connection, and its job.
+    pub(crate) fn claim(
+        &self,
+        token: Token,
+        stream: &TcpStream,
+        ends: Ends,
+    ) -> Option<(Box<dyn Task>, Arc<Job>)> {
+        let jobs: Vec<Arc<Job>> =
+            self.state().channels.values().filter_map(|member| member.job.clone()).collect();
+        jobs.into_iter().find_map(|job| Some((job.claim(token, stream, ends)?, job)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Spent for Session {
+    fn used_up(&self) {
+        self.end("its bytes are used up");
+    }
+}

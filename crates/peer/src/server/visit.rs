@@ -1,0 +1,302 @@
+//! What becomes of one connection, on its own thread: a lead, a worker, a task, or nothing.
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::gate::Pass;
+use super::job::Job;
+use super::log::Log;
+use super::session::Session;
+use super::{Event, Limits, Server, Slot};
+use crate::VERSION;
+use crate::door::Admitted;
+use crate::message::{ToFar, ToNear};
+use crate::sealed::Sealed;
+use crate::this_host::this_host;
+use crate::timed::Timed;
+use crate::token::Token;
+use crate::wire::DATA;
+use crate::work::{Ends, Work};
+
+/// Longest time for an answer to be taken.
+const ANSWER: Duration = Duration::from_secs(5);
+/// Why a stopped server grants nothing, and why its session ended.
+pub(super) const STOPPED: &str = "the server was stopped";
+/// Longest time that can be granted: a moment must fit the clock.
+const LONGEST: u64 = 1 << 30;
+
+/// The server with what it works for.
+pub(super) struct House<'a> {
+    server: &'a Server,
+    work: &'a dyn Work,
+    log: Log,
+    /// Connections without the key: when they were told last, and how many since.
+    turned_away: Mutex<(Option<Instant>, u64)>,
+}
+
+impl<'a> House<'a> {
+    pub(super) fn new(server: &'a Server, work: &'a dyn Work, log: Log) -> Self {
+        Self { server, work, log, turned_away: Mutex::new((None, 0)) }
+    }
+
+    /// Sees who it is, and stays with him until he goes.
+    pub(super) fn visit(&self, stream: TcpStream, pass: Pass) {
+        let Ok(ends) = Ends::of(&stream) else { return };
+        let until = Instant::now() + self.server.patience.handshake;
+        match self.server.door.admit(&mut Timed::new(&stream, Some(until))) {
+            Err(_) => {
+                drop(pass);
+                self.turn_away(ends.peer.ip());
+            }
+            Ok(Admitted::Data(token)) => self.data(token, stream, ends, pass),
+            Ok(Admitted::Control(state, first)) => {
+                drop(pass);
+                // Small messages, each waited for.
+                let _ = stream.set_nodelay(true);
+                self.control(Sealed::new(stream, state), ends, first);
+            }
+        }
+    }
+
+    fn turn_away(&self, from: IpAddr) {
+        let count = {
+            let mut told = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+            told.1 += 1;
+            if told.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
+                return;
+            }
+            told.0 = Some(Instant::now());
+            std::mem::take(&mut told.1)
+        };
+        self.tell(Event::TurnedAway { from, count });
+    }
+
+    /// A data connection, if its token is good.
+    fn data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
+        let session = self.server.session();
+        let claimed = session.as_ref().and_then(|s| s.claim(token, &stream, ends));
+        drop(pass);
+        let Some((task, job)) = claimed else { return self.turn_away(ends.peer.ip()) };
+        let begun =
+            io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);
+        // The task finds the stream as a new one: without timeouts.
+        let cleared = stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None));
+        if begun.is_ok() && cleared.is_ok() {
+            self.guarded(|| task.run(stream, &job.bounds));
+        }
+        job.leave(token);
+    }
+
+    fn control(&self, mut channel: Sealed, ends: Ends, first: Option<ToFar>) {
+        let answer = match first {
+            Some(ToFar::Hello { version, run, seconds, bytes }) if version == VERSION => {
+                let granted = self.granted(Limits { seconds, bytes });
+                match self.grant(&channel, ends, granted) {
+                    Ok(session) => {
+                        return self.lead(channel, &session, printable(&run), granted);
+                    }
+                    Err(answer) => answer,
+                }
+            }
+            Some(ToFar::Look { version }) if version == VERSION => self.overview(ends),
+            Some(ToFar::Join { session }) => match self.server.session() {
+                Some(found) if found.token == session => return self.worker(channel, ends, &found),
+                _ => refusal("the session has ended"),
+            },
+            // Another version: of an unknown shape, or one that says so.
+            _ => ToNear::Differs { version: VERSION.to_owned() },
+        };
+        let refused = match &answer {
+            ToNear::Overview { .. } => None,
+            ToNear::Busy { seconds } => {
+                Some(format!("there is another session, for {seconds} s at most"))
+            }
+            ToNear::Refused { reason } => Some(reason.clone()),
+            _ => Some("its version differs".to_owned()),
+        };
+        if let Some(reason) = refused {
+            self.tell(Event::Refused { from: ends.peer, reason });
+        }
+        // He may be gone; there is nothing else to tell him.
+        let _ = channel.send(&answer, Instant::now() + ANSWER);
+    }
+
+    /// Of what is asked, as much as this server allows.
+    fn granted(&self, asked: Limits) -> Limits {
+        let most = self.server.limits;
+        Limits {
+            seconds: asked.seconds.min(most.seconds).min(LONGEST),
+            bytes: asked.bytes.min(most.bytes),
+        }
+    }
+
+    /// What a near end may know before it asks for a session.
+    fn overview(&self, ends: Ends) -> ToNear {
+        let left = match &*self.server.slot() {
+            Slot::Closed => return refusal(STOPPED),
+            Slot::Taken(other) => Some(other.left()),
+            Slot::Free => None,
+        };
+        if let Some(left) = left {
+            return ToNear::Busy { seconds: whole_seconds(left) };
+        }
+        ToNear::Overview {
+            host: Box::new(this_host()),
+            interface: self.guarded(|| self.work.interface(ends)).flatten().map(Box::new),
+            limits: self.granted(Limits { seconds: u64::MAX, bytes: u64::MAX }),
+        }
+    }
+
+    /// Takes the slot.
+    fn grant(
+        &self,
+        channel: &Sealed,
+        ends: Ends,
+        Limits { seconds, bytes }: Limits,
+    ) -> Result<Arc<Session>, ToNear> {
+        let failed = || refusal("the server has no means left for a session");
+        let lead = channel.stream().try_clone().map_err(|_| failed())?;
+        let mut slot = self.server.slot();
+        match &*slot {
+            Slot::Closed => Err(refusal(STOPPED)),
+            Slot::Taken(other) => Err(ToNear::Busy { seconds: whole_seconds(other.left()) }),
+            Slot::Free => {
+                let until = Instant::now() + Duration::from_secs(seconds);
+                let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;
+                *slot = Slot::Taken(Arc::clone(&session));
+                Ok(session)
+            }
+        }
+    }
+
+    /// Keeps the session alive while its lead is.
+    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: String, granted: Limits) {
+        let (from, seconds) = (session.ends.peer, granted.seconds);
+        self.tell(Event::Started { run: run.clone(), from, seconds });
+        let silence = self.server.patience.silence;
+        let welcome = ToNear::Welcome {
+            session: session.token,
+            silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
+            granted,
+        };
+        let mut next = channel.send(&welcome, Instant::now() + ANSWER);
+        while next.is_ok() {
+            let until = (Instant::now() + silence).min(session.until);
+            next = match channel.receive(Some(until)) {
+                Ok(ToFar::Ping) => channel.send(&ToNear::Pong, Instant::now() + ANSWER),
+                Ok(_) => Err(ErrorKind::InvalidData.into()),
+                Err(error) => Err(error),
+            };
+        }
+        session.end(&why(next, session.left(), silence));
+        let reason = session.ended().unwrap_or_default();
+        session.settle();
+        self.free(session);
+        let _ = channel.send(&ToNear::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
+        self.tell(Event::Ended { run, reason, bytes: session.purse.spent() });
+    }
+
+    fn free(&self, session: &Arc<Session>) {
+        let mut slot = self.server.slot();
+        if matches!(&*slot, Slot::Taken(present) if Arc::ptr_eq(present, session)) {
+            *slot = Slot::Free;
+        }
+    }
+
+    /// A worker's channel, until it closes or the session ends.
+    fn worker(&self, mut channel: Sealed, ends: Ends, session: &Session) {
+        let (name, mut answer) = match session.join(channel.stream()) {
+            Ok(name) => (Some(name), ToNear::Joined),
+            Err(reason) => (None, refusal(reason)),
+        };
+        while self.answer(&mut channel, &answer).is_ok() {
+            let Some(name) = name else { return };
+            answer = match channel.receive(None) {
+                Ok(ToFar::Open { job }) => self.open(session, name, ends, &job),
+                Ok(ToFar::Counters) => match self.guarded(|| self.work.counters(ends)) {
+                    Some(value) => ToNear::Counters { value },
+                    None => refusal("the far end's counters failed"),
+                },
+                Ok(ToFar::Ping) => ToNear::Pong,
+                Ok(_) | Err(_) => break,
+            };
+        }
+        if let Some(name) = name {
+            session.leave(name);
+        }
+    }
+
+    /// Sends an answer; one that is too long is refused instead.
+    fn answer(&self, channel: &mut Sealed, answer: &ToNear) -> io::Result<()> {
+        let until = Instant::now() + ANSWER;
+        match channel.send(answer, until) {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                channel.send(&refusal(format!("the far end's answer is {error}")), until)
+            }
+            sent => sent,
+        }
+    }
+
+    fn open(&self, session: &Session, channel: Token, ends: Ends, job: &Value) -> ToNear {
+        session.end_job(channel);
+        let opened = self.guarded(|| {
+            let tasks = self.work.open(job, ends)?;
+            Job::new(Arc::clone(&session.purse), ends, tasks)
+        });
+        match opened {
+            None => refusal("the far end's work failed"),
+            Some(Err(reason)) => refusal(printable(&reason)),
+            Some(Ok((job, streams))) => {
+                if session.start_job(channel, job) {
+                    ToNear::Opened { streams }
+                } else {
+                    refusal("the session has ended")
+                }
+            }
+        }
+    }
+
+    /// Runs the far end's work; `None` if it panicked.
+    fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        let done = catch_unwind(AssertUnwindSafe(work)).ok();
+        if done.is_none() {
+            self.tell(Event::Panicked);
+        }
+        done
+    }
+
+    fn tell(&self, event: Event) {
+        self.log.tell(event);
+    }
+}
+
+fn refusal(reason: impl Into<String>) -> ToNear {
+    ToNear::Refused { reason: reason.into() }
+}
+
+/// Why the lead's channel ended; if the session itself ended it, that reason is known there.
+fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
+    match last.map_err(|error| error.kind()) {
+        _ if left < Duration::from_millis(10) => "its time is up".to_owned(),
+        Err(ErrorKind::UnexpectedEof) => "the near end closed it".to_owned(),
+        Err(ErrorKind::TimedOut) => {
+            format!("no word from the near end for {} s", silence.as_secs_f64())
+        }
+        Err(ErrorKind::InvalidData) => "the near end sent what is no message".to_owned(),
+        _ => "the connection to the near end broke".to_owned(),
+    }
+}
+
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+/// The other end's text, made safe for a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).take(200).collect()
+}

@@ -1,0 +1,63 @@
+//! The machine that this end runs on, as it tells the other.
+
+use proofmark_model::FarEnd;
+use rustix::system::uname;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::VERSION;
+
+/// This machine, as a far end tells itself. A near end compares: equal boot ids mean one
+/// kernel. The processor is `None` where /proc/cpuinfo does not name it, as on many
+/// AArch64 machines; the boot id where /proc does not tell it.
+#[must_use]
+pub fn this_host() -> FarEnd {
+    let uname = uname();
+    let text = |path| std::fs::read_to_string(path).ok();
+    let (system, release) = (uname.sysname(), uname.release());
+    FarEnd {
+        name: uname.nodename().to_string_lossy().into_owned(),
+        boot_id: text("/proc/sys/kernel/random/boot_id").and_then(|t| first_word(&t)),
+        cpu: text("/proc/cpuinfo").and_then(|t| model_name(&t)),
+        cpus: usable_cpus(),
+        os: format!("{} {}", system.to_string_lossy(), release.to_string_lossy()),
+        version: VERSION.to_owned(),
+    }
+}
+
+/// The affinity mask; empty if the kernel does not tell.
+fn usable_cpus() -> Vec<u32> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).filter_map(|c| c.try_into().ok()).collect()
+}
+
+fn first_word(text: &str) -> Option<String> {
+    text.split_whitespace().next().map(str::to_owned)
+}
+
+fn model_name(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo.lines().find_map(|l| l.strip_prefix("model name"))?;
+    let name = line.split_once(':')?.1.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_is_named_or_missing() {
+        let text = "processor\t: 0\nmodel name\t: AMD EPYC 7763\nmodel name\t: other\n";
+        assert_eq!(model_name(text).unwrap(), "AMD EPYC 7763");
+        assert_eq!(model_name("processor\t: 0\nBogoMIPS\t: 48.00\n"), None);
+        assert_eq!(model_name("model name\t: \n"), None);
+    }
+
+    #[test]
+    fn this_machine_tells_itself_the_same_twice() {
+        let here = this_host();
+        assert_eq!(here, this_host());
+        assert!(!here.cpus.is_empty() && here.os.len() > 6 && !here.name.is_empty());
+        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        assert_eq!(here.boot_id, boot_id.ok().map(|id| id.trim().to_owned()));
+    }
+}

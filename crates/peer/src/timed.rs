@@ -1,0 +1,54 @@
+//! Reads and writes that end by a moment, however slowly the other end goes.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// A stream with a deadline over all that is read and written: a sender of a byte a
+/// second gets no more time than one that sends nothing.
+pub(crate) struct Timed<'a> {
+    stream: &'a TcpStream,
+    until: Option<Instant>,
+}
+
+impl<'a> Timed<'a> {
+    /// Without a moment it waits for as long as the connection lives.
+    pub(crate) fn new(stream: &'a TcpStream, until: Option<Instant>) -> Self {
+        Self { stream, until }
+    }
+
+    /// What is left of the time.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let Some(until) = self.until else { return Ok(None) };
+        // The kernel counts timeouts in microseconds at best and takes 0 for "for ever".
+        match until.saturating_duration_since(Instant::now()) {
+            left if left < Duration::from_micros(1) => Err(ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+/// A timeout of a socket reads as "would block".
+fn named(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        let mut stream = self.stream;
+        stream.read(buffer).map_err(named)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        let mut stream = self.stream;
+        stream.write(buffer).map_err(named)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

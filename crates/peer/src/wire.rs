@@ -1,0 +1,164 @@
+//! What travels, and the pure functions that outsiders' bytes meet first. They are public
+//! so that tests and fuzzers reach them.
+//!
+//! A connection begins with one byte: 1 for a control connection, 2 for a data connection.
+//! On a control connection follow frames: a length of two bytes, big-endian, and that many
+//! bytes of a Noise message; two of the handshake, then JSON. After the 2 of a data
+//! connection follows the token of 16 bytes; the far end answers it with a 2, and from
+//! then on the connection is the job's.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use crate::door::answer_to;
+pub use crate::message::{ToFar, ToNear};
+use crate::token::{LENGTH, Token};
+
+/// Longest message, in bytes of JSON.
+pub const LONGEST: usize = 60_000;
+/// First byte of a control connection.
+pub const CONTROL: u8 = 1;
+/// First byte of a data connection, and the far end's answer to its token.
+pub const DATA: u8 = 2;
+
+/// How a connection begins.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Knock {
+    /// It is to be a control connection; the handshake follows.
+    Control,
+    /// It is to be the data connection that the token stands for.
+    Data(Token),
+}
+
+/// Reads the beginning of a connection.
+///
+/// # Errors
+/// The stream's, and `InvalidData` if the first byte is neither.
+pub fn read_knock(stream: &mut impl Read) -> io::Result<Knock> {
+    let mut kind = [0];
+    stream.read_exact(&mut kind)?;
+    match kind[0] {
+        CONTROL => Ok(Knock::Control),
+        DATA => {
+            let mut token = [0; LENGTH];
+            stream.read_exact(&mut token)?;
+            Ok(Knock::Data(Token(token)))
+        }
+        _ => Err(malformed("neither a control nor a data connection")),
+    }
+}
+
+/// Reads a frame of at least `least` and at most `most` bytes. No memory is taken before
+/// the length is known to be within them.
+///
+/// # Errors
+/// The stream's, and `InvalidData` if the length is not within the bounds.
+pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Result<Vec<u8>> {
+    let mut length = [0; 2];
+    stream.read_exact(&mut length)?;
+    let length = usize::from(u16::from_be_bytes(length));
+    if !(least..=most).contains(&length) {
+        return Err(malformed("a frame of a length that is never sent"));
+    }
+    let mut frame = vec![0; length];
+    stream.read_exact(&mut frame)?;
+    Ok(frame)
+}
+
+/// Writes a frame, in one call so that it leaves in one packet where it fits.
+///
+/// # Errors
+/// The stream's, and `InvalidInput` if two bytes cannot tell the length.
+pub fn write_frame(stream: &mut impl Write, frame: &[u8]) -> io::Result<()> {
+    let length =
+        u16::try_from(frame.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
+    let mut bytes = Vec::with_capacity(2 + frame.len());
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(frame);
+    stream.write_all(&bytes)
+}
+
+/// A message as JSON.
+///
+/// # Errors
+/// `InvalidInput` if it is longer than [`LONGEST`].
+pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let json = serde_json::to_vec(message).map_err(io::Error::from)?;
+    if json.len() > LONGEST {
+        let text = format!("a message of {} bytes, where {LONGEST} are the most", json.len());
+        return Err(io::Error::new(ErrorKind::InvalidInput, text));
+    }
+    Ok(json)
+}
+
+/// The message that the bytes are: [`ToFar`] or [`ToNear`].
+///
+/// # Errors
+/// `InvalidData` if they are none, or more than [`LONGEST`].
+pub fn decode<M: DeserializeOwned>(json: &[u8]) -> io::Result<M> {
+    if json.len() > LONGEST {
+        return Err(malformed("a message longer than any is"));
+    }
+    serde_json::from_slice(json).map_err(|_| malformed("not a message of this protocol"))
+}
+
+/// Bytes that the other end does not send.
+pub(crate) fn malformed(what: &'static str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_frame_outside_its_bounds_is_refused_before_it_is_read() {
+        let bytes = [0, 3, 1, 2, 3];
+        assert_eq!(read_frame(&mut &bytes[..], 1, 3).unwrap(), [1, 2, 3]);
+        for (least, most) in [(4, 9), (0, 2)] {
+            let mut rest = &bytes[..];
+            let error = read_frame(&mut rest, least, most).unwrap_err();
+            assert_eq!((error.kind(), rest.len()), (ErrorKind::InvalidData, 3));
+        }
+        let cut = read_frame(&mut &bytes[..4], 1, 3).unwrap_err();
+        assert_eq!(cut.kind(), ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn messages_are_bounded_and_shallow() {
+        let long = ToFar::Open { job: json!("x".repeat(LONGEST)) };
+        assert_eq!(encode(&long).unwrap_err().kind(), ErrorKind::InvalidInput);
+        let fits = ToFar::Open { job: json!("x".repeat(LONGEST - 60)) };
+        assert_eq!(decode::<ToFar>(&encode(&fits).unwrap()).unwrap(), fits);
+        let padded = [encode(&ToFar::Ping).unwrap(), vec![b' '; LONGEST]].concat();
+        assert!(decode::<ToFar>(&padded).is_err());
+        let deep = format!("{{\"message\":\"open\",\"job\":{}", "[".repeat(50_000));
+        assert!(decode::<ToFar>(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_field_more_does_no_harm() {
+        let text = br#"{"message":"ping","since":4}"#;
+        assert_eq!(decode::<ToFar>(text).unwrap(), ToFar::Ping);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_framed_is_read(frame in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut bytes = Vec::new();
+            write_frame(&mut bytes, &frame).unwrap();
+            prop_assert_eq!(read_frame(&mut &bytes[..], 0, 300).unwrap(), frame);
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\{\"message\":\"[a-z]{0,8}\"(,\"[a-z]{1,8}\":\\PC{0,20}){0,4}\\}?") {
+            let _ = decode::<ToFar>(text.as_bytes());
+            let _ = decode::<ToNear>(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! A far end that echoes, and a near end that can misbehave, made with the Noise library
+//! alone so that it shares no code with the one that is tested.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use proofmark_peer::{
+    Address, Bounds, Ends, Event, Key, Lead, Limits, Patience, Server, Stop, Task, VERSION, Work,
+};
+use serde_json::{Value, json};
+use snow::{Builder, TransportState};
+
+/// Short enough for tests, long enough for two busy CPUs.
+pub const PATIENCE: Patience =
+    Patience { handshake: Duration::from_millis(700), silence: Duration::from_millis(1500) };
+pub const LIMITS: Limits = Limits { seconds: 120, bytes: 1 << 40 };
+
+/// Sends back what comes. Jobs: `{"streams": n}`, `"panic"`, `"refuse"`, `"panicking task"`,
+/// `"long"` (an answer too long to send).
+#[derive(Default)]
+pub struct Echo {
+    pub running: Arc<AtomicUsize>,
+}
+
+struct EchoTask {
+    kind: &'static str,
+    running: Arc<AtomicUsize>,
+}
+
+impl Work for Echo {
+    fn open(&self, job: &Value, _: Ends) -> Result<Vec<Box<dyn Task>>, String> {
+        let task =
+            |kind| Box::new(EchoTask { kind, running: Arc::clone(&self.running) }) as Box<dyn Task>;
+        match job.as_str() {
+            Some("panic") => panic!("planted: open"),
+            Some("refuse") => Err("planted: no such job".to_owned()),
+            Some("long") => Ok(vec![task("long")]),
+            Some(_) => Ok(vec![task("panic")]),
+            None => Ok((0..job["streams"].as_u64().unwrap()).map(|_| task("echo")).collect()),
+        }
+    }
+
+    fn counters(&self, ends: Ends) -> Value {
+        json!({ "from": ends.peer.ip() })
+    }
+}
+
+impl Task for EchoTask {
+    fn told(&self) -> Value {
+        if self.kind == "long" { json!("x".repeat(70_000)) } else { json!(self.kind) }
+    }
+
+    fn run(self: Box<Self>, mut data: TcpStream, bounds: &Bounds) {
+        assert_ne!(self.kind, "panic", "planted: task");
+        self.running.fetch_add(1, Ordering::SeqCst);
+        let mut buffer = [0; 4096];
+        while let Ok(n @ 1..) = data.read(&mut buffer) {
+            if !bounds.spend(n as u64) || data.write_all(&buffer[..n]).is_err() {
+                break;
+            }
+        }
+        self.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A server on a thread of this process.
+pub struct Far {
+    pub address: SocketAddr,
+    pub key: Key,
+    pub events: Arc<Mutex<Vec<Event>>>,
+    pub running: Arc<AtomicUsize>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Far {
+    pub fn start() -> Self {
+        Self::at(Ipv4Addr::LOCALHOST.into(), LIMITS)
+    }
+
+    pub fn v6() -> Self {
+        Self::at(Ipv6Addr::LOCALHOST.into(), LIMITS)
+    }
+
+    pub fn with_key(key: Key) -> Self {
+        Self::bind(Ipv4Addr::LOCALHOST.into(), key, LIMITS)
+    }
+
+    pub fn at(ip: IpAddr, limits: Limits) -> Self {
+        Self::bind(ip, Key::generate().unwrap(), limits)
+    }
+
+    fn bind(ip: IpAddr, key: Key, limits: Limits) -> Self {
+        let server = Server::bind(SocketAddr::new(ip, 0), key.clone(), limits).unwrap();
+        let server = server.with_patience(PATIENCE);
+        let (address, stop) = (server.address(), server.stop());
+        let (events, work) = (Arc::new(Mutex::new(Vec::new())), Echo::default());
+        let (running, log) = (Arc::clone(&work.running), Arc::clone(&events));
+        let thread = thread::spawn(move || {
+            server.serve(&work, move |event| log.lock().unwrap().push(event));
+        });
+        Self { address, key, events, running, stop, thread: Some(thread) }
+    }
+
+    pub fn address(&self) -> Address {
+        self.address.into()
+    }
+
+    pub fn lead(&self) -> Lead {
+        self.try_lead().unwrap()
+    }
+
+    pub fn try_lead(&self) -> Result<Lead, proofmark_peer::PeerError> {
+        Lead::connect(&self.address(), &self.key, "test", 60, LIMITS.bytes)
+    }
+
+    /// How long it takes until a new session is granted.
+    pub fn free_within(&self, most: Duration) -> Duration {
+        let begin = Instant::now();
+        while let Err(error) = self.try_lead() {
+            assert!(begin.elapsed() < most, "after {most:?}: {error}");
+            thread::sleep(Duration::from_millis(20));
+        }
+        begin.elapsed()
+    }
+
+    pub fn stop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+
+    /// Whether the server told of it, which it does from a thread of its own.
+    pub fn told(&self, wanted: impl Fn(&Event) -> bool) -> bool {
+        let begin = Instant::now();
+        loop {
+            if self.events.lock().unwrap().iter().any(&wanted) {
+                return true;
+            }
+            if begin.elapsed() > Duration::from_secs(1) {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            // A second panic while the first unwinds would end the test without its message.
+            let joined = thread.join();
+            assert!(joined.is_ok() || thread::panicking(), "the server panicked");
+        }
+    }
+}
+
+/// A connection whose reads end after five seconds.
+pub fn connect(to: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(to).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream
+}
+
+/// The first message of a handshake, after the byte that announces it; and the state.
+pub fn knock(key: &Key) -> (Vec<u8>, snow::HandshakeState) {
+    let mut psk = [0; 32];
+    for (n, byte) in psk.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&key.to_hex()[2 * n..][..2], 16).unwrap();
+    }
+    let pattern = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s".parse().unwrap();
+    let builder = Builder::new(pattern).psk(0, &psk).unwrap().prologue(b"proofmark peer").unwrap();
+    let mut noise = builder.build_initiator().unwrap();
+    let mut message = [0; 48];
+    assert_eq!(noise.write_message(&[], &mut message).unwrap(), 48);
+    ([&[1, 0, 48][..], &message].concat(), noise)
+}
+
+/// A near end that says what it is told to say, and nothing by itself.
+pub struct Raw {
+    pub stream: TcpStream,
+    pub state: TransportState,
+}
+
+impl Raw {
+    pub fn enter(to: SocketAddr, key: &Key) -> Self {
+        let mut stream = connect(to);
+        let (bytes, mut noise) = knock(key);
+        stream.write_all(&bytes).unwrap();
+        let mut answer = [0; 50];
+        stream.read_exact(&mut answer).unwrap();
+        noise.read_message(&answer[2..], &mut []).unwrap();
+        Self { stream, state: noise.into_transport_mode().unwrap() }
+    }
+
+    pub fn lead(far: &Far, seconds: u64) -> Self {
+        let mut raw = Self::enter(far.address, &far.key);
+        let hello = json!({ "message": "hello", "version": VERSION, "run": "raw",
+            "seconds": seconds, "bytes": 1 << 20 });
+        assert_eq!(raw.ask(&hello)["message"], "welcome");
+        raw
+    }
+
+    pub fn seal(&mut self, message: &Value) -> Vec<u8> {
+        let json = serde_json::to_vec(message).unwrap();
+        let mut frame = vec![0; json.len() + 16];
+        self.state.write_message(&json, &mut frame).unwrap();
+        [&u16::try_from(frame.len()).unwrap().to_be_bytes()[..], &frame].concat()
+    }
+
+    pub fn say(&mut self, message: &Value) {
+        let bytes = self.seal(message);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    pub fn hear(&mut self) -> Value {
+        let mut length = [0; 2];
+        self.stream.read_exact(&mut length).unwrap();
+        let mut frame = vec![0; usize::from(u16::from_be_bytes(length))];
+        self.stream.read_exact(&mut frame).unwrap();
+        let mut json = vec![0; frame.len()];
+        let length = self.state.read_message(&frame, &mut json).unwrap();
+        serde_json::from_slice(&json[..length]).unwrap()
+    }
+
+    pub fn ask(&mut self, message: &Value) -> Value {
+        self.say(message);
+        self.hear()
+    }
+}
+
+/// What came until the far end closed, and how long that took.
+pub fn until_closed(stream: &mut TcpStream) -> (usize, Duration) {
+    let (begin, mut all) = (Instant::now(), Vec::new());
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    match stream.read_to_end(&mut all) {
+        Ok(_) => {}
+        // What it had not read when it closed makes it a reset.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("not closed: {error}"),
+    }
+    (all.len(), begin.elapsed())
+}
+
+/// Sends bytes through an echo and compares.
+pub fn echoes(data: &mut TcpStream, bytes: &[u8]) {
+    data.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    data.write_all(bytes).unwrap();
+    let mut back = vec![0; bytes.len()];
+    data.read_exact(&mut back).unwrap();
+    assert_eq!(back, bytes);
+}

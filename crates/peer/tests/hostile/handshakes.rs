@@ -1,0 +1,129 @@
+//! Bytes that are no handshake, or another's.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use proofmark_peer::{Channel, Event, Key, VERSION};
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use serde_json::json;
+
+use crate::common::{Far, Raw, connect, knock};
+use crate::session::Session;
+use crate::{alone, answered, answered_at, from_elsewhere};
+
+/// Resident memory of this process in bytes, and its open descriptors.
+fn held() -> (u64, usize) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap();
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().unwrap();
+    (1024 * kib, std::fs::read_dir("/proc/self/fd").unwrap().count())
+}
+
+#[test]
+fn garbage_gets_no_answer() {
+    let _alone = alone();
+    let far = Far::start();
+    let session = Session::begin(&far);
+    let (begin, before) = (Instant::now(), held());
+    let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
+    let mut thrown = 0_u32;
+    // The parsers alone are given as many in the tests of the door.
+    while thrown < 100_000 && begin.elapsed() < Duration::from_secs(8) {
+        let mut bytes = vec![0; (random.next_u32() % 300) as usize];
+        random.fill_bytes(&mut bytes);
+        let shape: &[u8] = [&[][..], &[1], &[1, 0, 48], &[2], &[1, 255, 255]][thrown as usize % 5];
+        assert_eq!(answered(far.address, &[shape, &bytes].concat()), 0);
+        thrown += 1;
+    }
+    assert!(thrown > 1000, "{thrown} in {:?}", begin.elapsed());
+    let after = held();
+    assert!(after.0 < before.0 + (32 << 20) && after.1 < before.1 + 64, "{before:?} {after:?}");
+    session.undisturbed(begin);
+}
+
+#[test]
+fn replayed_cut_and_foreign_handshakes_get_no_answer() {
+    let _alone = alone();
+    let far = Far::start();
+    let session = Session::begin(&far);
+    let begin = Instant::now();
+    let (first, _) = knock(&far.key);
+    let (foreign, _) = knock(&Key::generate().unwrap());
+    for length in [0, 1, 2, 3, 20, 50] {
+        assert_eq!(answered(far.address, &first[..length]), 0, "cut to {length}");
+    }
+    assert_eq!(answered(far.address, &foreign), 0);
+    assert_eq!(answered(far.address, &first), 50, "and this is what an answer looks like");
+    for _ in 0..50 {
+        assert_eq!(answered(far.address, &first), 0, "replayed");
+    }
+    session.undisturbed(begin);
+}
+
+/// A whole conversation, captured and played again: byte for byte what let its sender in.
+#[test]
+fn a_captured_conversation_opens_nothing() {
+    let _alone = alone();
+    let far = Far::start();
+    let mut captured = Vec::new();
+    {
+        let mut stream = connect(far.address);
+        let (bytes, mut noise) = knock(&far.key);
+        captured.extend_from_slice(&bytes);
+        stream.write_all(&bytes).unwrap();
+        let mut answer = [0; 50];
+        stream.read_exact(&mut answer).unwrap();
+        noise.read_message(&answer[2..], &mut []).unwrap();
+        let mut raw = Raw { stream, state: noise.into_transport_mode().unwrap() };
+        let hello = json!({ "message": "hello", "version": VERSION, "run": "x",
+            "seconds": 60, "bytes": 1 });
+        let hello = raw.seal(&hello);
+        captured.extend_from_slice(&hello);
+        raw.stream.write_all(&hello).unwrap();
+        assert_eq!(raw.hear()["message"], "welcome");
+    }
+    far.free_within(Duration::from_secs(2));
+    assert_eq!(answered(far.address, &captured), 0);
+    // Even a server that does not remember it, as after a restart, opens no session: the
+    // second message was sealed with a key of the first conversation.
+    let started = |far: &Far| {
+        let is = |e: &&Event| matches!(e, Event::Started { .. });
+        far.events.lock().unwrap().iter().filter(is).count()
+    };
+    let mut again = Far::with_key(far.key.clone());
+    assert_eq!(answered(again.address, &captured), 50);
+    again.stop();
+    assert_eq!((started(&again), started(&far)), (0, 2));
+}
+
+#[test]
+fn messages_within_a_session_are_not_taken_twice() {
+    let _alone = alone();
+    let far = Far::start();
+    let mut lead = Raw::lead(&far, 60);
+    let ping = lead.seal(&json!({ "message": "ping" }));
+    lead.stream.write_all(&ping).unwrap();
+    assert_eq!(lead.hear()["message"], "pong");
+    lead.stream.write_all(&ping).unwrap();
+    assert!(lead.hear()["reason"].as_str().unwrap().contains("no message"));
+    far.free_within(Duration::from_secs(2));
+}
+
+#[test]
+fn tokens_are_not_guessed_and_serve_their_own_address_alone() {
+    let _alone = alone();
+    let far = Far::start();
+    let lead = far.lead();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let streams = channel.open(&json!({ "streams": 2 })).unwrap();
+    assert_eq!(answered(far.address, &[&[2][..], &[0; 16]].concat()), 0);
+    let token = serde_json::to_value(streams[0].token).unwrap();
+    let hex = token.as_str().unwrap();
+    let byte = |n: usize| u8::from_str_radix(&hex[2 * n..][..2], 16).unwrap();
+    let bytes: Vec<u8> = [2].into_iter().chain((0..16).map(byte)).collect();
+    assert_eq!(answered_at(from_elsewhere(far.address.port()), &bytes), 0, "from another address");
+    assert_eq!(answered(far.address, &bytes[..16]), 0, "cut");
+    assert_eq!(answered(far.address, &bytes), 1, "and from the right one it is good still");
+    assert_eq!(answered(far.address, &bytes), 0, "once");
+}

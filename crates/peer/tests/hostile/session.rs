@@ -1,0 +1,83 @@
+//! A session in progress that must not notice what goes on around it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use proofmark_peer::{Channel, Invitation, Lead};
+use serde_json::json;
+
+use crate::common::{Far, echoes};
+
+/// A session that echoes without a pause, and has a worker joining again and again.
+pub struct Session {
+    pub lead: Lead,
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+    echoes: Arc<AtomicU64>,
+    joins: Arc<AtomicU64>,
+}
+
+impl Session {
+    pub fn begin(far: &Far) -> Self {
+        let lead = far.lead();
+        let (echoes, joins, over) = <(Arc<_>, Arc<_>, Arc<_>)>::default();
+        let threads = vec![
+            repeat(&over, &echoes, steady(lead.invitation())),
+            repeat(&over, &joins, returning(lead.invitation())),
+        ];
+        Self { lead, over, threads, echoes, joins }
+    }
+
+    /// Whether it went on: some thousand echoes and several joins are a minimum that even
+    /// a busy machine makes in the time that the attacks take.
+    pub fn undisturbed(self, begin: Instant) {
+        // At least a second of it.
+        sleep(Duration::from_secs(1).saturating_sub(begin.elapsed()));
+        assert!(self.lead.alive(), "{:?}", self.lead.ended());
+        self.over.store(true, Ordering::SeqCst);
+        for thread in self.threads {
+            thread.join().expect("the session was disturbed");
+        }
+        let (echoes, joins) =
+            (self.echoes.load(Ordering::SeqCst), self.joins.load(Ordering::SeqCst));
+        assert!(echoes > 100 && joins > 1, "{echoes} echoes, {joins} joins");
+    }
+}
+
+pub fn repeat(
+    over: &Arc<AtomicBool>,
+    count: &Arc<AtomicU64>,
+    mut work: impl FnMut() + Send + 'static,
+) -> JoinHandle<()> {
+    let (over, count) = (Arc::clone(over), Arc::clone(count));
+    thread::spawn(move || {
+        while !over.load(Ordering::SeqCst) {
+            work();
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    })
+}
+
+pub fn steady(invitation: Invitation) -> impl FnMut() {
+    let mut channel = Channel::join(&invitation).unwrap();
+    let stream = channel.open(&json!({ "streams": 1 })).unwrap();
+    let mut data = channel.data(&stream[0]).unwrap();
+    move || {
+        // The channel is held: its end would end the job.
+        let _ = &channel;
+        echoes(&mut data, &[5; 1000]);
+    }
+}
+
+pub fn returning(invitation: Invitation) -> impl FnMut() {
+    move || {
+        let mut channel = Channel::join(&invitation).unwrap();
+        let streams = channel.open(&json!({ "streams": 2 })).unwrap();
+        for stream in &streams {
+            echoes(&mut channel.data(stream).unwrap(), b"mine");
+        }
+        sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,321 @@
+//! A session's life, seen from the near end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]
+
+mod common;
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Far, LIMITS, PATIENCE, Raw, echoes, until_closed};
+use proofmark_peer::{
+    Channel, Event, Key, Lead, Limits, Overview, PeerError, Server, VERSION, this_host,
+};
+use serde_json::json;
+
+fn lives(far: &Far) {
+    let seen = Overview::of(&far.address(), &far.key).unwrap();
+    assert_eq!((seen.far, seen.limits), (this_host(), LIMITS));
+    assert_eq!((seen.ends.peer, seen.far_interface), (far.address, None));
+    let lead = far.lead();
+    let granted = Limits { seconds: 60, ..LIMITS };
+    assert_eq!((lead.granted(), lead.ends().peer), (granted, far.address));
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    assert_eq!(channel.ends().peer, far.address);
+    assert_eq!(channel.counters().unwrap(), json!({ "from": far.address.ip() }));
+    let streams = channel.open(&json!({ "streams": 3 })).unwrap();
+    assert_eq!(streams.iter().map(|s| &s.told).collect::<Vec<_>>(), [&json!("echo"); 3]);
+    let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
+    for (n, stream) in data.iter_mut().enumerate() {
+        echoes(stream, &vec![n as u8; 100_000]);
+    }
+    // Pings alone keep it, for longer than the far end waits for a word.
+    sleep(PATIENCE.silence + Duration::from_millis(500));
+    assert!(lead.alive());
+    echoes(&mut data[0], b"still");
+    drop(channel);
+    assert_eq!(until_closed(&mut data[1]).0, 0);
+    drop(lead);
+    far.free_within(Duration::from_secs(2));
+    let ended = |e: &Event| matches!(e, Event::Ended { bytes: 300_005, .. });
+    assert!(far.told(ended), "{:?}", far.events);
+}
+
+#[test]
+fn a_session_lives_over_ipv4() {
+    lives(&Far::start());
+}
+
+#[test]
+fn a_session_lives_over_ipv6() {
+    lives(&Far::v6());
+}
+
+#[test]
+fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
+    let far = Far::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
+    let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, far.address.port()));
+    let lead = Lead::connect(&v4.into(), &far.key, "v4", 10, 0).unwrap();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    assert_eq!(channel.counters().unwrap(), json!({ "from": "127.0.0.1" }));
+    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
+    channel.data(&streams[0]).unwrap();
+}
+
+#[test]
+fn a_second_run_is_told_how_long_to_wait() {
+    let far = Far::start();
+    let first = far.lead();
+    match far.try_lead() {
+        Err(PeerError::Busy { seconds, .. }) => assert!((58..=60).contains(&seconds), "{seconds}"),
+        other => panic!("{other:?}"),
+    }
+    let seen = Overview::of(&far.address(), &far.key).unwrap_err();
+    assert!(matches!(seen, PeerError::Busy { seconds: 58..=60, .. }), "{seen:?}");
+    drop(first);
+    far.free_within(Duration::from_secs(2));
+}
+
+#[test]
+fn to_look_takes_nothing() {
+    let far = Far::start();
+    for _ in 0..20 {
+        Overview::of(&far.address(), &far.key).unwrap();
+    }
+    far.lead();
+    let first = far.events.lock().unwrap().first().cloned();
+    assert!(matches!(first, None | Some(Event::Started { .. })), "{first:?}");
+    let stranger = Overview::of(&far.address(), &Key::generate().unwrap()).unwrap_err();
+    assert!(matches!(stranger, PeerError::Silent { .. }), "{stranger:?}");
+}
+
+#[test]
+fn another_key_is_met_with_silence_and_says_what_to_do() {
+    let far = Far::start();
+    let wrong = Key::generate().unwrap();
+    let error = Lead::connect(&far.address(), &wrong, "x", 1, 1).unwrap_err();
+    assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
+    assert!(error.to_string().contains("keys may differ"), "{error}");
+    assert!(far.told(|e| matches!(e, Event::TurnedAway { .. })));
+}
+
+#[test]
+fn no_server_and_no_proofmark_are_told_apart() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = || Lead::connect(&address.into(), &Key::generate().unwrap(), "x", 1, 1);
+    let banner = std::thread::spawn(move || {
+        use std::io::Write;
+        listener.accept().unwrap().0.write_all(b"SSH-2.0-x\r\n").unwrap();
+    });
+    let stranger = connect().unwrap_err();
+    assert!(matches!(stranger, PeerError::Stranger { .. }), "{stranger:?}");
+    banner.join().unwrap();
+    let nobody = connect().unwrap_err();
+    assert!(matches!(nobody, PeerError::NoServer { .. }), "{nobody:?}");
+    assert!(nobody.to_string().contains("start `proofmark serve` there"), "{nobody}");
+    let named = "no-such-host.invalid".parse().unwrap();
+    let unresolved = Lead::connect(&named, &Key::generate().unwrap(), "x", 1, 1).unwrap_err();
+    assert!(matches!(unresolved, PeerError::Unresolved { .. }), "{unresolved:?}");
+}
+
+#[test]
+fn another_version_is_told_as_such() {
+    let far = Far::start();
+    let hello =
+        json!({ "message": "hello", "version": "9.9/9", "run": "x", "seconds": 1, "bytes": 1 });
+    for first in [hello, json!({ "message": "greetings", "from": "the future" })] {
+        let answer = Raw::enter(far.address, &far.key).ask(&first);
+        assert_eq!(answer, json!({ "message": "differs", "version": VERSION }));
+    }
+    far.lead();
+}
+
+#[test]
+fn no_more_than_the_server_allows_is_granted() {
+    let limits = Limits { seconds: 30, bytes: 1000 };
+    for (seconds, bytes, granted) in [
+        (u64::MAX, 1, Limits { bytes: 1, ..limits }),
+        (1, u64::MAX, Limits { seconds: 1, ..limits }),
+        (30, 1000, limits),
+    ] {
+        let far = Far::at(Ipv4Addr::LOCALHOST.into(), limits);
+        assert_eq!(Overview::of(&far.address(), &far.key).unwrap().limits, limits);
+        let lead = Lead::connect(&far.address(), &far.key, "x", seconds, bytes).unwrap();
+        assert_eq!(lead.granted(), granted);
+        assert!(
+            far.told(
+                |e| matches!(e, Event::Started { seconds, .. } if *seconds == granted.seconds)
+            )
+        );
+    }
+}
+
+#[test]
+fn what_the_server_allows_ends_who_asked_for_more() {
+    let far = Far::at(Ipv4Addr::LOCALHOST.into(), Limits { seconds: 60, bytes: 1000 });
+    let lead = Lead::connect(&far.address(), &far.key, "x", 60, u64::MAX).unwrap();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
+    let mut data = channel.data(&streams[0]).unwrap();
+    echoes(&mut data, &[1; 1000]);
+    std::io::Write::write_all(&mut data, b"1").unwrap();
+    assert_eq!(until_closed(&mut data).0, 0);
+    far.free_within(Duration::from_secs(2));
+    assert_eq!(lead.ended().unwrap(), "its bytes are used up");
+}
+
+#[test]
+fn bytes_that_are_used_up_end_the_session() {
+    let far = Far::start();
+    let lead = Lead::connect(&far.address(), &far.key, "x", 60, 1000).unwrap();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let streams = channel.open(&json!({ "streams": 2 })).unwrap();
+    let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
+    echoes(&mut data[0], &[1; 600]);
+    echoes(&mut data[1], &[1; 400]);
+    std::io::Write::write_all(&mut data[0], b"1").unwrap();
+    assert_eq!(until_closed(&mut data[0]).0, 0);
+    assert_eq!(until_closed(&mut data[1]).0, 0);
+    let begin = Instant::now();
+    while lead.alive() {
+        assert!(begin.elapsed() < Duration::from_secs(2));
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(lead.ended().unwrap(), "its bytes are used up");
+    assert!(channel.open(&json!({ "streams": 1 })).is_err());
+    far.free_within(Duration::from_secs(1));
+}
+
+#[test]
+fn time_that_is_up_ends_the_session() {
+    let far = Far::start();
+    let begin = Instant::now();
+    let lead = Lead::connect(&far.address(), &far.key, "x", 2, 1000).unwrap();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let stream = channel.open(&json!({ "streams": 1 })).unwrap();
+    let mut data = channel.data(&stream[0]).unwrap();
+    assert_eq!(until_closed(&mut data).0, 0);
+    let seconds = begin.elapsed().as_secs_f64();
+    assert!((1.9..4.0).contains(&seconds), "{seconds}");
+    sleep(Duration::from_millis(100));
+    assert_eq!(lead.ended().unwrap(), "its time is up");
+    far.free_within(Duration::from_secs(1));
+}
+
+#[test]
+fn a_lead_that_falls_silent_loses_its_session() {
+    let far = Far::start();
+    // Its connection stays open, as that of a machine whose link is down.
+    let mut silent = Raw::lead(&far, 60);
+    let took = far.free_within(PATIENCE.silence + Duration::from_millis(1500));
+    assert!(took > PATIENCE.silence / 2, "{took:?}");
+    assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the near end"));
+}
+
+#[test]
+fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
+    let far = Far::start();
+    let lead = far.lead();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let mut other = Channel::join(&lead.invitation()).unwrap();
+    let kept = other.open(&json!({ "streams": 1 })).unwrap();
+    let mut kept = other.data(&kept[0]).unwrap();
+    let first = channel.open(&json!({ "streams": 2 })).unwrap();
+    let mut data = channel.data(&first[0]).unwrap();
+    let used = channel.data(&first[0]).unwrap_err();
+    assert!(matches!(used, PeerError::Refused { .. }), "{used:?}");
+    echoes(&mut data, b"undisturbed by it");
+    channel.open(&json!({ "streams": 1 })).unwrap();
+    assert_eq!(far.running.load(Ordering::SeqCst), 1, "the other channel's task alone");
+    assert_eq!(until_closed(&mut data).0, 0);
+    assert!(channel.data(&first[1]).is_err(), "of the job before");
+    echoes(&mut kept, b"another channel's");
+}
+
+#[test]
+fn work_that_fails_costs_its_job_alone() {
+    let far = Far::start();
+    let lead = far.lead();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    for (job, says) in [
+        ("refuse", "planted: no such job"),
+        ("panic", "the far end's work failed"),
+        ("long", "where 60000 are the most"),
+    ] {
+        let error = channel.open(&json!(job)).unwrap_err();
+        assert!(
+            matches!(&error, PeerError::Refused { reason, .. } if reason.contains(says)),
+            "{error}"
+        );
+    }
+    assert!(channel.open(&json!({ "streams": 257 })).is_err());
+    let streams = channel.open(&json!("panicking task")).unwrap();
+    let mut data = channel.data(&streams[0]).unwrap();
+    assert_eq!(until_closed(&mut data).0, 0);
+    assert!(far.told(|e| matches!(e, Event::Panicked)));
+    let streams = channel.open(&json!({ "streams": 256 })).unwrap();
+    echoes(&mut channel.data(&streams[255]).unwrap(), b"and on it goes");
+    assert!(lead.alive());
+}
+
+#[test]
+fn an_ended_session_takes_no_worker() {
+    let far = Far::start();
+    let lead = far.lead();
+    let (old, mut channel) = (lead.invitation(), Channel::join(&lead.invitation()).unwrap());
+    drop(lead);
+    let next = far.try_lead().or_else(|_| {
+        sleep(Duration::from_millis(300));
+        far.try_lead()
+    });
+    let error = Channel::join(&old).unwrap_err();
+    assert!(matches!(error, PeerError::Refused { .. }), "{error:?}");
+    assert!(channel.counters().is_err());
+    Channel::join(&next.unwrap().invitation()).unwrap();
+}
+
+#[test]
+fn the_lead_knows_when_the_far_end_stops() {
+    let mut far = Far::start();
+    let lead = far.lead();
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let stream = channel.open(&json!({ "streams": 1 })).unwrap();
+    let mut data = channel.data(&stream[0]).unwrap();
+    far.stop();
+    assert_eq!(until_closed(&mut data).0, 0);
+    sleep(Duration::from_millis(100));
+    assert_eq!(lead.ended().unwrap(), "the server was stopped");
+    assert!(far.try_lead().is_err());
+}
+
+#[test]
+fn a_log_that_stalls_holds_nothing_up() {
+    let key = Key::generate().unwrap();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), key.clone(), LIMITS).unwrap();
+    let (address, stop) = (server.address().into(), server.stop());
+    let stalled = |_| loop {
+        std::thread::park();
+    };
+    let serving = std::thread::spawn(move || server.serve(&common::Echo::default(), stalled));
+    let lead = Lead::connect(&address, &key, "x", 60, 1000).unwrap();
+    // Each of them is told.
+    for _ in 0..20 {
+        assert!(matches!(Overview::of(&address, &key), Err(PeerError::Busy { .. })));
+    }
+    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
+    echoes(&mut channel.data(&streams[0]).unwrap(), b"undisturbed");
+    drop(lead);
+    stop.stop();
+    serving.join().unwrap();
+}
+
+#[test]
+fn both_ports_must_be_free() {
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let bind = || Server::bind(udp.local_addr().unwrap(), Key::generate().unwrap(), LIMITS);
+    assert_eq!(bind().unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+}

@@ -1,0 +1,47 @@
+//! What runs, as the kernels declare it, without saying the same twice.
+
+use super::kernel::KernelView;
+
+/// Sentences at the end of two declarations that are worth a reference.
+const SHARED: usize = 2;
+
+/// Puts a reference to an earlier kernel in place of the sentences with which its
+/// declaration ends as well.
+pub fn refer(kernels: &mut [KernelView]) {
+    let told: Vec<(String, String)> =
+        kernels.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
+    for (at, kernel) in kernels.iter_mut().enumerate() {
+        let earlier = told[..at].iter().find(|(_, other)| shared(other, &kernel.detail) >= SHARED);
+        if let Some((id, other)) = earlier {
+            let all = sentences(&kernel.detail);
+            let own = all.len() - shared(other, &kernel.detail);
+            kernel.detail = match own {
+                0 => format!("As with {id}."),
+                _ => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+            };
+        }
+    }
+}
+
+fn sentences(text: &str) -> Vec<&str> {
+    text.split_inclusive(". ").map(str::trim).collect()
+}
+
+/// How many sentences both end with.
+fn shared(a: &str, b: &str) -> usize {
+    let (a, b) = (sentences(a), sentences(b));
+    a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b && !a.is_empty()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_at_the_end_are_counted() {
+        assert_eq!(shared("A b. C d. E.", "X. C d. E."), 2);
+        assert_eq!(shared("A b. C d. E.", "A b. C d. F."), 0);
+        assert_eq!(shared("", ""), 0);
+        assert_eq!(shared("A.", "A."), 1);
+    }
+}

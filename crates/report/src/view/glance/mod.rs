@@ -1,0 +1,14 @@
+//! A subsystem in few numbers: only those that stand, each with its verdict.
+
+mod disk;
+mod network;
+
+use proofmark_model::Run;
+
+use super::table::Table;
+
+/// The tables of all subsystems that have any; none without rows.
+pub fn tables(run: &Run) -> Vec<Table> {
+    let all = std::iter::once(disk::table(run)).chain(network::tables(run));
+    all.filter(|t| !t.rows.is_empty()).collect()
+}

@@ -1,0 +1,201 @@
+//! What a number of the network subsystem is about: which way it went, how much of it was
+//! lost, how long an answer took, and how busy both ends were.
+
+use proofmark_model::{
+    AUTO, End, EndTraffic, Host, Measurement, NetworkPath, Param, Subsystem, Unit, format_count,
+    format_size,
+};
+
+use super::latency;
+use super::num::{Scale, percent};
+use super::trials::median;
+
+/// The knob that says whether packets leave the machine; it is told with every number.
+pub const PATH: &str = "path";
+/// Bytes of a block from which on nobody wants to read each of them.
+const MANY: u64 = 1 << 20;
+
+/// Whether it is a measurement of the network.
+pub fn of_network(m: &Measurement) -> bool {
+    m.subsystem == Subsystem::Network
+}
+
+/// Whether blocks stream, so that what counts is their bits.
+pub fn streams(m: &Measurement) -> bool {
+    of_network(m) && m.unit == Unit::BitPerSecond
+}
+
+/// Whether each block waits for the one before to come back.
+pub fn round_trips(m: &Measurement) -> bool {
+    of_network(m) && m.unit == Unit::OpPerSecond && m.params.get("block_size").is_some()
+}
+
+/// Whether both ends are this machine.
+pub fn over_loopback(m: &Measurement) -> bool {
+    of_network(m) && m.params.text(PATH) == Some(NetworkPath::Loopback.as_str())
+}
+
+/// `loopback`, or `to ` and the name of the far end.
+pub fn path(host: &Host, m: &Measurement) -> Option<String> {
+    let word = m.params.text(PATH).filter(|_| of_network(m))?;
+    let peer = host.network.get().filter(|n| n.path == NetworkPath::Peer);
+    Some(match peer.filter(|_| word == NetworkPath::Peer.as_str()) {
+        Some(network) => format!("to {}", network.far.name),
+        None => word.to_owned(),
+    })
+}
+
+/// The value of one of the network's own knobs in a cell.
+pub fn knob_value(name: &str, value: &Param) -> Option<String> {
+    Some(match (name, value) {
+        ("rate", Param::Int(rate)) => bits(*rate),
+        ("rate", Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
+        ("block_size", Param::Int(bytes)) => exact(*bytes),
+        _ => return None,
+    })
+}
+
+/// The same in a sentence.
+pub fn knob_phrase(name: &str, value: &Param) -> Option<String> {
+    let words = |word: &str| match (name, word) {
+        ("mode", "block") => Some("blocking".to_owned()),
+        ("mode", "poll") => Some("polling".to_owned()),
+        ("direction", "both") => Some("both ways".to_owned()),
+        ("placement", "apart") => Some("threads pinned apart".to_owned()),
+        ("placement", "free") => Some("threads not pinned".to_owned()),
+        ("no_delay", _) => Some(format!("no_delay {word}")),
+        _ => None,
+    };
+    match (name, value) {
+        ("rate", Param::Int(rate)) => Some(format!("{} offered", bits(*rate))),
+        (_, Param::Text(word)) if word != AUTO => words(word),
+        _ => None,
+    }
+}
+
+/// `1 Gbit/s`: a rate that was asked for, without digits that say nothing.
+fn bits(rate: u64) -> String {
+    let scale = Scale::of([rate as f64], Unit::BitPerSecond);
+    format!("{} {}", scale.scaled(rate as f64), scale.label())
+}
+
+/// A block to the byte: 65 507 B are not 64 KiB.
+fn exact(bytes: u64) -> String {
+    match bytes {
+        b if b > 1024 && b < MANY && !b.is_multiple_of(1024) => format!("{} B", format_count(b)),
+        b => format_size(b),
+    }
+}
+
+/// Share of the datagrams of all trials that never came, 0 to 1.
+pub fn loss(m: &Measurement) -> Option<f64> {
+    m.datagrams().filter(|d| d.sent > 0).map(|d| d.loss())
+}
+
+/// Bits of payload a second that were sent, where datagrams may be lost.
+pub fn offered(m: &Measurement) -> Option<f64> {
+    let rate = m.summary.as_ref()?.median / (1.0 - loss(m).filter(|_| streams(m))?);
+    rate.is_finite().then_some(rate)
+}
+
+/// CPUs that something of an end kept busy: the median over the trials.
+pub fn cpus(m: &Measurement, end: End, read: fn(&EndTraffic) -> Option<f64>) -> Option<f64> {
+    median(m.traffics().filter_map(|(t, n)| Some(read(end.of(n))? / m.account_s(t)?)))
+}
+
+/// Bytes that an end's interface carried as a share of the payload that went by it: the
+/// median over the trials.
+pub fn carried(m: &Measurement, end: End) -> Option<f64> {
+    let out = match (m.params.text("direction"), end) {
+        // The interface of a loopback takes in what it sends.
+        _ if over_loopback(m) => [true, false],
+        (Some("forward"), End::Near) | (Some("reverse"), End::Far) => [true, false],
+        (Some("forward"), End::Far) | (Some("reverse"), End::Near) => [false, true],
+        _ => [true, true],
+    };
+    let of = |wanted: bool, bytes: Option<u64>| if wanted { bytes } else { Some(0) };
+    median(m.traffics().filter_map(|(_, n)| {
+        let counted = end.of(n);
+        let sum = of(out[0], counted.out_bytes)?.saturating_add(of(out[1], counted.in_bytes)?);
+        // What is lost on the way has left the sender and never reaches the receiver.
+        let payload = match out {
+            [true, false] => n.sent_bytes as f64,
+            [false, true] => n.received_bytes as f64,
+            _ => (n.sent_bytes as f64).midpoint(n.received_bytes as f64),
+        };
+        Some(sum as f64 / payload)
+    }))
+}
+
+/// Of points of the network, those that answer its question: those that left the machine,
+/// where any did; one way, not the sum of both; one round trip at a time of the smallest block, between ends that sleep while they wait,
+/// as most programs do.
+pub fn in_question(all: Vec<&Measurement>) -> Vec<&Measurement> {
+    if !all.iter().any(|m| of_network(m)) {
+        return all;
+    }
+    let stand =
+        |m: &Measurement| m.summary.is_some() && m.verdict != proofmark_model::Verdict::Invalid;
+    let prefer = |all: Vec<_>, wanted: fn(&Measurement) -> bool| -> Vec<&Measurement> {
+        let (yes, no): (Vec<_>, Vec<_>) = all.into_iter().partition(|m: &&Measurement| wanted(m));
+        if yes.iter().any(|m| stand(m)) || !no.iter().any(|m| stand(m)) { yes } else { no }
+    };
+    let some = |kept: Vec<_>, all: &[_]| if kept.is_empty() { all.to_vec() } else { kept };
+    let all = some(prefer(all.clone(), |m| !over_loopback(m)), &all);
+    let one_way = prefer(all.clone(), |m| m.params.text("direction") != Some("both"));
+    let mut asked = some(one_way, &all);
+    if asked.iter().all(|m| round_trips(m)) {
+        asked = single(asked);
+        let sleeping = prefer(asked.clone(), |m| m.params.text("mode") != Some("poll"));
+        asked = some(sleeping, &asked);
+    }
+    asked
+}
+
+/// Of round trips, those of the smallest block on the fewest streams.
+pub fn single(mut all: Vec<&Measurement>) -> Vec<&Measurement> {
+    let of = |m: &Measurement| (m.params.threads(), m.params.int("block_size"));
+    let least = all.iter().map(|m| of(m)).min();
+    all.retain(|m| Some(of(m)) == least);
+    all
+}
+
+/// What stands beside a number of the network: what was lost, how long an answer took.
+pub fn beside(m: &Measurement) -> Option<String> {
+    if !of_network(m) {
+        return None;
+    }
+    let lost = loss(m).filter(|_| streams(m)).and_then(percent);
+    let lost = lost.map(|p| format!("lost {p}\u{a0}%"));
+    let parts: Vec<String> = [lost, latency::phrase(m)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_blocks_are_told_to_the_last_digit_that_counts() {
+        let cell = |name, value: u64| knob_value(name, &Param::Int(value));
+        assert_eq!(cell("rate", 1_000_000_000).as_deref(), Some("1 Gbit/s"));
+        assert_eq!(cell("rate", 2_500_000).as_deref(), Some("2.5 Mbit/s"));
+        assert_eq!(knob_value("rate", &AUTO.into()).as_deref(), Some("unpaced"));
+        assert_eq!(cell("block_size", 65_507).as_deref(), Some("65\u{202f}507 B"));
+        assert_eq!(cell("block_size", 65_536).as_deref(), Some("64 KiB"));
+        assert_eq!(cell("block_size", 1).as_deref(), Some("1 B"));
+        assert_eq!(cell("streams", 1), None);
+    }
+
+    #[test]
+    fn knobs_are_said_as_words() {
+        let said = |name, word: &str| knob_phrase(name, &word.into());
+        assert_eq!(said("mode", "block").as_deref(), Some("blocking"));
+        assert_eq!(said("no_delay", "off").as_deref(), Some("no_delay off"));
+        assert_eq!(said("rate", AUTO), None);
+        assert_eq!(
+            knob_phrase("rate", &Param::Int(4_000_000_000)).as_deref(),
+            Some("4 Gbit/s offered")
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces.
+
+use proofmark_model::{End, EndTraffic, Measurement, TcpState, Unit, format_count};
+
+use super::kernel::{caption, keyed, keys};
+use super::label::{Group, why_no_trials};
+use super::network::{carried, cpus, loss, offered, over_loopback, streams};
+use super::num::{Scale, percent};
+use super::table::{Cell, Table};
+use super::trials::median;
+
+/// What the CPU columns mean.
+const CPU: &str = "CPUs that an end's own threads kept busy on average; its system, whatever ran \
+    there.";
+
+/// What the interface columns mean.
+const INTERFACE: &str = "Bytes that an end's interface counted during the trials, headers and \
+    whatever else went over it included, as a share of the payload that it carried.";
+
+/// What `again` means.
+const AGAIN: &str = "Segments that TCP sent again since the connections were made, warm-up \
+    included. Window, round trip and segment are its own account after each trial: the median.";
+
+/// What `offered` means.
+const OFFERED: &str = "Payload sent a second, whether it arrived or not.";
+
+/// Datagrams of each point's streams; without rows where none were sent.
+pub fn datagrams(group: &Group) -> Table {
+    let sent = Scale::of_values(
+        &group.all.iter().filter_map(|m| offered(m)).collect::<Vec<_>>(),
+        Unit::BitPerSecond,
+    );
+    let times = |m: &Measurement| median(m.traffics().filter_map(|(_, n)| n.datagrams?.jitter_s));
+    let jitter = Scale::of_values(
+        &group.all.iter().filter_map(|m| times(m)).collect::<Vec<_>>(),
+        Unit::Second,
+    );
+    let mut table = keyed(group, caption(group, "datagrams of all trials"), &[]);
+    table = table
+        .measured("offered", sent.label())
+        .explained("offered", OFFERED)
+        .number("sent")
+        .spare(1)
+        .number("received")
+        .spare(1)
+        .measured("lost", "%")
+        .number("reordered")
+        .spare(2)
+        .number("duplicated")
+        .spare(2)
+        .measured("jitter", jitter.label())
+        .spare(1);
+    for m in group.all.iter().filter(|m| streams(m)) {
+        let Some(all) = m.datagrams() else { continue };
+        let mut cells = keys(group, m, &mut table, &[]);
+        let rate = offered(m).and_then(|v| sent.number(v));
+        cells.push(table.maybe(rate, || why_no_trials(m)));
+        let short = || "datagrams this short are not numbered".to_owned();
+        cells.extend([all.sent, all.received].map(|count| Cell::text(format_count(count))));
+        let lost = loss(m).and_then(percent);
+        cells.push(table.maybe(lost, || "none were sent".to_owned()));
+        for value in [all.reordered, all.duplicated] {
+            cells.push(table.maybe(value.map(format_count), short));
+        }
+        cells.push(table.maybe(times(m).and_then(|v| jitter.number(v)), short));
+        table.push(cells);
+    }
+    table
+}
+
+/// What TCP says of its connections, and what both ends did; tables without rows left out.
+pub fn ends(group: &Group) -> Vec<Table> {
+    let tables = [connections(group), systems(group)];
+    tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
+}
+
+/// The median over all connections and trials.
+fn of_connections(m: &Measurement, read: fn(&TcpState) -> f64) -> Option<f64> {
+    median(m.traffics().flat_map(|(_, n)| &n.streams).map(read))
+}
+
+fn connections(group: &Group) -> Table {
+    let told: Vec<&Measurement> = group
+        .all
+        .iter()
+        .copied()
+        .filter(|m| streams(m) && m.traffics().any(|(_, n)| !n.streams.is_empty()))
+        .collect();
+    let trips: Vec<f64> = told.iter().filter_map(|m| of_connections(m, |s| s.rtt_s)).collect();
+    let trip = Scale::of_values(&trips, Unit::Second);
+    let mut table = keyed(group, caption(group, "TCP's own account of its connections"), &[])
+        .number("again")
+        .explained("again", AGAIN)
+        .measured("window", "B")
+        .measured("round trip", trip.label())
+        .measured("segment", "B");
+    for m in told {
+        let mut cells = keys(group, m, &mut table, &[]);
+        let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
+        let again = last
+            .map(|(_, n)| n.streams.iter().fold(0_u64, |sum, s| sum.saturating_add(s.retransmits)));
+        let silent = || "its system does not tell".to_owned();
+        cells.push(table.maybe(again.map(format_count), silent));
+        let bytes = |v: Option<f64>| v.map(|v| format_count(v as u64));
+        cells.push(table.maybe(bytes(of_connections(m, |s| s.window_bytes as f64)), silent));
+        let time = of_connections(m, |s| s.rtt_s).and_then(|v| trip.number(v));
+        cells.push(table.maybe(time, silent));
+        cells.push(table.maybe(bytes(of_connections(m, |s| s.segment_bytes as f64)), silent));
+        table.push(cells);
+    }
+    table
+}
+
+/// A count of both ends over all trials; `None` where neither tells.
+fn of_both(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
+    let told = m.traffics().flat_map(|(_, n)| [&n.near, &n.far]).filter_map(read);
+    told.reduce(u64::saturating_add)
+}
+
+fn systems(group: &Group) -> Table {
+    let rates = group.all.iter().any(|m| streams(m));
+    let mut table = keyed(group, caption(group, "what both ends did"), &[])
+        .measured("near CPU", "CPUs")
+        .explained("near CPU, far CPU", CPU)
+        .measured("far CPU", "CPUs")
+        .measured("near system", "CPUs")
+        .spare(2)
+        .measured("far system", "CPUs")
+        .spare(2);
+    if rates {
+        table = table
+            .measured("near interface", "%")
+            .explained("near interface, far interface", INTERFACE)
+            .measured("far interface", "%");
+    }
+    table = table.number("dropped").spare(1).number("no room").spare(1).explained(
+        "dropped, no room",
+        "Packets that interfaces and CPUs of both ends dropped, and datagrams for which a \
+         socket's buffer had no room, over all trials.",
+    );
+    for m in group.all.iter().filter(|m| m.traffics().next().is_some()) {
+        let silent = |end| match end {
+            End::Far if over_loopback(m) => "over loopback both ends have one system".to_owned(),
+            _ => "its system does not tell".to_owned(),
+        };
+        let mut cells = keys(group, m, &mut table, &[]);
+        let own: fn(&EndTraffic) -> Option<f64> = |e| e.own_cpu_s;
+        let busy: fn(&EndTraffic) -> Option<f64> = |e| e.busy_s;
+        for (end, read) in [(End::Near, own), (End::Far, own), (End::Near, busy), (End::Far, busy)]
+        {
+            let value = cpus(m, end, read).map(|v| format!("{v:.2}"));
+            cells.push(table.maybe(value, || silent(end)));
+        }
+        for end in End::BOTH.into_iter().filter(|_| rates) {
+            cells.push(table.maybe(carried(m, end).and_then(percent), || silent(end)));
+        }
+        let dropped = [of_both(m, |e| e.dropped), of_both(m, |e| e.cpu_dropped)];
+        let dropped = dropped.into_iter().flatten().reduce(u64::saturating_add);
+        for value in [dropped, of_both(m, |e| e.full_buffers)] {
+            cells.push(table.maybe(value.map(format_count), || silent(End::Near)));
+        }
+        table.push(cells);
+    }
+    table
+}

@@ -1,0 +1,25 @@
+//! Frames, and the messages of both ends: what was read is written and read again as the same.
+//! `cargo +nightly fuzz run message`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use proofmark_peer::wire::{ToFar, ToNear, decode, encode, read_frame, read_knock};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = read_knock(&mut &bytes[..]);
+    if let Ok(frame) = read_frame(&mut &bytes[..], 1, 1040) {
+        assert!(frame.len() <= 1040);
+    }
+    // Numbers may be written longer than they were read, past the longest message.
+    if let Ok(message) = decode::<ToFar>(bytes)
+        && let Ok(json) = encode(&message)
+    {
+        assert_eq!(decode::<ToFar>(&json).expect("our own message"), message);
+    }
+    if let Ok(message) = decode::<ToNear>(bytes)
+        && let Ok(json) = encode(&message)
+    {
+        assert_eq!(decode::<ToNear>(&json).expect("our own message"), message);
+    }
+});
