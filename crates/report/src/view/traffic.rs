@@ -62,7 +62,9 @@ pub fn datagrams(group: &Group) -> Table {
         for value in [all.reordered, all.duplicated] {
             cells.push(table.maybe(value.map(format_count), short));
         }
-        cells.push(table.maybe(times(m).and_then(|v| jitter.number(v)), short));
+        let unpaced =
+            || "told of paced datagrams only: of others several arrive at once".to_owned();
+        cells.push(table.maybe(times(m).and_then(|v| jitter.number(v)), unpaced));
         table.push(cells);
     }
     table
