@@ -97,7 +97,7 @@ pub struct RunArgs {
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to listen on, with a port if it is not to be 5277; 0.0.0.0 or [::] for all
+    /// Address to listen on, with a port if it is not to be 5277; 0.0.0.0 or :: for all
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = parse_bind)]
     pub bind: SocketAddr,
     /// File with the key; made if it is not there [default: ~/.config/proofmark/key]
