@@ -31,6 +31,7 @@ bench: build
 	cargo bench --locked --package proofmark-kernels --bench peak
 	cargo bench --locked --package proofmark --bench beside
 	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-kernels --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
+	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-kernels --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
 
 setup:
 	@scripts/setup
