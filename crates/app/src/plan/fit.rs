@@ -3,15 +3,13 @@
 use std::net::SocketAddr;
 
 use proofmark_engine::{Kernel, Refusal};
+use proofmark_kernels::network::DATAGRAM_V4;
 use proofmark_model::{
     AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, Subsystem,
     format_size,
 };
 
 use super::Planned;
-
-/// Largest payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
-const UDP_OVER_IPV4: u64 = 65_507;
 
 /// Id, title and meaning of what a plan itself can have to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -70,11 +68,11 @@ impl Gathering<'_> {
         match (params.int("block_size"), self.host.network.get()) {
             (Some(block), Some(network))
                 if kernel.spec().id.starts_with("network.udp.")
-                    && block > UDP_OVER_IPV4
+                    && block > DATAGRAM_V4
                     && network.address.parse().is_ok_and(|a: SocketAddr| a.is_ipv4()) =>
             {
                 Err(Refusal(format!(
-                    "a UDP datagram over IPv4 carries at most {UDP_OVER_IPV4} B of payload, \
+                    "a UDP datagram over IPv4 carries at most {DATAGRAM_V4} B of payload, \
                      block_size is {block} B"
                 )))
             }

@@ -30,6 +30,7 @@ mod wire;
 
 pub use far::Far;
 use near::Point;
+pub use shape::DATAGRAM_V4;
 use shape::{Kind, Shape};
 
 /// A network kernel.

@@ -13,7 +13,7 @@ pub(super) const CONNECTIONS: u64 = 256;
 /// Largest block in bytes.
 pub(super) const BLOCK: u64 = 16 << 20;
 /// Largest payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
-pub(super) const DATAGRAM_V4: u64 = 65_507;
+pub const DATAGRAM_V4: u64 = 65_507;
 /// The same over IPv6, whose own header does not count.
 pub(super) const DATAGRAM_V6: u64 = 65_527;
 /// Bytes of the headers of IP and UDP.
