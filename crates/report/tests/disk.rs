@@ -4,11 +4,15 @@
 
 mod fixture;
 mod reading;
+mod rows;
+
+use std::collections::BTreeMap;
 
 use proofmark_model::{Flush, Measurement, Param, Probe, StorageKind, Verdict};
 use proofmark_report::view::{LatencyChart, LineChart, View};
-use proofmark_report::{Options, find, terminal};
+use proofmark_report::{Options, terminal};
 use reading::{column, each, kernel};
+use rows::csv_rows;
 
 fn is(m: &Measurement, knob: &str, value: &str) -> bool {
     m.params.text(knob) == Some(value)
@@ -84,16 +88,9 @@ fn ios_a_second_stand_beside_the_rate() {
     assert_eq!(column(&commits.table, "median"), ["1900", "3100"]);
     let memory = kernel(&fixture::memory(), "memory.read_write").table;
     assert!(memory.columns.iter().all(|c| c.title != "IOPS" && c.title != "I/O"));
-    let csv = find("csv").unwrap().render(&run, &Options::default()).unwrap();
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let heads = reader.headers().unwrap().clone();
-    let unique: std::collections::BTreeSet<&str> = heads.iter().collect();
-    assert_eq!(unique.len(), heads.len(), "each column has a name of its own");
-    let of = |r: &csv::StringRecord, name: &str| -> String {
-        r[heads.iter().position(|h| h == name).unwrap()].to_owned()
-    };
+    let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
     let mut told = 0;
-    for r in reader.records().map(|r| r.unwrap()) {
+    for r in csv_rows(&run) {
         let (iops, block) = (of(&r, "iops"), of(&r, "block_size").parse::<f64>().unwrap());
         if of(&r, "unit") == "B/s" {
             let value: f64 = of(&r, "value").parse().unwrap();

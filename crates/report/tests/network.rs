@@ -4,11 +4,15 @@
 
 mod fixture;
 mod reading;
+mod rows;
+
+use std::collections::BTreeMap;
 
 use proofmark_model::{Measurement, Param, Probe, Verdict};
 use proofmark_report::view::{LineChart, View};
-use proofmark_report::{Options, find, terminal};
+use proofmark_report::{Options, terminal};
 use reading::{column, each, kernel};
+use rows::csv_rows;
 
 fn over(m: &Measurement, path: &str) -> bool {
     m.params.text("path") == Some(path)
@@ -247,16 +251,9 @@ fn published_tables_are_in_megabits_and_milliseconds() {
 #[test]
 fn a_row_of_the_csv_holds_what_both_ends_said() {
     let run = fixture::network();
-    let csv = find("csv").unwrap().render(&run, &Options::default()).unwrap();
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let heads = reader.headers().unwrap().clone();
-    let unique: std::collections::BTreeSet<&str> = heads.iter().collect();
-    assert_eq!(unique.len(), heads.len(), "each column has a name of its own");
-    let of = |r: &csv::StringRecord, name: &str| -> String {
-        r[heads.iter().position(|h| h == name).unwrap()].to_owned()
-    };
+    let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
     let mut told = 0;
-    for r in reader.records().map(|r| r.unwrap()) {
+    for r in csv_rows(&run) {
         if of(&r, "trial").is_empty() {
             assert!(!of(&r, "missing").is_empty());
             continue;
