@@ -39,8 +39,9 @@ type Error = Box<dyn std::error::Error>;
 /// Bytes of the file.
 const FILE: u64 = 1 << 30;
 
-/// How long one of two runs goes on while the other is stopped.
-const SLICE: Duration = Duration::from_millis(200);
+/// How long one of two runs goes on while the other is stopped: short, so that the disk is
+/// the same for both, and still some hundred times the longest I/O.
+const SLICE: Duration = Duration::from_millis(50);
 
 /// For the I/Os of a run that was stopped to come to rest.
 const REST: Duration = Duration::from_millis(4);
@@ -346,22 +347,25 @@ fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
     println!("  p50  {}", ratio(&|o| o.p50));
     println!("  p99  {}", ratio(&|o| o.p99));
     println!("  CPU  {}", ratio(&|o| o.cpu));
-    let long = count * pairs as u64;
-    let ratios = in_slices(&ours(long)?.stopped_at_work()?, &fio(long)?.stopped_at_work()?)?;
+    // Each starts first once.
+    let long = count * pairs.div_ceil(2) as u64;
+    let mut ratios = in_slices(&ours(long)?.stopped_at_work()?, &fio(long)?.stopped_at_work()?)?;
+    let other = in_slices(&fio(long)?.stopped_at_work()?, &ours(long)?.stopped_at_work()?)?;
+    ratios.extend(other.iter().map(|ratio| 1.0 / ratio));
     println!("  rate {} in {} slices of {SLICE:?}", shown(ratios.clone()), ratios.len());
     Ok(())
 }
 
 /// Rates of two stopped runs over each other, slice by slice (A B B A), until one has
 /// ended. Both are then killed.
-fn in_slices(ours: &Run, fio: &Run) -> Result<Vec<f64>, Error> {
+fn in_slices(one: &Run, other: &Run) -> Result<Vec<f64>, Error> {
     let mut ratios = Vec::new();
     loop {
-        let [first, second] = if ratios.len() % 2 == 0 { [ours, fio] } else { [fio, ours] };
+        let [first, second] = if ratios.len() % 2 == 0 { [one, other] } else { [other, one] };
         let (Some(a), Some(b)) = (first.slice()?, second.slice()?) else { break };
         ratios.push(if ratios.len() % 2 == 0 { a / b } else { b / a });
     }
-    for run in [ours, fio] {
+    for run in [one, other] {
         run.signal(libc::SIGKILL)?;
         let _ = cpu_of(run.pid); // It ended by a signal, or well.
     }

@@ -21,7 +21,7 @@ pub(super) const POOL: usize = 1 << 20;
 /// Bytes that begin with a stamp: the least block of any device.
 pub(super) const SECTOR: usize = 512;
 /// Bytes of a block whose I/O takes so long that looking at a whole sector is nothing.
-const LARGE: usize = 64 << 10;
+pub(super) const LARGE: usize = 64 << 10;
 /// Of smaller blocks one of so many is looked at so.
 const SOME: u64 = 16;
 /// Bytes of a stamp: its first half tells the sector, its second the generation.
@@ -95,14 +95,15 @@ impl Content {
     fn name(&self, sector: u64) -> u64 {
         mixed(self.keys[0], sector)
     }
+
     /// Checks a block just read, cheaply: the stamps of its first and of its last whole
     /// sector, and of a block from [`LARGE`] on, and of one small block in [`SOME`], all of
-    /// a sector in between; generations apart. Which ones is a secret of this process.
-    /// Where a block holds no whole stamp, every byte.
+    /// a sector in between; generations apart. Which ones `chance` says, a number that
+    /// nobody knows beforehand. Where a block holds no whole stamp, every byte.
     ///
     /// # Errors
     /// Which byte of the file, what was read, and what had been written.
-    pub(crate) fn check(&self, buf: &[u8], offset: u64) -> Result<(), String> {
+    pub(crate) fn check(&self, buf: &[u8], offset: u64, chance: u64) -> Result<(), String> {
         let end = offset + buf.len() as u64;
         let first = offset.next_multiple_of(SECTOR as u64);
         if first + HALF as u64 > end {
@@ -114,12 +115,12 @@ impl Content {
             let name = self.name(start / SECTOR as u64).to_le_bytes();
             same(&buf[at..at + HALF], &name, start)?;
         }
-        let (whole, secret) = ((end - first) / SECTOR as u64, self.name(first));
-        let due = buf.len() >= LARGE || secret.is_multiple_of(SOME);
+        let whole = (end - first) / SECTOR as u64;
+        let due = buf.len() >= LARGE || chance.is_multiple_of(SOME);
         if whole == 0 || !due {
             return Ok(());
         }
-        let start = first + secret / SOME % whole * SECTOR as u64;
+        let start = first + chance / SOME % whole * SECTOR as u64;
         let at = (start - offset) as usize;
         self.check_all(&buf[at..at + SECTOR], start)
     }
@@ -257,17 +258,17 @@ mod tests {
     #[test]
     fn a_block_that_holds_its_stamps_and_nothing_between_is_found() {
         let content = Content::new();
-        let is_found = |offset: u64, length: usize| {
+        let is_found = |k: u64, length: usize| {
+            let offset = k * length as u64;
             let mut block = filled(offset, length, 0);
             for sector in block.chunks_mut(SECTOR) {
                 sector[STAMP..].fill(0);
             }
-            content.check(&block, offset).is_err()
+            content.check(&block, offset, k).is_err()
         };
-        assert!((0..50).all(|k| is_found(k * LARGE as u64, LARGE)));
-        // Of small blocks one in 16: of 1000 none by chance in 1 of 10^28.
-        let small = (0..1000).filter(|k| is_found(k * 4096, 4096)).count();
-        assert!((1..200).contains(&small), "{small}");
+        assert!((0..50).all(|k| is_found(k, LARGE)));
+        let small = (0..1000).filter(|k| is_found(*k, 4096)).count();
+        assert_eq!(small as u64, 1000_u64.div_ceil(SOME));
     }
 
     proptest! {
@@ -290,7 +291,7 @@ mod tests {
         ) {
             let content = Content::new();
             let buf = filled(offset, length, generation);
-            prop_assert_eq!(content.check(&buf, offset), Ok(()));
+            prop_assert_eq!(content.check(&buf, offset, generation), Ok(()));
             prop_assert_eq!(content.check_all(&buf, offset), Ok(()));
             if let Some(found) = content.generation(&buf, offset) {
                 prop_assert_eq!(found, generation);
@@ -335,7 +336,7 @@ mod tests {
             let at = (length as f64 * at) as usize;
             prop_assume!(!holds_generation(offset + at as u64));
             buf[at] ^= 0x10;
-            prop_assert!(Content::new().check(&buf, offset).is_err());
+            prop_assert!(Content::new().check(&buf, offset, 1).is_err());
         }
     }
 
@@ -344,14 +345,14 @@ mod tests {
         let content = Content::new();
         let (offset, other) = (5 * MIB + 4096, 9 * MIB + 4096);
         let (ours, swapped) = (filled(offset, 4096, 1), filled(other, 4096, 1));
-        assert_eq!(content.check(&swapped, other), Ok(()));
-        assert!(content.check(&swapped, offset).is_err());
+        assert_eq!(content.check(&swapped, other, 1), Ok(()));
+        assert!(content.check(&swapped, offset, 1).is_err());
         let torn = [&ours[..2048], &swapped[2048..]].concat();
-        assert!(content.check(&torn, offset).is_err());
+        assert!(content.check(&torn, offset, 1).is_err());
         let torn = [&swapped[..2048], &ours[2048..]].concat();
-        assert!(content.check(&torn, offset).is_err());
-        assert!(content.check(&[0; 4096], offset).is_err());
-        assert!(content.check(&[0; 1], offset).is_err() || filled(offset, 1, 0) == [0]);
+        assert!(content.check(&torn, offset, 1).is_err());
+        assert!(content.check(&[0; 4096], offset, 1).is_err());
+        assert!(content.check(&[0; 1], offset, 1).is_err() || filled(offset, 1, 0) == [0]);
     }
 
     #[test]

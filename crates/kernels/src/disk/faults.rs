@@ -269,7 +269,9 @@ mod tests {
             let mut held = vec![1; size as usize];
             let fd = File::from(file.buffered().try_clone_to_owned().unwrap());
             fd.read_exact_at(&mut held, 0).unwrap();
-            assert!(held.iter().all(|byte| *byte == 0) && file.content().check(&held, 0).is_err());
+            assert!(
+                held.iter().all(|byte| *byte == 0) && file.content().check(&held, 0, 0).is_err()
+            );
             let taken = rustix::fs::fstat(&fd).unwrap().st_blocks as u64 * 512;
             match unwritten_share(file.buffered(), size) {
                 None => skip("spoiled files", "the file system does not tell extents"),

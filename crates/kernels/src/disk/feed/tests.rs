@@ -151,3 +151,28 @@ fn the_first_wrong_block_is_told() {
     feed.begin(1, 2);
     assert_eq!(feed.run().wrong, None, "another run");
 }
+
+#[test]
+fn the_first_blocks_are_each_looked_at_and_later_small_ones_by_chance() {
+    // A run of reads of which one holds other data; whether that was seen.
+    let seen = |wrong: u64, count: u64, block: usize| {
+        let shape = shape(block as u64, 100, true);
+        let mut feed = feed((Operation::Read, Order::Seq), &shape, (0, 2));
+        feed.begin(count, 1);
+        let right = [0, 1].map(|n| {
+            let mut buffer = vec![0; block];
+            Content::new().fill(&mut buffer, n * block as u64, 0);
+            buffer
+        });
+        for i in 0..count {
+            let io = feed.next(0, &mut []);
+            feed.done(io, &right[((i + u64::from(i == wrong)) % 2) as usize], None);
+        }
+        feed.run().wrong.is_some()
+    };
+    assert!((0..10).all(|k| seen(k * 111, EACH, 512)));
+    assert!((0..3).all(|k| seen(EACH + 5 + k, EACH + 10, LARGE)));
+    // Of 2000 one in 16: fewer than 60 or more than 200 in 1 of 10^9.
+    let small = (0..2000).filter(|_| seen(EACH + 5, EACH + 10, 512)).count();
+    assert!((60..200).contains(&small), "{small}");
+}
