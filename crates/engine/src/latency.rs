@@ -67,7 +67,10 @@ impl Latencies {
         if count == 0 {
             return None;
         }
-        let at = |quantile: f64| h.value_at_quantile(quantile) as f64 * 1e-9;
+        // The middle of what the histogram cannot tell apart: its upper end, which the library
+        // gives, is too much by up to 1 %, and never too little.
+        let middle = |ns: u64| (h.lowest_equivalent(ns) + h.highest_equivalent(ns)) as f64 / 2.0;
+        let at = |quantile: f64| middle(h.value_at_quantile(quantile)) * 1e-9;
         let carried = |quantile: f64| {
             (count as f64 * (1.0 - quantile) >= BEYOND - 1e-6).then(|| at(quantile))
         };
@@ -161,7 +164,7 @@ mod tests {
             let exact = |q: f64| sorted[(q * sorted.len() as f64).ceil() as usize - 1] as f64 * 1e-9;
             for (got, q) in [(Some(s.p50), 0.5), (s.p90, 0.9), (s.p99, 0.99), (s.p999, 0.999)] {
                 let got = got.unwrap();
-                prop_assert!((got / exact(q) - 1.0).abs() < 0.01, "{q}: {got} {}", exact(q));
+                prop_assert!((got / exact(q) - 1.0).abs() < 0.005, "{q}: {got} {}", exact(q));
             }
             prop_assert_eq!(s.count, times.len() as u64);
             prop_assert_eq!(s.buckets.iter().map(|b| b.count).sum::<u64>(), s.count);

@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
         kernel: "network.udp.stream",
         block,
         streams,
-        placement: "free",
+        placement: "apart",
         tool: Tool::Iperf3,
     };
     cases.extend([iperf3(65_507, 1), iperf3(65_507, 2), iperf3(8192, 1), iperf3(1472, 1)]);
@@ -224,7 +224,7 @@ fn run(setup: &dyn Setup, count: u64) -> Result<Ran, Error> {
     let barrier = Barrier::new(threads);
     let one = |index: usize| -> Result<(f64, f64, u64, Latencies), String> {
         if setup.pinned() {
-            pin(index);
+            pin(setup, index);
         }
         let mut load = setup.thread(index, threads).map_err(|e| e.0)?;
         load.prepare(count);
@@ -254,13 +254,14 @@ fn run(setup: &dyn Setup, count: u64) -> Result<Ran, Error> {
     })
 }
 
-/// Pins this thread as the engine does, to one CPU after the other.
-fn pin(index: usize) {
+/// Pins this thread as the engine does, to one of the setup's CPUs after the other.
+fn pin(setup: &dyn Setup, index: usize) {
     let usable = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    let cpus: Vec<_> = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).collect();
+    let usable = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).map(|cpu| cpu as u32);
+    let cpus = setup.cpus(&usable.collect::<Vec<_>>());
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
         let mut one = CpuSet::new();
-        one.set(*cpu);
+        one.set(*cpu as usize);
         let _ = sched_setaffinity(None, &one);
     }
 }

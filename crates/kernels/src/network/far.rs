@@ -6,14 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use proofmark_engine::{EndCounters, Refusal};
 use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 use super::job::{self, Job, Told};
 use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
-use super::{socket, tcp, udp};
+use super::{placement, socket, tcp, udp};
 
 /// A request that was done, or why the connection is of no more use.
 pub(super) type Served = Result<Report, String>;
@@ -131,7 +130,7 @@ impl Stream {
         let line = Line::new(data, Patience::While(bounds));
         let shape = self.shape.clone();
         if shape.apart {
-            pin_from_the_last(self.index);
+            placement::pin_far(self.index, shape.path);
         }
         if let Some(udp) = &self.udp {
             udp::reach::far(&line, udp, self.token)?;
@@ -171,18 +170,6 @@ impl Stream {
     }
 }
 
-/// Pins this thread, counting CPUs from the last one: the near end counts from the first.
-/// Where that is not allowed it runs unpinned.
-fn pin_from_the_last(index: usize) {
-    let Ok(usable) = sched_getaffinity(None) else { return };
-    let cpus: Vec<_> = (0..CpuSet::MAX_CPU).rev().filter(|cpu| usable.is_set(*cpu)).collect();
-    if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
-        let mut one = CpuSet::new();
-        one.set(*cpu);
-        let _ = sched_setaffinity(None, &one);
-    }
-}
-
 /// What a far end works with; with a stream, whether it receives, with round trips,
 /// whether it spins.
 enum Protocol {
@@ -212,20 +199,6 @@ impl Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn threads_are_pinned_from_the_last_cpu_on() {
-        let usable = sched_getaffinity(None).unwrap();
-        let cpus: Vec<_> = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).collect();
-        for (index, cpu) in cpus.iter().rev().chain(cpus.last()).enumerate() {
-            let pinned = std::thread::spawn(move || {
-                pin_from_the_last(index);
-                sched_getaffinity(None).unwrap()
-            });
-            let pinned = pinned.join().unwrap();
-            assert!(pinned.count() == 1 && pinned.is_set(*cpu), "{index}");
-        }
-    }
 
     fn loopback() -> Interface {
         let (name, kind) = ("lo".to_owned(), "loopback".to_owned());

@@ -17,6 +17,7 @@ mod far;
 mod job;
 mod line;
 mod near;
+mod placement;
 mod shape;
 mod socket;
 mod spec;

@@ -14,7 +14,7 @@ use super::shape::{Kind, Shape};
 use super::socket::now_ns;
 use super::tally::{Tally, Traffic};
 use super::wire::Request;
-use super::{line, tcp, udp};
+use super::{line, placement, tcp, udp};
 
 /// The near end of one connection.
 pub(super) trait Near {
@@ -168,6 +168,10 @@ impl Setup for Point {
 
     fn pinned(&self) -> bool {
         self.shape.apart
+    }
+
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        if self.shape.apart { placement::near(usable, self.shape.path) } else { usable.to_vec() }
     }
 
     fn ahead_s(&self, trial_s: f64) -> f64 {

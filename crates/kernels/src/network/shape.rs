@@ -279,7 +279,7 @@ fn too_large(block: u64, most: u64, protocol: &str) -> String {
 pub(super) fn settle(kind: Kind, params: Params, host: &Host) -> Vec<Params> {
     let network = host.network.get();
     let path = network.map_or(NetworkPath::Loopback, |n| n.path);
-    let apart = path == NetworkPath::Loopback && !kind.streams();
+    let apart = path == NetworkPath::Loopback && kind != Kind::TcpStream;
     let mut params = settled(params, "path", path.as_str());
     params = settled(params, "placement", if apart { "apart" } else { "free" });
     if kind == Kind::UdpStream {

@@ -106,9 +106,9 @@ const MODE: Knob = knob(
 
 const PLACEMENT: Knob = knob(
     "placement",
-    "Where the threads of both ends run: pinned, those of a stream's two ends to different CPUs \
-     (apart), or where the scheduler puts them (free); auto: apart where one waits for the \
-     other over loopback, free elsewhere.",
+    "Where the threads of both ends run: pinned, over loopback each end to its half of the CPUs \
+     (apart), or where the scheduler puts them (free); auto: apart over loopback, but for TCP \
+     streams, free elsewhere.",
     choice(&[Cow::Borrowed("apart"), Cow::Borrowed("free")]),
     AUTO,
 );

@@ -1,0 +1,81 @@
+//! Where the threads of the two ends run, where they are to run apart. Over loopback each end
+//! has its half of the CPUs, so that however many streams there are, no sender takes turns
+//! with a receiver: what an unpaced sender sends while a receiver waits for its turn is lost.
+
+use proofmark_model::NetworkPath;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The CPUs of the near end, of those that may be used, in the order given.
+pub(super) fn near(usable: &[u32], path: NetworkPath) -> Vec<u32> {
+    let mut sorted = usable.to_vec();
+    sorted.sort_unstable();
+    let own = match path {
+        NetworkPath::Loopback => &sorted[..sorted.len().div_ceil(2)],
+        NetworkPath::Peer => &sorted[..],
+    };
+    usable.iter().copied().filter(|cpu| own.contains(cpu)).collect()
+}
+
+/// Those of the far end, from the last one on.
+fn far(usable: &[u32], path: NetworkPath) -> Vec<u32> {
+    let from = match path {
+        NetworkPath::Loopback if usable.len() > 1 => usable.len().div_ceil(2),
+        _ => 0,
+    };
+    usable[from..].iter().rev().copied().collect()
+}
+
+/// Pins this thread of the far end, which serves stream `index`. Where that is not allowed it
+/// runs unpinned.
+pub(super) fn pin_far(index: usize, path: NetworkPath) {
+    let Ok(usable) = sched_getaffinity(None) else { return };
+    let usable: Vec<_> =
+        (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).map(|cpu| cpu as u32).collect();
+    let cpus = far(&usable, path);
+    if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
+        let mut one = CpuSet::new();
+        one.set(*cpu as usize);
+        let _ = sched_setaffinity(None, &one);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use NetworkPath::{Loopback, Peer};
+
+    use super::*;
+
+    #[test]
+    fn over_loopback_each_end_has_its_half() {
+        for n in 2..9_u32 {
+            let usable: Vec<_> = (10..10 + n).collect();
+            let (near, far) = (near(&usable, Loopback), far(&usable, Loopback));
+            assert!(near.iter().all(|cpu| !far.contains(cpu)), "{n}: {near:?} {far:?}");
+            assert_eq!(near.len() + far.len(), n as usize);
+            assert_eq!((near[0], far[0]), (10, 9 + n));
+        }
+        assert_eq!((near(&[3], Loopback), far(&[3], Loopback)), (vec![3], vec![3]));
+        assert_eq!(near(&[4, 0, 5, 1], Loopback), [0, 1], "in the order of use");
+        assert_eq!((near(&[], Loopback), far(&[], Loopback)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn between_two_machines_each_has_them_all() {
+        assert_eq!(near(&[0, 2, 1], Peer), [0, 2, 1]);
+        assert_eq!(far(&[0, 1, 2], Peer), [2, 1, 0]);
+    }
+
+    #[test]
+    fn threads_are_pinned_from_the_last_cpu_on() {
+        let usable = sched_getaffinity(None).unwrap();
+        let cpus: Vec<_> = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).collect();
+        for (index, cpu) in cpus.iter().rev().chain(cpus.last()).enumerate() {
+            let pinned = std::thread::spawn(move || {
+                pin_far(index, Peer);
+                sched_getaffinity(None).unwrap()
+            });
+            let pinned = pinned.join().unwrap();
+            assert!(pinned.count() == 1 && pinned.is_set(*cpu), "{index}");
+        }
+    }
+}
