@@ -4,10 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proofmark_peer::wire::{ToFar, ToNear, decode, encode, read_frame, read_knock};
+use proofmark_peer::wire::{ToFar, ToNear, decode, encode, read_frame, read_opening};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = read_knock(&mut &bytes[..]);
+    let _ = read_opening(&mut &bytes[..]);
     if let Ok(frame) = read_frame(&mut &bytes[..], 1, 1040) {
         assert!(frame.len() <= 1040);
     }

@@ -97,7 +97,7 @@ impl Far {
         let mut held = self.session.borrow_mut();
         if matches!(*held, Held::Nothing) {
             let run = format!("{} {}", proofmark_peer::this_host().name, std::process::id());
-            let begun = Lead::connect(&self.address, &self.key, &run, asked.seconds, asked.bytes);
+            let begun = Lead::connect(&self.address, &self.key, &run, asked);
             *held = match begun {
                 Ok(lead) => Held::Lead(lead),
                 // The next point may find it free.

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_host::{FINDINGS, designs};
-use proofmark_judge::{ceilings, checks, microarchitecture};
+use proofmark_judge::{ceilings, checks, microarchitecture, streams_are_known};
 use proofmark_kernels::ALL as KERNELS;
+use proofmark_model::{KernelSpec, KnobKind, Params, Subsystem, Unit};
 
 /// Designs that the host names and for which nobody has documented well enough
 /// what a core can start in a cycle. They have no CPU ceiling.
@@ -45,6 +46,25 @@ fn designs_of_the_host_and_rows_of_the_judge_are_the_same() {
     assert!(unnamed.is_empty(), "rows for designs that the host never names: {unnamed:?}");
     let without: Vec<_> = named.difference(&rows).copied().collect();
     assert_eq!(without, WITHOUT_A_ROW, "designs without a row");
+}
+
+#[test]
+fn what_a_memory_kernel_reads_and_writes_is_known_to_the_judge() {
+    let rates = |s: &&KernelSpec| s.subsystem == Subsystem::Memory && s.unit == Unit::BytePerSecond;
+    let specs: Vec<_> = KERNELS.iter().map(|kernel| kernel.spec()).filter(rates).collect();
+    assert!(specs.len() > 1, "no kernels of memory");
+    for spec in specs {
+        let op = spec.knobs.iter().find(|knob| knob.name == "op");
+        let points = match op.map(|knob| &knob.kind) {
+            Some(KnobKind::Choice(words)) => {
+                words.iter().map(|word| Params::default().with("op", word.as_ref())).collect()
+            }
+            _ => vec![Params::default()],
+        };
+        for params in points {
+            assert!(streams_are_known(&spec.id, &params), "{} {params:?}", spec.id);
+        }
+    }
 }
 
 #[test]

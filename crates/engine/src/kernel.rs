@@ -1,10 +1,11 @@
 //! What a workload must offer so that it can be timed.
 //!
-//! The engine calls, in this order: [`Kernel::settle`], [`Kernel::supports`] and
+//! The engine calls, in this order: [`Kernel::settle`], [`Kernel::supports_on`] and
 //! [`Kernel::memory_bytes`] while planning;
-//! [`Kernel::setup`] once in the worker process; [`Setup::thread`] on each pinned
-//! thread; then for each trial [`Load::prepare`], [`Load::run`] (timed) and
-//! [`Load::verify`]. Dropping a value is its tear-down.
+//! [`Kernel::supports`] and [`Kernel::setup`] once in the worker process; [`Setup::thread`] on
+//! each thread; then for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`]
+//! (timed), [`Load::verify`], and what a setup knows of the trial ([`Setup::file`],
+//! [`Setup::network`]). Dropping a value is its tear-down.
 
 use std::sync::atomic::AtomicBool;
 
@@ -45,6 +46,14 @@ pub trait Kernel: Sync {
     /// # Errors
     /// Why not, such as `this CPU has no avx512`.
     fn supports(&self, params: &Params) -> Result<(), Refusal>;
+
+    /// Whether that host can, as far as it tells: asked while planning.
+    ///
+    /// # Errors
+    /// Why not.
+    fn supports_on(&self, params: &Params, _host: &Host) -> Result<(), Refusal> {
+        self.supports(params)
+    }
 
     /// Makes what all threads of the point share.
     ///
@@ -154,7 +163,7 @@ pub trait Setup: Send + Sync {
         Placement::default()
     }
 
-    /// Makes one thread's part. Runs on that thread, already pinned, so that
+    /// Makes one thread's part. Runs on that thread, where it will work, so that
     /// memory is first touched where it is used.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! (/proc/net/snmp), `net/ipv6/proc.c` (/proc/net/snmp6); proc_stat(5);
 //! clock_gettime(2) for the CPU time of this process.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use proofmark_model::EndTraffic;
@@ -28,25 +29,26 @@ pub struct EndCounters {
     cpu_dropped: Option<Vec<u64>>,
     /// CPU time of this process in nanoseconds.
     own_ns: Option<[u64; 1]>,
-    /// Time that the CPUs of the system ran anything, in ticks.
-    busy_ticks: Option<[u64; 1]>,
+    /// By CPU that this process may use, the time that it ran anything, in ticks.
+    busy_ticks: Option<BTreeMap<usize, u64>>,
     /// CPUs that this process may use.
     cpus: Option<u64>,
 }
 
 impl EndCounters {
-    /// Reads them now, those of the interface by its name, such as `eth0`.
-    pub fn read(interface: &str) -> Self {
+    /// Reads them now, those of the interface by its name, such as `eth0`, where it has one.
+    pub fn read(interface: Option<&str>) -> Self {
         let snmp = text_of("/proc/net/snmp");
+        let usable = usable_cpus();
         Self {
-            interface: device(&text_of("/proc/net/dev"), interface),
+            interface: interface.and_then(|name| device(&text_of("/proc/net/dev"), name)),
             retransmits: retransmits(&snmp),
             udp: udp(|name| snmp_value(&snmp, "Udp", name)),
             udp6: udp6(&text_of("/proc/net/snmp6")),
             cpu_dropped: softnet_dropped(&text_of("/proc/net/softnet_stat")),
-            busy_ticks: busy_ticks(&text_of("/proc/stat")),
+            busy_ticks: busy_ticks(&text_of("/proc/stat"), usable.as_deref().unwrap_or_default()),
             own_ns: own_ns(),
-            cpus: usable_cpus(),
+            cpus: usable.map(|cpus| cpus.len() as u64),
         }
     }
 
@@ -69,7 +71,7 @@ impl EndCounters {
             full_buffers: datagrams.map(|d| d[2]),
             cpu_dropped: self.cpu_dropped_since(before),
             own_cpu_s: seconds(self.own_ns, before.own_ns, 1e-9),
-            busy_s: seconds(self.busy_ticks, before.busy_ticks, tick),
+            busy_s: self.busy_since(before).map(|n| n as f64 * tick),
             cpus: self.cpus,
         }
     }
@@ -91,6 +93,16 @@ impl EndCounters {
             return None;
         }
         later.iter().zip(earlier).try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?))
+    }
+
+    /// Ticks; `None` too where other CPUs may be used than before.
+    fn busy_since(&self, before: &Self) -> Option<u64> {
+        let (later, earlier) = (self.busy_ticks.as_ref()?, before.busy_ticks.as_ref()?);
+        if !later.keys().eq(earlier.keys()) {
+            return None;
+        }
+        let mut pairs = later.values().zip(earlier.values());
+        pairs.try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?))
     }
 }
 
@@ -164,14 +176,25 @@ fn softnet_dropped(text: &str) -> Option<Vec<u64>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Time that any CPU ran anything, in ticks, from the text of /proc/stat.
-fn busy_ticks(text: &str) -> Option<[u64; 1]> {
-    let fields = numbers(text.lines().find_map(|l| l.strip_prefix("cpu "))?);
+/// Time that each of these CPUs ran anything, in ticks, from the text of /proc/stat; `None`
+/// where it does not tell of one of them.
+fn busy_ticks(text: &str, cpus: &[usize]) -> Option<BTreeMap<usize, u64>> {
+    let of = |line: &str| {
+        let (cpu, times) = line.strip_prefix("cpu")?.split_once(' ')?;
+        Some((cpu.parse().ok()?, ran(times)?))
+    };
+    let mut all: BTreeMap<usize, u64> = text.lines().filter_map(of).collect();
+    all.retain(|cpu, _| cpus.contains(cpu));
+    (!cpus.is_empty() && all.len() == cpus.len()).then_some(all)
+}
+
+/// Ticks that a CPU ran anything, from its times.
+fn ran(times: &str) -> Option<u64> {
+    let fields = numbers(times);
     let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields[..] else {
         return None;
     };
-    let all = [user, nice, system, irq, softirq];
-    Some([all.into_iter().try_fold(0_u64, u64::checked_add)?])
+    [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)
 }
 
 /// The numbers at the head of a text.
@@ -189,10 +212,10 @@ fn own_ns() -> Option<[u64; 1]> {
 
 /// CPUs that this process may use, by the mask of its first thread: others may be
 /// pinned.
-fn usable_cpus() -> Option<u64> {
+fn usable_cpus() -> Option<Vec<usize>> {
     let set = sched_getaffinity(Some(getpid())).ok()?;
-    let count = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).count();
-    u64::try_from(count).ok().filter(|n| *n > 0)
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
+    (!cpus.is_empty()).then_some(cpus)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use proofmark_model::{
 };
 
 pub use capacity::{Bound, Capacity};
+pub use memory::streams_are_known;
 
 use nature::Nature;
 use words::counted;

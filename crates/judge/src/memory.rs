@@ -1,7 +1,7 @@
 //! What a memory kernel touches: how much, in which order, and how much of it a
 //! cache could have given.
 
-use proofmark_model::{Cache, CacheKind, Host, Measurement};
+use proofmark_model::{Cache, CacheKind, Host, Measurement, Params};
 
 /// Bytes of a cache line on every machine that is known here.
 pub(crate) const LINE: f64 = 64.0;
@@ -29,8 +29,12 @@ pub(crate) struct Streams {
 impl Streams {
     /// Of a kernel; `None` for one that measures a time, or is none of memory.
     pub(crate) fn of(m: &Measurement) -> Option<Self> {
-        let op = match m.kernel.strip_prefix("memory.")? {
-            "sweep" => m.params.text("op")?,
+        Self::of_point(&m.kernel, &m.params)
+    }
+
+    fn of_point(kernel: &str, params: &Params) -> Option<Self> {
+        let op = match kernel.strip_prefix("memory.")? {
+            "sweep" => params.text("op")?,
             name => name,
         };
         let (read, written) = match op {
@@ -47,6 +51,12 @@ impl Streams {
     pub(crate) fn counted(self) -> f64 {
         self.read + self.written
     }
+}
+
+/// Whether it is known which streams a point of a memory kernel reads and writes: without them
+/// it has no ceiling.
+pub fn streams_are_known(kernel: &str, params: &Params) -> bool {
+    Streams::of_point(kernel, params).is_some()
 }
 
 /// Bytes of the kernel's largest array or region: what STREAM's rule of 4 times the

@@ -4,34 +4,17 @@
 mod frames;
 
 use proofmark_model::{
-    End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial, Unit,
+    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial, Unit,
 };
 
-pub(crate) use frames::{Frames, packet};
+pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
 
-/// Which way blocks go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// From the near end to the far end.
-    Forward,
-    /// From the far end to the near end.
-    Reverse,
-    /// Both at once; and there and back, as round trips go.
-    Both,
-}
-
-impl Direction {
-    /// Of a point.
-    pub(crate) fn of(m: &Measurement) -> Self {
-        match m.params.text("direction") {
-            Some("forward") => Self::Forward,
-            Some("reverse") => Self::Reverse,
-            _ => Self::Both,
-        }
-    }
+/// Which way a point's blocks go; those of a round trip go both ways.
+pub(crate) fn direction(m: &Measurement) -> Direction {
+    Direction::of(&m.params).unwrap_or(Direction::Both)
 }
 
 /// Whether it is a measurement of the network that has trials.
@@ -75,7 +58,7 @@ pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
 
 /// Connections of the point, each with a thread at each end.
 pub(crate) fn connections(m: &Measurement) -> u64 {
-    let ways = if m.params.text("direction") == Some("both") { 2 } else { 1 };
+    let ways = if Direction::of(&m.params) == Some(Direction::Both) { 2 } else { 1 };
     m.params.threads().max(1).saturating_mul(ways)
 }
 
@@ -128,8 +111,8 @@ pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
     })
 }
 
-/// Time that any CPU of an end's system was busy, over that of the CPUs it may use. More
-/// than all of it is that of CPUs that it may not.
+/// Time that anything ran on the CPUs that an end may use, over all that they have. Much more
+/// than all of it is no such time.
 pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
         let side = end.of(n);
@@ -138,7 +121,7 @@ pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     all.filter(|share| *share <= 1.0 + ROUGH)
 }
 
-/// An end's own threads' part of the time that its system's CPUs were busy.
+/// An end's own threads' part of the time that anything ran on the CPUs that it may use.
 pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
     share(m, |_, n| Some((end.of(n).own_cpu_s?, end.of(n).busy_s?)))
 }
@@ -190,8 +173,7 @@ pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
     }
     let at = m.trials.iter().position(|other| std::ptr::eq(other, t))?;
     let before = m.trials.get(at.checked_sub(1)?)?.network.as_ref()?;
-    let sum = |n: &NetworkTraffic| n.streams.iter().map(|s| s.retransmits as f64).sum::<f64>();
-    Some(sum(n) - sum(before)).filter(|more| *more >= 0.0)
+    n.retransmits()?.checked_sub(before.retransmits()?).map(|more| more as f64)
 }
 
 /// Bytes of a segment of whose connection nothing is known: that of Ethernet.
@@ -245,21 +227,17 @@ mod tests {
         assert!(near(own, 0.5) && system.is_some_and(|s| near(s, 1.0)), "four threads, two CPUs");
         let (own, system) = using(0.1, 8);
         assert!(near(own, 0.25) && system.is_some_and(|s| near(s, 0.25)), "a CPU each");
-        assert_eq!(using(0.2, 2).1, None, "CPUs that it may not use");
+        assert_eq!(using(0.2, 2).1, None, "more than there is");
         let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().far.cpus = None);
         assert_eq!(own_share(&silent, End::Far), None);
     }
 
     #[test]
     fn round_trips_go_both_ways() {
-        let direction = |word: &str| {
-            let mut m = tcp(1, "peer");
-            m.params = m.params.with("direction", word);
-            Direction::of(&m)
-        };
-        assert_eq!(["forward", "reverse", "both"].map(direction), {
-            [Direction::Forward, Direction::Reverse, Direction::Both]
-        });
-        assert_eq!(Direction::of(&round_trips("tcp", "block")), Direction::Both);
+        let mut m = tcp(1, "peer");
+        assert_eq!(direction(&m), Direction::Forward);
+        m.params = m.params.with("direction", "reverse");
+        assert_eq!(direction(&m), Direction::Reverse);
+        assert_eq!(direction(&round_trips("tcp", "block")), Direction::Both);
     }
 }

@@ -309,6 +309,17 @@ pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
     m
 }
 
+/// Gives the trials values around another rate, in the same time, and keeps what else they
+/// tell.
+pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
+    let values = around(rate);
+    let m = each(m, |i, t| {
+        t.value = values[i];
+        t.work = t.value * t.seconds;
+    });
+    Measurement { summary: summary(&values), ..m }
+}
+
 /// The measurement, judged.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
     let (spec, policy) = (spec(&m.kernel), policy());

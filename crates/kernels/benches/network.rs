@@ -344,7 +344,7 @@ fn main() -> Result<(), Error> {
     let mut told = String::new();
     BufReader::new(far.0.stdout.take().ok_or("no output")?).read_line(&mut told)?;
     let address: Address = told.trim().parse()?;
-    let lead = Lead::connect(&address, &key, "bench", LIMITS.seconds, LIMITS.bytes)?;
+    let lead = Lead::connect(&address, &key, "bench", LIMITS)?;
     let invitation = lead.invitation().to_json();
     let null = Stdio::null;
     let _servers = [

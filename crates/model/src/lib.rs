@@ -37,7 +37,8 @@ pub use measurement::{
 };
 pub use nearest::nearest;
 pub use network::{
-    Datagrams, End, EndTraffic, FarEnd, Interface, Network, NetworkPath, NetworkTraffic, TcpState,
+    Datagrams, Direction, End, EndTraffic, FarEnd, Interface, Network, NetworkPath, NetworkTraffic,
+    TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, Policy};

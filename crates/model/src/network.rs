@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Measurement, Probe, Trial, Unit};
+use crate::{Measurement, Params, Probe, Trial, Unit};
 
 /// Where the network subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +91,11 @@ pub struct Interface {
     pub driver: Option<String>,
 }
 
+/// Bytes of the buffers that are asked for of a UDP socket where the knob says nothing: as many
+/// as a system usually allows, so that a receiver that is not running for a moment loses
+/// nothing.
+pub const UDP_BUFFER: u64 = 4 << 20;
+
 /// What a network kernel did in one trial, counted at both ends. Bytes are payload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkTraffic {
@@ -111,6 +116,14 @@ pub struct NetworkTraffic {
     pub near: EndTraffic,
     /// What the far end's did.
     pub far: EndTraffic,
+}
+
+impl NetworkTraffic {
+    /// Segments that all connections have sent again since they were made; `None` where
+    /// there is none that tells.
+    pub fn retransmits(&self) -> Option<u64> {
+        self.streams.iter().map(|s| s.retransmits).reduce(u64::saturating_add)
+    }
 }
 
 /// One of the two ends.
@@ -139,6 +152,54 @@ impl End {
         match self {
             Self::Near => "near end",
             Self::Far => "far end",
+        }
+    }
+}
+
+/// Which way the blocks of a stream go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the near end to the far end.
+    Forward,
+    /// From the far end to the near end.
+    Reverse,
+    /// Both at once; and there and back, as round trips go.
+    Both,
+}
+
+impl Direction {
+    /// All of them, in the order of the knob's choices.
+    pub const ALL: [Self; 3] = [Self::Forward, Self::Reverse, Self::Both];
+
+    /// The word of the `direction` knob.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Reverse => "reverse",
+            Self::Both => "both",
+        }
+    }
+
+    /// Of a point; `None` where it has no such knob.
+    pub fn of(params: &Params) -> Option<Self> {
+        let word = params.text("direction")?;
+        Self::ALL.into_iter().find(|d| d.as_str() == word)
+    }
+
+    /// Whether that end sends blocks.
+    pub fn sends(self, end: End) -> bool {
+        self != match end {
+            End::Near => Self::Reverse,
+            End::Far => Self::Forward,
+        }
+    }
+
+    /// Whether that end receives blocks.
+    pub fn receives(self, end: End) -> bool {
+        self != match end {
+            End::Near => Self::Forward,
+            End::Far => Self::Reverse,
         }
     }
 }
@@ -257,10 +318,20 @@ pub struct EndTraffic {
     pub cpu_dropped: Option<u64>,
     /// CPU time of this end's own threads, in CPU-seconds.
     pub own_cpu_s: Option<f64>,
-    /// CPU time of its whole system, in CPU-seconds.
+    /// Time that anything ran on the CPUs that this end may use, in CPU-seconds.
     pub busy_s: Option<f64>,
     /// CPUs that this end may use.
     pub cpus: Option<u64>,
+}
+
+impl EndTraffic {
+    /// Bytes that the interface of this end, which is `end`, moved the way, or the ways, that
+    /// the blocks go.
+    pub fn carried(&self, direction: Direction, end: End) -> Option<u64> {
+        let part = |counted, wanted| if wanted { counted } else { Some(0) };
+        let sent: u64 = part(self.out_bytes, direction.sends(end))?;
+        Some(sent.saturating_add(part(self.in_bytes, direction.receives(end))?))
+    }
 }
 
 #[cfg(test)]
@@ -306,5 +377,35 @@ mod tests {
         assert_eq!((sum.duplicated, sum.jitter_s), (Some(2), None));
         assert_eq!(of(1, 1, Some(2)).plus(of(1, 1, None)).reordered, None, "one does not tell");
         assert_eq!((of(9, 10, None).lost(), of(0, 0, None).loss()), (0, 0.0));
+    }
+    #[test]
+    fn each_direction_has_its_word() {
+        let of = |word: &str| Direction::of(&Params::default().with("direction", word));
+        for direction in Direction::ALL {
+            assert_eq!(of(direction.as_str()), Some(direction));
+        }
+        assert_eq!((of("up"), Direction::of(&Params::default())), (None, None));
+    }
+
+    #[test]
+    fn each_direction_is_carried_by_its_own_counters() {
+        let end = EndTraffic { in_bytes: Some(10), out_bytes: Some(1), ..EndTraffic::default() };
+        let carried = |d| End::BOTH.map(|e| end.carried(d, e));
+        assert_eq!(carried(Direction::Forward), [Some(1), Some(10)]);
+        assert_eq!(carried(Direction::Reverse), [Some(10), Some(1)]);
+        assert_eq!(carried(Direction::Both), [Some(11), Some(11)]);
+        let silent = EndTraffic { in_bytes: None, ..end };
+        assert_eq!(silent.carried(Direction::Forward, End::Near), Some(1), "not asked for");
+        assert_eq!(silent.carried(Direction::Both, End::Near), None);
+    }
+
+    #[test]
+    fn retransmits_are_of_all_connections() {
+        let of = |each: &[u64]| {
+            let state = |n: &u64| TcpState { retransmits: *n, ..TcpState::default() };
+            let streams = each.iter().map(state).collect();
+            NetworkTraffic { streams, ..NetworkTraffic::default() }.retransmits()
+        };
+        assert_eq!((of(&[1, 2]), of(&[u64::MAX, 1]), of(&[])), (Some(3), Some(u64::MAX), None));
     }
 }

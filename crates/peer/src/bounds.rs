@@ -1,34 +1,35 @@
 //! What a task of the far end may still do.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-
-/// Told when the bytes are used up.
-pub(crate) trait Spent: Send + Sync {
-    fn used_up(&self);
-}
 
 /// The bytes that a session may still carry.
-pub(crate) struct Purse {
+pub(crate) struct Allowance {
     most: u64,
     spent: AtomicU64,
-    owner: Weak<dyn Spent>,
+    /// Set once a task asks for more than is left; from then on none gets any.
+    used_up: AtomicBool,
 }
 
-impl Purse {
-    pub(crate) fn new(most: u64, owner: Weak<dyn Spent>) -> Self {
-        Self { most, spent: AtomicU64::new(0), owner }
+impl Allowance {
+    pub(crate) fn new(most: u64) -> Self {
+        Self { most, spent: AtomicU64::new(0), used_up: AtomicBool::new(false) }
     }
 
     /// Bytes that tasks said they carried, at most as many as were allowed.
     pub(crate) fn spent(&self) -> u64 {
-        self.spent.load(Ordering::Relaxed).min(self.most)
+        if self.used_up() { self.most } else { self.spent.load(Ordering::Relaxed).min(self.most) }
+    }
+
+    /// Whether a task asked for more than was left.
+    pub(crate) fn used_up(&self) -> bool {
+        self.used_up.load(Ordering::Acquire)
     }
 }
 
 /// The bounds of one job: they end when the job ends, and with it its session.
 pub struct Bounds {
-    purse: Arc<Purse>,
+    allowance: Arc<Allowance>,
     ended: AtomicBool,
 }
 
@@ -36,32 +37,26 @@ impl Bounds {
     /// Bounds that belong to no session, for the tests of tasks: `bytes` in all.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        struct Nobody;
-        impl Spent for Nobody {
-            fn used_up(&self) {}
-        }
-        Self::within(Arc::new(Purse::new(bytes, Weak::<Nobody>::new())))
+        Self::within(Arc::new(Allowance::new(bytes)))
     }
 
-    pub(crate) fn within(purse: Arc<Purse>) -> Self {
-        Self { purse, ended: AtomicBool::new(false) }
+    pub(crate) fn within(allowance: Arc<Allowance>) -> Self {
+        Self { allowance, ended: AtomicBool::new(false) }
     }
 
     /// Counts bytes of payload before they are sent, or after they are received, over all
     /// tasks of the session. False if they are more than were agreed, or if the job has
-    /// ended: the task stops then. All tasks share one counter, so ask for many blocks at
-    /// a time where blocks are small.
+    /// ended: the task stops then, and may still say so over its connection, which is shut
+    /// down once it returns. All tasks share one counter, so ask for many blocks at a time
+    /// where blocks are small.
     pub fn spend(&self, bytes: u64) -> bool {
         if self.ended() {
             return false;
         }
-        let before = self.purse.spent.fetch_add(bytes, Ordering::Relaxed);
-        let fits = before.checked_add(bytes).is_some_and(|spent| spent <= self.purse.most);
+        let before = self.allowance.spent.fetch_add(bytes, Ordering::Relaxed);
+        let fits = before.checked_add(bytes).is_some_and(|spent| spent <= self.allowance.most);
         if !fits {
-            self.end();
-            if let Some(owner) = self.purse.owner.upgrade() {
-                owner.used_up();
-            }
+            self.allowance.used_up.store(true, Ordering::Release);
         }
         fits
     }
@@ -70,7 +65,7 @@ impl Bounds {
     /// ended, or the bytes are used up.
     #[must_use]
     pub fn ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.ended.load(Ordering::Acquire) || self.allowance.used_up()
     }
 
     pub(crate) fn end(&self) {
@@ -80,7 +75,7 @@ impl Bounds {
 
 impl std::fmt::Debug for Bounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (spent, most) = (self.purse.spent(), self.purse.most);
+        let (spent, most) = (self.allowance.spent(), self.allowance.most);
         f.debug_struct("Bounds").field("spent", &spent).field("most", &most).finish()
     }
 }
@@ -94,7 +89,7 @@ mod tests {
         let bounds = Bounds::of(10);
         assert!(bounds.spend(4) && bounds.spend(6) && !bounds.ended());
         assert!(!bounds.spend(1) && bounds.ended() && !bounds.spend(0));
-        assert_eq!(bounds.purse.spent(), 10);
+        assert_eq!(bounds.allowance.spent(), 10);
     }
 
     #[test]
@@ -102,5 +97,14 @@ mod tests {
         let bounds = Bounds::of(u64::MAX);
         assert!(bounds.spend(u64::MAX));
         assert!(!bounds.spend(1) && !bounds.spend(u64::MAX) && bounds.ended());
+        assert_eq!(bounds.allowance.spent(), u64::MAX);
+    }
+
+    #[test]
+    fn what_one_job_uses_up_no_other_has() {
+        let allowance = Arc::new(Allowance::new(10));
+        let [one, other] = [(); 2].map(|()| Bounds::within(Arc::clone(&allowance)));
+        assert!(one.spend(9) && !one.spend(u64::MAX) && allowance.used_up());
+        assert!(other.ended() && !other.spend(1));
     }
 }

@@ -6,10 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::address::Address;
-use crate::door::enter;
 use crate::error::PeerError;
+use crate::handshake::enter;
 use crate::key::Key;
 use crate::message::{ToFar, ToNear};
+use crate::printable::printable;
 use crate::sealed::Sealed;
 use crate::timed::Timed;
 use crate::token::Token;
@@ -28,7 +29,7 @@ pub(crate) fn control(
     key: &Key,
     first: &ToFar,
 ) -> Result<(Sealed, ToNear), PeerError> {
-    let told = |error| closed_door(to, error);
+    let told = |error| unanswered(to, error);
     let once = || {
         let stream = connect(to)?;
         // Small messages, each waited for.
@@ -45,7 +46,7 @@ pub(crate) fn control(
 
 /// Opens a data connection; it comes back without timeouts.
 pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError> {
-    let told = |error| closed_door(to, error);
+    let told = |error| unanswered(to, error);
     let once = || {
         let stream = connect(to)?;
         let mut timed = Timed::new(&stream, Some(Instant::now() + PATIENCE));
@@ -104,7 +105,7 @@ fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, Pe
 }
 
 /// What an error before the first answer means.
-fn closed_door(to: SocketAddr, error: io::Error) -> PeerError {
+fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
     let address = to.to_string();
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
@@ -121,9 +122,9 @@ pub(crate) fn other(to: SocketAddr, answer: ToNear) -> PeerError {
     let address = to.to_string();
     match answer {
         ToNear::Busy { seconds } => PeerError::Busy { address, seconds },
-        ToNear::Differs { version } => PeerError::Version { address, far: version },
+        ToNear::Differs { version } => PeerError::Version { address, far: printable(&version) },
         ToNear::Refused { reason } | ToNear::Ended { reason } => {
-            PeerError::Refused { address, reason }
+            PeerError::Refused { address, reason: printable(&reason) }
         }
         _ => PeerError::Unexpected { address },
     }

@@ -1,7 +1,7 @@
 //! A worker's own channel into its run's session.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::work::Ends;
 pub struct Channel {
     sealed: Sealed,
     ends: Ends,
-    invitation: Invitation,
+    address: SocketAddr,
 }
 
 impl Channel {
@@ -31,7 +31,7 @@ impl Channel {
             (sealed, ToNear::Joined) => {
                 let broken = |source| PeerError::Broken { address: address.to_string(), source };
                 let ends = Ends::of(sealed.stream()).map_err(broken)?;
-                Ok(Self { sealed, ends, invitation: invitation.clone() })
+                Ok(Self { sealed, ends, address: *address })
             }
             (_, answer) => Err(other(*address, answer)),
         }
@@ -45,7 +45,7 @@ impl Channel {
     pub fn open(&mut self, job: &Value) -> Result<Vec<OpenStream>, PeerError> {
         match self.ask(&ToFar::Open { job: job.clone() })? {
             ToNear::Opened { streams } => Ok(streams),
-            answer => Err(other(self.invitation.address, answer)),
+            answer => Err(other(self.address, answer)),
         }
     }
 
@@ -55,7 +55,7 @@ impl Channel {
     /// # Errors
     /// [`PeerError::Refused`] if the stream's token is no longer good.
     pub fn data(&self, stream: &OpenStream) -> Result<TcpStream, PeerError> {
-        data(self.invitation.address, stream.token)
+        data(self.address, stream.token)
     }
 
     /// The far end's counters of network traffic, now.
@@ -65,7 +65,7 @@ impl Channel {
     pub fn counters(&mut self) -> Result<Value, PeerError> {
         match self.ask(&ToFar::Counters)? {
             ToNear::Counters { value } => Ok(value),
-            answer => Err(other(self.invitation.address, answer)),
+            answer => Err(other(self.address, answer)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Channel {
         let asked = self.sealed.send(message, until());
         let answered = asked.and_then(|()| self.sealed.receive(Some(until())));
         answered.map_err(|source: io::Error| PeerError::Broken {
-            address: self.invitation.address.to_string(),
+            address: self.address.to_string(),
             source,
         })
     }

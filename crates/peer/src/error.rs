@@ -52,6 +52,15 @@ pub enum PeerError {
         /// Host and port.
         address: String,
     },
+    /// An address of this machine leads to another one.
+    #[error(
+        "{address} leads to another machine (boot ids differ), through a forwarder: give that \
+         machine's own address"
+    )]
+    Forwarded {
+        /// Host and port.
+        address: String,
+    },
     /// Another run is served.
     #[error("{address} serves another run, for {seconds} s at most; try again then")]
     Busy {

@@ -30,12 +30,7 @@ impl Invitation {
     /// The value of the environment variable.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let Self { address, key, session, interface } = self.clone();
-        let (key, session) = (String::from(key), String::from(session));
-        let all = serde_json::json!({
-            "address": address, "key": key, "session": session, "interface": interface,
-        });
-        all.to_string()
+        serde_json::json!(self).to_string()
     }
 
     /// From the value of the environment variable.

@@ -12,9 +12,9 @@ use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::invitation::Invitation;
 use crate::key::Key;
-use crate::message::{ToFar, ToNear};
+use crate::message::{Limits, ToFar, ToNear};
+use crate::printable::printable;
 use crate::sealed::Sealed;
-use crate::server::Limits;
 use crate::work::Ends;
 
 /// A session of this run at a far end. Dropped, it ends the session.
@@ -29,8 +29,8 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Asks for a session of at most `seconds` and `bytes` of payload, sent and received;
-    /// it may be granted less. `run` is its name in the far end's log.
+    /// Asks for a session; it may be granted less than was asked. `run` is its name in the
+    /// far end's log.
     ///
     /// # Errors
     /// Why there is none, and what to do about it.
@@ -38,11 +38,10 @@ impl Lead {
         address: &Address,
         key: &Key,
         run: &str,
-        seconds: u64,
-        bytes: u64,
+        asked: Limits,
     ) -> Result<Self, PeerError> {
         let run = run.chars().take(100).collect();
-        let hello = ToFar::Hello { version: VERSION.to_owned(), run, seconds, bytes };
+        let hello = ToFar::Hello { version: VERSION.to_owned(), run, asked };
         match reach(address, key, &hello)? {
             (to, channel, ToNear::Welcome { session, silence_ms, granted }) => {
                 let invitation =
@@ -110,7 +109,7 @@ fn ping(channel: &mut Sealed, silence: Duration) -> String {
     loop {
         match exchange(channel, silence) {
             Ok(ToNear::Pong) => {}
-            Ok(ToNear::Ended { reason }) => return reason,
+            Ok(ToNear::Ended { reason }) => return printable(&reason),
             Ok(_) => return "the far end answered something else than was asked".to_owned(),
             Err(error) => return gone(&error, silence),
         }

@@ -36,7 +36,7 @@
 //! let (address, stop) = (server.address().into(), server.stop());
 //! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
 //!
-//! let lead = Lead::connect(&address, &key, "example", 10, 1 << 20)?;
+//! let lead = Lead::connect(&address, &key, "example", limits)?;
 //! assert!(lead.alive());
 //! # drop(lead); stop.stop();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,14 +46,15 @@ mod address;
 mod bounds;
 mod call;
 mod channel;
-mod door;
 mod error;
+mod handshake;
 mod hex;
 mod invitation;
 mod key;
 mod lead;
 mod message;
 mod overview;
+mod printable;
 mod sealed;
 mod server;
 mod this_host;
@@ -69,13 +70,13 @@ pub use error::PeerError;
 pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use lead::Lead;
-pub use message::OpenStream;
+pub use message::{Limits, OpenStream};
 pub use overview::Overview;
-pub use server::{Event, Limits, Patience, Server, Stop};
+pub use server::{Event, Patience, Server, Stop};
 pub use this_host::this_host;
 pub use token::Token;
 pub use work::{Ends, Task, Work};
 
 /// The program's version and, after the stroke, that of the control protocol. Both ends
 /// must have the same.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");

@@ -4,8 +4,16 @@ use proofmark_model::{FarEnd, Interface};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::server::Limits;
 use crate::token::Token;
+
+/// How long a session lasts and how much it carries, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Seconds.
+    pub seconds: u64,
+    /// Bytes of payload, sent and received, over all its data connections and datagrams.
+    pub bytes: u64,
+}
 
 /// From the near end to the far end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,10 +30,8 @@ pub enum ToFar {
         version: String,
         /// Name of the run, for the server's log.
         run: String,
-        /// How long the session is to last at most.
-        seconds: u64,
-        /// How many bytes the far end is to send and receive for it at most.
-        bytes: u64,
+        /// What the session is to be granted.
+        asked: Limits,
     },
     /// A worker's first message: it joins the lead's session.
     Join {

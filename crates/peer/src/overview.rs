@@ -7,8 +7,9 @@ use crate::address::Address;
 use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::key::Key;
-use crate::message::{ToFar, ToNear};
-use crate::server::Limits;
+use crate::message::{Limits, ToFar, ToNear};
+use crate::printable::printable;
+use crate::this_host::boot_id;
 use crate::work::Ends;
 
 /// A far end that holds the key and has no session, as it told when it was asked.
@@ -28,15 +29,67 @@ impl Overview {
     /// Asks for it. The far end is as free afterwards as it was before.
     ///
     /// # Errors
-    /// As [`crate::Lead::connect`].
+    /// As [`crate::Lead::connect`], and [`PeerError::Forwarded`] if an address of this
+    /// machine leads to another: what was measured there would pass for this one's loopback.
     pub fn of(address: &Address, key: &Key) -> Result<Self, PeerError> {
         match reach(address, key, &ToFar::Look { version: VERSION.to_owned() })? {
             (to, channel, ToNear::Overview { host, interface, limits }) => {
                 let broken = |source| PeerError::Broken { address: to.to_string(), source };
                 let ends = Ends::of(channel.stream()).map_err(broken)?;
-                Ok(Self { far: *host, far_interface: interface.map(|i| *i), limits, ends })
+                if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
+                    return Err(PeerError::Forwarded { address: to.to_string() });
+                }
+                let far_interface = interface.map(|i| shown_interface(*i));
+                Ok(Self { far: shown(*host), far_interface, limits, ends })
             }
             (to, _, answer) => Err(other(to, answer)),
+        }
+    }
+}
+
+/// Whether what answers at an address of this machine runs on another: both boot ids are
+/// known, and they differ.
+fn forwarded(ends: Ends, here: Option<&str>, there: Option<&str>) -> bool {
+    ends.one_machine() && here.zip(there).is_some_and(|(here, there)| here != there)
+}
+
+/// A machine whose words can be shown.
+fn shown(far: FarEnd) -> FarEnd {
+    let text = |text: String| printable(&text);
+    FarEnd {
+        name: text(far.name),
+        boot_id: far.boot_id.map(text),
+        cpu: far.cpu.map(text),
+        os: text(far.os),
+        version: text(far.version),
+        ..far
+    }
+}
+
+/// An interface whose words can be shown.
+fn shown_interface(far: Interface) -> Interface {
+    let text = |text: String| printable(&text);
+    Interface { name: text(far.name), kind: text(far.kind), driver: far.driver.map(text), ..far }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forwarder_is_known_by_two_boot_ids_at_one_machine() {
+        let ends = |peer: &str| Ends {
+            local: "127.0.0.1:1".parse().unwrap(),
+            peer: peer.parse().unwrap(),
+        };
+        for (peer, here, there, is) in [
+            ("127.0.0.1:2", Some("a"), Some("b"), true),
+            ("127.0.0.1:2", Some("a"), Some("a"), false),
+            ("127.0.0.1:2", None, Some("b"), false),
+            ("127.0.0.1:2", Some("a"), None, false),
+            ("10.0.0.2:2", Some("a"), Some("b"), false),
+        ] {
+            assert_eq!(forwarded(ends(peer), here, there), is, "{peer} {here:?} {there:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use snow::TransportState;
 
-use crate::door::{TAG, open, seal};
+use crate::handshake::{TAG, open, seal};
 use crate::timed::Timed;
 use crate::wire::{LONGEST, decode, encode, read_frame, write_frame};
 

@@ -12,16 +12,24 @@ use crate::VERSION;
 #[must_use]
 pub fn this_host() -> FarEnd {
     let uname = uname();
-    let text = |path| std::fs::read_to_string(path).ok();
     let (system, release) = (uname.sysname(), uname.release());
     FarEnd {
         name: uname.nodename().to_string_lossy().into_owned(),
-        boot_id: text("/proc/sys/kernel/random/boot_id").and_then(|t| first_word(&t)),
-        cpu: text("/proc/cpuinfo").and_then(|t| model_name(&t)),
+        boot_id: boot_id(),
+        cpu: read("/proc/cpuinfo").and_then(|t| model_name(&t)),
         cpus: usable_cpus(),
         os: format!("{} {}", system.to_string_lossy(), release.to_string_lossy()),
         version: VERSION.to_owned(),
     }
+}
+
+/// The kernel's random id of this boot, where /proc tells it.
+pub(crate) fn boot_id() -> Option<String> {
+    read("/proc/sys/kernel/random/boot_id").and_then(|text| first_word(&text))
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
 }
 
 /// The affinity mask; empty if the kernel does not tell.

@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use crate::door::answer_to;
+pub use crate::handshake::answer_to;
 pub use crate::message::{ToFar, ToNear};
 use crate::token::{LENGTH, Token};
 
@@ -25,7 +25,7 @@ pub const DATA: u8 = 2;
 
 /// How a connection begins.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Knock {
+pub enum Opening {
     /// It is to be a control connection; the handshake follows.
     Control,
     /// It is to be the data connection that the token stands for.
@@ -36,15 +36,15 @@ pub enum Knock {
 ///
 /// # Errors
 /// The stream's, and `InvalidData` if the first byte is neither.
-pub fn read_knock(stream: &mut impl Read) -> io::Result<Knock> {
+pub fn read_opening(stream: &mut impl Read) -> io::Result<Opening> {
     let mut kind = [0];
     stream.read_exact(&mut kind)?;
     match kind[0] {
-        CONTROL => Ok(Knock::Control),
+        CONTROL => Ok(Opening::Control),
         DATA => {
             let mut token = [0; LENGTH];
             stream.read_exact(&mut token)?;
-            Ok(Knock::Data(Token(token)))
+            Ok(Opening::Data(Token(token)))
         }
         _ => Err(malformed("neither a control nor a data connection")),
     }

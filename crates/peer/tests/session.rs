@@ -9,11 +9,14 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Far, LIMITS, PATIENCE, Raw, echoes, until_closed};
+use common::{Far, LIMITS, PATIENCE, Raw, echoes, pretender, until_closed};
 use proofmark_peer::{
     Channel, Event, Key, Lead, Limits, Overview, PeerError, Server, VERSION, this_host,
 };
 use serde_json::json;
+
+/// Enough for who is not let in.
+const LITTLE: Limits = Limits { seconds: 1, bytes: 1 };
 
 fn lives(far: &Far) {
     let seen = Overview::of(&far.address(), &far.key).unwrap();
@@ -57,7 +60,7 @@ fn a_session_lives_over_ipv6() {
 fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
     let far = Far::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
     let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, far.address.port()));
-    let lead = Lead::connect(&v4.into(), &far.key, "v4", 10, 0).unwrap();
+    let lead = Lead::connect(&v4.into(), &far.key, "v4", Limits { seconds: 10, bytes: 0 }).unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     assert_eq!(channel.counters().unwrap(), json!({ "from": "127.0.0.1" }));
     let streams = channel.open(&json!({ "streams": 1 })).unwrap();
@@ -95,7 +98,7 @@ fn to_look_takes_nothing() {
 fn another_key_is_met_with_silence_and_says_what_to_do() {
     let far = Far::start();
     let wrong = Key::generate().unwrap();
-    let error = Lead::connect(&far.address(), &wrong, "x", 1, 1).unwrap_err();
+    let error = Lead::connect(&far.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
     assert!(error.to_string().contains("keys may differ"), "{error}");
     assert!(far.told(|e| matches!(e, Event::TurnedAway { .. })));
@@ -105,7 +108,7 @@ fn another_key_is_met_with_silence_and_says_what_to_do() {
 fn no_server_and_no_proofmark_are_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let connect = || Lead::connect(&address.into(), &Key::generate().unwrap(), "x", 1, 1);
+    let connect = || Lead::connect(&address.into(), &Key::generate().unwrap(), "x", LITTLE);
     let banner = std::thread::spawn(move || {
         use std::io::Write;
         listener.accept().unwrap().0.write_all(b"SSH-2.0-x\r\n").unwrap();
@@ -117,20 +120,83 @@ fn no_server_and_no_proofmark_are_told_apart() {
     assert!(matches!(nobody, PeerError::NoServer { .. }), "{nobody:?}");
     assert!(nobody.to_string().contains("start `proofmark serve` there"), "{nobody}");
     let named = "no-such-host.invalid".parse().unwrap();
-    let unresolved = Lead::connect(&named, &Key::generate().unwrap(), "x", 1, 1).unwrap_err();
+    let unresolved = Lead::connect(&named, &Key::generate().unwrap(), "x", LITTLE).unwrap_err();
     assert!(matches!(unresolved, PeerError::Unresolved { .. }), "{unresolved:?}");
 }
 
 #[test]
 fn another_version_is_told_as_such() {
     let far = Far::start();
-    let hello =
-        json!({ "message": "hello", "version": "9.9/9", "run": "x", "seconds": 1, "bytes": 1 });
+    let hello = json!({ "message": "hello", "version": "9.9/9", "run": "x", "asked": LITTLE });
     for first in [hello, json!({ "message": "greetings", "from": "the future" })] {
         let answer = Raw::enter(far.address, &far.key).ask(&first);
         assert_eq!(answer, json!({ "message": "differs", "version": VERSION }));
     }
     far.lead();
+}
+
+#[test]
+fn an_address_of_this_machine_that_leads_to_another_is_refused() {
+    let seen = |boot_id: Option<String>| {
+        let host = proofmark_model::FarEnd { boot_id, ..this_host() };
+        let overview =
+            json!({ "message": "overview", "host": host, "interface": null, "limits": LIMITS });
+        let key = Key::generate().unwrap();
+        Overview::of(&pretender(&key, vec![overview]), &key)
+    };
+    let error = seen(Some("another".to_owned())).unwrap_err();
+    assert!(matches!(error, PeerError::Forwarded { .. }), "{error:?}");
+    assert!(error.to_string().contains("leads to another machine"), "{error}");
+    assert_eq!(seen(this_host().boot_id).unwrap().far, this_host());
+    assert_eq!(seen(None).unwrap().far.boot_id, None);
+}
+
+#[test]
+fn no_word_of_a_far_end_commands_the_terminal() {
+    const TITLE: &str = "a\u{1b}]0;b\u{7}";
+    const SHOWN: &str = "a?]0;b?";
+    let key = Key::generate().unwrap();
+    let look = |answer| Overview::of(&pretender(&key, vec![answer]), &key);
+    for answer in [
+        json!({ "message": "refused", "reason": TITLE }),
+        json!({ "message": "ended", "reason": TITLE }),
+        json!({ "message": "differs", "version": TITLE }),
+    ] {
+        let error = look(answer).unwrap_err().to_string();
+        assert!(error.contains(SHOWN) && !error.contains(char::is_control), "{error:?}");
+    }
+    let host = proofmark_model::FarEnd {
+        name: TITLE.to_owned(),
+        cpu: Some(TITLE.to_owned()),
+        os: TITLE.to_owned(),
+        version: TITLE.to_owned(),
+        ..this_host()
+    };
+    let interface = proofmark_model::Interface {
+        name: TITLE.to_owned(),
+        kind: TITLE.to_owned(),
+        driver: Some(TITLE.to_owned()),
+        mtu: 1500,
+        bits_per_s: None,
+    };
+    let overview =
+        json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS });
+    let seen = look(overview).unwrap();
+    let interface = seen.far_interface.unwrap();
+    let words = [seen.far.name, seen.far.cpu.unwrap(), seen.far.os, seen.far.version];
+    assert_eq!(words, [SHOWN; 4]);
+    assert_eq!([interface.name, interface.kind, interface.driver.unwrap()], [SHOWN; 3]);
+    let session = proofmark_peer::Token::random().unwrap();
+    let welcome = json!({ "message": "welcome", "session": session, "silence_ms": 50,
+        "granted": LITTLE });
+    let ended = json!({ "message": "ended", "reason": TITLE });
+    let lead = Lead::connect(&pretender(&key, vec![welcome, ended]), &key, "x", LITTLE).unwrap();
+    let begin = Instant::now();
+    while lead.alive() {
+        assert!(begin.elapsed() < Duration::from_secs(2));
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(lead.ended().unwrap(), SHOWN);
 }
 
 #[test]
@@ -143,7 +209,7 @@ fn no_more_than_the_server_allows_is_granted() {
     ] {
         let far = Far::at(Ipv4Addr::LOCALHOST.into(), limits);
         assert_eq!(Overview::of(&far.address(), &far.key).unwrap().limits, limits);
-        let lead = Lead::connect(&far.address(), &far.key, "x", seconds, bytes).unwrap();
+        let lead = Lead::connect(&far.address(), &far.key, "x", Limits { seconds, bytes }).unwrap();
         assert_eq!(lead.granted(), granted);
         assert!(
             far.told(
@@ -154,23 +220,10 @@ fn no_more_than_the_server_allows_is_granted() {
 }
 
 #[test]
-fn what_the_server_allows_ends_who_asked_for_more() {
-    let far = Far::at(Ipv4Addr::LOCALHOST.into(), Limits { seconds: 60, bytes: 1000 });
-    let lead = Lead::connect(&far.address(), &far.key, "x", 60, u64::MAX).unwrap();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
-    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
-    let mut data = channel.data(&streams[0]).unwrap();
-    echoes(&mut data, &[1; 1000]);
-    std::io::Write::write_all(&mut data, b"1").unwrap();
-    assert_eq!(until_closed(&mut data).0, 0);
-    far.free_within(Duration::from_secs(2));
-    assert_eq!(lead.ended().unwrap(), "its bytes are used up");
-}
-
-#[test]
 fn bytes_that_are_used_up_end_the_session() {
     let far = Far::start();
-    let lead = Lead::connect(&far.address(), &far.key, "x", 60, 1000).unwrap();
+    let lead =
+        Lead::connect(&far.address(), &far.key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let streams = channel.open(&json!({ "streams": 2 })).unwrap();
     let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
@@ -193,7 +246,8 @@ fn bytes_that_are_used_up_end_the_session() {
 fn time_that_is_up_ends_the_session() {
     let far = Far::start();
     let begin = Instant::now();
-    let lead = Lead::connect(&far.address(), &far.key, "x", 2, 1000).unwrap();
+    let lead =
+        Lead::connect(&far.address(), &far.key, "x", Limits { seconds: 2, bytes: 1000 }).unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let stream = channel.open(&json!({ "streams": 1 })).unwrap();
     let mut data = channel.data(&stream[0]).unwrap();
@@ -300,7 +354,7 @@ fn a_log_that_stalls_holds_nothing_up() {
         std::thread::park();
     };
     let serving = std::thread::spawn(move || server.serve(&common::Echo::default(), stalled));
-    let lead = Lead::connect(&address, &key, "x", 60, 1000).unwrap();
+    let lead = Lead::connect(&address, &key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
     // Each of them is told.
     for _ in 0..20 {
         assert!(matches!(Overview::of(&address, &key), Err(PeerError::Busy { .. })));

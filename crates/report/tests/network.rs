@@ -8,7 +8,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Measurement, Param, Probe, Verdict};
+use proofmark_model::{Measurement, Param, Probe, Run, Verdict};
 use proofmark_report::view::{LineChart, View};
 use proofmark_report::{Options, terminal};
 use reading::{column, each, kernel};
@@ -16,6 +16,21 @@ use rows::csv_rows;
 
 fn over(m: &Measurement, path: &str) -> bool {
     m.params.text("path") == Some(path)
+}
+
+#[test]
+fn any_kernel_of_the_network_is_at_a_glance() {
+    let mut run = fixture::network();
+    let mut spec = run.kernels["network.tcp.stream"].clone();
+    (spec.id, spec.title) = ("network.sctp".into(), "SCTP throughput".into());
+    for m in each(&mut run, "network.tcp.stream") {
+        m.kernel = "network.sctp".to_owned();
+    }
+    run.kernels.insert("network.sctp".to_owned(), spec);
+    let rows = |run: &Run| column(&View::of(run).glances[0], "operation").join(" ");
+    assert!(rows(&run).contains("SCTP, forward"), "{}", rows(&run));
+    run.kernels.remove("network.sctp");
+    assert!(rows(&run).contains("network.sctp, forward"), "{}", rows(&run));
 }
 
 #[test]

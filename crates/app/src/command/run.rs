@@ -17,9 +17,9 @@ use proofmark_report::terminal::Terminal;
 
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
-use crate::far::{Far, Served, on_network, session_for};
+use crate::far::{Far, Served, session_for};
 use crate::output::{Output, try_out, write_whole};
-use crate::plan::{Planned, estimate, plan};
+use crate::plan::{Planned, asks_for, estimate, plan};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -34,9 +34,6 @@ const PATIENCE_TIMES: f64 = 50.0;
 /// Bytes a second that the slowest disk takes while a file is laid out.
 const SLOWEST_DISK: f64 = 2e6;
 
-/// A peer was named for nothing.
-const NO_NETWORK: &str = "--peer: no network kernel is to be measured";
-
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut host = machine::look(args.disk_path.as_deref());
@@ -46,9 +43,6 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
     }
     let planned = plan(args, &host)?;
-    if args.peer.is_some() && !planned.plan.points.iter().any(on_network) {
-        return Err(Usage::error(NO_NETWORK));
-    }
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported.chain(&planned.left_out) {
@@ -82,10 +76,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
 /// The far end, if any network kernel is to run. Without a peer, whatever keeps this
 /// machine from being its own far end costs the network kernels, not the run.
 fn far_end(args: &RunArgs, host: &mut Host) -> Result<Option<Far>> {
-    let network = |name: &String| name.starts_with(Subsystem::Network.as_str());
-    if !args.names.is_empty() && !args.names.iter().any(network) {
+    if !asks_for(args, Subsystem::Network)? {
         return match &args.peer {
-            Some(_) => Err(Usage::error(NO_NETWORK)),
+            Some(_) => Err(Usage::error("--peer: no network kernel is to be measured")),
             None => Ok(None),
         };
     }

@@ -1,9 +1,6 @@
 //! Which points this machine can run, and with how much data.
 
-use std::net::SocketAddr;
-
 use proofmark_engine::{Kernel, Refusal};
-use proofmark_kernels::network::DATAGRAM_V4;
 use proofmark_model::{
     AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, Subsystem,
     format_size,
@@ -45,7 +42,7 @@ impl Gathering<'_> {
         for asked in combinations {
             for params in kernel.settle(asked.clone(), self.host) {
                 let id = kernel.spec().id.to_string();
-                if let Err(Refusal(reason)) = self.supports(kernel, &params) {
+                if let Err(Refusal(reason)) = kernel.supports_on(&params, self.host) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
                 } else if let Some(params) = self.fitted(kernel, params) {
                     self.tell_of_engine(&id, &asked, &params);
@@ -55,28 +52,6 @@ impl Gathering<'_> {
                     }
                 }
             }
-        }
-    }
-
-    /// Whether this machine can run the point, as far as can be told before it is set up.
-    fn supports(&self, kernel: &dyn Kernel, params: &Params) -> Result<(), Refusal> {
-        let io_uring = &self.host.limits.io_uring;
-        if params.text("engine") == Some("io_uring") && io_uring.get() == Some(&false) {
-            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
-        }
-        kernel.supports(params)?;
-        match (params.int("block_size"), self.host.network.get()) {
-            (Some(block), Some(network))
-                if kernel.spec().id.starts_with("network.udp.")
-                    && block > DATAGRAM_V4
-                    && network.address.parse().is_ok_and(|a: SocketAddr| a.is_ipv4()) =>
-            {
-                Err(Refusal(format!(
-                    "a UDP datagram over IPv4 carries at most {DATAGRAM_V4} B of payload, \
-                     block_size is {block} B"
-                )))
-            }
-            _ => Ok(()),
         }
     }
 
@@ -140,7 +115,7 @@ impl Gathering<'_> {
             room.what,
             format_size(room.bytes)
         );
-        let Some(smaller) = shrunk(kernel, &params, room) else {
+        let Some(smaller) = shrunk(kernel, &params, room, self.host) else {
             let knobs = words(spec, &params);
             let line = format!("{id} with {knobs}: {cause}, and it cannot be had with less");
             tell(&mut self.planned.left_out, line);
@@ -172,7 +147,7 @@ struct Room<'a> {
 
 /// The same point with as much less data as fits into so many bytes: whole MiB of the
 /// knob that is a size left to the machine. `None`: it cannot be had with less.
-fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room) -> Option<Params> {
+fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room, host: &Host) -> Option<Params> {
     const MIB: u64 = 1 << 20;
     let is_size = |k: &&Knob| {
         matches!(k.kind, KnobKind::Size { .. })
@@ -186,7 +161,7 @@ fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room) -> Option<Params> {
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
         .map(|mib| params.clone().with(&knob.name, mib * MIB))
-        .find(|p| (room.needed)(p) <= room.bytes && kernel.supports(p).is_ok())
+        .find(|p| (room.needed)(p) <= room.bytes && kernel.supports_on(p, host).is_ok())
 }
 
 /// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
@@ -262,17 +237,18 @@ mod tests {
                     (name, Err(_)) => params.with(name, knob.default.as_ref()),
                 };
             }
-            let params = kernel.settle(params, &crate::machine::look(None)).remove(0);
+            let host = crate::machine::look(None);
+            let params = kernel.settle(params, &host).remove(0);
             if kernel.supports(&params).is_err() {
                 continue; // NUMA kernels, where there is one node.
             }
             let needed = |p: &Params| kernel.memory_bytes(p);
             let room = |bytes| Room { what: "memory", bytes, needed: &needed, advice: "" };
             let most = 300 << 20;
-            let smaller = shrunk(*kernel, &params, &room(most)).unwrap();
+            let smaller = shrunk(*kernel, &params, &room(most), &host).unwrap();
             let bytes = kernel.memory_bytes(&smaller);
             assert!(bytes <= most && bytes > most * 9 / 10, "{} {bytes}", spec.id);
-            assert_eq!(shrunk(*kernel, &params, &room(1000)), None, "{}", spec.id);
+            assert_eq!(shrunk(*kernel, &params, &room(1000), &host), None, "{}", spec.id);
         }
     }
 

@@ -63,9 +63,7 @@ impl Planned {
 /// # Errors
 /// A [`Usage`] of one line that says what was wrong, with the nearest name.
 pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
-    let chosen = chosen(&args.names)?;
-    let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
-    let profile = Profile::load(name)?;
+    let (chosen, profile) = asked(args)?;
     let overrides = overrides(args)?;
     let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
     let mut policy = profile.policy(&subsystems);
@@ -108,6 +106,24 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
     Ok(planned)
+}
+
+/// Whether a kernel of the subsystem is asked for; on this machine it may be left out.
+///
+/// # Errors
+/// As [`plan`].
+pub fn asks_for(args: &RunArgs, subsystem: Subsystem) -> Result<bool> {
+    let (chosen, profile) = asked(args)?;
+    let member = |id: &str| find(id).is_some_and(|k| k.spec().subsystem == subsystem);
+    let runs =
+        |id: &String| args.names.contains(id) || profile.points.iter().any(|p| &p.kernel == id);
+    Ok(chosen.iter().any(|id| member(id) && runs(id)))
+}
+
+/// The kernels that were chosen, and the profile.
+fn asked(args: &RunArgs) -> Result<(Vec<String>, Profile)> {
+    let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
+    Ok((chosen(&args.names)?, Profile::load(name)?))
 }
 
 /// Makes trials as long as the limits of this process deal things out.

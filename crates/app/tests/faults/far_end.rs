@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::lab::network::{Garbage, SOON, Served, begun, point, profile, serve, written};
+use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, serve, written};
 use super::lab::{self, children, proofmark, quiet, run_json, skip};
 use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Verdict};
@@ -29,10 +29,8 @@ fn refused(command: &mut Command, says: &str) {
 
 /// A run over this machine's loopback to a far end that somebody started.
 fn to(address: impl ToString, key: &Path) -> Command {
-    let mut command = proofmark();
-    command.args(["run", "network.tcp.connect", "--trials", "3", "--quick"]);
-    command.args(["--peer", &address.to_string()]);
-    command.arg("--key-file").arg(key);
+    let mut command = run_to(address, key);
+    command.args(["network.tcp.connect", "--trials", "3", "--quick"]);
     command
 }
 
@@ -46,8 +44,7 @@ fn served() -> (tempfile::TempDir, PathBuf, Served) {
 
 /// Such a run of the points of a profile, which goes on in a folder.
 fn begun_to(far: &Served, key: &Path, folder: &Path, points: &[String]) -> Child {
-    let mut command = proofmark();
-    command.args(["run", "--peer", &far.address.to_string(), "--key-file"]).arg(key);
+    let mut command = run_to(far.address, key);
     command.arg("--profile").arg(written(folder, &profile(8, points)));
     begun(command, folder)
 }
@@ -80,14 +77,38 @@ fn set_mode(path: &Path, mode: u32) {
 fn a_peer_without_network_kernels_is_a_mistake() {
     let _quiet = quiet();
     let (folder, key, far) = served();
-    let mut command = proofmark();
-    command.args(["run", "cpu", "--peer", &far.address.to_string(), "--key-file"]).arg(&key);
-    refused(&mut command, "no network kernel");
+    refused(run_to(far.address, &key).arg("cpu"), "no network kernel");
     let only_cpu = profile(3, &["[[points]]\nkernel = \"cpu.clock\"\n".to_owned()]);
-    let mut command = proofmark();
-    command.args(["run", "--peer", &far.address.to_string(), "--key-file"]).arg(&key);
+    let mut command = run_to(far.address, &key);
     command.arg("--profile").arg(written(folder.path(), &only_cpu));
     refused(&mut command, "no network kernel");
+}
+
+#[test]
+fn a_forwarder_to_another_machine_is_no_loopback() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    // What another machine is known by.
+    let boot_id = folder.path().join("boot_id");
+    fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
+    let Some(far) = Served::here_booted_as(&key, &boot_id) else {
+        return skip("a_forwarder_to_another_machine_is_no_loopback", "this user may not mount");
+    };
+    refused(&mut to(far.address, &key), "leads to another machine (boot ids differ)");
+}
+
+#[test]
+fn a_run_without_network_points_starts_no_far_end() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let only_cpu = profile(8, &[point("cpu.clock", "200ms", "threads = 1")]);
+    let mut command = proofmark();
+    command.args(["run", "--profile"]).arg(written(dir.path(), &only_cpu));
+    let mut run = begun(command, dir.path());
+    wait_for_trials(dir.path(), &mut run);
+    assert_eq!(children(run.id()).len(), 1, "a worker alone");
+    run.wait().unwrap();
 }
 
 #[test]
@@ -113,37 +134,42 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
 }
 
-/// A run of one block size.
-fn sized(kernel: &str, bytes: u32) -> Command {
-    let mut command = proofmark();
-    command.args(["run", kernel, "--trials", "3", "--block-size", &format!("{bytes}B")]);
-    command
+/// The run of a kernel with one block size.
+fn sized(mut run: Command, kernel: &str, bytes: u32) -> Command {
+    run.args([kernel, "--trials", "3", "--block-size", &format!("{bytes}B")]);
+    run
 }
 
 #[test]
 fn datagrams_that_udp_cannot_carry_are_refused() {
     let _quiet = quiet();
+    let run_here = || {
+        let mut command = proofmark();
+        command.arg("run");
+        command
+    };
     for kernel in ["network.udp.stream", "network.udp.rtt"] {
-        refused(&mut sized(kernel, 65_508), "at most 65507 B of payload");
-        refused(&mut sized(kernel, 65_536), "out of range");
+        refused(&mut sized(run_here(), kernel, 65_508), "at most 65507 B of payload");
+        refused(&mut sized(run_here(), kernel, 65_536), "out of range");
     }
-    let carried = |command: &mut Command, bytes: u64| {
-        let (run, _) = run_json(command);
+    let carried = |run: Command, bytes: u32| {
+        let (run, _) = run_json(&mut sized(run, "network.udp.rtt", bytes));
         assert!(!run.measurements.is_empty());
         for m in &run.measurements {
-            assert_eq!((&m.ending, m.params.int("block_size")), (&Ending::Complete, Some(bytes)));
+            assert_eq!(
+                (&m.ending, m.params.int("block_size")),
+                (&Ending::Complete, Some(bytes.into()))
+            );
         }
     };
-    carried(&mut sized("network.udp.rtt", 65_507), 65_507);
+    carried(run_here(), 65_507);
     if std::net::UdpSocket::bind("[::1]:0").is_err() {
         return skip("datagrams_that_udp_cannot_carry_are_refused", "no IPv6");
     }
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     let far = Served::here_v6(&key);
-    let mut command = sized("network.udp.rtt", 65_527);
-    command.args(["--peer", &far.address.to_string(), "--key-file"]).arg(&key);
-    carried(&mut command, 65_527);
+    carried(run_to(far.address, &key), 65_527);
 }
 
 #[test]
@@ -253,9 +279,8 @@ fn a_session_too_short_for_the_plan_is_told_first() {
     let far = Served::here_with(&key, &["--max-time", "3s"]);
     let said = |trial: &str| {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
-        let mut command = proofmark();
-        command.args(["run", "--dry-run", "--peer", &far.address.to_string(), "--key-file"]);
-        command.arg(&key).arg("--profile").arg(written(folder.path(), &plan));
+        let mut command = run_to(far.address, &key);
+        command.arg("--dry-run").arg("--profile").arg(written(folder.path(), &plan));
         String::from_utf8(command.output().unwrap().stderr).unwrap()
     };
     assert!(said("10s").contains("the far end grants 3.0 s"), "{}", said("10s"));

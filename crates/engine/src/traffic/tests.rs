@@ -34,7 +34,15 @@ const SOFTNET: &str = "\
 00000170 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
 0000418a 0000001f 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
 ";
-const STAT: &str = "cpu  1000 20 300 5000 400 5 60 70 8 9\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 5\n";
+const STAT: &str = "\
+cpu  7000 6000 5000 9000 900 800 700 90 0 0
+cpu0 1000 20 300 5000 400 5 60 70 8 9
+cpu1 5000 5000 4000 2000 200 500 300 10 0 0
+cpu10 100 1 10 2000 100 2 20 10 0 0
+intr 5
+";
+/// The CPUs that this end may use.
+const MASK: &[usize] = &[0, 10];
 
 /// Counters of an interface as these texts tell them.
 fn told(interface: &str) -> EndCounters {
@@ -44,7 +52,7 @@ fn told(interface: &str) -> EndCounters {
         udp: udp(|name| snmp_value(SNMP, "Udp", name)),
         udp6: udp6(SNMP6),
         cpu_dropped: softnet_dropped(SOFTNET),
-        busy_ticks: busy_ticks(STAT),
+        busy_ticks: busy_ticks(STAT, MASK),
         own_ns: Some([2_500_000_000]),
         cpus: Some(2),
     }
@@ -58,7 +66,7 @@ fn zero() -> EndCounters {
         udp: Some([0; 3]),
         udp6: Some([0; 3]),
         cpu_dropped: Some(vec![0; 2]),
-        busy_ticks: Some([0]),
+        busy_ticks: Some(MASK.iter().map(|cpu| (*cpu, 0)).collect()),
         own_ns: Some([0]),
         cpus: Some(2),
     }
@@ -79,7 +87,7 @@ fn every_counter_has_its_place() {
         full_buffers: Some(7 + 2 + 3 + 1),
         cpu_dropped: Some(1 + 0x1f),
         own_cpu_s: Some(2.5),
-        busy_s: Some(f64::from(1000 + 20 + 300 + 5 + 60) * tick),
+        busy_s: Some(f64::from(1385 + 133) * tick),
         cpus: Some(2),
     };
     assert_eq!(told("eth0").since(&zero()), expected);
@@ -102,8 +110,9 @@ fn what_a_kernel_does_not_tell_is_missing_alone() {
     assert_eq!(snmp_value(SNMP, "Sctp", "InDatagrams"), None);
     assert_eq!(udp6("Ip6InReceives 4\n"), None);
     assert_eq!((softnet_dropped(""), softnet_dropped("0 zz\n")), (None, None));
-    assert_eq!(busy_ticks("cpu  1 2 3\n"), None);
-    assert_eq!(busy_ticks("cpu0 1 2 3 4 5 6 7\n"), None, "one CPU is not the system");
+    assert_eq!(busy_ticks("cpu0 1 2 3\n", &[0]), None);
+    assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7\n", &[0]), None, "the sum is no CPU's");
+    assert_eq!((busy_ticks(STAT, &[0, 2]), busy_ticks(STAT, &[])), (None, None));
 
     let nothing = EndCounters::default();
     assert_eq!(nothing.since(&nothing), EndTraffic::default());
@@ -112,7 +121,7 @@ fn what_a_kernel_does_not_tell_is_missing_alone() {
 #[test]
 fn sums_that_do_not_fit_are_none() {
     const MOST: u64 = u64::MAX;
-    assert_eq!(busy_ticks(&format!("cpu  {MOST} 1 0 0 0 0 0\n")), None);
+    assert_eq!(busy_ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0\n"), &[0]), None);
     assert_eq!(device(&format!("a: 0 0 {MOST} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
 }
 
@@ -161,6 +170,22 @@ fn a_cpu_that_came_or_went_hides_the_drops() {
     assert_eq!(swapped.since(&told("eth0")).cpu_dropped, None);
 }
 
+#[test]
+fn busy_is_what_the_cpus_of_the_mask_were() {
+    let alone = |cpus: &[usize], text: &str| EndCounters {
+        busy_ticks: busy_ticks(text, cpus),
+        ..EndCounters::default()
+    };
+    // Another CPU of the machine works all the time.
+    let later = STAT.replace("cpu1 5000", "cpu1 9000").replace("cpu10 100", "cpu10 150");
+    let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
+    let busy = |cpus: &[usize]| alone(cpus, &later).since(&alone(cpus, STAT)).busy_s;
+    assert_eq!(busy(MASK), Some(50.0 * tick));
+    assert_eq!(busy(&[1]), Some(4000.0 * tick));
+    let moved = alone(&[1], &later).since(&alone(&[0], STAT));
+    assert_eq!(moved.busy_s, None, "the mask has changed");
+}
+
 /// Sends `count` datagrams of `bytes` over loopback to a socket that nobody reads.
 fn send_unread(count: usize, bytes: usize) {
     let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -172,14 +197,14 @@ fn send_unread(count: usize, bytes: usize) {
 
 #[test]
 fn this_end_counts_what_goes_over_loopback() {
-    let before = EndCounters::read("lo");
+    let before = EndCounters::read(Some("lo"));
     if before.interface.is_none() || before.udp.is_none() {
         eprintln!("skipped: /proc/net tells nothing of lo here");
         return;
     }
     // Sixteen megabytes are more than a socket's buffer holds by any usual default.
     send_unread(400, 40_000);
-    let traffic = EndCounters::read("lo").since(&before);
+    let traffic = EndCounters::read(Some("lo")).since(&before);
     let at_least = |value: Option<u64>, least| value.is_some_and(|v| v >= least);
     assert!(at_least(traffic.out_bytes, 400 * 40_000), "{traffic:?}");
     assert!(
@@ -188,15 +213,17 @@ fn this_end_counts_what_goes_over_loopback() {
     );
     assert!(at_least(traffic.full_buffers, 1), "{traffic:?}");
     assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.0 && s < 60.0), "{traffic:?}");
-    assert_eq!(EndCounters::read("no such").interface, None);
+    for none in [Some("no such"), Some(""), None] {
+        assert_eq!(EndCounters::read(none).interface, None, "{none:?}");
+    }
 }
 
 #[test]
 fn a_busy_thread_is_this_process_and_this_system() {
-    let before = EndCounters::read("lo");
+    let before = EndCounters::read(Some("lo"));
     let start = crate::clock::monotonic();
     std::thread::spawn(move || while crate::clock::monotonic() - start < 0.2 {}).join().unwrap();
-    let traffic = EndCounters::read("lo").since(&before);
+    let traffic = EndCounters::read(Some("lo")).since(&before);
     // Others may take the CPU meanwhile; steal is nobody's time.
     assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.02), "{traffic:?}");
     assert!(traffic.busy_s.is_none_or(|s| s > 0.02), "{traffic:?}");
@@ -211,7 +238,7 @@ proptest! {
 
     #[test]
     fn no_near_text_panics(
-        text in "((cpu|Udp|Udp6RcvbufErrors|Tcp|eth0)[: ]{1,2}((RetransSegs|InDatagrams|[0-9]{1,20}|ff) ){0,16}\n){0,4}"
+        text in "((cpu|cpu0|cpu1|Udp|Udp6RcvbufErrors|Tcp|eth0)[: ]{1,2}((RetransSegs|InDatagrams|[0-9]{1,20}|ff) ){0,16}\n){0,4}"
     ) {
         parse_all(&text);
     }
@@ -228,6 +255,6 @@ proptest! {
 }
 
 fn parse_all(text: &str) {
-    let _ = (device(text, "eth0"), retransmits(text), udp6(text), busy_ticks(text));
+    let _ = (device(text, "eth0"), retransmits(text), udp6(text), busy_ticks(text, &[0, 1]));
     let _ = (udp(|name| snmp_value(text, "Udp", name)), softnet_dropped(text));
 }

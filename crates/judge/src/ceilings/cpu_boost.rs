@@ -3,7 +3,7 @@
 use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Derived, input};
 use crate::{Capacity, Context};
 
 /// A reported boost that is no higher than the base clock by this share is the base
@@ -55,14 +55,13 @@ impl CeilingRule for CpuBoost {
             return Err("the reported highest clock is no higher than the base clock".to_owned());
         }
         let origin = clocks.boost_hz.origin();
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value: boost,
-            unit: m.unit.as_str().to_owned(),
             formula: "boost".to_owned(),
             inputs: vec![input("boost", boost, "Hz", Provenance::Reported, origin)],
             uncertainty: UNCERTAINTY,
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, _: &Ceiling, _: &Capacity, share: &str) -> Limiter {

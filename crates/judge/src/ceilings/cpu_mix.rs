@@ -3,7 +3,7 @@
 use proofmark_model::{Ceiling, Input, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, row};
+use super::parts::{Derived, assumed, at_clock, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -145,10 +145,8 @@ impl CeilingRule for CpuMix {
         let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
         let by_divider = cycles.name == DIVIDER_INPUT;
         let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value,
-            unit: m.unit.as_str().to_owned(),
             formula: format!("cores x clock x operations x lanes / {}", cycles.name),
             inputs: vec![
                 cores(ctx.host, &capacity),
@@ -160,7 +158,8 @@ impl CeilingRule for CpuMix {
             uncertainty: clock_uncertainty
                 + capacity.quota_slack(&m.trials)
                 + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 },
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {

@@ -7,7 +7,7 @@
 use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{assumed, bits, clock, cores, input, ports, quota, row};
+use super::parts::{Derived, assumed, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -111,10 +111,8 @@ impl CeilingRule for CpuPeak {
         let mut per_cycle = assumed("instructions_per_cycle", rate, row);
         per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
         let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value,
-            unit: m.unit.as_str().to_owned(),
             formula: "cores x clock x instructions_per_cycle x lanes x operations_per_lane"
                 .to_owned(),
             inputs: vec![
@@ -129,7 +127,8 @@ impl CeilingRule for CpuPeak {
                 ),
             ],
             uncertainty: clock_uncertainty + capacity.quota_slack(&m.trials),
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {

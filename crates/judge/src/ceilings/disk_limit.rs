@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Derived, input};
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
 use crate::statistics::median;
 use crate::{Capacity, Context};
@@ -133,14 +133,8 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         let note = format!("part of the work that is {}", way.word());
         inputs.push(part(share, note));
     }
-    Ok(Ceiling {
-        id: DiskLimit.id().to_owned(),
-        value,
-        unit: m.unit.as_str().to_owned(),
-        formula,
-        inputs,
-        uncertainty: uncertainty(m, set),
-    })
+    let uncertainty = uncertainty(m, set);
+    Ok(Derived { value, formula, inputs, uncertainty }.by(&DiskLimit, m))
 }
 
 /// Relative uncertainty of what a limit lets through in a trial.

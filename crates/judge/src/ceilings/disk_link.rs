@@ -6,7 +6,7 @@
 use proofmark_model::{Ceiling, Limiter, Link, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Derived, input};
 use crate::disk::{Cached, read_share};
 use crate::{Capacity, Context};
 
@@ -85,14 +85,7 @@ impl CeilingRule for DiskLink {
             let note = "an operation moves at least that";
             inputs.push(input("block_size", block, "B", Provenance::Declared, note));
         }
-        Ok(Ceiling {
-            id: self.id().to_owned(),
-            value,
-            unit: m.unit.as_str().to_owned(),
-            formula,
-            inputs,
-            uncertainty: CLOCK,
-        })
+        Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
@@ -111,8 +104,8 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, block_device, context, disk, fsync, host, host_with_disk, judged, policy,
-        rand_read, spec, with_storage, with_values,
+        at_rate, block_device, context, disk, fsync, host, host_with_disk, judged, policy,
+        rand_read, spec, with_storage,
     };
 
     fn linked(name: &str, bytes_per_s: f64) -> Host {
@@ -170,11 +163,7 @@ mod tests {
 
     #[test]
     fn near_it_the_link_is_the_limiter() {
-        let read = disk("seq_read", 1 << 20, "none");
-        let mut m = with_values(read.clone(), &around(555e6));
-        for (t, old) in m.trials.iter_mut().zip(read.trials) {
-            (t.device, t.file) = (old.device, old.file);
-        }
+        let m = at_rate(disk("seq_read", 1 << 20, "none"), 555e6);
         let limiter = judged(&sata(), m, &[]).limiter.unwrap();
         assert_eq!(limiter.resource, "link (SATA 6.0 Gbit/s)");
         assert!(limiter.evidence.contains("600.0 MB/s after coding"), "{}", limiter.evidence);

@@ -3,7 +3,7 @@
 use proofmark_model::{Ceiling, Host, Limiter, Measurement};
 
 use super::CeilingRule;
-use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
+use super::parts::{Derived, at_clock, clock, cores, memory_row, quota, tabled};
 use crate::memory::{Streams, cache_at, l1_at_most};
 use crate::microarchitecture::Width;
 use crate::microarchitecture::memory::MemoryRow;
@@ -103,14 +103,13 @@ impl CeilingRule for MemoryCache {
         };
         let (clock, spread) = clock(ctx.host, m)?;
         let slack = capacity.quota_slack(&m.trials);
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value: capacity.cores * clock.value * bytes,
-            unit: m.unit.as_str().to_owned(),
             formula: format!("cores x clock x {name}"),
             inputs: vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)],
             uncertainty: (1.0 + spread + slack) / (1.0 - from_l1) - 1.0,
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {

@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{cores, input, memory_row, quota, tabled};
+use super::parts::{Derived, cores, input, memory_row, quota, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, Streams, cache_share, from_memory, line_share, touched_bytes,
 };
@@ -123,10 +123,8 @@ impl CeilingRule for MemoryCore {
             Provenance::Reported,
             "bytes counted for each line that the kernel reads",
         );
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value: capacity.cores * lines * LINE * per_line / latency.value,
-            unit: m.unit.as_str().to_owned(),
             formula: "cores x lines_in_flight x counted_per_line_read / latency".to_owned(),
             inputs: vec![
                 cores(ctx.host, &capacity),
@@ -135,7 +133,8 @@ impl CeilingRule for MemoryCore {
                 latency,
             ],
             uncertainty: (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0,
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {

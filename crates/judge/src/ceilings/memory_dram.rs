@@ -8,7 +8,7 @@ use proofmark_model::{Ceiling, Host, Input, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::modules;
-use super::parts::{input, memory_row};
+use super::parts::{Derived, input, memory_row};
 use crate::memory::{Streams, from_memory};
 use crate::statistics::median;
 use crate::{Capacity, Context};
@@ -118,14 +118,13 @@ impl CeilingRule for MemoryDram {
             Provenance::Reported,
             "bytes that the hardware must move for each byte counted, as the kernel declares its loop",
         ));
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value: bandwidth / moved,
-            unit: m.unit.as_str().to_owned(),
             formula,
             inputs,
             uncertainty: (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0,
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {

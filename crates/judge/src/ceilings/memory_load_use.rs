@@ -3,7 +3,7 @@
 use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{at_clock, clock, input, memory_row, tabled};
+use super::parts::{Derived, at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
@@ -38,14 +38,7 @@ fn floor(
     };
     let value = cycles / clock.value;
     inputs.push(clock);
-    Ok(Ceiling {
-        id: rule.id().to_owned(),
-        value,
-        unit: m.unit.as_str().to_owned(),
-        formula: formula.to_owned(),
-        inputs,
-        uncertainty,
-    })
+    Ok(Derived { value, formula: formula.to_owned(), inputs, uncertainty }.by(rule, m))
 }
 
 impl CeilingRule for MemoryLoadUse {

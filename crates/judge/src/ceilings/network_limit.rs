@@ -3,19 +3,18 @@
 //! Sources: Linux net/sched/sch_tbf.c and sch_api.c (qdisc_pkt_len: a packet counts with
 //! the header of its frame, and each segment that is cut off it with headers of its own).
 
-use proofmark_model::{Ceiling, Limit, Limiter, Measurement, Provenance, Unit, format_quantity};
+use proofmark_model::{
+    Ceiling, Direction, Limit, Limiter, Measurement, Provenance, Unit, format_quantity,
+};
 
 use super::CeilingRule;
-use super::parts::input;
-use crate::network::{Direction, Frames, of_stream, over_loopback};
+use super::parts::{Derived, input};
+use crate::network::{Frames, Layer, direction, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
 /// Uncertainty of a declared limit: a promise in round figures, counted at a layer that
 /// providers seldom name, with a bucket that a trial may find full.
 const PROMISE: f64 = 0.05;
-
-/// What an interface counts of a frame beside its packet.
-const OVERHEAD: &str = "frame";
 
 /// The rule.
 pub(super) struct NetworkLimit;
@@ -60,31 +59,25 @@ impl CeilingRule for NetworkLimit {
         }
         let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
         let held = Limit::ALL.into_iter().filter_map(|limit| {
-            let part = part(limit, Direction::of(m))?;
+            let part = part(limit, direction(m))?;
             Some((limit, declared(limit)?, part))
         });
         let (limit, value, part) = held.min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))).ok_or(
             "no limit of this direction is declared (--limit network.send, network.receive)",
         )?;
-        let frames = Frames::of(network, m)?;
+        let payload = Frames::of(network, m)?.share(Layer::Interface);
         let (name, unit) = (limit.name(), limit.unit());
         let note = format!("--limit {name}");
         let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];
-        inputs.extend(frames.inputs(OVERHEAD));
-        let mut formula = format!("{name} x {}", frames.formula(OVERHEAD));
+        inputs.extend(payload.inputs);
+        let mut formula = format!("{name} x {}", payload.formula);
         if part < 1.0 {
             formula += " / share";
             let note = "part of the blocks that go this way";
             inputs.push(input("share", part, "", Provenance::Declared, note));
         }
-        Ok(Ceiling {
-            id: self.id().to_owned(),
-            value: value * frames.payload / frames.counted() / part,
-            unit: m.unit.as_str().to_owned(),
-            formula,
-            inputs,
-            uncertainty: PROMISE,
-        })
+        Ok(Derived { value: value * payload.part / part, formula, inputs, uncertainty: PROMISE }
+            .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
@@ -104,8 +97,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, context, host_with_network, judged, policy, round_trips, spec, tcp, udp,
-        with_values,
+        at_rate, context, host_with_network, judged, policy, round_trips, spec, tcp, udp,
     };
 
     fn declaring(limits: &[(&str, f64)]) -> Host {
@@ -169,15 +161,7 @@ mod tests {
     #[test]
     fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
         let host = declaring(&[("network.send", 1e8)]);
-        let at = |rate: f64| {
-            let usual = tcp(1, "peer");
-            let mut m = with_values(usual.clone(), &around(rate));
-            for (t, old) in m.trials.iter_mut().zip(usual.trials) {
-                t.network = old.network;
-                t.conditions = old.conditions;
-            }
-            judged(&host, m, &[])
-        };
+        let at = |rate: f64| judged(&host, at_rate(tcp(1, "peer"), rate), &[]);
         let limiter = at(0.99 * 1e8 * 1448.0 / 1514.0).limiter.unwrap();
         assert_eq!(limiter.resource, "declared limit network.send");
         assert!(limiter.evidence.contains("100.0 Mbit/s with headers"), "{}", limiter.evidence);

@@ -4,20 +4,17 @@
 //! host's probe.
 
 use proofmark_model::{
-    Ceiling, Interface, Limiter, Measurement, Network, Provenance, Unit, format_quantity,
+    Ceiling, Direction, Interface, Limiter, Measurement, Network, Provenance, Unit, format_quantity,
 };
 
 use super::CeilingRule;
-use super::parts::input;
-use crate::network::{Direction, Frames, interfaces, of_stream, over_loopback};
+use super::parts::{Derived, input};
+use crate::network::{Frames, Layer, direction, interfaces, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
 /// How far the clocks of both ends of Ethernet may be off (IEEE 802.3: 100 ppm each),
 /// and how much of a trial is under way when its time begins or ends.
 const CLOCK: f64 = 0.001;
-
-/// What an interface calls what it adds to each packet on the wire.
-const OVERHEAD: &str = "ethernet";
 
 /// The rule.
 pub(super) struct NetworkLink;
@@ -51,13 +48,15 @@ impl CeilingRule for NetworkLink {
     fn about(&self) -> &'static str {
         "Payload that the slower of the two interfaces carries: its line rate, as the system tells it, \
          times the part of each frame that is payload. A frame of Ethernet takes 38 B beside its packet \
-         (preamble 8, header 14, frame check 4, gap 12), IP takes 20 B or 40 B, TCP 20 B and 12 B of \
-         timestamps, UDP 8 B; a packet is no longer than the smaller MTU, a segment no longer than the \
-         systems say that theirs are, and a longer datagram goes in fragments, each with a header of \
-         its own. 1 Gbit/s at 1500 B carries 941.5 Mbit/s of TCP. Links carry both directions at the \
-         same time: both at once have twice as much. An upper bound, since acknowledgements and tags \
-         are not counted; sure to within 0.1 % for the clocks. Where only one end tells its rate, that \
-         counts. Virtual interfaces and loopback have no wire, and so no such ceiling."
+         (preamble 8, header 14, frame check 4, gap 12), IP takes 20 B or 40 B, TCP 20 B, UDP 8 B; a \
+         packet is no longer than the smaller MTU, a segment no longer than the systems say that theirs \
+         are, and a longer datagram goes in fragments, each with a header of its own. Timestamps of TCP \
+         take 12 B where a segment is that much short of the MTU, as it then usually is; what is not \
+         known takes none. 1 Gbit/s at 1500 B carries 941.5 Mbit/s of TCP with them. Links carry both \
+         directions at the same time: both at once have twice as much. An upper bound, since \
+         acknowledgements and tags are not counted; sure to within 0.1 % for the clocks. Where only one \
+         end tells its rate, that counts. Virtual interfaces and loopback have no wire, and so no such \
+         ceiling."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -66,26 +65,19 @@ impl CeilingRule for NetworkLink {
             return Err("packets to this machine itself meet no wire".to_owned());
         }
         let (interface, rate) = slower(network)?;
-        let frames = Frames::of(network, m)?;
+        let payload = Frames::of(network, m)?.share(Layer::Wire);
         let note = format!("line rate of {}, the slower of the two ends", interface.name);
         let mut inputs = vec![input("line_rate", rate, "bit/s", Provenance::Reported, note)];
-        inputs.extend(frames.inputs(OVERHEAD));
-        let mut formula = format!("line_rate x {}", frames.formula(OVERHEAD));
-        let mut value = rate * frames.payload / frames.on_wire();
-        if Direction::of(m) == Direction::Both {
+        inputs.extend(payload.inputs);
+        let mut formula = format!("line_rate x {}", payload.formula);
+        let mut value = rate * payload.part;
+        if direction(m) == Direction::Both {
             value *= 2.0;
             formula += " x directions";
             let note = "at the same time, each at the line rate (full duplex)";
             inputs.push(input("directions", 2.0, "", Provenance::Declared, note));
         }
-        Ok(Ceiling {
-            id: self.id().to_owned(),
-            value,
-            unit: m.unit.as_str().to_owned(),
-            formula,
-            inputs,
-            uncertainty: CLOCK,
-        })
+        Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {

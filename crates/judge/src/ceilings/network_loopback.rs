@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Ceiling, Limiter, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Derived, input};
 use crate::network::{of_stream, over_loopback, threads_here};
 use crate::words::counted;
 use crate::{Capacity, Context};
@@ -56,10 +56,8 @@ impl CeilingRule for NetworkLoopback {
             counted(threads, "thread"),
             counted(cpus, "usable CPU")
         );
-        Ok(Ceiling {
-            id: self.id().to_owned(),
+        Ok(Derived {
             value: copy * 8.0 * copying as f64 / COPIES,
-            unit: m.unit.as_str().to_owned(),
             formula: "copy_rate x 8 x cpus / copies".to_owned(),
             inputs: vec![
                 input("copy_rate", copy, "B/s", Provenance::Measured, "one CPU, in its own cache"),
@@ -67,7 +65,8 @@ impl CeilingRule for NetworkLoopback {
                 input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
             ],
             uncertainty: OTHER_LOOP,
-        })
+        }
+        .by(self, m))
     }
 
     fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
@@ -86,8 +85,8 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, context, each, host_with_network, judged, policy, round_trips, spec, tcp, udp,
-        with_network, with_values,
+        at_rate, context, each, host_with_network, judged, policy, round_trips, spec, tcp, udp,
+        with_network,
     };
 
     fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
@@ -133,12 +132,7 @@ mod tests {
     #[test]
     fn near_it_copying_is_the_limiter_and_above_it_the_number_is_invalid() {
         let at = |rate: f64| {
-            let usual = tcp(1, "loopback");
-            let mut m = with_values(usual.clone(), &around(rate));
-            for (t, old) in m.trials.iter_mut().zip(usual.trials) {
-                (t.network, t.conditions) = (old.network, old.conditions);
-            }
-            let m = each(m, |_, t| {
+            let m = each(at_rate(tcp(1, "loopback"), rate), |_, t| {
                 let n = t.network.as_mut().unwrap();
                 let bytes = (t.work / 8.0) as u64 + 1;
                 (n.sent_bytes, n.received_bytes) = (bytes, bytes);

@@ -5,6 +5,7 @@ use proofmark_model::{
     Ceiling, Host, Input, Limiter, Measurement, Provenance, Unit, format_quantity,
 };
 
+use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
 use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
@@ -32,6 +33,23 @@ pub(crate) fn input(
     note: impl Into<String>,
 ) -> Input {
     Input { name: name.to_owned(), value, unit: unit.to_owned(), source, note: note.into() }
+}
+
+/// What a rule derives of a measurement.
+pub(crate) struct Derived {
+    pub(crate) value: f64,
+    pub(crate) formula: String,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) uncertainty: f64,
+}
+
+impl Derived {
+    /// As the ceiling that the rule gives the measurement, in its unit.
+    pub(crate) fn by(self, rule: &dyn CeilingRule, m: &Measurement) -> Ceiling {
+        let Self { value, formula, inputs, uncertainty } = self;
+        let (id, unit) = (rule.id().to_owned(), m.unit.as_str().to_owned());
+        Ceiling { id, value, unit, formula, inputs, uncertainty }
+    }
 }
 
 /// Positive finite values of a trial's condition, in order.

@@ -70,7 +70,7 @@ impl Check for CpuSaturated {
 
     fn about(&self) -> &'static str {
         "CPU time that the threads of each end used, over that of a CPU for each of them, as far as there \
-         are so many; and the time that any CPU of that machine was busy, over all that it may use. From \
+         are so many; and the time that anything ran on the CPUs that it may use, over all of theirs. From \
          90 % on a note: the limit is the CPU of that end, and the number is not the network's. Suspect \
          where all CPUs were busy and less than a third of that was the end's own: something else ran \
          there. Said of a peer alone, since loopback is made of nothing but CPU time, and not of ends \

@@ -1,38 +1,78 @@
-//! `interface_disagreement`: more payload is claimed than the interfaces carried.
+//! `interface_disagreement`: more payload is claimed than the systems of the ends carried.
+//!
+//! Sources: Linux net/core/dev.c and drivers (an interface counts packets, headers of IP
+//! included), net/ipv4/udp.c (InDatagrams counts what a socket's owner took, OutDatagrams
+//! what was handed on; a full queue drops a datagram that counts as sent for its sender alone).
 
-use proofmark_model::{End, Finding, Measurement, NetworkTraffic, Severity, format_size};
+use proofmark_model::{
+    End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count, format_size,
+};
 
 use super::{Check, percent};
 use crate::Context;
-use crate::network::{Direction, measured, over_loopback};
+use crate::network::{direction, least_headers, measured, over_loopback};
 
-/// Share of the payload that an interface must have carried: all of it and the headers;
-/// the rest is for counters that are read a moment apart.
+/// Share of what it takes at least that an interface must have carried: all of it; the rest
+/// is for counters that are read a moment apart.
 const CARRIED: f64 = 0.99;
+/// Packets that a connection takes at least: two to make it, one each way on it.
+const CONNECTION: f64 = 4.0;
 
 pub(super) struct InterfaceDisagreement;
 
 /// Bytes that an end's interface moved the way, or the ways, that the payload goes.
 fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
     let side = end.of(n);
-    let (bytes_in, bytes_out) = (side.in_bytes.map(|b| b as f64), side.out_bytes.map(|b| b as f64));
     if over_loopback(m) {
         // What goes out of this interface comes in again.
-        return Some(bytes_in?.min(bytes_out?));
+        return Some(side.in_bytes?.min(side.out_bytes?) as f64);
     }
-    match (Direction::of(m), end) {
-        (Direction::Both, _) => Some(bytes_in? + bytes_out?),
-        (Direction::Forward, End::Near) | (Direction::Reverse, End::Far) => bytes_out,
-        (Direction::Forward, End::Far) | (Direction::Reverse, End::Near) => bytes_in,
+    side.carried(direction(m), end).map(|bytes| bytes as f64)
+}
+
+/// Packets that the payload of a trial took at least. None of a stream of TCP: its segments
+/// go through an interface joined together.
+fn packets(m: &Measurement, n: &NetworkTraffic) -> f64 {
+    let payload = n.received_bytes as f64;
+    match m.params.block_bytes() {
+        _ if m.unit == Unit::BitPerSecond && n.datagrams.is_none() => 0.0,
+        Some(block) => payload / block,
+        // A connection carries one byte.
+        None => CONNECTION * payload,
     }
 }
 
+/// Datagrams that the receivers got in a trial, as the point itself says, and as the systems
+/// say that they took in and sent out at its ends.
+fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
+    let ways = if m.unit == Unit::BitPerSecond { 1.0 } else { 2.0 };
+    let claimed = n.datagrams?.received as f64 * ways;
+    let way = direction(m);
+    let sum = |wanted: &dyn Fn(End) -> bool, of: &dyn Fn(End) -> Option<u64>| {
+        // Over loopback one system has both ends, and the near end tells of it.
+        let here = |end: &End| if over_loopback(m) { *end == End::Near } else { wanted(*end) };
+        End::BOTH.into_iter().filter(here).map(|end| Some(of(end)? as f64)).sum::<Option<f64>>()
+    };
+    let taken_in = sum(&|end| way.receives(end), &|end| end.of(n).in_datagrams);
+    let sent_out = sum(&|end| way.sends(end), &|end| end.of(n).out_datagrams);
+    Some([Some(claimed), taken_in, sent_out])
+}
+
+/// What was claimed and what was counted, of all trials that tell both.
+fn sums(told: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
+}
+
 impl InterfaceDisagreement {
-    fn by(&self, m: &Measurement, end: End) -> Option<Finding> {
-        let told =
-            m.traffics().filter_map(|(_, n)| Some((n.received_bytes as f64, carried(m, end, n)?)));
-        let (claimed, moved) = told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
-        if claimed <= 0.0 || moved >= CARRIED * claimed {
+    /// By the bytes of an end's interface.
+    fn by_bytes(&self, ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
+        let headers = |n: &NetworkTraffic| {
+            least_headers(ctx.host.network.get(), n.datagrams.is_some()) * packets(m, n)
+        };
+        let all = || m.traffics().filter_map(|(_, n)| Some((n, carried(m, end, n)?)));
+        let (claimed, moved) = sums(all().map(|(n, c)| (n.received_bytes as f64, c)));
+        let least = claimed + all().map(|(n, _)| headers(n)).sum::<f64>();
+        if claimed <= 0.0 || moved >= CARRIED * least {
             return None;
         }
         let (bytes, whose) = (format_size(claimed as u64), end.word());
@@ -43,10 +83,16 @@ impl InterfaceDisagreement {
             );
             (Severity::Suspect, message)
         } else {
+            let with_headers = if least > claimed {
+                format!(", {} with the least headers", format_size(least as u64))
+            } else {
+                String::new()
+            };
             let message = format!(
-                "{bytes} of payload are claimed, and the {whose}'s interface carried only {} ({})",
+                "{bytes} of payload are claimed{with_headers}, and the {whose}'s interface carried \
+                 only {} ({})",
                 format_size(moved as u64),
-                percent(moved / claimed)
+                percent(moved / least)
             );
             (Severity::Invalid, message)
         };
@@ -56,9 +102,34 @@ impl InterfaceDisagreement {
         Some(
             finding
                 .with("claimed_bytes", claimed)
+                .with("least_bytes", least)
                 .with("interface_bytes", moved)
                 .with("end", whose),
         )
+    }
+
+    /// By the systems' own count of datagrams, those `taken_in` or those sent out.
+    fn by_datagrams(&self, m: &Measurement, taken_in: bool) -> Option<Finding> {
+        let told = m.traffics().filter_map(|(_, n)| {
+            let [claimed, into, out] = datagrams(m, n)?;
+            claimed.zip(if taken_in { into } else { out })
+        });
+        let (claimed, counted) = sums(told);
+        if counted >= claimed {
+            return None;
+        }
+        let did = if taken_in { "handed to sockets" } else { "sent" };
+        let (severity, only) = match counted {
+            0.0 => (Severity::Suspect, "none: it counts another namespace, or nothing".to_owned()),
+            _ => (Severity::Invalid, format!("only {}", format_count(counted as u64))),
+        };
+        let message = format!(
+            "{} datagrams are claimed to have come, and by the systems' count {only} were {did}",
+            format_count(claimed as u64)
+        );
+        let advice = "compare with nstat -a: what the system has not seen was not transferred";
+        let finding = Finding::new(self.id(), severity, message, advice);
+        Some(finding.with("claimed_datagrams", claimed).with("counted_datagrams", counted))
     }
 }
 
@@ -73,25 +144,34 @@ impl Check for InterfaceDisagreement {
 
     fn about(&self) -> &'static str {
         "Payload that the receivers got, by the kernel's own count, against the bytes that the interface \
-         of each end moved meanwhile in those directions, over all trials. An interface counts headers, \
-         acknowledgements and everybody's packets too, so that it can only have moved more: less than 99 % \
-         of the payload is invalid, since it did not go that way, or was not sent. Counters that stood \
-         still are suspect: they are switched off, or those of another interface."
+         of each end moved meanwhile in those directions, over all trials. Each message of a round trip \
+         and each datagram counts with the least headers that a packet has, 20 B or 40 B of IP and 20 B \
+         of TCP or 8 B of UDP, and a connection with those of 4 packets; segments of a stream may go \
+         through an interface joined, and count as payload alone. An interface counts acknowledgements \
+         and everybody's packets too, so that it can only have moved more: less than 99 % of it is \
+         invalid, since it did not go that way, or was not sent. So are more datagrams than the systems \
+         count as handed to sockets where they are received, or as sent where they come from. Counters \
+         that stood still are suspect: they are switched off, or those of something else."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;
         }
-        let found = End::BOTH.into_iter().filter_map(|end| self.by(m, end));
-        found.max_by_key(|f| f.severity)
+        let bytes = End::BOTH.into_iter().filter_map(|end| self.by_bytes(ctx, m, end));
+        let datagrams = [true, false].into_iter().filter_map(|way| self.by_datagrams(m, way));
+        bytes.chain(datagrams).max_by_key(|f| f.severity)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{found_on, healthy_network, host_with_network, round_trips, tcp, told_so};
+    use proofmark_model::Params;
+
+    use crate::testing::{
+        found_on, healthy_network, host_with_network, round_trips, tcp, told_so, udp, with_network,
+    };
 
     fn says(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Option<(Severity, String)> {
         let path = m.params.text("path").unwrap().to_owned();
@@ -109,7 +189,7 @@ mod tests {
         let (severity, message) = says(tcp(1, "peer"), |n| less(&mut n.far.in_bytes)).unwrap();
         assert_eq!(severity, Severity::Invalid);
         assert!(message.contains("the far end's interface carried only"), "{message}");
-        assert!(message.ends_with("(10.6 %)"), "{message}");
+        assert!(message.ends_with("(10.5 %)"), "{message}");
         let near = says(tcp(1, "peer"), |n| less(&mut n.near.out_bytes)).unwrap();
         assert!(near.1.contains("near end's"), "{}", near.1);
         for m in healthy_network("loopback") {
@@ -141,5 +221,80 @@ mod tests {
         assert!(says(tcp(1, "peer"), |n| n.far.in_bytes = None).is_none());
         let others = |n: &mut NetworkTraffic| n.near.in_bytes = Some(u64::MAX / 100);
         assert!(says(round_trips("tcp", "block"), others).is_none(), "everybody's packets");
+    }
+
+    #[test]
+    fn a_small_message_takes_its_headers() {
+        // What the payload alone takes, by messages of 1 B.
+        let payload = |n: &mut NetworkTraffic| {
+            (n.near.in_bytes, n.near.out_bytes) = (Some(n.received_bytes), Some(n.sent_bytes));
+        };
+        for m in [round_trips("tcp", "block"), round_trips("udp", "block")] {
+            assert!(says(m.clone(), |_| {}).is_none(), "{}", m.kernel);
+            let (severity, message) = says(m.clone(), payload).unwrap();
+            assert_eq!(severity, Severity::Invalid, "{}", m.kernel);
+            let with = if m.kernel.contains("udp") { "(3.4 %)" } else { "(2.4 %)" };
+            assert!(message.contains("with the least headers"), "{message}");
+            assert!(message.ends_with(with), "{message}");
+        }
+        let mut tiny = udp(1, "loopback");
+        tiny.params = tiny.params.with("block_size", 8);
+        assert_eq!(says(tiny, payload).unwrap().0, Severity::Invalid);
+        assert!(says(tcp(1, "loopback"), payload).is_none(), "joined segments");
+    }
+
+    #[test]
+    fn headers_are_those_of_the_network() {
+        let m = told_so(round_trips("udp", "block"), |n| {
+            let least = n.received_bytes * (1 + 28);
+            (n.near.in_bytes, n.near.out_bytes) = (Some(least), Some(least));
+        });
+        let on = |address: &str| {
+            let host = with_network("loopback", |n| n.address = address.to_owned());
+            found_on(&host, &InterfaceDisagreement, m.clone(), &[]).is_some()
+        };
+        assert_eq!(["127.0.0.1:5277", "[::1]:5277"].map(on), [false, true]);
+    }
+
+    #[test]
+    fn a_connection_takes_four_packets() {
+        let connects = |packets: u64| {
+            let mut m = round_trips("tcp", "block");
+            m.params = Params::default().with("streams", 1).with("path", "loopback");
+            says(m, |n| {
+                let least = n.received_bytes * (1 + packets * 40);
+                (n.near.in_bytes, n.near.out_bytes) = (Some(least), Some(least));
+            })
+        };
+        assert!(connects(4).is_none());
+        assert_eq!(connects(3).unwrap().0, Severity::Invalid);
+    }
+
+    #[test]
+    fn datagrams_that_the_systems_did_not_see_are_invalid() {
+        let short = |count: &mut Option<u64>| *count = count.map(|n| n - 1);
+        for m in [udp(1, "loopback"), round_trips("udp", "block")] {
+            let (severity, message) = says(m.clone(), |n| short(&mut n.near.in_datagrams)).unwrap();
+            assert_eq!(severity, Severity::Invalid);
+            assert!(message.ends_with("were handed to sockets"), "{message}");
+            let (_, message) = says(m, |n| short(&mut n.near.out_datagrams)).unwrap();
+            assert!(message.ends_with("were sent"), "{message}");
+        }
+        let peer = |spoil: fn(&mut NetworkTraffic)| says(udp(1, "peer"), spoil).map(|f| f.0);
+        assert_eq!(peer(|n| n.far.in_datagrams = Some(1)), Some(Severity::Invalid));
+        assert_eq!(peer(|n| n.near.out_datagrams = Some(1)), Some(Severity::Invalid));
+        assert_eq!(peer(|n| n.near.in_datagrams = Some(1)), None, "nothing comes back");
+        assert_eq!(peer(|n| n.far.in_datagrams = Some(0)), Some(Severity::Suspect));
+        assert_eq!(peer(|n| n.far.in_datagrams = None), None);
+    }
+
+    #[test]
+    fn datagrams_that_were_lost_need_not_be_seen() {
+        let m = told_so(udp(1, "peer"), |n| {
+            let d = n.datagrams.as_mut().unwrap();
+            d.sent += 5;
+            n.sent_bytes += 5 * 1472;
+        });
+        assert!(says(m, |_| {}).is_none());
     }
 }

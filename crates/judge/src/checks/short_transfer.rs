@@ -3,7 +3,9 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial, format_seconds, format_size};
+use proofmark_model::{
+    Finding, Measurement, Severity, Trial, UDP_BUFFER, format_seconds, format_size,
+};
 
 use super::{Check, percent};
 use crate::Context;
@@ -16,6 +18,8 @@ const FILLS: f64 = 4.0;
 const ROUND_TRIPS: f64 = 10.0;
 /// Bytes of a socket's buffer where nothing is asked for: Linux's net.core.rmem_default.
 const BUFFER: f64 = 212_992.0;
+/// A system gives up to so many times the buffer that is asked for (socket(7)).
+const DOUBLED: f64 = 2.0;
 /// Of two ways at once, the shorter takes at least this share of the longer's time.
 const TOGETHER: f64 = 0.9;
 /// A trial that is shorter than the policy's by more than this has a fixed amount.
@@ -23,13 +27,14 @@ const ALLOWANCE: f64 = 0.9;
 
 pub(super) struct ShortTransfer;
 
-/// Bytes that the systems of both ends hold of one connection.
+/// Bytes that the systems of both ends hold of one connection at most.
 fn held(m: &Measurement, t: &Trial) -> f64 {
-    let asked = m.params.int("socket_buffer").map(|b| b as f64);
+    let datagrams = datagrams(m) == Some(true);
+    let asked = m.params.int("socket_buffer").or(datagrams.then_some(UDP_BUFFER));
     let states = t.network.iter().flat_map(|n| &n.streams);
     let window = states.map(|s| s.window_bytes as f64).max_by(f64::total_cmp);
-    let least = if datagrams(m) == Some(true) || window.is_none() { BUFFER } else { 0.0 };
-    asked.unwrap_or(least).max(window.unwrap_or(0.0))
+    let least = if window.is_none() { BUFFER } else { 0.0 };
+    asked.map_or(least, |asked| DOUBLED * asked as f64).max(window.unwrap_or(0.0))
 }
 
 /// Seconds of the way that was done first, over those of the other.
@@ -55,13 +60,14 @@ impl Check for ShortTransfer {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes of a stream's trial on each connection against what the systems hold of it on the way: the \
-         socket's buffer and TCP's window. A fixed amount of less than 4 times that, in a trial shorter \
-         than the policy's, is suspect: it went into buffers at the speed of memory. So is a trial of less \
-         than 10 round trips, since a window grows by round trips; and, where blocks go both ways at once, one in which a way \
-         was done in less than 90 % of the other's time, since the rate is that of both together over \
-         the longer time. All by the median over the trials. \
-         Send more (knob amount), or for longer."
+        "Bytes of a stream's trial on each connection against what the systems may hold of it on the way: \
+         TCP's window, and twice the socket's buffer that is asked for, since a system may double it; of \
+         UDP that is 4 MiB where the knob socket_buffer says nothing. A fixed amount of less than 4 times \
+         that, in a trial shorter than the policy's, is suspect: it went into buffers at the speed of \
+         memory. So is a trial of less than 10 round trips, since a window grows by round trips; and, \
+         where blocks go both ways at once, one in which a way was done in less than 90 % of the other's \
+         time, since the rate is that of both together over the longer time. All by the median over the \
+         trials. Send more (knob amount), or for longer."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -136,9 +142,17 @@ mod tests {
         assert!(says(carrying(tcp(4, "loopback"), 128 << 10)).is_some());
         let mut asked = carrying(tcp(1, "loopback"), 4 << 20);
         asked.params = asked.params.with("socket_buffer", 2 << 20);
-        assert!(says(asked).unwrap().ends_with("hold 2 MiB"));
-        assert!(says(carrying(udp(1, "loopback"), 512 << 10)).is_some());
-        assert!(says(carrying(udp(1, "loopback"), 1 << 20)).is_none());
+        assert!(says(asked).unwrap().ends_with("hold 4 MiB"));
+    }
+
+    #[test]
+    fn datagrams_fill_the_buffers_that_the_program_asks_for() {
+        let message = says(carrying(udp(1, "loopback"), 30 << 20)).unwrap();
+        assert!(message.ends_with("30 MiB a trial, and its buffers alone hold 8 MiB"), "{message}");
+        assert!(says(carrying(udp(1, "loopback"), 33 << 20)).is_none());
+        let mut asked = carrying(udp(1, "loopback"), 30 << 20);
+        asked.params = asked.params.with("socket_buffer", 1 << 20);
+        assert!(says(asked).is_none());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least
 //! 46 B); RFC 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a
-//! header of 8 B), RFC 768 (UDP: 8 B), RFC 9293 and 7323 (TCP: 20 B, and 12 B of timestamps).
+//! header of 8 B), RFC 768 (UDP: 8 B), RFC 9293 and 7323 (TCP: 20 B, and 12 B of timestamps
+//! where they are on).
 
 use proofmark_model::{Input, Measurement, Network, Provenance};
 
@@ -17,6 +18,9 @@ const HEADER: f64 = 14.0;
 const ETHERNET: f64 = HEADER + UNCOUNTED;
 /// A frame is padded up to a packet of this size.
 const LEAST_PACKET: f64 = 46.0;
+/// Headers of IP.
+const V4: f64 = 20.0;
+const V6: f64 = 40.0;
 const TCP: f64 = 20.0;
 const TIMESTAMPS: f64 = 12.0;
 const UDP: f64 = 8.0;
@@ -30,18 +34,55 @@ pub(crate) fn packet(network: &Network, payload: f64) -> f64 {
     ip(network) + UDP + payload
 }
 
+/// Bytes of the headers, of IP and of what it carries, that a packet has at least; without a
+/// network known, over IPv4.
+pub(crate) fn least_headers(network: Option<&Network>, datagram: bool) -> f64 {
+    network.map_or(V4, ip) + if datagram { UDP } else { TCP }
+}
+
 /// Bytes of the header of IP.
 fn ip(network: &Network) -> f64 {
-    if network.is_v6() { 40.0 } else { 20.0 }
+    if network.is_v6() { V6 } else { V4 }
+}
+
+/// Where bytes are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// On a wire of Ethernet.
+    Wire,
+    /// As an interface counts them: packets with the header of their frames.
+    Interface,
+}
+
+impl Layer {
+    /// What a formula calls the bytes that each frame has there beside its packet, how many
+    /// they are, and what.
+    fn overhead(self) -> (&'static str, f64, &'static str) {
+        match self {
+            Self::Wire => {
+                ("ethernet", ETHERNET, "preamble 8, header 14, frame check 4, gap 12 (IEEE 802.3)")
+            }
+            Self::Interface => ("frame", HEADER, "the frame's header, which interfaces count"),
+        }
+    }
+}
+
+/// The part of what is counted at a layer that is payload.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Share {
+    /// 0 to 1.
+    pub(crate) part: f64,
+    pub(crate) formula: String,
+    pub(crate) inputs: Vec<Input>,
 }
 
 /// A piece of payload, a TCP segment or a UDP datagram, and what carries it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frames {
     /// Bytes of payload.
-    pub(crate) payload: f64,
+    payload: f64,
     /// Frames.
-    pub(crate) count: f64,
+    count: f64,
     /// Bytes of their packets, headers of IP included.
     packets: f64,
     /// Bytes that the wire adds to short ones.
@@ -63,61 +104,58 @@ impl Frames {
         }
     }
 
-    /// Bytes on the wire.
-    pub(crate) fn on_wire(&self) -> f64 {
-        self.packets + self.padding + self.count * ETHERNET
+    /// Bytes at a layer.
+    fn bytes(&self, layer: Layer) -> f64 {
+        self.packets + self.count * layer.overhead().1 + self.padding_at(layer)
     }
 
-    /// Bytes as an interface counts them: packets with the header of their frames.
-    pub(crate) fn counted(&self) -> f64 {
-        self.packets + self.count * HEADER
+    /// Bytes of padding that count at a layer.
+    fn padding_at(&self, layer: Layer) -> f64 {
+        if layer == Layer::Wire { self.padding } else { 0.0 }
     }
 
-    /// The formula of the share that is payload, for an overhead of each frame of that name.
-    pub(crate) fn formula(&self, overhead: &str) -> String {
-        let padding = if self.padding > 0.0 && overhead == "ethernet" { " + padding" } else { "" };
-        self.formula.replace("FRAME", overhead).replace("PADDING", padding)
-    }
-
-    /// The inputs of that formula.
-    pub(crate) fn inputs(&self, overhead: &str) -> Vec<Input> {
+    /// The part that is payload of what is counted at a layer.
+    pub(crate) fn share(&self, layer: Layer) -> Share {
+        let (name, bytes, note) = layer.overhead();
         let mut inputs = self.inputs.clone();
-        let (bytes, note) = match overhead {
-            "ethernet" => (ETHERNET, "preamble 8, header 14, frame check 4, gap 12 (IEEE 802.3)"),
-            _ => (HEADER, "the frame's header, which interfaces count"),
-        };
-        inputs.push(input(overhead, bytes, "B", Provenance::Assumed, note));
-        if self.padding > 0.0 && overhead == "ethernet" {
+        inputs.push(input(name, bytes, "B", Provenance::Assumed, note));
+        let padding = self.padding_at(layer);
+        if padding > 0.0 {
             let note = "a frame carries at least 46 B";
-            inputs.push(input("padding", self.padding, "B", Provenance::Assumed, note));
+            inputs.push(input("padding", padding, "B", Provenance::Assumed, note));
         }
-        inputs
+        let padding = if padding > 0.0 { " + padding" } else { "" };
+        let formula = self.formula.replace("FRAME", name).replace("PADDING", padding);
+        Share { part: self.payload / self.bytes(layer), formula, inputs }
     }
 
     /// The largest segment that goes over both interfaces, or that the senders' systems
-    /// tell of, where a narrower place on the way makes it smaller.
+    /// tell of, where a narrower place on the way makes it smaller. Timestamps count where
+    /// they are what it falls short of the MTU by: a lower one may have none.
     fn segment(network: &Network, m: &Measurement) -> Result<Self, String> {
         let (mtu, mtu_input) = mtu(network)?;
         let ip = ip(network);
         let most = mtu - ip - TCP;
-        let usual = most - TIMESTAMPS;
         let states = m.traffics().flat_map(|(_, n)| &n.streams).map(|s| s.segment_bytes as f64);
         let told = states.filter(|s| *s > 0.0 && *s <= most).max_by(f64::total_cmp);
-        let payload = told.unwrap_or(usual);
-        let options = if payload > usual { 0.0 } else { TIMESTAMPS };
+        let payload = told.unwrap_or(most);
+        let (options, why) = match payload {
+            p if p == most - TIMESTAMPS => (TIMESTAMPS, "timestamps (RFC 7323), by the segment"),
+            _ => (0.0, "none that the segment shows"),
+        };
         if payload <= 0.0 {
             return Err(format!("an MTU of {mtu} B holds no segment"));
         }
         let told = match told {
             Some(_) => (Provenance::Reported, "largest of a connection (TCP_INFO)"),
-            None => (Provenance::Assumed, "mtu less the headers"),
+            None => (Provenance::Assumed, "mtu less the headers, the most there can be"),
         };
         let inputs = vec![
             mtu_input,
             input("segment", payload, "B", told.0, told.1),
             ip_input(ip),
             input("tcp", TCP, "B", Provenance::Assumed, "header (RFC 9293)"),
-            input("options", options, "B", Provenance::Assumed, "timestamps (RFC 7323)"),
+            input("options", options, "B", Provenance::Assumed, why),
         ];
         let formula = "segment / (segment + ip + tcp + options + FRAME)";
         let packets = payload + ip + TCP + options;
@@ -195,24 +233,30 @@ mod tests {
     #[test]
     fn a_full_segment_has_1448_of_1538_bytes() {
         let f = frames(&segments(1448), |_| {});
-        assert_eq!((f.payload, f.on_wire(), f.counted()), (1448.0, 1538.0, 1514.0));
+        assert_eq!(
+            (f.payload, f.bytes(Layer::Wire), f.bytes(Layer::Interface)),
+            (1448.0, 1538.0, 1514.0)
+        );
         assert_eq!(f, frames(&segments(1448), |n| set_mtu(n, 9000)), "the far end's MTU");
     }
 
     #[test]
     fn segments_are_what_the_systems_tell() {
         let untold = frames(&segments(0), |_| {});
-        assert_eq!((untold.payload, untold.on_wire()), (1448.0, 1538.0));
+        let options = |f: &Frames| f.inputs.iter().find(|i| i.name == "options").unwrap().value;
+        let of = |f: &Frames| (f.payload, options(f), f.bytes(Layer::Wire));
+        assert_eq!(of(&untold), (1460.0, 0.0, 1538.0), "nobody knows of timestamps");
         let bare = frames(&segments(1460), |_| {});
-        assert_eq!((bare.payload, bare.on_wire()), (1460.0, 1538.0), "no timestamps");
+        assert_eq!(of(&bare), (1460.0, 0.0, 1538.0), "no timestamps");
+        assert_eq!(of(&frames(&segments(1448), |_| {})), (1448.0, 12.0, 1538.0), "timestamps");
         let narrow = frames(&segments(1348), |_| {});
-        assert_eq!((narrow.payload, narrow.on_wire()), (1348.0, 1438.0), "a tunnel on the way");
+        assert_eq!(of(&narrow), (1348.0, 0.0, 1426.0), "a tunnel on the way");
         let v6 = frames(&segments(0), |n| n.address = "[2001:db8::2]:5277".to_owned());
-        assert_eq!((v6.payload, v6.on_wire()), (1428.0, 1538.0));
+        assert_eq!((v6.payload, v6.bytes(Layer::Wire)), (1440.0, 1538.0));
         let small = frames(&segments(0), |n| set_mtu(n, 576));
-        assert_eq!((small.payload, small.on_wire()), (524.0, 614.0));
+        assert_eq!((small.payload, small.bytes(Layer::Wire)), (536.0, 614.0));
         let nonsense = frames(&segments(60_000), |_| {});
-        assert_eq!(nonsense.payload, 1448.0);
+        assert_eq!(nonsense.payload, 1460.0);
     }
 
     #[test]
@@ -225,7 +269,7 @@ mod tests {
                     n.address = "[2001:db8::2]:5277".to_owned();
                 }
             });
-            (f.count, f.on_wire())
+            (f.count, f.bytes(Layer::Wire))
         };
         assert_eq!(of(1472, false), (1.0, 1538.0));
         // 1481 bytes after the header of IP: 1480 and 1.

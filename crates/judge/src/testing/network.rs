@@ -72,7 +72,8 @@ pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
     told(each(m, |_, t| {
         let bytes = (t.work / 8.0) as u64;
         let state = tcp_state(t.value / streams as f64, path);
-        t.network = Some(traffic(t, path, [bytes, bytes], 0));
+        let packets = bytes / state.segment_bytes + 1;
+        t.network = Some(traffic(t, path, bytes, [packets, FRAME + TCP]));
         t.network.as_mut().unwrap().streams = vec![state; streams.min(64) as usize];
     }))
 }
@@ -84,7 +85,9 @@ pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     let m = measurement("network.udp.stream", params, Unit::BitPerSecond, &around(rate));
     told(each(m, |_, t| {
         let count = (t.work / 8.0 / 1472.0) as u64 + 1;
-        t.network = Some(traffic(t, path, [count * 1472, count * 1472], count));
+        let mut n = traffic(t, path, count * 1472, [count, FRAME + UDP]);
+        set_datagrams(&mut n, count, count);
+        t.network = Some(n);
     }))
 }
 
@@ -101,12 +104,15 @@ pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     let mut m = measurement(&kernel, params, Unit::OpPerSecond, &around(1.0 / each_s));
     m.latency = Some(latency(each_s, 10_000));
     told(each(m, |_, t| {
-        let count = if protocol == "udp" { t.work.ceil() as u64 } else { 0 };
-        let bytes = 2 * t.work.ceil() as u64;
-        t.network = Some(traffic(t, "loopback", [bytes, bytes], count));
-        if protocol == "tcp" {
-            t.network.as_mut().unwrap().streams = vec![tcp_state(LOOPBACK, "loopback")];
+        let count = t.work.ceil() as u64;
+        let header = FRAME + if protocol == "udp" { UDP } else { TCP };
+        let mut n = traffic(t, "loopback", 2 * count, [2 * count, header]);
+        if protocol == "udp" {
+            set_datagrams(&mut n, count, 2 * count);
+        } else {
+            n.streams = vec![tcp_state(LOOPBACK, "loopback")];
         }
+        t.network = Some(n);
     }))
 }
 
@@ -137,48 +143,58 @@ fn tcp_state(rate: f64, path: &str) -> TcpState {
     TcpState { retransmits: 0, window_bytes, rtt_s, segment_bytes }
 }
 
-/// What both ends say of a trial in which so many bytes were sent and received.
-fn traffic(t: &Trial, path: &str, [sent, received]: [u64; 2], datagrams: u64) -> NetworkTraffic {
+/// The header of a frame, which interfaces count.
+const FRAME: u64 = 14;
+/// Headers of IP and of TCP with timestamps.
+const TCP: u64 = 20 + 32;
+/// Headers of IP and of UDP.
+const UDP: u64 = 20 + 8;
+
+/// What both ends say of a trial in which so many bytes were sent and received, in so many
+/// packets with such headers.
+fn traffic(t: &Trial, path: &str, bytes: u64, [packets, headers]: [u64; 2]) -> NetworkTraffic {
     let cpu_s = Some(0.3 * t.seconds);
-    let end = |bytes_in: u64, bytes_out: u64| EndTraffic {
-        in_bytes: Some(bytes_in),
-        out_bytes: Some(bytes_out),
-        in_packets: Some(bytes_in / 1514),
-        out_packets: Some(bytes_out / 1514),
+    let end = |[in_bytes, in_packets]: [u64; 2], [out_bytes, out_packets]: [u64; 2]| EndTraffic {
+        in_bytes: Some(in_bytes),
+        out_bytes: Some(out_bytes),
+        in_packets: Some(in_packets),
+        out_packets: Some(out_packets),
         dropped: Some(0),
         retransmits: Some(0),
-        in_datagrams: Some(datagrams),
-        out_datagrams: Some(datagrams),
+        in_datagrams: Some(0),
+        out_datagrams: Some(0),
         full_buffers: Some(0),
         cpu_dropped: Some(0),
         own_cpu_s: cpu_s,
         busy_s: cpu_s,
         cpus: Some(if path == "loopback" { 2 } else { 4 }),
     };
-    let with_headers = |bytes: u64| bytes + bytes / 16;
+    let whole = [bytes + packets * headers, packets];
     let (near, far) = if path == "loopback" {
-        let mut near = end(with_headers(sent), with_headers(sent));
+        let mut near = end(whole, whole);
         near.busy_s = Some(0.6 * t.seconds);
         let far = EndTraffic { own_cpu_s: cpu_s, cpus: Some(2), ..EndTraffic::default() };
         (near, far)
     } else {
-        let acknowledged = received / 50;
-        (end(acknowledged, with_headers(sent)), end(with_headers(received), acknowledged))
+        let acknowledged = [packets / 2 * (FRAME + TCP), packets / 2];
+        (end(acknowledged, whole), end(whole, acknowledged))
     };
-    NetworkTraffic {
-        sent_bytes: sent,
-        received_bytes: received,
-        datagrams: (datagrams > 0).then_some(Datagrams {
-            sent: datagrams,
-            received: datagrams,
-            reordered: Some(0),
-            duplicated: Some(0),
-            jitter_s: Some(5e-6),
-        }),
-        streams: Vec::new(),
-        ways_s: None,
-        near,
-        far,
+    let (sent_bytes, received_bytes) = (bytes, bytes);
+    NetworkTraffic { sent_bytes, received_bytes, near, far, ..NetworkTraffic::default() }
+}
+
+/// So many datagrams that all came, of which each system counted so many each way.
+fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
+    n.datagrams = Some(Datagrams {
+        sent: count,
+        received: count,
+        reordered: Some(0),
+        duplicated: Some(0),
+        jitter_s: Some(5e-6),
+    });
+    for end in [&mut n.near, &mut n.far] {
+        end.in_datagrams = end.in_datagrams.map(|_| counted);
+        end.out_datagrams = end.out_datagrams.map(|_| counted);
     }
 }
 

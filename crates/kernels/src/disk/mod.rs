@@ -100,6 +100,14 @@ impl Kernel for Disk {
         Shape::of(self.operation, params).map(drop)
     }
 
+    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
+        let io_uring = &host.limits.io_uring;
+        if Shape::of(self.operation, params)?.engine.queues() && io_uring.get() == Some(&false) {
+            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
+        }
+        Ok(())
+    }
+
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::of(self.operation, params)?;
         let task = Task::new((self.operation, self.order), shape)?;

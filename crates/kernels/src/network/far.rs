@@ -17,6 +17,12 @@ use super::{placement, socket, tcp, udp};
 /// A request that was done, or why the connection is of no more use.
 pub(super) type Served = Result<Report, String>;
 
+/// The far end of one connection.
+pub(super) trait Serve {
+    /// Does its part of a request.
+    fn serve(&mut self, line: &Line, request: Request) -> Served;
+}
+
 /// The far end's work.
 #[derive(Debug)]
 pub struct Far {
@@ -47,8 +53,8 @@ impl Work for Far {
 
     /// What was counted since the same channel asked last.
     fn counters(&self, ends: Ends) -> Value {
-        let interface = self.interface(ends).map(|i| i.name).unwrap_or_default();
-        let now = EndCounters::read(&interface);
+        let interface = self.interface(ends).map(|i| i.name);
+        let now = EndCounters::read(interface.as_deref());
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let before = asked.replace((ends.peer, now.clone()));
         let traffic = match before {
@@ -65,7 +71,7 @@ impl Work for Far {
 /// Why it cannot be done, in one line.
 pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     job.check()?;
-    job.shape.fits(ends.peer.ip())?;
+    job.shape.fits(ends.peer.is_ipv6())?;
     let failed = |e: std::io::Error| Refusal(format!("the far end has no socket: {e}"));
     let mut streams = Vec::with_capacity(job.shape.connections() as usize);
     for index in 0..job.shape.connections() as usize {
@@ -150,49 +156,17 @@ impl Stream {
         }
     }
 
-    fn end(self) -> Result<Protocol, String> {
-        let token = self.token;
-        let (shape, receives) = (&self.shape, self.shape.near_sends(self.index));
-        let block = || vec![0; shape.block as usize];
+    fn end(self) -> Result<Box<dyn Serve>, String> {
+        let (shape, sends) = (&self.shape, !self.shape.near_sends(self.index));
         let socket = || self.udp.ok_or_else(|| "there is no UDP socket".to_owned());
+        let listener = || self.listener.ok_or_else(|| "there is no listener".to_owned());
         Ok(match shape.kind {
-            Kind::TcpStream => Protocol::Tcp(tcp::stream::End::new(shape, !receives), receives),
-            Kind::UdpStream => {
-                Protocol::Udp(Box::new(udp::stream::End::new(socket()?, token, shape)), receives)
-            }
-            Kind::TcpRtt => Protocol::TcpRtt(block(), shape.poll),
-            Kind::UdpRtt => Protocol::UdpRtt(socket()?, [block(), vec![0]].concat(), shape.poll),
-            Kind::TcpConnect => {
-                let listener = self.listener.ok_or_else(|| "there is no listener".to_owned())?;
-                Protocol::Listener(listener, token)
-            }
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
+            Kind::TcpRtt => Box::new(tcp::rtt::FarEnd::new(shape)),
+            Kind::TcpConnect => Box::new(tcp::connect::FarEnd::new(listener()?, self.token)),
+            Kind::UdpStream => Box::new(udp::stream::End::new(socket()?, self.token, shape, sends)),
+            Kind::UdpRtt => Box::new(udp::rtt::FarEnd::new(socket()?, shape)),
         })
-    }
-}
-
-/// What a far end works with; with a stream, whether it receives, with round trips,
-/// whether it spins.
-enum Protocol {
-    Tcp(tcp::stream::End, bool),
-    Udp(Box<udp::stream::End>, bool),
-    TcpRtt(Vec<u8>, bool),
-    UdpRtt(UdpSocket, Vec<u8>, bool),
-    Listener(TcpListener, Token),
-}
-
-impl Protocol {
-    fn serve(&mut self, line: &Line, request: Request) -> Served {
-        match self {
-            Self::Tcp(end, receives) => tcp::stream::serve(end, line, *receives, request),
-            Self::Udp(end, receives) => udp::stream::serve(end, line, *receives, request),
-            Self::TcpRtt(block, poll) => tcp::rtt::serve(block, line, *poll, request),
-            Self::UdpRtt(socket, block, poll) => {
-                udp::rtt::serve(socket, block, line, *poll, request)
-            }
-            Self::Listener(listener, token) => {
-                tcp::connect::serve((listener, *token), line, request)
-            }
-        }
     }
 }
 

@@ -2,19 +2,16 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proofmark_engine::Refusal;
+use proofmark_model::UDP_BUFFER;
 use proofmark_peer::{Ends, Token};
 use serde::{Deserialize, Serialize};
 
 use super::shape::{Kind, Shape};
 use super::udp::LOST_AFTER;
 use super::{line, socket};
-
-/// Bytes of the buffers of a UDP socket of which nothing is said: as many as a system
-/// usually allows, so that a receiver that is not running for a moment loses nothing.
-const UDP_BUFFER: u64 = 4 << 20;
 
 /// What the far end is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,13 +81,15 @@ pub(super) fn udp_socket(shape: &Shape, ends: Ends) -> io::Result<UdpSocket> {
 /// Connects a UDP socket, and forgets what others sent to it before.
 pub(super) fn connect(socket: &UdpSocket, to: SocketAddr) -> io::Result<()> {
     socket.connect(to)?;
-    loop {
+    let start = Instant::now();
+    while start.elapsed() < line::SLICE {
         match socket::receive_now(socket, &mut [0], false) {
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             // A datagram, or what a router said of one.
             Ok(_) | Err(_) => {}
         }
     }
+    Err(io::Error::other("it is sent datagrams before anything was asked for"))
 }
 
 /// The near end's sockets, by connection: none for TCP.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use proofmark_peer::Bounds;
 
 use super::socket;
-use super::wire::{Message, Outcome, Report};
+use super::wire::{Message, Outcome, Report, Sent};
 
 /// How long one system call waits.
 pub(super) const SLICE: Duration = Duration::from_millis(100);
@@ -189,6 +189,11 @@ impl<'a> Line<'a> {
             Err(e) if waits(&e) => Ok(None),
             Err(e) => Err(broken(&e)),
         }
+    }
+
+    /// What the other end said of what it sent, if it has said so, or what it will say.
+    pub(super) fn all_sent(&self, said: Option<Sent>) -> Result<Sent, String> {
+        said.map_or_else(|| self.receive(), Ok)
     }
 
     /// The far end's report of a request that it did.

@@ -31,7 +31,6 @@ mod wire;
 
 pub use far::Far;
 use near::Point;
-pub use shape::DATAGRAM_V4;
 use shape::{Kind, Shape};
 
 /// A network kernel.
@@ -80,6 +79,11 @@ impl Kernel for Network {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         Shape::of(self.kind, params).map(drop)
+    }
+
+    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
+        let shape = Shape::of(self.kind, params)?;
+        host.network.get().map_or(Ok(()), |network| shape.fits(network.is_v6()))
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {

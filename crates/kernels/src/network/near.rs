@@ -58,6 +58,11 @@ impl Shared {
     pub(super) fn new(connections: usize) -> Arc<Self> {
         Arc::new(Self { traffic: Mutex::new(vec![Traffic::default(); connections]) })
     }
+
+    /// The traffic of all connections in the last trial.
+    pub(super) fn summed(&self) -> NetworkTraffic {
+        summed(&locked(&self.traffic))
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,7 +88,7 @@ impl Point {
         let mut channel = Channel::join(invitation).map_err(refused)?;
         let ends = channel.ends();
         check_path(shape.path, ends)?;
-        shape.fits(ends.peer.ip())?;
+        shape.fits(ends.peer.is_ipv6())?;
         let sockets = job::near_sockets(&shape, ends)?;
         let ports = job::ports(&sockets);
         let job = Job { shape: shape.clone(), ports };
@@ -108,7 +113,7 @@ impl Point {
     }
 
     fn near_counters(&self) -> EndCounters {
-        EndCounters::read(self.interface.as_deref().unwrap_or_default())
+        EndCounters::read(self.interface.as_deref())
     }
 
     /// What the far end counted since it was asked last.
@@ -199,9 +204,8 @@ impl Setup for Point {
                 EndTraffic { own_cpu_s: far.own_cpu_s, cpus: far.cpus, ..EndTraffic::default() }
             }
         };
-        let all = locked(&self.shared.traffic);
-        let ways_s = ways_s(&all, &self.shape);
-        Ok(Some(NetworkTraffic { near, far, ways_s, ..summed(&all) }))
+        let ways_s = ways_s(&locked(&self.shared.traffic), &self.shape);
+        Ok(Some(NetworkTraffic { near, far, ways_s, ..self.shared.summed() }))
     }
 
     fn thread(&self, index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
@@ -271,12 +275,11 @@ impl Thread {
         let target = || target.ok_or_else(|| Refusal("the far end told no port".to_owned()));
         let udp = || udp.ok_or_else(|| Refusal("there is no UDP socket".to_owned()));
         let near: Box<dyn Near> = match shape.kind {
-            Kind::TcpStream => Box::new(tcp::stream::NearEnd::new(shape, sends)),
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::NearEnd::new(shape)),
             Kind::TcpConnect => Box::new(tcp::connect::NearEnd::new(target()?)),
             Kind::UdpStream => {
-                let end = udp::stream::End::new(udp()?, target()?.token, shape);
-                Box::new(udp::stream::NearEnd::new(end, sends))
+                Box::new(udp::stream::End::new(udp()?, target()?.token, shape, sends))
             }
             Kind::UdpRtt => Box::new(udp::rtt::NearEnd::new(udp()?, shape)),
         };
@@ -336,12 +339,6 @@ impl Load for Thread {
         }
         Ok(counted)
     }
-}
-
-/// The traffic of the last trial.
-#[cfg(test)]
-pub(super) fn summed_for_tests(shared: &Shared) -> NetworkTraffic {
-    summed(&locked(&shared.traffic))
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! From knobs to numbers: what is left to the machine, what cannot be, what the far end is
 //! told.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Host, NetworkPath, Params};
+use proofmark_model::{AUTO, Direction, Host, NetworkPath, Params};
 use serde::{Deserialize, Serialize};
 
 /// Most data connections of a point.
@@ -60,19 +59,6 @@ impl Kind {
     }
 }
 
-/// Which way the blocks of a point go.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Direction {
-    /// From the near end to the far end.
-    #[default]
-    Forward,
-    /// From the far end to the near end.
-    Reverse,
-    /// Both at once, each way its own connections.
-    Both,
-}
-
 /// The numbers of a point, as both ends know them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +78,7 @@ pub(super) struct Shape {
     pub(super) rate: Option<u64>,
     /// Whether who waits for an answer spins.
     pub(super) poll: bool,
-    /// Whether the threads of a stream are pinned, those of its two ends to different CPUs.
+    /// Whether the threads of both ends are pinned: see `placement`.
     pub(super) apart: bool,
     pub(super) path: NetworkPath,
 }
@@ -111,7 +97,7 @@ impl Shape {
             kind,
             streams: params.threads(),
             block,
-            direction: choice(params, "direction", DIRECTIONS)?.unwrap_or_default(),
+            direction: choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
             amount: params.int("amount"),
             socket_buffer: params.int("socket_buffer"),
             congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
@@ -181,13 +167,12 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether a datagram of such a point goes over this kind of address.
+    /// Whether a datagram of such a point goes over IPv6, or else over IPv4.
     ///
     /// # Errors
     /// Why not, in one line.
-    pub(super) fn fits(&self, address: IpAddr) -> Result<(), Refusal> {
-        let (most, name) =
-            if address.is_ipv4() { (DATAGRAM_V4, "IPv4") } else { (DATAGRAM_V6, "IPv6") };
+    pub(super) fn fits(&self, v6: bool) -> Result<(), Refusal> {
+        let (most, name) = if v6 { (DATAGRAM_V6, "IPv6") } else { (DATAGRAM_V4, "IPv4") };
         if self.kind.datagrams() && self.block > most {
             return Err(Refusal(too_large(self.block, most, name)));
         }
@@ -250,8 +235,11 @@ impl Shape {
     }
 }
 
-const DIRECTIONS: &[(&str, Direction)] =
-    &[("forward", Direction::Forward), ("reverse", Direction::Reverse), ("both", Direction::Both)];
+const DIRECTIONS: &[(&str, Direction)] = &[
+    (Direction::Forward.as_str(), Direction::Forward),
+    (Direction::Reverse.as_str(), Direction::Reverse),
+    (Direction::Both.as_str(), Direction::Both),
+];
 
 const PATHS: &[(&str, NetworkPath)] =
     &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
@@ -300,7 +288,8 @@ fn largest_datagram(host: &Host) -> u64 {
     match network.path {
         NetworkPath::Loopback => most,
         NetworkPath::Peer => {
-            let mtu = network.interface.get().map_or(MTU, |i| i.mtu);
+            let ends = [network.interface.get(), network.far_interface.as_ref()];
+            let mtu = ends.into_iter().flatten().map(|i| i.mtu).min().unwrap_or(MTU);
             mtu.saturating_sub(headers).clamp(1, most)
         }
     }

@@ -12,50 +12,45 @@ use std::time::Duration;
 
 use proofmark_model::TcpState;
 use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::sockopt::{
+    Timeout, set_socket_linger, set_socket_recv_buffer_size, set_socket_send_buffer_size,
+    set_socket_timeout, set_tcp_congestion, set_tcp_user_timeout, socket_recv_buffer_size,
+};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The longest name of a congestion control, its end included (TCP_CA_NAME_MAX).
-const NAME: usize = 16;
+/// Asks for buffers of so many bytes each way. The system may give other ones.
+pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
+    set_socket_send_buffer_size(&fd, bytes)?;
+    Ok(set_socket_recv_buffer_size(&fd, bytes)?)
+}
 
-fn set(fd: impl AsFd, level: c_int, option: c_int, value: &[u8]) -> io::Result<()> {
-    let length = value.len() as libc::socklen_t;
-    let (fd, value) = (fd.as_fd().as_raw_fd(), value.as_ptr().cast::<c_void>());
+/// Bytes that what has come and was not read may take, with what the system needs for it.
+pub(super) fn receive_buffer(fd: impl AsFd) -> io::Result<usize> {
+    Ok(socket_recv_buffer_size(fd)?)
+}
+
+/// The most bytes a blocking read waits for.
+pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
+    let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    let length = size_of::<c_int>() as libc::socklen_t;
+    let (fd, value) = (stream.as_raw_fd(), (&raw const value).cast::<c_void>());
     // SAFETY: the descriptor is open, and `length` bytes can be read at `value`.
-    match unsafe { libc::setsockopt(fd, level, option, value, length) } {
+    match unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, length) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-fn set_int(fd: impl AsFd, level: c_int, option: c_int, value: u64) -> io::Result<()> {
-    let value = c_int::try_from(value).unwrap_or(c_int::MAX);
-    set(fd, level, option, &value.to_ne_bytes())
-}
-
-/// Asks for buffers of so many bytes each way. The system may give other ones.
-pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
-    set_int(&fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes)?;
-    set_int(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)
-}
-
-/// The most bytes a blocking read waits for.
-pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
-    set_int(stream, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
-}
-
 /// How long what was sent may stay unacknowledged before the connection ends.
 pub(super) fn set_user_timeout(stream: &TcpStream, after: Duration) -> io::Result<()> {
-    set_int(stream, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, after.as_millis() as u64)
+    Ok(set_tcp_user_timeout(stream, after.as_millis() as u32)?)
 }
 
 /// Chooses the connection's congestion control by the kernel's name of it.
 pub(super) fn set_congestion(fd: impl AsFd, name: &str) -> io::Result<()> {
-    if name.len() >= NAME {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    set(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+    Ok(set_tcp_congestion(fd, name)?)
 }
 
 /// How long a blocking read or accept waits.
@@ -90,11 +85,8 @@ pub(super) fn unacknowledged(stream: &TcpStream) -> u64 {
 /// What there is to read, without waiting for it; where it only `peeks`, it stays there.
 #[inline]
 pub(super) fn receive_now(fd: impl AsFd, bytes: &mut [u8], peeks: bool) -> io::Result<usize> {
-    let flags = libc::MSG_DONTWAIT | if peeks { libc::MSG_PEEK } else { 0 };
-    let fd = fd.as_fd().as_raw_fd();
-    // SAFETY: the descriptor is open, and the memory can be written to.
-    let n = unsafe { libc::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), flags) };
-    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+    let flags = RecvFlags::DONTWAIT | if peeks { RecvFlags::PEEK } else { RecvFlags::empty() };
+    Ok(recv(fd, bytes, flags)?.0)
 }
 
 /// What the system knows of a connection (TCP_INFO).

@@ -90,7 +90,7 @@ const NO_DELAY: Knob = knob(
 
 const RATE: Knob = knob(
     "rate",
-    "Bits of payload a second that all streams together send, evenly spread; auto: as fast as \
+    "Bits of payload a second that all streams together send, evenly spread (who is late catches up); auto: as fast as \
      they can.",
     KnobKind::Count { min: LEAST_RATE, max: 1_000_000_000_000 },
     AUTO,

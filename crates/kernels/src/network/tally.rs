@@ -3,6 +3,7 @@
 use proofmark_engine::Latencies;
 use proofmark_model::{Datagrams, TcpState};
 
+use super::line::Line;
 use super::stamp::Wrong;
 use super::wire::{Outcome, Report};
 
@@ -61,7 +62,8 @@ impl Tally {
     /// Adds the datagrams of a request. The jitter is that of the last one.
     pub(super) fn add_datagrams(&mut self, more: Datagrams) {
         let all = self.traffic.datagrams.get_or_insert_default();
-        let sum = |a: Option<u64>, b: Option<u64>| a.or(Some(0)).zip(b).map(|(a, b)| a + b);
+        let sum =
+            |a: Option<u64>, b: Option<u64>| a.or(Some(0)).zip(b).map(|(a, b)| a.saturating_add(b));
         *all = Datagrams {
             sent: all.sent + more.sent,
             received: all.received + more.received,
@@ -71,11 +73,27 @@ impl Tally {
         };
     }
 
-    /// Takes over what any report tells.
-    pub(super) fn add_report(&mut self, report: &Report) {
+    /// Waits for the far end's report of a request for so many blocks of so many bytes, and
+    /// keeps what any report tells.
+    ///
+    /// # Errors
+    /// If there is none, or if it tells of more than was asked for.
+    pub(super) fn report(
+        &mut self,
+        line: &Line,
+        (count, block): (u64, u64),
+    ) -> Result<Report, String> {
+        let report = line.report()?;
+        if report.blocks > count || report.bytes > count * block {
+            return Err(format!(
+                "the far end tells of {} blocks and {} B, and was asked for {count} of {block} B",
+                report.blocks, report.bytes
+            ));
+        }
         if report.outcome == Outcome::Wrong {
             self.found(Wrong { due: report.due, found: report.found });
         }
+        Ok(report)
     }
 
     /// Keeps a wrong block, if it is the first.
@@ -86,6 +104,11 @@ impl Tally {
 }
 
 impl Report {
+    /// Of so many blocks of so many bytes.
+    pub(super) fn of(blocks: u64, block: u64) -> Self {
+        Self { blocks, bytes: blocks * block, ..Self::default() }
+    }
+
     /// With what the far end knows of a connection on which it sends.
     pub(super) fn with_state(self, state: Option<TcpState>) -> Self {
         let Some(state) = state else { return self };

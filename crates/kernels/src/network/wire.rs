@@ -107,6 +107,8 @@ messages! {
     Sent b"all sent" {
         /// As many.
         count: u64,
+        /// From the first to the last, in nanoseconds.
+        took_ns: u64,
     }
 
     /// The far end's account of a request.
@@ -126,7 +128,7 @@ messages! {
         reordered: u64,
         /// Datagrams that came once more.
         duplicated: u64,
-        /// Jitter of datagrams (RFC 3550), in nanoseconds.
+        /// Jitter of datagrams (RFC 3550), in nanoseconds; 0: not known.
         jitter_ns: u64,
         /// From the last datagram that counts to this report, in nanoseconds.
         quiet_ns: u64,
@@ -153,13 +155,14 @@ mod tests {
     fn the_layout_is_fixed() {
         let bytes = Request { first: 0x0102, count: 3 }.encode();
         assert_eq!(bytes, *b"request\0\x02\x01\0\0\0\0\0\0\x03\0\0\0\0\0\0\0");
-        assert_eq!(Sent { count: 1 }.encode(), *b"all sent\x01\0\0\0\0\0\0\0");
+        let sent = Sent { count: 1, took_ns: 2 }.encode();
+        assert_eq!(sent, *b"all sent\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0");
         assert_eq!(WORDS, 14);
     }
 
     #[test]
     fn other_words_are_no_message() {
-        let mut bytes = Sent { count: 1 }.encode();
+        let mut bytes = Sent::default().encode();
         assert!(Sent::decode(&bytes).is_some());
         bytes[7] ^= 1;
         assert_eq!(Sent::decode(&bytes), None);

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::bounds::{Bounds, Purse};
+use crate::bounds::{Allowance, Bounds};
 use crate::message::OpenStream;
 use crate::token::Token;
 use crate::work::{Ends, Task};
@@ -33,7 +33,7 @@ struct Streams {
 impl Job {
     /// Gives each task a token.
     pub(crate) fn new(
-        purse: Arc<Purse>,
+        allowance: Arc<Allowance>,
         ends: Ends,
         tasks: Vec<Box<dyn Task>>,
     ) -> Result<(Self, Vec<OpenStream>), String> {
@@ -48,7 +48,10 @@ impl Job {
             waiting.insert(token, task);
         }
         let streams = Mutex::new(Streams { waiting, running: HashMap::new() });
-        Ok((Self { bounds: Bounds::within(purse), ends, streams, changed: Condvar::new() }, open))
+        Ok((
+            Self { bounds: Bounds::within(allowance), ends, streams, changed: Condvar::new() },
+            open,
+        ))
     }
 
     /// The task that waits for this token, once; from then on the connection is shut down

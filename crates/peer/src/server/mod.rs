@@ -1,11 +1,11 @@
 //! The far end: one session at a time for who holds the key, silence for all others.
 
+mod connection;
 mod gate;
 mod job;
 mod log;
 mod mute;
 mod session;
-mod visit;
 
 use std::fmt;
 use std::io;
@@ -16,25 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use connection::Connections;
 use gate::Gate;
 use log::Log;
 use session::Session;
-use visit::House;
 
-use crate::door::Door;
+use crate::handshake::Handshake;
 use crate::key::Key;
+use crate::message::Limits;
 use crate::work::Work;
-
-/// What a session is granted at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// Seconds.
-    pub seconds: u64,
-    /// Bytes of payload, sent and received, over all its data connections and datagrams.
-    pub bytes: u64,
-}
 
 /// How long the server waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +138,7 @@ pub struct Server {
     address: SocketAddr,
     /// The UDP port of the same number, from which nothing is ever read or sent.
     _mute: UdpSocket,
-    door: Door,
+    handshake: Handshake,
     limits: Limits,
     patience: Patience,
     slot: Mutex<Slot>,
@@ -170,7 +160,7 @@ impl Server {
             listener,
             address,
             _mute: mute,
-            door: Door::new(key),
+            handshake: Handshake::new(key),
             limits,
             patience: Patience::default(),
             slot: Mutex::new(Slot::Free),
@@ -200,7 +190,7 @@ impl Server {
     /// cannot be queued for it is counted, and left out.
     pub fn serve(&self, work: &dyn Work, log: impl Fn(Event) + Send + 'static) {
         let gate = Arc::new(Gate::default());
-        let house = House::new(self, work, Log::new(log));
+        let connections = Connections::new(self, work, Log::new(log));
         thread::scope(|scope| {
             while !self.stop.stopped.load(Ordering::Acquire) {
                 let Ok((stream, from)) = self.listener.accept() else {
@@ -210,16 +200,16 @@ impl Server {
                 };
                 let ip = from.ip().to_canonical();
                 let Ok(pass) = gate.enter(&stream, ip, self.favoured()) else { continue };
-                let house = &house;
-                let visit = move || house.visit(stream, pass);
+                let connections = &connections;
+                let serve = move || connections.serve(stream, pass);
                 let name = "peer".to_owned();
                 // Without a thread for it the connection is closed.
-                let _ = thread::Builder::new().name(name).spawn_scoped(scope, visit);
+                let _ = thread::Builder::new().name(name).spawn_scoped(scope, serve);
             }
             gate.clear();
             let slot = std::mem::replace(&mut *self.slot(), Slot::Closed);
             if let Slot::Taken(session) = slot {
-                session.end(visit::STOPPED);
+                session.end(connection::STOPPED);
             }
         });
     }

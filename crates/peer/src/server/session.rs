@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::{Job, shut};
-use crate::bounds::{Purse, Spent};
+use crate::bounds::Allowance;
 use crate::token::Token;
 use crate::work::{Ends, Task};
 
@@ -22,7 +22,7 @@ pub(crate) struct Session {
     pub(crate) ends: Ends,
     /// When its time is up.
     pub(crate) until: Instant,
-    pub(crate) purse: Arc<Purse>,
+    pub(crate) allowance: Arc<Allowance>,
     state: Mutex<State>,
 }
 
@@ -54,10 +54,8 @@ impl Session {
             channels: HashMap::new(),
             ended_jobs: Vec::new(),
         });
-        Some(Arc::new_cyclic(|weak: &Weak<Self>| {
-            let purse = Arc::new(Purse::new(bytes, weak.clone()));
-            Self { token, ends, until, purse, state }
-        }))
+        let allowance = Arc::new(Allowance::new(bytes));
+        Some(Arc::new(Self { token, ends, until, allowance, state }))
     }
 
     /// What is left of its time.
@@ -67,7 +65,7 @@ impl Session {
 
     /// Ends it, the first time that it is called: all data connections and channels are
     /// shut down. The lead's is shut for reading only, so that its thread wakes up and can
-    /// still say why. Waits for nothing, since a task may be the caller.
+    /// still say why. Waits for nothing, since a task's own thread may be the caller.
     pub(crate) fn end(&self, reason: &str) {
         let jobs: Vec<Arc<Job>> = {
             let mut state = self.state();
@@ -155,11 +153,5 @@ impl Session {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Spent for Session {
-    fn used_up(&self) {
-        self.end("its bytes are used up");
     }
 }

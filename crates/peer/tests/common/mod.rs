@@ -1,9 +1,9 @@
-//! A far end that echoes, and a near end that can misbehave, made with the Noise library
+//! A far end that echoes, and ends that can misbehave, made with the Noise library
 //! alone so that it shares no code with the one that is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -116,7 +116,7 @@ impl Far {
     }
 
     pub fn try_lead(&self) -> Result<Lead, proofmark_peer::PeerError> {
-        Lead::connect(&self.address(), &self.key, "test", 60, LIMITS.bytes)
+        Lead::connect(&self.address(), &self.key, "test", Limits { seconds: 60, ..LIMITS })
     }
 
     /// How long it takes until a new session is granted.
@@ -170,20 +170,43 @@ pub fn connect(to: SocketAddr) -> TcpStream {
 }
 
 /// The first message of a handshake, after the byte that announces it; and the state.
-pub fn knock(key: &Key) -> (Vec<u8>, snow::HandshakeState) {
+pub fn opening(key: &Key) -> (Vec<u8>, snow::HandshakeState) {
+    let mut noise = noise(key, |b| b.build_initiator());
+    let mut message = [0; 48];
+    assert_eq!(noise.write_message(&[], &mut message).unwrap(), 48);
+    ([&[1, 0, 48][..], &message].concat(), noise)
+}
+
+fn noise(
+    key: &Key,
+    build: impl Fn(Builder) -> Result<snow::HandshakeState, snow::Error>,
+) -> snow::HandshakeState {
     let mut psk = [0; 32];
     for (n, byte) in psk.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&key.to_hex()[2 * n..][..2], 16).unwrap();
     }
     let pattern = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s".parse().unwrap();
     let builder = Builder::new(pattern).psk(0, &psk).unwrap().prologue(b"proofmark peer").unwrap();
-    let mut noise = builder.build_initiator().unwrap();
-    let mut message = [0; 48];
-    assert_eq!(noise.write_message(&[], &mut message).unwrap(), 48);
-    ([&[1, 0, 48][..], &message].concat(), noise)
+    build(builder).unwrap()
 }
 
-/// A near end that says what it is told to say, and nothing by itself.
+/// A far end that lets one connection in and says these, each after a message.
+pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let key = key.clone();
+    thread::spawn(move || {
+        let mut raw = Raw::admit(listener.accept().unwrap().0, &key);
+        for answer in answers {
+            raw.hear();
+            raw.say(&answer);
+        }
+        until_closed(&mut raw.stream);
+    });
+    address.into()
+}
+
+/// An end that says what it is told to say, and nothing by itself.
 pub struct Raw {
     pub stream: TcpStream,
     pub state: TransportState,
@@ -192,7 +215,7 @@ pub struct Raw {
 impl Raw {
     pub fn enter(to: SocketAddr, key: &Key) -> Self {
         let mut stream = connect(to);
-        let (bytes, mut noise) = knock(key);
+        let (bytes, mut noise) = opening(key);
         stream.write_all(&bytes).unwrap();
         let mut answer = [0; 50];
         stream.read_exact(&mut answer).unwrap();
@@ -200,10 +223,23 @@ impl Raw {
         Self { stream, state: noise.into_transport_mode().unwrap() }
     }
 
+    /// The other side of the handshake.
+    fn admit(mut stream: TcpStream, key: &Key) -> Self {
+        let mut first = [0; 51];
+        stream.read_exact(&mut first).unwrap();
+        let mut noise = noise(key, |b| b.build_responder());
+        noise.read_message(&first[3..], &mut []).unwrap();
+        let mut answer = [0; 50];
+        answer[1] = 48;
+        assert_eq!(noise.write_message(&[], &mut answer[2..]).unwrap(), 48);
+        stream.write_all(&answer).unwrap();
+        Self { stream, state: noise.into_transport_mode().unwrap() }
+    }
+
     pub fn lead(far: &Far, seconds: u64) -> Self {
         let mut raw = Self::enter(far.address, &far.key);
         let hello = json!({ "message": "hello", "version": VERSION, "run": "raw",
-            "seconds": seconds, "bytes": 1 << 20 });
+            "asked": { "seconds": seconds, "bytes": 1 << 20 } });
         assert_eq!(raw.ask(&hello)["message"], "welcome");
         raw
     }

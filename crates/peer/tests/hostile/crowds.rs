@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use crate::common::{Far, PATIENCE, connect, knock, until_closed};
+use crate::common::{Far, PATIENCE, connect, opening, until_closed};
 use crate::session::{Session, returning, steady};
 use crate::{alone, from_elsewhere};
 
@@ -51,7 +51,7 @@ fn slow_and_half_open_connections_end_in_time() {
     let session = Session::begin(&far);
     let begin = Instant::now();
     // A byte now and then of a handshake that is right.
-    let (first, _) = knock(&far.key);
+    let (first, _) = opening(&far.key);
     let mut slow = connect(far.address);
     let mut reader = slow.try_clone().unwrap();
     let closed = thread::spawn(move || until_closed(&mut reader));
@@ -101,7 +101,7 @@ fn a_crowd_from_one_address_leaves_room_for_another() {
     for _ in 0..5 {
         let mut stream = connect(far.address);
         sleep(PATIENCE.handshake / 2);
-        let _ = stream.write_all(&knock(&far.key).0);
+        let _ = stream.write_all(&opening(&far.key).0);
         let mut answer = [0; 50];
         stream.read_exact(&mut answer).expect("displaced");
     }

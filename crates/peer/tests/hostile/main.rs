@@ -1,4 +1,4 @@
-//! Outsiders at the door while a session is in progress. What they get is nothing, what
+//! Outsiders while a session is in progress. What they get is nothing, what
 //! they cost is bounded, and the session does not notice.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]

@@ -52,9 +52,6 @@ pub fn cells(t: &Trial) -> Vec<String> {
     let tcp = |read: fn(&TcpState) -> f64| {
         number(median(n.into_iter().flat_map(|n| &n.streams).map(read)))
     };
-    let again = n
-        .filter(|n| !n.streams.is_empty())
-        .map(|n| n.streams.iter().fold(0_u64, |sum, s| sum.saturating_add(s.retransmits)));
     let mut out = vec![
         count(n.map(|n| n.sent_bytes)),
         count(n.map(|n| n.received_bytes)),
@@ -63,7 +60,7 @@ pub fn cells(t: &Trial) -> Vec<String> {
         count(d.and_then(|d| d.reordered)),
         count(d.and_then(|d| d.duplicated)),
         number(d.and_then(|d| d.jitter_s)),
-        count(again),
+        count(n.and_then(|n| n.retransmits())),
         tcp(|s| s.window_bytes as f64),
         tcp(|s| s.rtt_s),
         tcp(|s| s.segment_bytes as f64),

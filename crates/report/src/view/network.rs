@@ -2,8 +2,8 @@
 //! lost, how long an answer took, and how busy both ends were.
 
 use proofmark_model::{
-    AUTO, End, EndTraffic, Host, Measurement, NetworkPath, Param, Subsystem, Unit, format_count,
-    format_size,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Subsystem, Unit,
+    format_count, format_size,
 };
 
 use super::latency;
@@ -106,24 +106,20 @@ pub fn cpus(m: &Measurement, end: End, read: fn(&EndTraffic) -> Option<f64>) -> 
 /// Bytes that an end's interface carried as a share of the payload that went by it: the
 /// median over the trials.
 pub fn carried(m: &Measurement, end: End) -> Option<f64> {
-    let out = match (m.params.text("direction"), end) {
-        // The interface of a loopback takes in what it sends.
-        _ if over_loopback(m) => [true, false],
-        (Some("forward"), End::Near) | (Some("reverse"), End::Far) => [true, false],
-        (Some("forward"), End::Far) | (Some("reverse"), End::Near) => [false, true],
-        _ => [true, true],
+    let way = match end {
+        // The interface of a loopback takes in what it sends: one of the two is all of it.
+        End::Near if over_loopback(m) => Direction::Forward,
+        End::Far if over_loopback(m) => Direction::Reverse,
+        _ => Direction::of(&m.params).unwrap_or(Direction::Both),
     };
-    let of = |wanted: bool, bytes: Option<u64>| if wanted { bytes } else { Some(0) };
     median(m.traffics().filter_map(|(_, n)| {
-        let counted = end.of(n);
-        let sum = of(out[0], counted.out_bytes)?.saturating_add(of(out[1], counted.in_bytes)?);
         // What is lost on the way has left the sender and never reaches the receiver.
-        let payload = match out {
-            [true, false] => n.sent_bytes as f64,
-            [false, true] => n.received_bytes as f64,
+        let payload = match (way.sends(end), way.receives(end)) {
+            (true, false) => n.sent_bytes as f64,
+            (false, true) => n.received_bytes as f64,
             _ => (n.sent_bytes as f64).midpoint(n.received_bytes as f64),
         };
-        Some(sum as f64 / payload)
+        Some(end.of(n).carried(way, end)? as f64 / payload)
     }))
 }
 
@@ -142,7 +138,7 @@ pub fn in_question(all: Vec<&Measurement>) -> Vec<&Measurement> {
     };
     let some = |kept: Vec<_>, all: &[_]| if kept.is_empty() { all.to_vec() } else { kept };
     let all = some(prefer(all.clone(), |m| !over_loopback(m)), &all);
-    let one_way = prefer(all.clone(), |m| m.params.text("direction") != Some("both"));
+    let one_way = prefer(all.clone(), |m| Direction::of(&m.params) != Some(Direction::Both));
     let mut asked = some(one_way, &all);
     if asked.iter().all(|m| round_trips(m)) {
         asked = single(asked);

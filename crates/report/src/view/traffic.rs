@@ -10,8 +10,8 @@ use super::table::{Cell, Table};
 use super::trials::median;
 
 /// What the CPU columns mean.
-const CPU: &str = "CPUs that an end's own threads kept busy on average; its system, whatever ran \
-    there.";
+const CPU: &str = "CPUs that an end's own threads kept busy on average; its system, whatever ran on \
+    those that it may use.";
 
 /// What the interface columns mean.
 const INTERFACE: &str = "Bytes that an end's interface counted during the trials, headers and \
@@ -99,8 +99,7 @@ fn connections(group: &Group) -> Table {
     for m in told {
         let mut cells = keys(group, m, &mut table, &[]);
         let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
-        let again = last
-            .map(|(_, n)| n.streams.iter().fold(0_u64, |sum, s| sum.saturating_add(s.retransmits)));
+        let again = last.and_then(|(_, n)| n.retransmits());
         let silent = || "its system does not tell".to_owned();
         cells.push(table.maybe(again.map(format_count), silent));
         let bytes = |v: Option<f64>| v.map(|v| format_count(v as u64));

@@ -178,6 +178,21 @@ impl Served {
         Self::start(super::wrap(&mut command, "trap '' HUP; exec \"$0\" \"$@\""))
     }
 
+    /// The same where the kernel seems to have been booted under the id in a file; `None`
+    /// where this user may not mount.
+    pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {
+        let mount = "mount --bind \"$BOOT_ID\" /proc/sys/kernel/random/boot_id";
+        let apart = |script: &str| {
+            let mut command = serve("127.0.0.1:0", key);
+            super::wrap(&mut command, &format!("exec unshare -m sh -c '{script}' \"$0\" \"$@\""));
+            command.env("BOOT_ID", boot_id);
+            command
+        };
+        let mountable = apart(mount).stderr(Stdio::null()).status().unwrap().success();
+        let serves = format!("{mount} && exec \"$0\" \"$@\"");
+        mountable.then(|| Self::start(&mut apart(&serves)))
+    }
+
     /// The same over IPv6.
     pub fn here_v6(key: &Path) -> Self {
         Self::start(&mut serve("[::1]:0", key))
@@ -244,6 +259,13 @@ impl Drop for Served {
 pub fn serve(bind: &str, key: &Path) -> Command {
     let mut command = proofmark();
     command.args(["serve", "--bind", bind, "--key-file"]).arg(key);
+    command
+}
+
+/// A run on this machine to a far end somewhere.
+pub fn run_to(address: impl ToString, key: &Path) -> Command {
+    let mut command = proofmark();
+    command.args(["run", "--peer", &address.to_string(), "--key-file"]).arg(key);
     command
 }
 

@@ -2,8 +2,8 @@ use proofmark_model::{Host, Probe, Severity};
 
 use super::*;
 use crate::testing::{
-    around, block_device, context, disk, each, fsync, host_with_disk, judged, policy, rand_read,
-    spec, with_storage, with_values,
+    at_rate, block_device, context, disk, each, fsync, host_with_disk, judged, policy, rand_read,
+    spec, with_storage,
 };
 
 fn declaring(limits: &[(&str, f64)]) -> Host {
@@ -145,11 +145,8 @@ fn a_trial_may_find_a_slice_unspent() {
 #[test]
 fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
     let at = |host: &Host, rate: f64| {
-        let mut m = with_values(rand_read(32), &around(rate));
-        for (t, old) in m.trials.iter_mut().zip(rand_read(32).trials) {
-            (t.device, t.file, t.seconds) = (old.device, old.file, 2.0);
-            t.work = t.value * t.seconds;
-        }
+        let long = each(rand_read(32), |_, t| t.seconds = 2.0);
+        let m = at_rate(long, rate);
         let scale = |t: &mut proofmark_model::Trial| {
             let (device, file) = (t.device.as_mut().unwrap(), t.file.as_mut().unwrap());
             (file.asked_read_bytes, device.read_bytes) = (t.work as u64, t.work as u64);

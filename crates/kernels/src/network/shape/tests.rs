@@ -53,11 +53,8 @@ fn what_cannot_be_is_refused_in_words() {
         "a UDP datagram over IPv4 carries at most 65507 B of payload, block_size is 65536 B";
     assert_eq!(udp, words);
     let udp = of(Kind::UdpRtt, &[("block_size", "65508")]).unwrap();
-    assert_eq!(
-        udp.fits("127.0.0.1".parse().unwrap()).unwrap_err().0,
-        words.replace("36 B", "08 B")
-    );
-    assert_eq!(udp.fits("::1".parse().unwrap()), Ok(()));
+    assert_eq!(udp.fits(false).unwrap_err().0, words.replace("36 B", "08 B"));
+    assert_eq!(udp.fits(true), Ok(()));
     assert!(of(Kind::TcpStream, &[("block_size", "0")]).is_err());
     assert!(of(Kind::TcpStream, &[("block_size", "16777217")]).is_err());
     assert!(of(Kind::TcpStream, &[("block_size", "16777216")]).is_ok());
@@ -124,6 +121,12 @@ fn what_is_left_open_is_set_by_the_host() {
     assert_eq!(block(&host(NetworkPath::Loopback, "[::1]:5277", 65_536)), (loopback, 65_527));
     assert_eq!(block(&host(NetworkPath::Peer, "10.0.0.2:5277", 1500)), (peer.clone(), 1472));
     assert_eq!(block(&host(NetworkPath::Peer, "[fd00::2]:5277", 1500)), (peer.clone(), 1452));
+    let mut smaller = host(NetworkPath::Peer, "10.0.0.2:5277", 9000);
+    if let Probe::Known { value, .. } = &mut smaller.network {
+        let far = value.interface.get().cloned();
+        value.far_interface = far.map(|i| Interface { mtu: 1400, ..i });
+    }
+    assert_eq!(block(&smaller), (peer.clone(), 1372), "that of the end with the smaller MTU");
     let mut unknown = host(NetworkPath::Peer, "10.0.0.2:5277", 9000);
     if let Probe::Known { value, .. } = &mut unknown.network {
         value.interface = Probe::missing("test");
@@ -132,7 +135,7 @@ fn what_is_left_open_is_set_by_the_host() {
 }
 
 #[test]
-fn round_trips_over_loopback_are_taken_apart() {
+fn what_over_loopback_would_be_lost_or_wait_is_taken_apart() {
     let placement = |kind, host: &Host| {
         let all = settle(kind, params(&[("placement", AUTO), ("path", AUTO)]), host);
         all[0].text("placement").unwrap().to_owned()
@@ -140,6 +143,7 @@ fn round_trips_over_loopback_are_taken_apart() {
     let (loopback, peer) = (Host::unknown("test"), host(NetworkPath::Peer, "10.0.0.2:1", 1500));
     assert_eq!(placement(Kind::TcpRtt, &loopback), "apart");
     assert_eq!(placement(Kind::TcpConnect, &loopback), "apart");
+    assert_eq!(placement(Kind::UdpStream, &loopback), "apart");
     assert_eq!(placement(Kind::TcpStream, &loopback), "free");
     assert_eq!(placement(Kind::UdpRtt, &peer), "free");
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use proofmark_peer::Token;
 
-use crate::network::far::Served;
+use crate::network::far::{Serve, Served};
 use crate::network::job::Target;
 use crate::network::line::{Line, Patience, SILENCE, broken, waits};
 use crate::network::near::Near;
@@ -52,44 +52,50 @@ impl Near for NearEnd {
             tally.latencies.record(after - before);
             before = after;
         }
-        line.send(&Sent { count })?;
-        let report = line.report()?;
-        tally.add_report(&report);
+        line.send(&Sent { count, ..Sent::default() })?;
+        let report = tally.report(line, (count, 1))?;
         tally.add_bytes(report.bytes, count);
         tally.counted = report.blocks.min(count);
         Ok(())
     }
 }
 
-/// The far end of one request: accepts as many connections that show the token. It also
+/// The far end: accepts as many connections that show the token as were asked for. It also
 /// ends when the near end says that it has made them all.
-pub(in crate::network) fn serve(
-    (listener, token): (&TcpListener, Token),
-    line: &Line,
-    request: Request,
-) -> Served {
-    let near = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
-    let mut accepted = 0;
-    while accepted < request.count {
-        line.patience().check(Instant::now())?;
-        match listener.accept() {
-            Ok((connection, from)) if from.ip().to_canonical() == near => {
-                if answer(connection, token) {
-                    accepted += 1;
-                    continue;
-                }
-            }
-            Ok(_) => {}
-            Err(e) if waits(&e) => {}
-            Err(e) => return Err(broken(&e)),
-        }
-        // Strangers alone must not keep this thread.
-        if line.receive_now::<Sent>()?.is_some() {
-            return Ok(account(accepted));
-        }
+pub(in crate::network) struct FarEnd {
+    listener: TcpListener,
+    token: Token,
+}
+
+impl FarEnd {
+    pub(in crate::network) fn new(listener: TcpListener, token: Token) -> Self {
+        Self { listener, token }
     }
-    line.receive::<Sent>()?;
-    Ok(account(accepted))
+}
+
+impl Serve for FarEnd {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        let near = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
+        let (mut accepted, mut said) = (0, None);
+        while accepted < request.count && said.is_none() {
+            line.patience().check(Instant::now())?;
+            match self.listener.accept() {
+                Ok((connection, from)) if from.ip().to_canonical() == near => {
+                    if answer(connection, self.token) {
+                        accepted += 1;
+                        continue;
+                    }
+                }
+                Ok(_) => {}
+                Err(e) if waits(&e) => {}
+                Err(e) => return Err(broken(&e)),
+            }
+            // Strangers alone must not keep this thread.
+            said = line.receive_now::<Sent>()?;
+        }
+        line.all_sent(said)?;
+        Ok(Report::of(accepted, 1))
+    }
 }
 
 /// Whether a connection showed the token, and was answered. It must do so in one piece: what
@@ -98,8 +104,4 @@ fn answer(mut connection: impl Read + Write, token: Token) -> bool {
     let mut said = [0; size_of::<Token>() + 1];
     let shown = connection.read(&mut said).is_ok_and(|n| said[..n] == token.bytes());
     shown && connection.write_all(&[HELLO]).is_ok()
-}
-
-fn account(accepted: u64) -> Report {
-    Report { blocks: accepted, bytes: accepted, ..Report::default() }
 }

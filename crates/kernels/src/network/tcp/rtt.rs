@@ -2,7 +2,9 @@
 
 use std::net::TcpStream;
 
-use crate::network::far::Served;
+use proofmark_model::TcpState;
+
+use crate::network::far::{Serve, Served};
 use crate::network::line::Line;
 use crate::network::near::Near;
 use crate::network::shape::Shape;
@@ -16,13 +18,15 @@ pub(in crate::network) struct NearEnd {
     poll: bool,
     out: Vec<u8>,
     back: Vec<u8>,
+    /// Segments that the far end has sent again since the connection was made.
+    far_retransmits: u64,
 }
 
 impl NearEnd {
     pub(in crate::network) fn new(shape: &Shape) -> Self {
         let out = stamp::payload(shape.block as usize);
         let back = out.clone();
-        Self { poll: shape.poll, out, back }
+        Self { poll: shape.poll, out, back, far_retransmits: 0 }
     }
 }
 
@@ -45,30 +49,44 @@ impl Near for NearEnd {
                 tally.found(wrong);
             }
         }
-        let report = line.report()?;
-        tally.add_report(&report);
-        let bytes = count * self.out.len() as u64;
-        tally.add_bytes(bytes + report.bytes, bytes + report.bytes);
+        let bytes = self.out.len() as u64;
+        let report = tally.report(line, (count, bytes))?;
+        self.far_retransmits = report.retransmits;
+        let all = (count + report.blocks) * bytes;
+        tally.add_bytes(all, all);
         tally.counted = report.blocks.min(count);
         Ok(())
     }
 
+    /// Both ends send: what either sent again is told.
     fn after(&mut self, stream: &TcpStream, tally: &mut Tally) {
-        tally.traffic.state = tcp_state(stream);
+        let state = tcp_state(stream);
+        tally.traffic.state = state.map(|state| TcpState {
+            retransmits: state.retransmits.saturating_add(self.far_retransmits),
+            ..state
+        });
     }
 }
 
-/// The far end of one request: `block` is what comes and goes back.
-pub(in crate::network) fn serve(
-    block: &mut [u8],
-    line: &Line,
+/// The far end: sends back what comes.
+pub(in crate::network) struct FarEnd {
     poll: bool,
-    request: Request,
-) -> Served {
-    for _ in 0..request.count {
-        read(line, block, poll)?;
-        line.write_all(block)?;
+    block: Vec<u8>,
+}
+
+impl FarEnd {
+    pub(in crate::network) fn new(shape: &Shape) -> Self {
+        Self { poll: shape.poll, block: vec![0; shape.block as usize] }
     }
-    let bytes = request.count * block.len() as u64;
-    Ok(Report { blocks: request.count, bytes, ..Report::default() })
+}
+
+impl Serve for FarEnd {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        for _ in 0..request.count {
+            read(line, &mut self.block, self.poll)?;
+            line.write_all(&self.block)?;
+        }
+        let report = Report::of(request.count, self.block.len() as u64);
+        Ok(report.with_state(tcp_state(line.stream())))
+    }
 }

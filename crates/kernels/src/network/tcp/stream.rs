@@ -3,13 +3,14 @@
 
 use std::net::TcpStream;
 
+use crate::network::far::{Serve, Served};
 use crate::network::line::Line;
 use crate::network::near::Near;
 use crate::network::shape::Shape;
+use crate::network::socket;
 use crate::network::stamp::{self, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
-use crate::network::{far::Served, socket};
 
 /// Bytes of one read: a few blocks of the usual size, and little enough that what was just
 /// copied still lies in a core's own cache when the next read overwrites it.
@@ -22,6 +23,7 @@ const WHOLE: usize = 4 << 10;
 /// One end of a stream: what it sends from, or reads into.
 pub(in crate::network) struct End {
     block: usize,
+    sends: bool,
     no_delay: bool,
     buffer: Vec<u8>,
 }
@@ -30,16 +32,11 @@ impl End {
     pub(in crate::network) fn new(shape: &Shape, sends: bool) -> Self {
         let block = shape.block as usize;
         let buffer = stamp::payload(if sends { block } else { block.max(READ) });
-        Self { block, no_delay: shape.no_delay, buffer }
+        Self { block, sends, no_delay: shape.no_delay, buffer }
     }
 
     /// Sends blocks from the number `first` on.
-    pub(in crate::network) fn send(
-        &mut self,
-        line: &Line,
-        first: u64,
-        count: u64,
-    ) -> Result<(), String> {
+    fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
         let delay = |on: bool| line.stream().set_nodelay(!on).map_err(|e| e.to_string());
         delay(!self.no_delay)?;
         for number in first..first + count {
@@ -54,7 +51,7 @@ impl End {
 
     /// Receives blocks from the number `first` on. Returns their bytes, and the first block
     /// that was not the one that was due.
-    pub(in crate::network) fn receive(
+    fn receive(
         &mut self,
         line: &Line,
         first: u64,
@@ -84,33 +81,19 @@ impl End {
     }
 }
 
-/// The near end.
-pub(in crate::network) struct NearEnd {
-    end: End,
-    sends: bool,
-}
-
-impl NearEnd {
-    pub(in crate::network) fn new(shape: &Shape, sends: bool) -> Self {
-        Self { end: End::new(shape, sends), sends }
-    }
-}
-
-impl Near for NearEnd {
+impl Near for End {
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
         let Request { first, count } = request;
-        let block = self.end.block as u64;
+        let block = self.block as u64;
         if self.sends {
-            self.end.send(line, first, count).map_err(|e| line.why(e))?;
-            let report = line.report()?;
-            tally.add_report(&report);
+            self.send(line, first, count).map_err(|e| line.why(e))?;
+            let report = tally.report(line, (count, block))?;
             tally.add_bytes(count * block, report.bytes);
             tally.counted = report.bytes / block;
         } else {
-            let (bytes, wrong) = self.end.receive(line, first, count)?;
+            let (bytes, wrong) = self.receive(line, first, count)?;
             wrong.into_iter().for_each(|wrong| tally.found(wrong));
-            let report = line.report()?;
-            tally.add_report(&report);
+            let report = tally.report(line, (count, block))?;
             tally.add_bytes(report.bytes, bytes);
             tally.counted = bytes / block;
             tally.traffic.state = Some(report.state());
@@ -125,21 +108,16 @@ impl Near for NearEnd {
     }
 }
 
-/// The far end of one request.
-pub(in crate::network) fn serve(
-    end: &mut End,
-    line: &Line,
-    receives: bool,
-    request: Request,
-) -> Served {
-    let Request { first, count } = request;
-    if receives {
-        let (bytes, wrong) = end.receive(line, first, count)?;
-        Ok(Report { blocks: bytes / end.block as u64, bytes, ..Report::default() }
-            .with_wrong(wrong))
-    } else {
-        end.send(line, first, count)?;
-        let report = Report { blocks: count, bytes: count * end.block as u64, ..Report::default() };
-        Ok(report.with_state(socket::tcp_state(line.stream())))
+impl Serve for End {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        let Request { first, count } = request;
+        if self.sends {
+            self.send(line, first, count)?;
+            let report = Report::of(count, self.block as u64);
+            return Ok(report.with_state(socket::tcp_state(line.stream())));
+        }
+        let (bytes, wrong) = self.receive(line, first, count)?;
+        let blocks = bytes / self.block as u64;
+        Ok(Report { blocks, bytes, ..Report::default() }.with_wrong(wrong))
     }
 }

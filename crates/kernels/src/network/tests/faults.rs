@@ -58,6 +58,72 @@ fn a_receiver_that_counts_less_is_not_believed() {
 }
 
 #[test]
+fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    for report in [
+        Report { bytes: 5001, ..Report::default() },
+        Report { blocks: 51, ..Report::default() },
+        Report { blocks: u64::MAX, bytes: u64::MAX, ..Report::default() },
+    ] {
+        let (failure, _) = against(&shape, 50, move |line| {
+            take_all(line, 100);
+            line.send(&report).unwrap();
+        });
+        let failure = failure.unwrap();
+        assert!(failure.ends_with("and was asked for 50 of 100 B"), "{failure}");
+    }
+}
+
+/// A trial of 50 datagrams of 100 B that a far end sends which sends only half of them, takes
+/// a fifth of a second for it, and says that it sent so many.
+fn half_arrive(says: u64) -> (Thread, f64) {
+    let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    let (near, data) = pair(LOOPBACK);
+    let own = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
+    let far = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    far.connect(own.local_addr().unwrap()).unwrap();
+    job::connect(&own, far.local_addr().unwrap()).unwrap();
+    let address = far.local_addr().unwrap();
+    let target = Some(Target { address, token: proofmark_peer::Token::random().unwrap() });
+    crate::network::line::ready(&near).unwrap();
+    let served = std::thread::spawn(move || {
+        let session = Bounds::of(0);
+        let line = Line::new(&data, Patience::While(&session));
+        let Request { first, count } = line.receive().unwrap();
+        for n in first..first + count / 2 {
+            let mut datagram = [0; 100];
+            stamp::put(&mut datagram, n);
+            far.send(&datagram).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        line.send(&Sent { count: says, took_ns: 200_000_000 }).unwrap();
+        let _ = line.send(&Report::of(count, 100));
+    });
+    let link = Link { stream: near, udp: Some(own), target };
+    let mut load = Thread::new(link, &shape, 0, Shared::new(1)).unwrap();
+    load.prepare(50);
+    let start = Instant::now();
+    load.run(50);
+    let seconds = start.elapsed().as_secs_f64();
+    served.join().unwrap();
+    (load, seconds)
+}
+
+#[test]
+fn the_time_of_a_far_end_that_sends_runs_until_it_has_sent_all() {
+    let (mut load, seconds) = half_arrive(50);
+    assert_eq!((load.failure(), load.verify()), (None, Ok(25)));
+    let worked = seconds - load.idled_s();
+    assert!((0.199..0.215).contains(&worked), "{worked} of {seconds} s");
+}
+
+#[test]
+fn a_far_end_that_sends_less_than_was_asked_for_is_told() {
+    let (mut load, _) = half_arrive(25);
+    assert_eq!(load.failure().unwrap(), "the far end sent 25 datagrams of 50");
+}
+
+#[test]
 fn a_wrong_block_is_found_at_either_end() {
     let shape = shape_of(&TCP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
     for wrong in [None, Some(7)] {
@@ -126,6 +192,31 @@ fn an_answer_to_another_round_trip_is_wrong() {
     });
     assert_eq!(failure, None);
     assert_eq!(verified.unwrap_err(), "block 1 was due and block 0 came");
+}
+
+#[test]
+fn what_either_end_of_a_round_trip_sent_again_is_told() {
+    let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
+    let (near, data) = pair(LOOPBACK);
+    let served = std::thread::spawn(move || {
+        let session = Bounds::of(0);
+        let line = Line::new(&data, Patience::While(&session));
+        let Request { count, .. } = line.receive().unwrap();
+        let mut block = [0; 8];
+        for _ in 0..count {
+            line.read_exact(&mut block).unwrap();
+            line.write_all(&block).unwrap();
+        }
+        line.send(&Report { retransmits: 7, ..Report::of(count, 8) }).unwrap();
+    });
+    let shared = Shared::new(1);
+    let link = link(near, None, None, &shape).unwrap();
+    let mut load = Thread::new(link, &shape, 0, Arc::clone(&shared)).unwrap();
+    load.prepare(3);
+    load.run(3);
+    assert_eq!(load.verify(), Ok(3));
+    assert_eq!(shared.summed().streams[0].retransmits, 7);
+    served.join().unwrap();
 }
 
 #[test]
@@ -229,7 +320,7 @@ fn strangers_get_no_connection_answered_and_keep_nobody() {
     // A queue full of them, while the near end says that it is done.
     let crowd: Vec<_> = (0..5).map(|_| TcpStream::connect(address).unwrap()).collect();
     let start = Instant::now();
-    line.send(&Sent { count: 1 }).unwrap();
+    line.send(&Sent { count: 1, took_ns: 0 }).unwrap();
     assert_eq!(line.report().unwrap().blocks, 1);
     assert!(start.elapsed().as_millis() < 450, "one of them was waited for, not all");
     drop(crowd);
@@ -310,6 +401,38 @@ fn what_strangers_sent_before_is_gone() {
     let mut byte = [0];
     assert_eq!((near.recv(&mut byte).unwrap(), byte), (1, [9]));
     assert!(near.recv(&mut byte).is_err());
+}
+
+#[test]
+fn strangers_datagrams_get_no_answer_and_change_no_count() {
+    for (kernel, direction) in
+        [(&UDP_STREAM, "forward"), (&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")]
+    {
+        let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+        let mut ports = Vec::new();
+        let mut bench = Bench::at(LOOPBACK, shape_of(kernel, &set), u64::MAX, |_, near, far| {
+            ports.extend([near, far]);
+            (near, far)
+        });
+        let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+        stranger.set_nonblocking(true).unwrap();
+        let flood = std::thread::spawn(move || {
+            let mut block = [0; 100];
+            for n in 0..100_000_u64 {
+                stamp::put(&mut block, n % 50);
+                ports.iter().filter(|port| **port > 0).for_each(|port| {
+                    let _ = stranger.send_to(&block, (LOOPBACK, *port));
+                });
+            }
+            stranger
+        });
+        let mut load = bench.load(0);
+        while !flood.is_finished() {
+            let trial = trial(&mut load, 50);
+            assert_eq!((trial.failure, trial.verified), (None, Ok(50)), "{direction}");
+        }
+        assert!(flood.join().unwrap().recv(&mut [0]).is_err(), "a stranger was answered");
+    }
 }
 
 #[test]

@@ -8,9 +8,9 @@ use proofmark_model::Datagrams;
 use proofmark_peer::Token;
 
 use super::*;
+use crate::network::far::Serve;
 use crate::network::job::Target;
 use crate::network::line::{Line, Patience};
-use crate::network::near::summed_for_tests;
 use crate::network::udp::reach;
 use crate::network::wire::{Report, Request, Sent};
 use crate::network::{UDP_RTT, UDP_STREAM, stamp, udp};
@@ -19,7 +19,7 @@ use crate::network::{UDP_RTT, UDP_STREAM, stamp, udp};
 type Fate = fn(Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
 /// A trial of `count` datagrams whose way there leads through `fate`, all at once.
-fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, NetworkDatagrams) {
+fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, Option<Datagrams>) {
     relayed(shape, count, move |from, to| {
         for part in [2, count] {
             let all = (0..part).map(|_| datagram(from)).collect();
@@ -30,7 +30,7 @@ fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, NetworkDatagrams) {
 }
 
 /// A trial of `count` datagrams of which each goes on at once, but for those that `drops` names.
-fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> (Trial, NetworkDatagrams) {
+fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> (Trial, Option<Datagrams>) {
     relayed(shape, count, move |from, to| {
         for i in 0..2 + count {
             let datagram = datagram(from);
@@ -58,7 +58,7 @@ fn relayed(
     shape: Shape,
     count: u64,
     relay: impl FnOnce(&UdpSocket, &UdpSocket) + Send + 'static,
-) -> (Trial, NetworkDatagrams) {
+) -> (Trial, Option<Datagrams>) {
     let socket = || {
         let s = UdpSocket::bind((LOOPBACK, 0)).unwrap();
         s.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -90,16 +90,14 @@ fn relayed(
     let trial = trial(&mut load, count);
     running.unwrap().join().unwrap();
     drop(load);
-    (trial, summed_for_tests(&bench.shared).datagrams)
+    (trial, bench.shared.summed().datagrams)
 }
-
-type NetworkDatagrams = Option<Datagrams>;
 
 fn shape() -> Shape {
     shape_of(&UDP_STREAM, &[("block_size", "100")])
 }
 
-fn counts(datagrams: NetworkDatagrams) -> (u64, u64, Option<u64>, Option<u64>) {
+fn counts(datagrams: Option<Datagrams>) -> (u64, u64, Option<u64>, Option<u64>) {
     let d = datagrams.unwrap();
     (d.sent, d.received, d.reordered, d.duplicated)
 }
@@ -193,9 +191,8 @@ fn a_far_end_answers_each_request_once() {
         let served = std::thread::spawn(move || {
             let session = Bounds::of(0);
             let line = Line::new(&data, Patience::While(&session));
-            let mut bytes = vec![0; shape.block as usize + 1];
             let request = Request { first: 300, count: 10 };
-            udp::rtt::serve(&far, &mut bytes, &line, false, request).unwrap()
+            udp::rtt::FarEnd::new(far, &shape).serve(&line, request).unwrap()
         });
         let mut bytes = vec![0; block];
         // Each twice, one from before and one beyond.
@@ -208,7 +205,7 @@ fn a_far_end_answers_each_request_once() {
             std::iter::from_fn(|| near.recv(&mut bytes).ok().map(|_| bytes[0])).collect();
         assert_eq!(answers, (300..310_u64).map(|n| n as u8).collect::<Vec<_>>());
         let line = Line::new(&line, Patience::For(Duration::from_secs(5)));
-        line.send(&Sent { count: 10 }).unwrap();
+        line.send(&Sent { count: 10, took_ns: 0 }).unwrap();
         assert_eq!(served.join().unwrap().blocks, 10);
     }
 }

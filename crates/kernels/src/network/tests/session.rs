@@ -15,7 +15,7 @@ fn in_session<T>(bytes: u64, with: impl FnOnce(&Lead) -> T) -> T {
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), key.clone(), limits).unwrap();
     let (address, stop) = (server.address().into(), server.stop());
     let serving = std::thread::spawn(move || server.serve(&Far::new(interface), |_| ()));
-    let lead = Lead::connect(&address, &key, "test", 60, bytes).unwrap();
+    let lead = Lead::connect(&address, &key, "test", limits).unwrap();
     let result = with(&lead);
     drop(lead);
     stop.stop();
@@ -83,7 +83,8 @@ fn a_session_whose_bytes_are_used_up_is_told() {
     in_session(10 * 65_536, |lead| {
         let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
         let start = Instant::now();
-        sampled(&point, 20).unwrap_err();
+        let told = sampled(&point, 20).unwrap_err();
+        assert_eq!(told, "the session's bytes or its time are used up");
         assert!(start.elapsed().as_secs() < 10);
     });
 }

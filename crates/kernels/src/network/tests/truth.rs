@@ -5,7 +5,6 @@ use std::net::Ipv6Addr;
 use proofmark_model::{EndTraffic, NetworkTraffic};
 
 use super::*;
-use crate::network::near::summed_for_tests;
 use crate::network::{Network, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
 /// A trial of `count` on each connection, of which nothing may be lost.
@@ -17,7 +16,7 @@ fn whole(kernel: &Network, set: &[(&str, &str)], count: u64) -> NetworkTraffic {
         let timed = if kernel.kind.streams() { 0 } else { count };
         assert_eq!(trial.latencies, timed, "{set:?} {i}");
     }
-    let traffic = summed_for_tests(&bench.shared);
+    let traffic = bench.shared.summed();
     for far in bench.far {
         let ended = far.join().unwrap().unwrap_err();
         assert!(ended.contains("closed") || ended.contains("broke"), "{ended}");
@@ -81,13 +80,18 @@ fn a_rate_is_kept() {
             ("block_size", "1000"),
             ("rate", "8000000"),
         ];
-        let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
-        let count = 200 / bench.shape.connections();
-        for trial in bench.trial(count) {
-            assert_eq!(trial.verified, Ok(count));
-            assert!((0.18..0.8).contains(&trial.seconds), "{} s", trial.seconds);
-        }
-        let jitter = summed_for_tests(&bench.shared).datagrams.unwrap().jitter_s.unwrap();
+        // Where other work of this machine comes between, datagrams come together, and have no
+        // jitter; not each time.
+        let jitter = || {
+            let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
+            let count = 200 / bench.shape.connections();
+            for trial in bench.trial(count) {
+                assert_eq!(trial.verified, Ok(count));
+                assert!((0.18..0.8).contains(&trial.seconds), "{} s", trial.seconds);
+            }
+            bench.shared.summed().datagrams.unwrap().jitter_s
+        };
+        let jitter = (0..5).find_map(|_| jitter()).unwrap();
         assert!(jitter > 0.0 && jitter < 0.2, "{jitter} s");
     }
 }

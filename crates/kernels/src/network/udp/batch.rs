@@ -12,6 +12,7 @@ use std::mem::zeroed;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::ptr;
+use std::time::Duration;
 
 use crate::network::stamp::{self, LEAST, NUMBER};
 
@@ -77,20 +78,35 @@ impl Batch {
         counted(unsafe { libc::sendmmsg(fd, messages, count as libc::c_uint, libc::MSG_NOSIGNAL) })
     }
 
-    /// Waits for a datagram, and takes those that are there with it.
-    pub(super) fn receive(&mut self, socket: &UdpSocket) -> io::Result<impl Iterator<Item = Came>> {
-        let count = self.messages.len();
-        self.point(count, self.rest.len(), true);
-        let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
-        let (flags, most) = (libc::MSG_WAITFORONE, count as libc::c_uint);
-        // SAFETY: as in `send`; the heads and the rest can be written to.
-        let n = unsafe { libc::recvmmsg(fd, messages, most, flags as _, ptr::null_mut()) };
-        let n = counted(n)? as usize;
+    /// Waits for a datagram, and takes those that are there with it. Where there is none, it
+    /// takes a `nap` first, if that is given.
+    pub(super) fn receive(
+        &mut self,
+        socket: &UdpSocket,
+        nap: Option<Duration>,
+    ) -> io::Result<impl Iterator<Item = Came>> {
+        self.point(self.messages.len(), self.rest.len(), true);
+        let there = match nap.map(|nap| (nap, self.take(socket, libc::MSG_DONTWAIT))) {
+            Some((nap, Err(e))) if e.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(nap);
+                None
+            }
+            tried => tried.map(|(_, taken)| taken),
+        };
+        let n = there.unwrap_or_else(|| self.take(socket, libc::MSG_WAITFORONE))? as usize;
         Ok(self.messages[..n].iter().zip(&self.heads).map(|(message, head)| {
             let bytes = message.msg_len as usize;
             let word = |at: usize| stamp::get(&head[at..]).filter(|_| bytes >= LEAST);
             Came { bytes, head: word(0).zip(word(NUMBER)) }
         }))
+    }
+
+    /// Takes datagrams into memory that the messages point to.
+    fn take(&mut self, socket: &UdpSocket, flags: libc::c_int) -> io::Result<u64> {
+        let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
+        let most = self.messages.len() as libc::c_uint;
+        // SAFETY: as in `send`; the heads and the rest can be written to.
+        counted(unsafe { libc::recvmmsg(fd, messages, most, flags as _, ptr::null_mut()) })
     }
 
     /// Points the messages to their memory: heads, where they have some, and then the rest.
@@ -135,7 +151,7 @@ mod tests {
             let (mut out, mut back) = (Batch::new(block), Batch::new(block));
             assert!(out.most() * block as u64 <= (FILL + block) as u64);
             assert_eq!(out.send(&a, (7, 1), || 99).unwrap(), 1);
-            let came: Vec<_> = back.receive(&b).unwrap().collect();
+            let came: Vec<_> = back.receive(&b, None).unwrap().collect();
             let head = (block >= LEAST).then_some((7, 99));
             assert_eq!(came, [Came { bytes: block, head }]);
             if block > LEAST {
@@ -148,7 +164,7 @@ mod tests {
     fn where_datagrams_are_short_a_longer_one_is_seen_whole() {
         let (a, b) = pair();
         a.send(&[7_u64.to_le_bytes(), 9_u64.to_le_bytes()].concat()).unwrap();
-        let came: Vec<_> = Batch::new(1).receive(&b).unwrap().collect();
+        let came: Vec<_> = Batch::new(1).receive(&b, None).unwrap().collect();
         assert_eq!(came, [Came { bytes: LEAST, head: Some((7, 9)) }]);
     }
 
@@ -161,7 +177,7 @@ mod tests {
         a.send(&[0; 9]).unwrap();
         let mut came = Vec::new();
         while came.len() < 5 {
-            came.extend(back.receive(&b).unwrap());
+            came.extend(back.receive(&b, None).unwrap());
         }
         let numbers: Vec<_> = came.iter().map(|c| (c.bytes, c.head.map(|h| h.0))).collect();
         let sent = [(100, Some(0)), (100, Some(1)), (100, Some(2)), (101, Some(0)), (9, None)];

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_model::Datagrams;
 
-use crate::network::far::Served;
+use crate::network::far::{Serve, Served};
 use crate::network::line::{Line, broken, waits};
 use crate::network::near::Near;
 use crate::network::shape::Shape;
@@ -84,10 +84,9 @@ impl Near for NearEnd {
                 before = now_ns();
             }
         }
-        line.send(&Sent { count })?;
-        let report = line.report()?;
-        tally.add_report(&report);
+        line.send(&Sent { count, ..Sent::default() })?;
         let bytes = self.out.len() as u64;
+        let report = tally.report(line, (count, bytes))?;
         tally.add_bytes((count + report.blocks) * bytes, (report.blocks + answered) * bytes);
         let (sent, received) = (count, answered);
         tally.add_datagrams(Datagrams { sent, received, ..Datagrams::default() });
@@ -96,46 +95,48 @@ impl Near for NearEnd {
     }
 }
 
-/// The far end of one request: answers each datagram with itself, once. What comes again,
-/// late or with a number that was not asked for gets no answer. `block` is one byte longer
-/// than a datagram.
-pub(in crate::network) fn serve(
-    socket: &UdpSocket,
-    block: &mut [u8],
-    line: &Line,
+/// The far end: answers each datagram with itself, once. What comes again, late or with a
+/// number that was not asked for gets no answer.
+pub(in crate::network) struct FarEnd {
+    socket: UdpSocket,
     poll: bool,
-    request: Request,
-) -> Served {
-    let (mut next, end) = (request.first, request.first + request.count);
-    let length = block.len() - 1;
-    let (mut answered, mut turns) = (0, 0_u32);
-    while next < end {
-        let in_vain = match receive(socket, block, poll) {
-            Ok(n) => {
-                let due = |number: &u64| n == length && *number < end;
-                let number = stamp::ahead(&block[..length], next).filter(due);
-                if let Some(number) = number {
-                    socket.send(&block[..n]).map_err(|e| broken(&e))?;
-                    (next, answered) = (number + 1, answered + 1);
-                }
-                number.is_none()
-            }
-            Err(e) if waits(&e) => !poll,
-            Err(e) => return Err(broken(&e)),
-        };
-        if in_vain || turns.is_multiple_of(SPINS) {
-            line.patience().check(Instant::now())?;
-            if line.receive_now::<Sent>()?.is_some() {
-                return Ok(account(answered, length));
-            }
-            std::thread::yield_now();
-        }
-        turns = turns.wrapping_add(1);
-    }
-    line.receive::<Sent>()?;
-    Ok(account(answered, length))
+    /// One byte longer than a datagram, to see those that are.
+    block: Vec<u8>,
 }
 
-fn account(answered: u64, length: usize) -> Report {
-    Report { blocks: answered, bytes: answered * length as u64, ..Report::default() }
+impl FarEnd {
+    pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape) -> Self {
+        Self { socket, poll: shape.poll, block: vec![0; shape.block as usize + 1] }
+    }
+}
+
+impl Serve for FarEnd {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        let (mut next, end) = (request.first, request.first + request.count);
+        let length = self.block.len() - 1;
+        let (mut answered, mut turns, mut said) = (0, 0_u32, None);
+        while next < end && said.is_none() {
+            let in_vain = match receive(&self.socket, &mut self.block, self.poll) {
+                Ok(n) => {
+                    let due = |number: &u64| n == length && *number < end;
+                    let number = stamp::ahead(&self.block[..length], next).filter(due);
+                    if let Some(number) = number {
+                        self.socket.send(&self.block[..n]).map_err(|e| broken(&e))?;
+                        (next, answered) = (number + 1, answered + 1);
+                    }
+                    number.is_none()
+                }
+                Err(e) if waits(&e) => !self.poll,
+                Err(e) => return Err(broken(&e)),
+            };
+            if in_vain || turns.is_multiple_of(SPINS) {
+                line.patience().check(Instant::now())?;
+                said = line.receive_now::<Sent>()?;
+                std::thread::yield_now();
+            }
+            turns = turns.wrapping_add(1);
+        }
+        line.all_sent(said)?;
+        Ok(Report::of(answered, length as u64))
+    }
 }

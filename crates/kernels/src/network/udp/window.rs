@@ -62,9 +62,9 @@ impl Window {
         self.jitter.add(sent_ns, came_ns);
     }
 
-    /// A datagram without a number came.
+    /// A datagram without a number came. More than were sent cannot come.
     pub(super) fn take_any(&mut self) {
-        self.received += 1;
+        self.received = self.count.min(self.received + 1);
     }
 
     /// Interarrival jitter in nanoseconds.

@@ -6,21 +6,16 @@ use proofmark_model::{Host, Measurement, NetworkPath, Param, Run, Summary, Unit}
 
 use crate::view::headline::best;
 use crate::view::host::quantity;
+use crate::view::kernel::groups;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::latency::percentile;
-use crate::view::network::{PATH, loss, round_trips, single, streams};
+use crate::view::network::{PATH, loss, of_network, round_trips, single, streams};
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
 
-/// Kernels in the order of the table, what their rows say, and the knob that splits them.
-const ROWS: [(&str, &str, &str); 5] = [
-    ("network.tcp.stream", "TCP", "direction"),
-    ("network.udp.stream", "UDP", "direction"),
-    ("network.tcp.rtt", "TCP round trip", "mode"),
-    ("network.udp.rtt", "UDP round trip", "mode"),
-    ("network.tcp.connect", "TCP connections", ""),
-];
+/// Knobs that split the points of a kernel into rows: one of them, whichever it has.
+const SPLITS: [&str; 2] = ["direction", "mode"];
 
 /// A row that is to be: its name, its points and its number, if any stands.
 struct Line<'a> {
@@ -32,10 +27,9 @@ struct Line<'a> {
 
 /// The tables, of throughput and of answers; without rows where none was measured.
 pub fn tables(run: &Run) -> [Table; 2] {
-    let groups: Vec<(&str, &str, Group)> =
-        ROWS.iter().map(|(id, name, knob)| (*name, *knob, Group::new(run, id))).collect();
-    let lines: Vec<Line> =
-        groups.iter().flat_map(|(name, knob, group)| lines(name, knob, group)).collect();
+    let mut groups = groups(run);
+    groups.retain(|group| group.all.iter().any(|m| of_network(m)));
+    let lines: Vec<Line> = groups.iter().flat_map(lines).collect();
     let paths: BTreeSet<Option<&Param>> =
         lines.iter().flat_map(|l| &l.points).map(|m| m.params.get(PATH)).collect();
     let paths = paths.len() > 1;
@@ -101,8 +95,11 @@ fn times(lines: &[Line], paths: bool, place: &str) -> Table {
 }
 
 /// A row a path and a value of the splitting knob.
-fn lines<'a>(name: &str, knob: &str, group: &'a Group<'a>) -> Vec<Line<'a>> {
-    let word = |m: &'a Measurement| m.params.text(knob);
+fn lines<'a>(group: &'a Group<'a>) -> Vec<Line<'a>> {
+    let title = group.spec.map_or(group.id, |s| &s.title);
+    // The table is of throughput, and says so.
+    let name = clean(title.strip_suffix(" throughput").unwrap_or(title));
+    let word = |m: &'a Measurement| SPLITS.iter().find_map(|knob| m.params.text(knob));
     let split = |m: &'a Measurement| (m.params.get(PATH), word(m));
     let mut kinds: Vec<_> = Vec::new();
     for m in &group.all {
@@ -124,7 +121,7 @@ fn lines<'a>(name: &str, knob: &str, group: &'a Group<'a>) -> Vec<Line<'a>> {
             Some("poll") => format!("{name}, polling"),
             Some("both") => format!("{name}, both ways"),
             Some(word) => format!("{name}, {}", clean(word)),
-            None => name.to_owned(),
+            None => name.clone(),
         };
         Line { name, group, best: best(group, &points), points }
     };

@@ -1,5 +1,5 @@
 //! What an outsider sends to the port of `proofmark serve`: nothing of it is answered.
-//! `cargo +nightly fuzz run door`
+//! `cargo +nightly fuzz run handshake`
 
 #![no_main]
 

@@ -12,10 +12,11 @@ use super::gate::Pass;
 use super::job::Job;
 use super::log::Log;
 use super::session::Session;
-use super::{Event, Limits, Server, Slot};
+use super::{Event, Server, Slot};
 use crate::VERSION;
-use crate::door::Admitted;
-use crate::message::{ToFar, ToNear};
+use crate::handshake::Admitted;
+use crate::message::{Limits, ToFar, ToNear};
+use crate::printable::printable;
 use crate::sealed::Sealed;
 use crate::this_host::this_host;
 use crate::timed::Timed;
@@ -27,11 +28,13 @@ use crate::work::{Ends, Work};
 const ANSWER: Duration = Duration::from_secs(5);
 /// Why a stopped server grants nothing, and why its session ended.
 pub(super) const STOPPED: &str = "the server was stopped";
+/// Why a session ended whose tasks asked for more bytes than it was granted.
+const USED_UP: &str = "its bytes are used up";
 /// Longest time that can be granted: a moment must fit the clock.
 const LONGEST: u64 = 1 << 30;
 
 /// The server with what it works for.
-pub(super) struct House<'a> {
+pub(super) struct Connections<'a> {
     server: &'a Server,
     work: &'a dyn Work,
     log: Log,
@@ -39,16 +42,16 @@ pub(super) struct House<'a> {
     turned_away: Mutex<(Option<Instant>, u64)>,
 }
 
-impl<'a> House<'a> {
+impl<'a> Connections<'a> {
     pub(super) fn new(server: &'a Server, work: &'a dyn Work, log: Log) -> Self {
         Self { server, work, log, turned_away: Mutex::new((None, 0)) }
     }
 
-    /// Sees who it is, and stays with him until he goes.
-    pub(super) fn visit(&self, stream: TcpStream, pass: Pass) {
+    /// Finds out what it is, and serves it until it ends.
+    pub(super) fn serve(&self, stream: TcpStream, pass: Pass) {
         let Ok(ends) = Ends::of(&stream) else { return };
         let until = Instant::now() + self.server.patience.handshake;
-        match self.server.door.admit(&mut Timed::new(&stream, Some(until))) {
+        match self.server.handshake.admit(&mut Timed::new(&stream, Some(until))) {
             Err(_) => {
                 drop(pass);
                 self.turn_away(ends.peer.ip());
@@ -78,10 +81,10 @@ impl<'a> House<'a> {
 
     /// A data connection, if its token is good.
     fn data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
-        let session = self.server.session();
-        let claimed = session.as_ref().and_then(|s| s.claim(token, &stream, ends));
+        let claim = |s: Arc<Session>| Some((s.claim(token, &stream, ends)?, s));
+        let claimed = self.server.session().and_then(claim);
         drop(pass);
-        let Some((task, job)) = claimed else { return self.turn_away(ends.peer.ip()) };
+        let Some(((task, job), session)) = claimed else { return self.turn_away(ends.peer.ip()) };
         let begun =
             io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);
         // The task finds the stream as a new one: without timeouts.
@@ -89,13 +92,17 @@ impl<'a> House<'a> {
         if begun.is_ok() && cleared.is_ok() {
             self.guarded(|| task.run(stream, &job.bounds));
         }
+        // Only now, so that the task could still answer.
+        if session.allowance.used_up() {
+            session.end(USED_UP);
+        }
         job.leave(token);
     }
 
     fn control(&self, mut channel: Sealed, ends: Ends, first: Option<ToFar>) {
         let answer = match first {
-            Some(ToFar::Hello { version, run, seconds, bytes }) if version == VERSION => {
-                let granted = self.granted(Limits { seconds, bytes });
+            Some(ToFar::Hello { version, run, asked }) if version == VERSION => {
+                let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
                     Ok(session) => {
                         return self.lead(channel, &session, printable(&run), granted);
@@ -198,7 +205,7 @@ impl<'a> House<'a> {
         session.settle();
         self.free(session);
         let _ = channel.send(&ToNear::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
-        self.tell(Event::Ended { run, reason, bytes: session.purse.spent() });
+        self.tell(Event::Ended { run, reason, bytes: session.allowance.spent() });
     }
 
     fn free(&self, session: &Arc<Session>) {
@@ -246,7 +253,7 @@ impl<'a> House<'a> {
         session.end_job(channel);
         let opened = self.guarded(|| {
             let tasks = self.work.open(job, ends)?;
-            Job::new(Arc::clone(&session.purse), ends, tasks)
+            Job::new(Arc::clone(&session.allowance), ends, tasks)
         });
         match opened {
             None => refusal("the far end's work failed"),
@@ -294,9 +301,4 @@ fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
 
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
-}
-
-/// The other end's text, made safe for a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! The door: what an outsider's bytes meet before they have proved the key. At most a
+//! The handshake: what an outsider's bytes meet before they have proved the key. At most a
 //! frame of 48 bytes and one of 1,040 are held for each, and nothing is answered but a
 //! first message that only a holder of the key can have made and that was not there before.
 
@@ -11,7 +11,7 @@ use snow::{Builder, HandshakeState, TransportState};
 use crate::key::Key;
 use crate::message::ToFar;
 use crate::token::Token;
-use crate::wire::{Knock, decode, malformed, read_frame, read_knock, write_frame};
+use crate::wire::{Opening, decode, malformed, read_frame, read_opening, write_frame};
 
 /// Bytes that ChaCha20-Poly1305 adds to each message.
 pub(crate) const TAG: usize = 16;
@@ -32,22 +32,22 @@ pub(crate) enum Admitted {
     Data(Token),
 }
 
-/// Lets in who holds the key.
-pub(crate) struct Door {
+/// Lets in who holds the key, or has a token.
+pub(crate) struct Handshake {
     key: Key,
     /// First messages of handshakes, so that a captured one cannot be played again. Only
     /// holders of the key can fill it.
     seen: Mutex<VecDeque<[u8; HANDSHAKE]>>,
 }
 
-impl Door {
+impl Handshake {
     pub(crate) fn new(key: Key) -> Self {
         Self { key, seen: Mutex::new(VecDeque::new()) }
     }
 
     /// Reads the beginning of a connection; a deadline is the stream's business.
     pub(crate) fn admit(&self, stream: &mut (impl Read + Write)) -> io::Result<Admitted> {
-        if let Knock::Data(token) = read_knock(stream)? {
+        if let Opening::Data(token) = read_opening(stream)? {
             return Ok(Admitted::Data(token));
         }
         let mut noise = builder(&self.key, Builder::build_responder)?;
@@ -75,7 +75,7 @@ impl Door {
     }
 }
 
-/// The near end's side of the door.
+/// The near end's side of the handshake.
 pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<TransportState> {
     let mut noise = builder(key, Builder::build_initiator)?;
     let mut bytes = vec![crate::wire::CONTROL];
@@ -93,7 +93,7 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
     let mut stream = Recorded { sent: bytes, answered: 0 };
     // What follows a refusal is that the connection is closed.
-    let _ = Door::new(key.clone()).admit(&mut stream);
+    let _ = Handshake::new(key.clone()).admit(&mut stream);
     stream.answered
 }
 

@@ -11,56 +11,56 @@ fn key() -> Key {
 }
 
 /// What a holder of the key sends first, and his side of the handshake.
-fn knock(key: &Key) -> (Vec<u8>, HandshakeState) {
+fn opening(key: &Key) -> (Vec<u8>, HandshakeState) {
     let mut noise = builder(key, Builder::build_initiator).unwrap();
     let mut bytes = vec![CONTROL];
     write_frame(&mut bytes, &next(&mut noise).unwrap()).unwrap();
     (bytes, noise)
 }
 
-/// Bytes that `door` answers to `sent`.
-fn answered(door: &Door, sent: &[u8]) -> usize {
+/// Bytes that `handshake` answers to `sent`.
+fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
     let mut stream = Recorded { sent, answered: 0 };
-    let _ = door.admit(&mut stream);
+    let _ = handshake.admit(&mut stream);
     stream.answered
 }
 
 #[test]
 fn only_the_key_is_answered() {
-    let (sent, _) = knock(&key());
-    assert_eq!(answered(&Door::new(key()), &sent), 2 + HANDSHAKE);
-    assert_eq!(answered(&Door::new(Key([8; 32])), &sent), 0);
+    let (sent, _) = opening(&key());
+    assert_eq!(answered(&Handshake::new(key()), &sent), 2 + HANDSHAKE);
+    assert_eq!(answered(&Handshake::new(Key([8; 32])), &sent), 0);
     assert_eq!(answer_to(&key(), &sent), 2 + HANDSHAKE);
 }
 
 #[test]
 fn what_was_played_once_is_not_answered_again() {
-    let door = Door::new(key());
-    let (first, second) = (knock(&key()).0, knock(&key()).0);
-    assert_eq!([&first, &first, &second].map(|sent| answered(&door, sent)), [50, 0, 50]);
+    let handshake = Handshake::new(key());
+    let (first, second) = (opening(&key()).0, opening(&key()).0);
+    assert_eq!([&first, &first, &second].map(|sent| answered(&handshake, sent)), [50, 0, 50]);
     for n in 0..REMEMBERED {
         let mut other = [0; HANDSHAKE];
         other[..8].copy_from_slice(&n.to_le_bytes());
-        door.remember(&other).unwrap();
+        handshake.remember(&other).unwrap();
     }
-    assert_eq!(door.seen.lock().unwrap().len(), REMEMBERED, "its memory is bounded");
+    assert_eq!(handshake.seen.lock().unwrap().len(), REMEMBERED, "its memory is bounded");
 }
 
 #[test]
 fn no_part_and_no_damage_is_answered() {
-    let door = Door::new(key());
-    let (sent, _) = knock(&key());
+    let handshake = Handshake::new(key());
+    let (sent, _) = opening(&key());
     for length in 0..sent.len() {
-        assert_eq!(answered(&door, &sent[..length]), 0, "cut to {length} bytes");
+        assert_eq!(answered(&handshake, &sent[..length]), 0, "cut to {length} bytes");
     }
     for bit in 0..8 * sent.len() {
         // The key exchange leaves out the highest bit of the public key, yet the
         // handshake's hash holds it.
         let mut damaged = sent.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        assert_eq!(answered(&door, &damaged), 0, "bit {bit} flipped");
+        assert_eq!(answered(&handshake, &damaged), 0, "bit {bit} flipped");
     }
-    assert_eq!(answered(&door, &sent), 50, "and none of it spoilt the handshake");
+    assert_eq!(answered(&handshake, &sent), 50, "and none of it spoilt the handshake");
 }
 
 /// The handshake is right, the first message is not: nobody is let in.
@@ -84,7 +84,7 @@ fn a_first_message_is_short_and_sealed() {
         }
     }
     let admit = |message: &'static [u8], damage: bool| {
-        let (sent, mut noise) = knock(&key());
+        let (sent, mut noise) = opening(&key());
         let second = move |answer: &[u8]| {
             noise.read_message(&answer[2..], &mut []).unwrap();
             let mut frame = seal(&mut noise.into_transport_mode().unwrap(), message).unwrap();
@@ -94,7 +94,7 @@ fn a_first_message_is_short_and_sealed() {
             bytes
         };
         let mut stream = Duplex(Vec::new(), Cursor::new(sent), Some(second));
-        let admitted = Door::new(key()).admit(&mut stream);
+        let admitted = Handshake::new(key()).admit(&mut stream);
         assert_eq!(stream.0.len(), 50);
         admitted
     };
@@ -109,7 +109,7 @@ fn a_first_message_is_short_and_sealed() {
 /// 10^5 byte strings, most of them shaped to come further than noise would.
 #[test]
 fn no_bytes_of_an_outsider_panic_or_are_answered() {
-    let door = Door::new(key());
+    let handshake = Handshake::new(key());
     let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
     let mut tokens = 0;
     for n in 0..100_000_u32 {
@@ -119,7 +119,7 @@ fn no_bytes_of_an_outsider_panic_or_are_answered() {
             [&[][..], &[1], &[1, 0], &[1, 0, 48], &[2], &[1, 255, 255]][n as usize % 6];
         let bytes = [shape, &bytes].concat();
         let mut stream = Recorded { sent: &bytes, answered: 0 };
-        match door.admit(&mut stream) {
+        match handshake.admit(&mut stream) {
             Ok(Admitted::Control(..)) => panic!("let in without the key: {bytes:?}"),
             Ok(Admitted::Data(_)) => tokens += 1,
             Err(_) => {}
@@ -129,5 +129,5 @@ fn no_bytes_of_an_outsider_panic_or_are_answered() {
         let _ = decode::<crate::wire::ToNear>(&bytes);
     }
     assert!(tokens > 10_000, "the shapes were not tried: {tokens}");
-    assert!(door.seen.lock().unwrap().is_empty(), "outsiders leave nothing behind");
+    assert!(handshake.seen.lock().unwrap().is_empty(), "outsiders leave nothing behind");
 }
