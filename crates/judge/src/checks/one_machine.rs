@@ -12,11 +12,16 @@ use crate::network::{measured, over_loopback};
 
 pub(super) struct OneMachine;
 
+/// This machine's boot and the far end's, where both are known.
+fn boots(network: &Network) -> Option<[&str; 2]> {
+    let ids = [network.boot_id.as_deref()?, network.far.boot_id.as_deref()?];
+    ids.iter().all(|id| !id.is_empty()).then_some(ids)
+}
+
 /// What shows that a far end that should be another machine is this one.
 fn evidence(network: &Network) -> Option<String> {
-    let here = network.boot_id.as_ref().filter(|id| !id.is_empty())?;
-    let same = network.far.boot_id.as_ref() == Some(here);
-    same.then(|| format!("both ends run on one kernel, booted once ({here})"))
+    let [here, there] = boots(network)?;
+    (here == there).then(|| format!("both ends run on one kernel, booted once ({here})"))
 }
 
 /// The same by the address that it was reached at.
@@ -40,7 +45,7 @@ impl Check for OneMachine {
          measured is its kernel, its CPUs and its memory, not a network. A number that calls itself that \
          of a peer (path=peer) is invalid where the far end runs on the same kernel, by its boot id, or \
          was reached at an address of this machine: containers and network namespaces of one machine, or \
-         a mistaken address. For a network give a far end on another machine (--peer)."
+         a mistaken address. Where a boot id is not known, nothing tells the two apart: a note. For a network give a far end on another machine (--peer)."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -53,9 +58,18 @@ impl Check for OneMachine {
             return Some(Finding::new(self.id(), Severity::Note, message, advice));
         }
         let network = ctx.host.network.get()?;
-        let how = evidence(network).or_else(|| by_address(network))?;
-        let message = format!("the peer is this machine: {how}");
-        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
+        let finding = match evidence(network).or_else(|| by_address(network)) {
+            Some(how) => {
+                let message = format!("the peer is this machine: {how}");
+                Finding::new(self.id(), Severity::Invalid, message, advice)
+            }
+            None if boots(network).is_none() => {
+                let message = "whether the peer is another machine is not known: no boot id";
+                let advice = "let both ends read /proc/sys/kernel/random/boot_id";
+                Finding::new(self.id(), Severity::Note, message, advice)
+            }
+            None => return None,
+        };
         Some(finding.with("address", network.address.as_str()))
     }
 }
@@ -98,9 +112,22 @@ mod tests {
     #[test]
     fn another_machine_is_silent() {
         assert_eq!(says(|_| {}), None);
-        assert_eq!(says(|n| (n.boot_id, n.far.boot_id) = (None, None)), None);
-        let empty = || Some(String::new());
-        assert_eq!(says(|n| (n.boot_id, n.far.boot_id) = (empty(), empty())), None);
         assert!(found_on(&host(), &OneMachine, tcp(1, "peer"), &[]).is_none());
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_told_is_noted() {
+        let empty = || Some(String::new());
+        for unknown in [None, empty()] {
+            for near in [true, false] {
+                let unknown = unknown.clone();
+                let told = says(|n| {
+                    *(if near { &mut n.boot_id } else { &mut n.far.boot_id }) = unknown;
+                });
+                let (severity, message) = told.unwrap();
+                assert_eq!(severity, Severity::Note);
+                assert!(message.ends_with("no boot id"), "{message}");
+            }
+        }
     }
 }
