@@ -102,13 +102,14 @@ fn share(
 }
 
 /// CPU time of an end's own threads over all that they could have had: a CPU each, as far
-/// as there are so many.
+/// as there are so many. At most all of it: how long an account ran is known to some percent.
 pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
-    share(m, |t, n| {
+    let all = share(m, |t, n| {
         let side = end.of(n);
         let cpus = connections(m).min(side.cpus?) as f64;
         Some((side.own_cpu_s?, m.account_s(t)? * cpus))
-    })
+    });
+    all.map(|share| share.min(1.0))
 }
 
 /// Time that anything ran on the CPUs that an end may use, over all that they have. Much more
@@ -118,7 +119,7 @@ pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
         let side = end.of(n);
         Some((side.busy_s?, m.account_s(t)? * side.cpus? as f64))
     });
-    all.filter(|share| *share <= 1.0 + ROUGH)
+    all.filter(|share| *share <= 1.0 + ROUGH).map(|share| share.min(1.0))
 }
 
 /// An end's own threads' part of the time that anything ran on the CPUs that it may use.

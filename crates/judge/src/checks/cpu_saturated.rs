@@ -133,6 +133,15 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_busy_for_more_than_all_of_the_time() {
+        let message = |change: fn(&mut NetworkTraffic)| spoiled(change).unwrap().1;
+        let own = message(|n| n.far.own_cpu_s = Some(0.106));
+        assert!(own.contains("used 100.0 %"), "{own}");
+        let all = message(|n| (n.far.busy_s, n.far.own_cpu_s) = (Some(0.43), Some(0.05)));
+        assert!(all.contains("busy (100.0 %)"), "{all}");
+    }
+
+    #[test]
     fn loopback_and_polling_are_silent() {
         let full = |n: &mut NetworkTraffic| n.near.own_cpu_s = Some(0.1);
         assert_eq!(says(told_so(tcp(1, "loopback"), full)), None);
