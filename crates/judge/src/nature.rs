@@ -69,11 +69,11 @@ pub(crate) fn threads_here(m: &Measurement) -> u64 {
 
 /// CPU time that others took from a trial, in CPU-seconds; `None` where nobody tells it apart
 /// from the point's own.
-pub(crate) fn others(host: &Host, capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     match m.subsystem {
         Subsystem::Cpu | Subsystem::Memory => t.conditions.other_cpu_s,
         Subsystem::Disk => disk::others(capacity, m, t),
-        Subsystem::Network => network::others(host, capacity, m, t),
+        Subsystem::Network => network::others(capacity, m, t),
     }
 }
 

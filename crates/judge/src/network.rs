@@ -109,7 +109,7 @@ pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
         let cpus = connections(m).min(side.cpus?) as f64;
         Some((side.own_cpu_s?, m.account_s(t)? * cpus))
     });
-    all.map(|share| share.min(1.0))
+    all.filter(|share| *share <= FAR_OFF).map(|share| share.min(1.0))
 }
 
 /// Time that anything ran on the CPUs that an end may use, over all that they have. Much more
@@ -138,15 +138,14 @@ pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
 }
 
 /// CPU time that others took from a trial. Over loopback, where threads wait for a CPU that
-/// the other end has, it is the time that the CPUs of this machine were busy with neither
-/// end, which tells of the point's CPUs where those are all; to a peer `None` where threads
-/// take turns.
-pub(crate) fn others(host: &Host, capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+/// the other end has, it is the time that the CPUs which the run may use were busy with neither
+/// end, where that was read of as many; to a peer `None` where threads take turns.
+pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     if !over_loopback(m) {
         return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
     }
-    host.cpu.logical_cpus.get().filter(|n| u64::from(**n) == capacity.cpus)?;
     let n = t.network.as_ref()?;
+    n.near.cpus.filter(|cpus| *cpus == capacity.cpus)?;
     let busy = n.near.busy_s?;
     let rest = busy - n.near.own_cpu_s? - n.far.own_cpu_s?;
     // The wait for what UDP may have lost is in the account and not in its bytes.
@@ -182,6 +181,9 @@ const USUAL_SEGMENT: f64 = 1448.0;
 
 /// From this share of the CPU time there was on, none was left.
 pub(crate) const BUSY: f64 = 0.9;
+
+/// A share of CPU time from which on it is none, but a wrong account.
+const FAR_OFF: f64 = 1.5;
 
 /// Ticks of 10 ms and the time between the counters' readings, as a share.
 const ROUGH: f64 = 0.1;

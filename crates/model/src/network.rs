@@ -282,7 +282,7 @@ impl Measurement {
 /// A connection of TCP as its sender's system sees it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpState {
-    /// Segments sent again since the connection was made.
+    /// Segments sent again since the connection was made; of round trips, by both ends.
     pub retransmits: u64,
     /// Congestion window in bytes.
     pub window_bytes: u64,

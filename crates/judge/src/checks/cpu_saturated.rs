@@ -137,6 +137,7 @@ mod tests {
         let message = |change: fn(&mut NetworkTraffic)| spoiled(change).unwrap().1;
         let own = message(|n| n.far.own_cpu_s = Some(0.106));
         assert!(own.contains("used 100.0 %"), "{own}");
+        assert!(spoiled(|n| n.far.own_cpu_s = Some(0.3)).is_none(), "a wrong account");
         let all = message(|n| (n.far.busy_s, n.far.own_cpu_s) = (Some(0.43), Some(0.05)));
         assert!(all.contains("busy (100.0 %)"), "{all}");
     }

@@ -49,7 +49,7 @@ impl Check for OtherCpu {
         } else {
             THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
         };
-        let taken = |t: &Trial| others(ctx.host, &capacity, m, t);
+        let taken = |t: &Trial| others(&capacity, m, t);
         let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
         let severity = share.severity(threshold)?;
         let finding = Finding::new(
@@ -91,6 +91,10 @@ mod tests {
         narrow.limits.usable_cpus = vec![0];
         let busy = told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.2));
         assert!(found_on(&narrow, &OtherCpu, busy, &[]).is_none(), "busy elsewhere");
+        let mut large = crate::testing::host_with_network("loopback");
+        large.cpu.logical_cpus = proofmark_model::Probe::known(64, "test");
+        let busy = told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.2));
+        assert!(found_on(&large, &OtherCpu, busy, &[]).is_some(), "busy on the run's own CPUs");
     }
 
     #[test]
@@ -125,7 +129,7 @@ mod tests {
         assert_eq!(waiting(fsync(8), 0.19), None, "threads that carry the I/O");
         let broken = each(rand_read(1), |_, t| t.seconds = f64::NAN);
         assert!(broken.trials.iter().all(|t| {
-            others(&host(), &Capacity::of(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
+            others(&Capacity::of(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
         }));
     }
 

@@ -12,7 +12,7 @@ use crate::mix::{mixed, random};
 /// prime, so that it falls on every place within a page in turn.
 const BUFFERED_STEP: u64 = 61;
 
-/// So many blocks of a run are each looked at once they are read. Of later ones that are
+/// So many of the blocks that are read in a run are each looked at. Of later ones that are
 /// not large, one in [`SOME`]: a virtual disk's host writes the next block into a buffer
 /// whose lines this CPU holds, because it has looked at them, 0.2 us a line later, and
 /// does one I/O after the other. Looking at each took 5 % of the rate of blocks of 4 KiB.
@@ -142,7 +142,8 @@ impl Run {
     #[inline]
     fn looks(&self, bytes: usize) -> Option<u64> {
         let chance = mixed(self.secret, self.done);
-        let looks = self.done <= EACH || bytes >= LARGE || chance.is_multiple_of(SOME);
+        let first = self.moved[0] <= EACH * bytes as u64;
+        let looks = first || bytes >= LARGE || chance.is_multiple_of(SOME);
         looks.then_some(chance / SOME)
     }
 

@@ -117,9 +117,10 @@ macro_rules! detail {
              that repeat only after 1 MiB, and each 512 bytes of which carry their own place in \
              the file, and flushed, before the first trial: no hole and no unwritten extent is \
              read, and what a device could compress or find twice is not there. Of the first 1000 \
-             blocks that a thread reads in a run, of each later one from 64 KiB on, and of one \
+             blocks that a thread reads in a trial, of each later one from 64 KiB on, and of one \
              smaller block of 16, the place of its first and its last sector must be as written, \
-             and every byte of a third one in each from 64 KiB on and in one smaller of 16; after a trial up to 64 pieces of the blocks that it wrote are read back, \
+             and every byte of a third one in each of these from 64 KiB on and in one of 16 of the \
+             smaller; after a trial up to 64 pieces of the blocks that it wrote are read back, \
              past the page cache where that is possible, and must be the data of that very trial. Latency is the time of \
              one I/O from before the system call that submits it until its completion is seen, \
              its wait in the queue included; of direct I/Os each is timed, of buffered ones, \

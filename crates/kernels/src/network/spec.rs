@@ -106,8 +106,8 @@ const MODE: Knob = knob(
 
 const PLACEMENT: Knob = knob(
     "placement",
-    "Where the threads of both ends run: pinned, over loopback each end to its half of the CPUs \
-     (apart), or where the scheduler puts them (free); auto: apart over loopback, but for TCP \
+    "Where the threads of both ends run: pinned, over loopback each end to its half of the CPUs that it \
+     may use (apart), or where the scheduler puts them (free); auto: apart over loopback, but for TCP \
      streams, free elsewhere.",
     choice(&[Cow::Borrowed("apart"), Cow::Borrowed("free")]),
     AUTO,
