@@ -5,6 +5,7 @@
 //! point at a time and takes a trial when told (`protocol`). So a crash costs one
 //! point, and trials of many points can be taken in turn.
 
+mod affinity;
 mod barrier;
 pub mod chain;
 mod clock;
@@ -25,6 +26,7 @@ mod team;
 mod traffic;
 mod worker;
 
+pub use affinity::{pin, usable_cpus};
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use copy::copy_rate;
 pub use kernel::{Amount, Kernel, Load, Placement, Refusal, Setup};

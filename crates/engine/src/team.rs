@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
-use rustix::thread::{CpuSet, sched_setaffinity};
 
+use crate::affinity::pin;
 use crate::barrier::Barrier;
 use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
@@ -135,7 +135,7 @@ impl Team {
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
-                    pin(cpu);
+                    cpu.into_iter().for_each(pin);
                     member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
                 })
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
@@ -320,16 +320,6 @@ fn one_trial(
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
     })
-}
-
-/// Pins the calling thread. Where that is not allowed it runs unpinned, and
-/// migrations are counted.
-fn pin(cpu: Option<u32>) {
-    if let Some(cpu) = cpu {
-        let mut set = CpuSet::new();
-        set.set(cpu as usize);
-        let _ = sched_setaffinity(None, &set);
-    }
 }
 
 /// Where the threads of a team meet.

@@ -10,8 +10,9 @@ use std::fs;
 
 use proofmark_model::EndTraffic;
 use rustix::process::getpid;
-use rustix::thread::{CpuSet, sched_getaffinity};
 use rustix::time::{ClockId, clock_gettime};
+
+use crate::affinity::usable_cpus;
 
 /// Counters of one end since its system began. Those that stand together are told
 /// together or not at all: one that went backwards is no longer the same counter.
@@ -30,7 +31,7 @@ pub struct EndCounters {
     /// CPU time of this process in nanoseconds.
     own_ns: Option<[u64; 1]>,
     /// By CPU that this process may use, the time that it ran anything, in ticks.
-    busy_ticks: Option<BTreeMap<usize, u64>>,
+    busy_ticks: Option<BTreeMap<u32, u64>>,
     /// CPUs that this process may use.
     cpus: Option<u64>,
 }
@@ -39,7 +40,8 @@ impl EndCounters {
     /// Reads them now, those of the interface by its name, such as `eth0`, where it has one.
     pub fn read(interface: Option<&str>) -> Self {
         let snmp = text_of("/proc/net/snmp");
-        let usable = usable_cpus();
+        // Those of its first thread: others may be pinned.
+        let usable = usable_cpus(Some(getpid()));
         Self {
             interface: interface.and_then(|name| device(&text_of("/proc/net/dev"), name)),
             retransmits: retransmits(&snmp),
@@ -178,12 +180,12 @@ fn softnet_dropped(text: &str) -> Option<Vec<u64>> {
 
 /// Time that each of these CPUs ran anything, in ticks, from the text of /proc/stat; `None`
 /// where it does not tell of one of them.
-fn busy_ticks(text: &str, cpus: &[usize]) -> Option<BTreeMap<usize, u64>> {
+fn busy_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, u64>> {
     let of = |line: &str| {
         let (cpu, times) = line.strip_prefix("cpu")?.split_once(' ')?;
         Some((cpu.parse().ok()?, ran(times)?))
     };
-    let mut all: BTreeMap<usize, u64> = text.lines().filter_map(of).collect();
+    let mut all: BTreeMap<u32, u64> = text.lines().filter_map(of).collect();
     all.retain(|cpu, _| cpus.contains(cpu));
     (!cpus.is_empty() && all.len() == cpus.len()).then_some(all)
 }
@@ -208,14 +210,6 @@ fn own_ns() -> Option<[u64; 1]> {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?;
     Some([seconds.checked_add(u64::try_from(time.tv_nsec).ok()?)?])
-}
-
-/// CPUs that this process may use, by the mask of its first thread: others may be
-/// pinned.
-fn usable_cpus() -> Option<Vec<usize>> {
-    let set = sched_getaffinity(Some(getpid())).ok()?;
-    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
-    (!cpus.is_empty()).then_some(cpus)
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ use proofmark_engine::{Kernel, Latencies, Setup, monotonic};
 use proofmark_kernels::{find, network};
 use proofmark_model::Params;
 use proofmark_peer::{Address, INVITATION, KEY_VARIABLE, Key, Lead, Limits, Server};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 type Error = Box<dyn std::error::Error>;
@@ -256,13 +255,9 @@ fn run(setup: &dyn Setup, count: u64) -> Result<Ran, Error> {
 
 /// Pins this thread as the engine does, to one of the setup's CPUs after the other.
 fn pin(setup: &dyn Setup, index: usize) {
-    let usable = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    let usable = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).map(|cpu| cpu as u32);
-    let cpus = setup.cpus(&usable.collect::<Vec<_>>());
+    let cpus = setup.cpus(&proofmark_engine::usable_cpus(None).unwrap_or_default());
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
-        let mut one = CpuSet::new();
-        one.set(*cpu as usize);
-        let _ = sched_setaffinity(None, &one);
+        proofmark_engine::pin(*cpu);
     }
 }
 

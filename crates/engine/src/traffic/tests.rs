@@ -42,7 +42,7 @@ cpu10 100 1 10 2000 100 2 20 10 0 0
 intr 5
 ";
 /// The CPUs that this end may use.
-const MASK: &[usize] = &[0, 10];
+const MASK: &[u32] = &[0, 10];
 
 /// Counters of an interface as these texts tell them.
 fn told(interface: &str) -> EndCounters {
@@ -172,14 +172,14 @@ fn a_cpu_that_came_or_went_hides_the_drops() {
 
 #[test]
 fn busy_is_what_the_cpus_of_the_mask_were() {
-    let alone = |cpus: &[usize], text: &str| EndCounters {
+    let alone = |cpus: &[u32], text: &str| EndCounters {
         busy_ticks: busy_ticks(text, cpus),
         ..EndCounters::default()
     };
     // Another CPU of the machine works all the time.
     let later = STAT.replace("cpu1 5000", "cpu1 9000").replace("cpu10 100", "cpu10 150");
     let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
-    let busy = |cpus: &[usize]| alone(cpus, &later).since(&alone(cpus, STAT)).busy_s;
+    let busy = |cpus: &[u32]| alone(cpus, &later).since(&alone(cpus, STAT)).busy_s;
     assert_eq!(busy(MASK), Some(50.0 * tick));
     assert_eq!(busy(&[1]), Some(4000.0 * tick));
     let moved = alone(&[1], &later).since(&alone(&[0], STAT));

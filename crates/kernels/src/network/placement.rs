@@ -2,8 +2,8 @@
 //! has its half of the CPUs, so that however many streams there are, no sender takes turns
 //! with a receiver: what an unpaced sender sends while a receiver waits for its turn is lost.
 
+use proofmark_engine::{pin, usable_cpus};
 use proofmark_model::NetworkPath;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs of the near end, of those that may be used, in the order given.
 pub(super) fn near(usable: &[u32], path: NetworkPath) -> Vec<u32> {
@@ -28,20 +28,16 @@ fn far(usable: &[u32], path: NetworkPath) -> Vec<u32> {
 /// Pins this thread of the far end, which serves stream `index`. Where that is not allowed it
 /// runs unpinned.
 pub(super) fn pin_far(index: usize, path: NetworkPath) {
-    let Ok(usable) = sched_getaffinity(None) else { return };
-    let usable: Vec<_> =
-        (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).map(|cpu| cpu as u32).collect();
-    let cpus = far(&usable, path);
+    let cpus = far(&usable_cpus(None).unwrap_or_default(), path);
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
-        let mut one = CpuSet::new();
-        one.set(*cpu as usize);
-        let _ = sched_setaffinity(None, &one);
+        pin(*cpu);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use NetworkPath::{Loopback, Peer};
+    use rustix::thread::{CpuSet, sched_getaffinity};
 
     use super::*;
 
