@@ -51,6 +51,9 @@ pub struct PolicyText {
     max_trials: u32,
     #[serde(deserialize_with = "duration")]
     trial: Duration,
+    /// Timed seconds after which a point takes no more trials, once it has three.
+    #[serde(default, deserialize_with = "optional_duration")]
+    time_of_point: Option<Duration>,
     /// Time for each subsystem; one that is not named takes as long as its trials need.
     #[serde(default)]
     budget: BTreeMap<Subsystem, Time>,
@@ -161,7 +164,7 @@ impl Profile {
         }
         let trials = self.points.iter().filter_map(|p| p.trial);
         if trials.chain([p.trial]).any(|t| t > LONGEST_TRIAL)
-            || p.budget.values().any(|b| b.0 > LONGEST_RUN)
+            || p.budget.values().map(|b| b.0).chain(p.time_of_point).any(|t| t > LONGEST_RUN)
         {
             return Err("a trial takes at most an hour, and a run 30 days".to_owned());
         }
@@ -188,6 +191,7 @@ impl Profile {
             max_trials: p.max_trials,
             trial_s: p.trial.as_secs_f64(),
             trial_s_of,
+            point_s: p.time_of_point.map(|t| t.as_secs_f64()),
             budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }
@@ -217,6 +221,26 @@ mod tests {
     }
 
     #[test]
+    fn a_first_look_takes_less_than_a_minute() {
+        let seconds = |at: usize| {
+            let policy = Profile::parse(BUILT_IN[at].1).unwrap().policy;
+            policy.budget.values().map(|b| b.0.as_secs()).sum::<u64>()
+        };
+        let [quick, default, thorough] = [0, 1, 2].map(seconds);
+        assert!(quick < 60, "quick takes {quick} s and says under a minute");
+        assert_eq!(default.div_ceil(60), 9, "default says nine minutes");
+        assert_eq!(thorough, 95 * 60, "thorough says 95 minutes");
+    }
+
+    #[test]
+    fn the_time_of_a_point_is_the_policys() {
+        let text = BUILT_IN[1].1;
+        let of = |text: &str| Profile::parse(text).unwrap().policy(&BTreeSet::new()).point_s;
+        assert_eq!(of(text), Some(30.0));
+        assert_eq!(of(&text.replace("\ntime_of_point = \"30s\"", "")), None);
+    }
+
+    #[test]
     fn what_is_no_profile_is_told_in_one_line() {
         let good = r#"name = "x"
 [policy]
@@ -236,6 +260,8 @@ threads = [1, "all"]
             (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
             (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),
             (good.replace("\"60ms\"", "\"2h\""), "an hour"),
+            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = \"800h\""), "30 days"),
+            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = 30"), "line"),
             (good.replace("[1, \"all\"]", "[1, -1]"), "line"),
             ("name = ".to_owned(), "line 1"),
             (String::new(), "name"),

@@ -115,6 +115,7 @@ mod tests {
             device: None,
             file: None,
             network: None,
+            solution: None,
         };
         let mut m = Measurement::new(spec, params);
         m.trials = vec![trial; 6];

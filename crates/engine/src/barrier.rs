@@ -1,11 +1,12 @@
-//! Where threads meet to start together.
+//! Where threads meet, and how one waits for another.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 /// A barrier that spins, so that all threads leave it within a cache miss of each
 /// other; where there are more threads than CPUs it yields.
-pub(crate) struct Barrier {
+#[derive(Debug)]
+pub struct Barrier {
     size: u32,
     arrived: AtomicU32,
     round: AtomicU32,
@@ -13,28 +14,34 @@ pub(crate) struct Barrier {
 
 impl Barrier {
     /// For so many threads.
-    pub(crate) fn new(size: usize) -> Self {
+    pub fn new(size: usize) -> Self {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         Self { size, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
     }
 
     /// Waits until all have come.
-    pub(crate) fn wait(&self) {
-        const SPINS: u32 = 20_000;
+    pub fn wait(&self) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
             self.arrived.store(0, Ordering::Release);
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                thread::yield_now();
-            }
+        wait_until(|| self.round.load(Ordering::Acquire) != round);
+    }
+}
+
+/// Waits until another thread makes it so: spins, and yields where that takes long, since
+/// the other one may need this CPU.
+pub fn wait_until(so: impl Fn() -> bool) {
+    const SPINS: u32 = 20_000;
+    let mut spins = 0;
+    while !so() {
+        spins += 1;
+        if spins < SPINS {
+            std::hint::spin_loop();
+        } else {
+            thread::yield_now();
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use proofmark_model::{FileState, Host, KernelSpec, NetworkTraffic, Params, Policy};
+use proofmark_model::{FileState, Host, KernelSpec, NetworkTraffic, Params, Policy, Solution};
 
 use crate::latency::Latencies;
 
@@ -66,17 +66,23 @@ pub trait Kernel: Sync {
         "checked arithmetic"
     }
 
-    /// About how long one trial takes, in seconds, where the amount of work is
+    /// About how long the timed part of a trial takes, in seconds, where the amount of work is
     /// fixed and so the policy's duration does not tell. For estimates only.
     fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
         None
     }
 
-    /// About how long one trial takes under this policy, in seconds.
+    /// About how long one trial takes under this policy, in seconds: what a point's share of
+    /// the budget goes by.
     fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
-        self.nominal_seconds(params).unwrap_or(policy.trial_s_for(&self.spec().id))
+        let nominal = self.nominal_seconds(params).map(|s| s.max(SHORTEST_S));
+        nominal.unwrap_or(policy.trial_s_for(&self.spec().id))
     }
 }
+
+/// Seconds that a trial takes however little is timed of it: making its data, warming the
+/// cores, and checking what came out.
+const SHORTEST_S: f64 = 0.03;
 
 /// How much work a trial holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +91,8 @@ pub enum Amount {
     Calibrated,
     /// This many iterations in all, divided among the threads (strong scaling).
     Total(u64),
+    /// One iteration a thread: together they do one thing of which no part can be had.
+    Whole,
 }
 
 /// What all threads of a point share.
@@ -146,6 +154,11 @@ pub trait Setup: Send + Sync {
         Ok(None)
     }
 
+    /// What the kernel says of the solution that the last trial found.
+    fn solution(&self) -> Option<Solution> {
+        None
+    }
+
     /// Seconds that each thread works, untimed, right before a trial that lasts
     /// `trial_s`; by default longer than a core takes to change its clock for wide vectors.
     fn ahead_s(&self, trial_s: f64) -> f64 {
@@ -171,8 +184,8 @@ pub trait Setup: Send + Sync {
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
 }
 
-/// See [`Setup::ahead_s`].
-const AHEAD_S: f64 = 3e-3;
+/// See [`Setup::ahead_s`], in seconds.
+pub const AHEAD_S: f64 = 3e-3;
 
 /// Where memory lies. `None`: the system does not tell, or the kernel has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -27,11 +27,12 @@ mod traffic;
 mod worker;
 
 pub use affinity::{pin, usable_cpus};
+pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use copy::copy_rate;
-pub use kernel::{Amount, Kernel, Load, Placement, Refusal, Setup};
+pub use kernel::{AHEAD_S, Amount, Kernel, Load, Placement, Refusal, Setup};
 pub use latency::Latencies;
-pub use schedule::{Observer, Phase, Schedule};
+pub use schedule::{LEAST_TRIALS, Observer, Phase, Schedule, warm_trials};
 pub use session::{Idle, Launcher, Session, Stop, Workers};
 pub use statistics::summarise;
 pub use traffic::EndCounters;

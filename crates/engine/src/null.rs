@@ -25,17 +25,21 @@ const fn spec(id: &'static str, unit: Unit, interleave: bool) -> KernelSpec {
 static NULL_SPEC: KernelSpec = spec("test.null", Unit::OpPerSecond, true);
 static WRONG_SPEC: KernelSpec = spec("test.wrong", Unit::OpPerSecond, true);
 static TIME_SPEC: KernelSpec = spec("test.time", Unit::Second, false);
+static BRIEF_SPEC: KernelSpec = spec("test.brief", Unit::OpPerSecond, false);
 
 /// Counts its iterations.
-pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false };
+pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false, nominal_s: None };
 /// Finds its own result wrong.
-pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true };
+pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true, nominal_s: None };
 /// Tells the time of an operation; measured by itself.
-pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false };
+pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false, nominal_s: None };
+/// Says that a millisecond of its trials is timed; measured by itself.
+pub(crate) static BRIEF: Null = Null { spec: &BRIEF_SPEC, wrong: false, nominal_s: Some(1e-3) };
 
 pub(crate) struct Null {
     spec: &'static KernelSpec,
     wrong: bool,
+    nominal_s: Option<f64>,
 }
 
 impl Kernel for Null {
@@ -44,6 +48,9 @@ impl Kernel for Null {
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
         Ok(())
+    }
+    fn nominal_seconds(&self, _: &Params) -> Option<f64> {
+        self.nominal_s
     }
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         Ok(Box::new(NullSetup { total: params.int("iterations").unwrap_or(1), wrong: self.wrong }))

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use proofmark_model::{
-    Conditions, DeviceTraffic, FileState, Latency, NetworkTraffic, Point, Timestamp,
+    Conditions, DeviceTraffic, FileState, Latency, NetworkTraffic, Point, Solution, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,8 @@ pub struct Sample {
     pub file: Option<FileState>,
     /// What both ends of a network say.
     pub network: Option<NetworkTraffic>,
+    /// What the kernel says of the solution that it found.
+    pub solution: Option<Solution>,
     /// Times of single operations, over all trials of the point so far.
     pub latency: Option<Latency>,
 }

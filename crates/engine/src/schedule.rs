@@ -14,7 +14,7 @@ use crate::kernel::Kernel;
 use crate::protocol::{Request, Sample};
 use crate::session::{Launcher, Session, Stop};
 use crate::statistics::summarise;
-use crate::steady::is_steady;
+use crate::steady::{WINDOW, is_steady};
 
 /// Most points that are measured together; each is a process with its threads.
 const GROUP: usize = 64;
@@ -23,7 +23,16 @@ const GROUP: usize = 64;
 const GROUP_THREADS: u64 = 256;
 
 /// Trials that every point gets, whatever the budget.
-const LEAST_TRIALS: usize = 3;
+pub const LEAST_TRIALS: usize = 3;
+
+/// Timed seconds after which a point is warm, however few trials they were: a trial of
+/// seconds reaches its steady state within itself.
+const WARM_S: f64 = 2.0;
+
+/// Warm-up trials of so many seconds each that a steady point takes.
+pub fn warm_trials(seconds: f64) -> f64 {
+    (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
+}
 
 /// What a run shows while it goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -165,8 +174,10 @@ impl State<'_, '_> {
 
     fn warm(&mut self, index: usize, session: &mut dyn Session) -> Result<(), Ending> {
         let target = self.policy().target_for(self.measurements[index].subsystem);
-        while !is_steady(&self.measurements[index].warmup, target) {
+        let mut warm_s = 0.0;
+        while warm_s < WARM_S && !is_steady(&self.measurements[index].warmup, target) {
             let sample = session.sample(Request::Warm)?;
+            warm_s += sample.seconds;
             let m = &mut self.measurements[index];
             m.warmup.push(m.unit.value(sample.claimed, sample.seconds));
             self.observer.step(Phase::Warm, &self.measurements, index, self.done);
@@ -179,8 +190,9 @@ impl State<'_, '_> {
         if let Some(ending) = self.stopped() {
             return Some(ending);
         }
-        let taken = self.measurements[slot.index].trials.len();
-        if taken >= LEAST_TRIALS && deadline.is_some_and(|d| self.schedule.clock.now() >= d) {
+        let m = &self.measurements[slot.index];
+        let late = || deadline.is_some_and(|d| self.schedule.clock.now() >= d);
+        if m.trials.len() >= LEAST_TRIALS && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
         match slot.session.sample(Request::Trial) {
@@ -220,6 +232,7 @@ impl State<'_, '_> {
             device: sample.device,
             file: sample.file,
             network: sample.network,
+            solution: sample.solution,
         });
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         m.summary = summarise(&values);
@@ -259,6 +272,12 @@ fn account(sample: &Sample) -> (f64, f64, &'static str) {
         + asked(file.asked_written_bytes, device.written_bytes);
     let claimed = (file.asked_read_bytes + file.asked_written_bytes) as f64;
     (claimed, counted, "bytes asked for against bytes that the devices moved, over all trials")
+}
+
+/// Whether a point's trials took as long as one point may.
+fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
+    let timed: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    policy.point_s_for(&m.kernel).is_some_and(|s| timed >= s)
 }
 
 /// Whether a point has all the trials it needs, and how that came about.

@@ -36,11 +36,7 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
                     },
                 )
             }
-            (Order::Sample(request), Some(work)) => match request {
-                Request::Warm => work.warm(),
-                Request::Trial => work.trial(),
-            }
-            .unwrap_or_else(Reply::from),
+            (Order::Sample(request), Some(work)) => work.take(request).unwrap_or_else(Reply::from),
             (Order::Sample(_), None) => Reply::Refused("nothing is set up".to_owned()),
         };
         send(&mut output, &reply)?;
@@ -101,12 +97,28 @@ impl Work {
         Ok(Self { setup, team, workers, trial_s: job.trial_s, filling: 0, latencies })
     }
 
-    fn warm(&mut self) -> Result<Reply, TeamError> {
+    /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
+    /// of it to warm up, nor some ahead of a trial.
+    fn take(&mut self, request: Request) -> Result<Reply, TeamError> {
+        let amount = self.setup.amount();
+        if amount == Amount::Whole {
+            return self.sample(&self.each(1), 0);
+        }
         if self.filling == 0 {
             self.calibrate()?;
         }
+        match (request, amount) {
+            (Request::Warm, _) => self.warm(),
+            (Request::Trial, Amount::Total(total)) => {
+                self.sample(&shares(total, self.workers), self.ahead())
+            }
+            (Request::Trial, _) => self.sample(&self.each(self.filling), self.ahead()),
+        }
+    }
+
+    fn warm(&mut self) -> Result<Reply, TeamError> {
         let part = (self.filling / WARM_PART).max(1);
-        let reply = self.sample(&self.each(part))?;
+        let reply = self.sample(&self.each(part), self.ahead())?;
         self.latencies.clear();
         if let Reply::Sample(s) = &reply {
             self.filling = scaled(part, s.seconds, self.trial_s * MARGIN);
@@ -127,21 +139,9 @@ impl Work {
         }
     }
 
-    fn trial(&mut self) -> Result<Reply, TeamError> {
-        if self.filling == 0 {
-            self.calibrate()?;
-        }
-        match self.setup.amount() {
-            Amount::Calibrated => self.sample(&self.each(self.filling)),
-            Amount::Total(total) => self.sample(&shares(total, self.workers)),
-        }
-    }
-
-    fn sample(&mut self, shares: &[u64]) -> Result<Reply, TeamError> {
-        let ahead_s = self.setup.ahead_s(self.trial_s);
-        let ahead = scaled(self.filling, self.trial_s * MARGIN, ahead_s);
+    fn sample(&mut self, shares: &[u64], ahead: u64) -> Result<Reply, TeamError> {
         self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
-        let trial = self.team.trial(shares, if ahead_s > 0.0 { ahead } else { 0 })?;
+        let trial = self.team.trial(shares, ahead)?;
         let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
@@ -168,8 +168,18 @@ impl Work {
             device: trial.device,
             file: self.setup.file(),
             network,
+            solution: self.setup.solution(),
             latency: self.latencies.summary(),
         })))
+    }
+
+    /// Iterations of each thread right before a trial.
+    fn ahead(&self) -> u64 {
+        let ahead_s = self.setup.ahead_s(self.trial_s);
+        if ahead_s <= 0.0 {
+            return 0;
+        }
+        scaled(self.filling, self.trial_s * MARGIN, ahead_s)
     }
 
     fn each(&self, iterations: u64) -> Vec<u64> {

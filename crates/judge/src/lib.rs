@@ -219,8 +219,8 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
 mod tests {
     use super::*;
     use crate::testing::{
-        around, clock, context, flops, host, iops, judged, mix, policy, set_microarchitecture,
-        spec, with_values,
+        around, clock, context, dgemm, flops, host, iops, judged, linpack, mix, policy,
+        set_microarchitecture, spec, with_values,
     };
 
     #[test]
@@ -231,9 +231,13 @@ mod tests {
             crate::testing::blocks("rand_read", 8192),
             crate::testing::latency(1 << 30, 1e-7),
         ];
+        let dense = [(300, 1), (1000, 2), (20_000, 2)]
+            .into_iter()
+            .flat_map(|(n, threads)| [linpack(n, threads), dgemm(n, threads)]);
         let cpu = [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
+        let cpu = cpu.into_iter().chain(dense);
         let disk = crate::testing::healthy_disk();
-        for m in cpu.into_iter().chain(memory).chain(disk) {
+        for m in cpu.chain(memory).chain(disk) {
             let m = judged(&crate::testing::host_with_disk(), m, &[]);
             assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
             assert_eq!(m.verdict, Verdict::Valid);

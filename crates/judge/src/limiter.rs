@@ -3,14 +3,15 @@
 //! What took the CPU away comes first: a quota, other processes, the hypervisor.
 //! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
 //! made of. A memory kernel far from its ceiling may still be told by what more threads
-//! gain: nothing, and what all share is the limit; all, and each core has its own. A
+//! gain: nothing, and what all share is the limit; all, and each core has its own. A whole
+//! problem, such as a linear system, may be told by what larger ones reach. A
 //! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
 //! If none of these, nobody is named: a limiter that is guessed is worse than none.
 
 pub(crate) mod disk;
 pub(crate) mod network;
 
-use proofmark_model::{Limiter, Measurement, Severity, Unit};
+use proofmark_model::{Limiter, Measurement, Params, Severity, Unit};
 
 use crate::capacity::Capacity;
 use crate::memory::{cache_at, from_memory};
@@ -24,6 +25,8 @@ const NEAR: f64 = 0.9;
 const SHARED: f64 = 1.2;
 /// From this share of the number of threads on each gains all.
 const OWN: f64 = 0.9;
+/// How much more a larger problem must reach to show that the size is what held this one.
+const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;
 
@@ -107,6 +110,29 @@ pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Limiter> {
     Some(Limiter::new(resource, evidence))
 }
 
+/// What a larger problem shows of a rate that is far from its ceiling: in a small one what
+/// is no operation, and what cannot be shared among the threads, weighs more.
+pub(crate) fn by_size(ctx: &Context, m: &Measurement) -> Option<Limiter> {
+    let size = m.params.int(Params::SIZE)?;
+    let median = |m: &Measurement| Some(m.summary.as_ref()?.median).filter(|v| *v > 0.0);
+    let own = median(m)?;
+    let larger = |o: &&Measurement| {
+        o.kernel == m.kernel
+            && o.params.same_but(&m.params, &[Params::SIZE])
+            && o.params.int(Params::SIZE).is_some_and(|n| n > size)
+            && o.undisturbed()
+    };
+    let each = ctx.others.iter().filter(larger);
+    let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
+    let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let told = gain.is_finite() && gain >= LARGER && m.undisturbed();
+    let evidence = format!(
+        "with {} = {n} instead of {size} the rate is {gain:.2} times this one",
+        Params::SIZE
+    );
+    told.then(|| Limiter::new("size of the problem", evidence))
+}
+
 /// What all threads share, where they reach it.
 fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
     if from_memory(ctx.host, m).is_ok() {
@@ -141,8 +167,8 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, blocks, clock, each, flops, host, host_with_caches, judged, latency, mix, stream,
-        sweep, with_values,
+        around, at_rate, blocks, clock, each, flops, host, host_with_caches, judged, latency,
+        linpack, mix, stream, sweep, with_values,
     };
 
     #[test]
@@ -153,6 +179,25 @@ mod tests {
         assert!(told(&h).contains("interrupts take 0.9 %"), "{}", told(&h));
         h.timer.interrupted_share = Probe::known(0.0, "gaps");
         assert!(!told(&h).contains("interrupts"), "{}", told(&h));
+    }
+
+    #[test]
+    fn a_small_system_is_held_down_by_its_size_where_a_larger_one_shows_it() {
+        let h = host();
+        let small = |share: f64| at_rate(linpack(1000, 2), share * 128e9);
+        let large = [linpack(2000, 2), at_rate(linpack(10_000, 2), 0.92 * 128e9)];
+        let limiter = judged(&h, small(0.5), &large).limiter.unwrap();
+        assert_eq!(limiter.resource, "size of the problem");
+        assert_eq!(
+            limiter.evidence,
+            "with n = 10000 instead of 1000 the rate is 1.84 times this one"
+        );
+        assert_eq!(judged(&h, small(0.89), &large).limiter, None, "no more than 1.05 times");
+        assert_eq!(judged(&h, small(0.3), &[linpack(10_000, 1)]).limiter, None, "other threads");
+        let larger = at_rate(linpack(10_000, 2), 0.5 * 128e9);
+        assert_eq!(judged(&h, larger, &[small(0.8)]).limiter, None, "a smaller one shows nothing");
+        let near = judged(&h, small(0.95), &large).limiter.unwrap();
+        assert_eq!(near.resource, "execution ports");
     }
 
     #[test]

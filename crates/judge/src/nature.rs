@@ -3,9 +3,10 @@
 //! A check that holds for every subsystem asks here and names none itself, so that a new
 //! subsystem answers once.
 
-use proofmark_model::{Host, Limiter, Measurement, Subsystem, Trial, Unit};
+use proofmark_model::{Host, Limiter, Measurement, Params, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
+use crate::statistics::median;
 use crate::{Context, disk, limiter, network};
 
 /// What sets the pace of a kernel's threads.
@@ -31,12 +32,25 @@ pub(crate) struct Nature {
     /// Whether what others took is told roughly: by ticks of 10 ms, or together with what the
     /// kernel's own threads do for the point.
     pub(crate) rough_others: bool,
+    /// Whether a trial is one whole problem, of which no part can be had: it lasts as long as
+    /// that takes. Small problems do not reach the rate of large ones.
+    pub(crate) whole: bool,
     /// Whether the witness counts this kernel's work to the unit and nobody else's.
     pub(crate) exact_witness: bool,
     /// Why single operations have no times, where there are none.
     pub(crate) no_latency: &'static str,
     /// Why there is no witness, where trials were completed.
     pub(crate) no_witness: &'static str,
+}
+
+/// A whole problem that takes this long, in seconds, is a large one: what it starts with no
+/// longer matters, and it averages over what makes trials of a tenth of a second differ.
+const LONG_S: f64 = 1.0;
+
+/// Whether each trial is one whole problem that takes seconds.
+pub(crate) fn long_whole(m: &Measurement) -> bool {
+    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
+    Nature::of(m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their
@@ -83,7 +97,7 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
 /// Why nobody can be named.
 pub(crate) fn limiter(ctx: &Context, m: &Measurement, reason: String) -> Result<Limiter, String> {
     match m.subsystem {
-        Subsystem::Cpu => Err(reason),
+        Subsystem::Cpu => limiter::by_size(ctx, m).ok_or(reason),
         Subsystem::Memory => limiter::by_scaling(ctx, m).ok_or(reason),
         Subsystem::Disk => limiter::disk::name(ctx, m),
         Subsystem::Network => limiter::network::name(ctx, m),
@@ -104,6 +118,7 @@ impl Nature {
                 pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
                 pinned: false,
                 rough_others: false,
+                whole: false,
                 // Whole sectors, and everybody's.
                 exact_witness: false,
                 no_latency: "no single I/O was timed",
@@ -113,6 +128,7 @@ impl Nature {
                 pace: Pace::Device,
                 pinned: network::pinned(m),
                 rough_others: true,
+                whole: false,
                 // Headers too, and everybody's.
                 exact_witness: false,
                 no_latency: "no single message was timed",
@@ -133,6 +149,7 @@ impl Nature {
             pace,
             pinned: true,
             rough_others: false,
+            whole: m.params.int(Params::SIZE).is_some(),
             exact_witness: true,
             no_latency,
             no_witness: NOBODY,
@@ -148,7 +165,7 @@ impl Nature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, flops, fsync, host, rand_read, stream, tcp};
+    use crate::testing::{dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp};
 
     #[test]
     fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
@@ -156,6 +173,13 @@ mod tests {
         assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
         let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
         assert_eq!(cpu_share(&host(), &unknown), None);
+    }
+
+    #[test]
+    fn a_problem_with_a_size_is_done_whole() {
+        let whole = |m: &Measurement| Nature::of(m).whole;
+        assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
+        assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use proofmark_model::{
     Datagrams, DeviceTraffic, EndTraffic, Ending, FileState, Flush, Host, IoLimit, Latency, Link,
-    Measurement, NetworkTraffic, Order, Probe, StorageKind, TcpState, Trial, Unit,
+    Measurement, NetworkTraffic, Order, Probe, Solution, StorageKind, TcpState, Trial, Unit,
 };
 use proptest::prelude::*;
 
 use crate::testing::{
-    blocks, clock, disk, flops, fsync, iops, judged, latency, mix, rand_read, round_trips,
+    blocks, clock, disk, flops, fsync, iops, judged, latency, linpack, mix, rand_read, round_trips,
     set_interface, stream, sweep, tcp, trial, udp, with_network, with_storage,
 };
 
@@ -173,6 +173,7 @@ prop_compose! {
         n in proptest::option::of(any::<u64>()),
         device in proptest::option::of(any_device()), file in proptest::option::of(any_file()),
         network in proptest::option::of(any_traffic().boxed()),
+        residual in proptest::option::of(wild()),
     ) -> Trial {
         let mut t = trial(v, s);
         t.work = w;
@@ -194,6 +195,14 @@ prop_compose! {
         t.device = device;
         t.file = file;
         t.network = network;
+        // What is not finite is no solution.
+        t.solution = residual.filter(|r| r.is_finite()).map(|normalised_residual| Solution {
+            n: n.unwrap_or(0),
+            leading_dimension: 8,
+            alignment: 64,
+            residual: v,
+            normalised_residual,
+        });
         t
     }
 }
@@ -224,7 +233,7 @@ proptest! {
         median in wild(), low in wild(), high in wild(),
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
-        kind in 0..17_usize,
+        kind in 0..18_usize,
         budget in any::<bool>(),
         consistent in any::<bool>(),
         h in any_host(),
@@ -246,6 +255,7 @@ proptest! {
             13 => tcp(threads, "peer"),
             14 => udp(threads, "peer"),
             15 => round_trips("udp", "block"),
+            16 => linpack(set, threads),
             _ => fsync(threads),
         };
         m.trials = trials;
@@ -269,7 +279,7 @@ proptest! {
         }
         let mut other = m.clone();
         other.params = other.params.with("threads", 1);
-        let others = [other, flops(1), latency(1 << 30, low), latency(set, high), rand_read(32)];
+        let others = [other, flops(1), linpack(5000, threads), latency(1 << 30, low), latency(set, high), rand_read(32)];
         let once = judged(&h, m, &others);
         no_nan(&once)?;
         let twice = judged(&h, once.clone(), &others);

@@ -4,8 +4,8 @@
 
 use proofmark_model::{
     Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, KernelSpec, Measurement,
-    Microarchitecture, Params, Policy, Probe, Severity, Subsystem, Summary, Timestamp, Trial, Unit,
-    Witness,
+    Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Timestamp,
+    Trial, Unit, Witness,
 };
 
 use crate::checks::Check;
@@ -136,6 +136,7 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
         device: None,
         file: None,
         network: None,
+        solution: None,
     }
 }
 
@@ -205,6 +206,38 @@ pub(crate) fn iops(threads: u64) -> Measurement {
         Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
     let value = 0.98 * 20e9 * threads.clamp(1, 2) as f64;
     measurement("cpu.iops", params, Unit::OpPerSecond, &around(value))
+}
+
+/// A dense system of so many equations, solved at 90 % of the ceiling.
+pub(crate) fn linpack(n: u64, threads: u64) -> Measurement {
+    let x = n as f64;
+    let m = dense("cpu.linpack", n, threads, 2.0 / 3.0 * x.powi(3) + 2.0 * x * x);
+    each(m, |_, t| {
+        t.solution = Some(Solution {
+            n,
+            leading_dimension: 8,
+            alignment: 64,
+            residual: 1e-12,
+            normalised_residual: 0.004,
+        });
+    })
+}
+
+/// The product of two dense matrices at 90 % of the ceiling.
+pub(crate) fn dgemm(n: u64, threads: u64) -> Measurement {
+    dense("cpu.dgemm", n, threads, 2.0 * (n as f64).powi(3))
+}
+
+/// So many operations a trial, which lasts as long as they take.
+fn dense(kernel: &str, n: u64, threads: u64, operations: f64) -> Measurement {
+    let params = Params::default().with("threads", threads).with("n", n).with("isa", "avx2+fma");
+    let busy = threads.clamp(1, 2) as f64;
+    let m = measurement(kernel, params, Unit::FlopPerSecond, &around(0.9 * 64e9 * busy));
+    each(m, |_, t| {
+        t.work = operations;
+        t.seconds = operations / t.value;
+        t.conditions.own_cpu_s = Some(busy * t.seconds);
+    })
 }
 
 /// A published instruction mix on one thread.

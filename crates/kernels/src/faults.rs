@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup};
+use proofmark_engine::{Amount, Kernel, Load, Refusal, Setup, wait_until};
 use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
 
 use crate::cpu::isa::Isa;
@@ -20,6 +20,7 @@ enum Fault {
     Torn,
     Wrong,
     Panic,
+    Abandon,
     Refuse,
 }
 
@@ -30,6 +31,7 @@ pub const ALL: &[&dyn Kernel] = &[
     &Faulty { spec: &TORN, fault: Fault::Torn },
     &Faulty { spec: &WRONG, fault: Fault::Wrong },
     &Faulty { spec: &PANIC, fault: Fault::Panic },
+    &Faulty { spec: &ABANDON, fault: Fault::Abandon },
     &Faulty { spec: &REFUSE, fault: Fault::Refuse },
     &CORRUPT,
     &CACHED,
@@ -44,6 +46,7 @@ static ILLEGAL: KernelSpec = spec("test.illegal");
 static TORN: KernelSpec = spec("test.torn");
 static WRONG: KernelSpec = spec("test.wrong");
 static PANIC: KernelSpec = spec("test.panic");
+static ABANDON: KernelSpec = spec("test.abandon");
 static REFUSE: KernelSpec = spec("test.refuse");
 
 const fn spec(id: &'static str) -> KernelSpec {
@@ -124,16 +127,24 @@ impl Setup for Doomed {
         1.0
     }
 
-    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Doom(self.0)))
+    fn threads(&self, asked: u64) -> u64 {
+        if self.0 == Fault::Abandon { 2 } else { asked }
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Doom { fault: self.0, index }))
     }
 }
 
-struct Doom(Fault);
+struct Doom {
+    fault: Fault,
+    /// Number of the thread.
+    index: usize,
+}
 
 impl Load for Doom {
     fn run(&mut self, _: u64) {
-        match self.0 {
+        match self.fault {
             Fault::Kill => {
                 let own = rustix::process::getpid();
                 let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
@@ -145,6 +156,9 @@ impl Load for Doom {
                 std::process::exit(0);
             }
             Fault::Panic => panic!("it panics on purpose"),
+            Fault::Abandon if self.index == 0 => panic!("it leaves the other waiting on purpose"),
+            // For a thread that is gone.
+            Fault::Abandon => wait_until(|| false),
             // Long enough for calibration to end.
             Fault::Wrong | Fault::Refuse => {
                 std::thread::sleep(std::time::Duration::from_millis(20))

@@ -6,6 +6,7 @@
 
 use proofmark_engine::Kernel;
 
+mod arena;
 pub mod cpu;
 mod declare;
 pub mod disk;
@@ -22,6 +23,8 @@ pub const ALL: &[&dyn Kernel] = &[
     &cpu::Iops,
     &cpu::MixInt,
     &cpu::MixFloat,
+    &cpu::Dgemm,
+    &cpu::Linpack,
     &memory::COPY,
     &memory::SCALE,
     &memory::ADD,

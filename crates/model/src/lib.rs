@@ -19,6 +19,7 @@ mod params;
 mod plan;
 mod probe;
 mod run;
+mod solution;
 mod storage;
 mod time;
 mod units;
@@ -44,6 +45,7 @@ pub use params::{Param, Params, Point};
 pub use plan::{Plan, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use solution::Solution;
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, NetworkTraffic, Params, Point,
-    Severity, Subsystem, Timestamp, Unit, Verdict,
+    Severity, Solution, Subsystem, Timestamp, Unit, Verdict,
 };
 
 /// One timed repetition.
@@ -41,6 +41,9 @@ pub struct Trial {
     /// What both ends of a network say; null where the kernel uses none.
     #[serde(default)]
     pub network: Option<NetworkTraffic>,
+    /// What the kernel says of the solution that it found; null where it solves nothing.
+    #[serde(default)]
+    pub solution: Option<Solution>,
 }
 
 /// What the system did during a trial. `None`: this system does not tell.

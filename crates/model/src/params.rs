@@ -94,6 +94,9 @@ impl Params {
     /// Knobs that say how many threads there are; streams have one each.
     pub const THREADS: [&str; 2] = ["threads", "streams"];
 
+    /// The knob that says how large a problem is that is solved whole: rows of a matrix.
+    pub const SIZE: &str = "n";
+
     /// The knob of [`Self::THREADS`] that is there; a kernel without one runs on 1 thread.
     pub fn threads(&self) -> u64 {
         Self::THREADS.iter().find_map(|knob| self.int(knob)).unwrap_or(1)

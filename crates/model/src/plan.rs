@@ -26,6 +26,10 @@ pub struct Policy {
     /// The same for kernels that have one of their own, by id.
     #[serde(default)]
     pub trial_s_of: BTreeMap<String, f64>,
+    /// Timed seconds after which a point takes no more trials, once it has three; null: as
+    /// many as it needs. It matters where one trial takes seconds, such as a large matrix.
+    #[serde(default)]
+    pub point_s: Option<f64>,
     /// Time that the whole run may take, in seconds; null: as long as the trials need.
     pub budget_s: Option<f64>,
 }
@@ -40,6 +44,7 @@ impl Default for Policy {
             max_trials: 30,
             trial_s: 0.1,
             trial_s_of: BTreeMap::new(),
+            point_s: None,
             budget_s: None,
         }
     }
@@ -54,6 +59,13 @@ impl Policy {
     /// Least duration of a trial of this kernel, in seconds.
     pub fn trial_s_for(&self, kernel: &str) -> f64 {
         self.trial_s_of.get(kernel).copied().unwrap_or(self.trial_s)
+    }
+
+    /// Timed seconds after which a point of this kernel takes no more trials: never less
+    /// than the least number of them takes that last as long as the policy asks.
+    pub fn point_s_for(&self, kernel: &str) -> Option<f64> {
+        let least = self.trial_s_for(kernel) * f64::from(self.min_trials);
+        self.point_s.map(|s| s.max(least))
     }
 }
 

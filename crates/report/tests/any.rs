@@ -20,10 +20,12 @@ proptest! {
         unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
     ) {
         let (memory, disk, network) = (sets.len() == 4, sets.len() == 3, sets.len() == 2);
+        let linpack = sets.len() == 1 && threads % 2 == 0;
         let run = match sets.len() {
             4 => fixture::memory(),
             3 => fixture::disk(),
             2 => fixture::network(),
+            _ if linpack => fixture::linpack(),
             _ => fixture::run(),
         };
         let mut run = fixture::hostile_of(run, &text);
@@ -34,6 +36,8 @@ proptest! {
             run.kernels = fixture::disk().kernels;
         } else if network {
             run.kernels = fixture::network().kernels;
+        } else if linpack {
+            run.kernels = fixture::linpack().kernels;
         }
         let mut set = sets.iter().copied().cycle();
         let mut next = values.iter().copied().cycle();
@@ -46,7 +50,7 @@ proptest! {
                 let knob = if network { "streams" } else { "threads" };
                 m.params.0.insert(knob.into(), Param::Int(threads.wrapping_add(i as u64)));
             }
-            for knob in ["working_set", "block_size", "load", "queue_depth", "rate"] {
+            for knob in ["working_set", "block_size", "load", "queue_depth", "rate", "n"] {
                 if m.params.get(knob).is_some() && i % 2 == 0 {
                     m.params.0.insert(knob.into(), Param::Int(set.next().unwrap_or(0)));
                 }
@@ -56,6 +60,10 @@ proptest! {
             for t in &mut m.trials {
                 (t.value, t.seconds, t.work) = (value(), value(), value());
                 t.moved = t.moved.map(|_| value());
+                if let Some(s) = &mut t.solution {
+                    (s.residual, s.normalised_residual) = (value(), value());
+                    (s.n, s.leading_dimension, s.alignment) = (threads, threads, threads);
+                }
                 t.background = t.background.map(|_| value());
                 t.conditions.clock_hz = Some(value());
                 if let Some(n) = &mut t.network {

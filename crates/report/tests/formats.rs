@@ -83,12 +83,17 @@ fn extreme_values_are_told_without_nan() {
         run.kernels.extend(fixture::memory().kernels);
         run.measurements.extend(fixture::disk().measurements);
         run.measurements.extend(fixture::network().measurements);
+        run.measurements.extend(fixture::linpack().measurements);
+        run.kernels.extend(fixture::linpack().kernels);
         run.kernels.extend(fixture::disk().kernels);
         run.kernels.extend(fixture::network().kernels);
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
             for t in &mut m.trials {
                 t.value = value;
+                if let Some(s) = &mut t.solution {
+                    (s.residual, s.normalised_residual) = (value, value);
+                }
                 t.moved = t.moved.map(|_| value);
                 t.background = t.background.map(|_| value);
             }
@@ -116,7 +121,7 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    let others = [fixture::memory(), fixture::disk(), fixture::network()]
+    let others = [fixture::memory(), fixture::disk(), fixture::network(), fixture::linpack()]
         .map(|r| fixture::hostile_of(r, HOSTILE));
     for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
         opens_no_tag(&run);
@@ -181,7 +186,8 @@ fn the_terminal_keeps_to_its_width() {
     let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
     let network = [fixture::network(), fixture::hostile_of(fixture::network(), HOSTILE)];
-    for run in runs.into_iter().chain([hostile]).chain(disk).chain(network) {
+    let linpack = [fixture::linpack(), fixture::one_solve()];
+    for run in runs.into_iter().chain([hostile]).chain(disk).chain(network).chain(linpack) {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();

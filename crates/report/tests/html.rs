@@ -73,7 +73,8 @@ fn tags_are_closed_and_ids_are_unique() {
     let memory = [fixture::memory(), fixture::hostile_of(fixture::memory(), "<i>'\"&")];
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), "<i>'\"&")];
     let network = [fixture::network(), fixture::hostile_of(fixture::network(), "<i>'\"&")];
-    for run in runs.into_iter().chain(memory).chain(disk).chain(network) {
+    let linpack = [fixture::linpack(), fixture::hostile_of(fixture::linpack(), "<i>'\"&")];
+    for run in runs.into_iter().chain(memory).chain(disk).chain(network).chain(linpack) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -165,6 +166,22 @@ fn a_mountain_stands_against_the_reported_caches() {
     assert!(loaded.contains("197.6 at 11.20 GB/s"), "the description tells what loaded it");
     let rates = chart("Copy: rate by threads</figcaption>");
     assert!(!rates.contains(", log"), "10 and 24 GB/s do not differ by 20 times");
+}
+
+#[test]
+fn solves_have_their_listing_and_the_curve_its_rings() {
+    let page = page(&fixture::linpack());
+    let figures = between(&page, "<figure>", "</figure>");
+    let titled = |title: &str| *figures.iter().find(|f| f.contains(title)).unwrap();
+    let curve = titled("LINPACK: rate by n</figcaption>");
+    assert_eq!(curve.matches(", saturates here</title>").count(), 3);
+    assert!(!titled("Matrix product: rate by n</figcaption>").contains("saturates here"));
+    assert_eq!(page.matches("Ring: the smallest n").count(), 1);
+    let details = between(&page, "<details>", "</details>");
+    let listing = details.iter().find(|d| d.contains("<summary>Every solve")).unwrap();
+    assert_eq!(listing.matches("<span class=\"badge invalid\">FAIL</span>").count(), 2);
+    assert!(!listing.contains("Exp 1"), "told in the listing");
+    assert_eq!(page.matches("<summary>Every solve").count(), 1, "not of the product");
 }
 
 #[test]

@@ -42,6 +42,33 @@ fn disk_host() {
     insta::assert_snapshot!(terminal::host(&fixture::disk().host, &options));
 }
 
+fn linpack(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::linpack(), &options).unwrap()
+}
+
+#[test]
+fn linpack_80() {
+    insta::assert_snapshot!(linpack("terminal", 80));
+}
+
+#[test]
+fn linpack_40() {
+    insta::assert_snapshot!(linpack("terminal", 40));
+}
+
+#[test]
+fn linpack_markdown() {
+    insta::assert_snapshot!(linpack("markdown", 80));
+}
+
+#[test]
+fn one_solve_80() {
+    let options = Options { width: 80, color: false };
+    let text = find("terminal").unwrap().render(&fixture::one_solve(), &options);
+    insta::assert_snapshot!(text.unwrap());
+}
+
 fn network(format: &str, width: usize) -> String {
     let options = Options { width, color: false };
     find(format).unwrap().render(&fixture::network(), &options).unwrap()

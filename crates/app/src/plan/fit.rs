@@ -116,8 +116,10 @@ impl Gathering<'_> {
             format_size(room.bytes)
         );
         let Some(smaller) = shrunk(kernel, &params, room, self.host) else {
-            let knobs = words(spec, &params);
-            let line = format!("{id} with {knobs}: {cause}, and it cannot be had with less");
+            let line = too_large(spec, &params, room).unwrap_or_else(|| {
+                let knobs = words(spec, &params);
+                format!("{id} with {knobs}: {cause}, and it cannot be had with less")
+            });
             tell(&mut self.planned.left_out, line);
             return None;
         };
@@ -164,6 +166,46 @@ fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room, host: &Host) -> Opt
         .find(|p| (room.needed)(p) <= room.bytes && kernel.supports_on(p, host).is_ok())
 }
 
+/// Why a point cannot be had whose data follows from the count on its kernel's axis, such
+/// as the rows of a matrix, with the largest that can. A count is never shrunk: it is what
+/// names the point.
+fn too_large(spec: &KernelSpec, params: &Params, room: &Room) -> Option<String> {
+    let knob = spec.knob(spec.axis.as_deref()?)?;
+    let KnobKind::Count { min, .. } = knob.kind else { return None };
+    if Params::THREADS.contains(&&*knob.name) {
+        return None;
+    }
+    let (name, asked) = (&knob.name, params.int(&knob.name)?);
+    let fits = |n: u64| (room.needed)(&params.clone().with(name, n)) <= room.bytes;
+    let most = largest(min, asked, fits)?;
+    Some(format!(
+        "{}: {name} = {asked} needs {} of {}, {} may be used: the largest {name} that fits is {most}",
+        spec.id,
+        format_size((room.needed)(params)),
+        room.what,
+        format_size(room.bytes),
+    ))
+}
+
+/// The largest count from `min` on and below `beyond` that fits, where smaller ones fit if
+/// larger ones do; whole hundreds above 1000.
+fn largest(min: u64, beyond: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
+    if min >= beyond || !fits(min) {
+        return None;
+    }
+    let (mut least, mut beyond) = (min, beyond);
+    while beyond - least > 1 {
+        let middle = least + (beyond - least) / 2;
+        if fits(middle) {
+            least = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    let round = if least > 1000 { least - least % 100 } else { least };
+    Some(round.max(min))
+}
+
 /// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
 fn words(spec: &KernelSpec, params: &Params) -> String {
     let word = |k: &Knob| {
@@ -193,14 +235,19 @@ mod tests {
     use super::*;
 
     fn gathered(id: &str, free: u64, params: Params) -> Planned {
+        gathered_all(id, free, vec![params])
+    }
+
+    fn gathered_all(id: &str, free: u64, combinations: Vec<Params>) -> Planned {
         let mut host = crate::machine::look(None);
         host.memory.available_bytes = Probe::known(free, "test");
+        host.limits.memory_bytes = Probe::known(None, "test");
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, points: Vec::new() };
         let planned =
             Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
         let mut gathering = Gathering { host: &host, planned };
-        gathering.keep(proofmark_kernels::find(id).unwrap(), vec![params]);
+        gathering.keep(proofmark_kernels::find(id).unwrap(), combinations);
         gathering.planned
     }
 
@@ -258,5 +305,59 @@ mod tests {
         assert!(planned.plan.points.is_empty());
         assert_eq!(planned.left_out.len(), 1);
         assert!(planned.left_out[0].contains("memory needed"), "{:?}", planned.left_out);
+    }
+
+    fn matrix(n: u64, threads: u64) -> Params {
+        let params = Params::default().with("threads", threads).with("n", n);
+        params.with("isa", AUTO).with("nb", AUTO)
+    }
+
+    /// The count that a line names as the largest that fits.
+    fn named(line: &str) -> u64 {
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
+        for id in ["cpu.linpack", "cpu.dgemm"] {
+            let free = 24 << 30;
+            let planned = gathered(id, free, matrix(100_000, 2));
+            assert!(planned.plan.points.is_empty());
+            let [line] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
+            let begins = format!("{id}: n = 100000 needs ");
+            assert!(line.starts_with(&begins) && !line.contains('\n'), "{line}");
+            assert!(line.contains(" may be used: the largest n that fits is "), "{line}");
+            let most = named(line);
+            assert!(most.is_multiple_of(100) && most > 25_000, "{line}");
+            let fits = |n: u64| gathered(id, free, matrix(n, 2)).left_out.is_empty();
+            assert!(fits(most) && !fits(most + 100), "{line}");
+        }
+    }
+
+    #[test]
+    fn of_several_those_that_fit_run_and_each_other_has_one_line() {
+        let sizes = [1000, 2000, 40_000, 50_000];
+        let all = sizes.iter().flat_map(|n| [matrix(*n, 1), matrix(*n, 2)]).collect();
+        let planned = gathered_all("cpu.linpack", 2 << 30, all);
+        let kept: Vec<_> = planned.plan.points.iter().map(|p| p.params.int("n").unwrap()).collect();
+        assert_eq!(kept, [1000, 1000, 2000, 2000]);
+        let [first, second] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
+        assert!(first.contains("n = 40000") && second.contains("n = 50000"));
+        assert_eq!(named(first), named(second));
+        assert!(planned.findings.is_empty(), "a count is not shrunk: {:?}", planned.findings);
+    }
+
+    #[test]
+    fn the_largest_count_is_found_and_rounded_down() {
+        let below = |most: u64| move |n: u64| n <= most;
+        assert_eq!(largest(1, 1_000_000, below(53_092)), Some(53_000));
+        assert_eq!(largest(1, 1_000_000, below(1001)), Some(1000));
+        assert_eq!(largest(1, 1_000_000, below(1000)), Some(1000));
+        assert_eq!(largest(1, 1_000_000, below(999)), Some(999));
+        assert_eq!(largest(1, 500, below(499)), Some(499));
+        assert_eq!(largest(1050, 5000, below(1060)), Some(1050), "never below the least");
+        assert_eq!(largest(1, 2, below(1)), Some(1));
+        assert_eq!(largest(1, 500, below(0)), None);
+        assert_eq!(largest(7, 7, below(9)), None);
     }
 }

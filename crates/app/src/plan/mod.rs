@@ -6,7 +6,7 @@ mod values;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use proofmark_engine::Kernel;
+use proofmark_engine::{Kernel, LEAST_TRIALS, warm_trials};
 use proofmark_kernels::{ALL, find};
 use proofmark_model::{Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Subsystem, nearest};
 
@@ -69,6 +69,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     let mut policy = profile.policy(&subsystems);
     if let Trials::Fixed(n) = args.trials {
         (policy.min_trials, policy.max_trials) = (n, n);
+        policy.point_s = None; // Who fixes the number waits for it.
     }
     if let Some(budget) = args.budget {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
@@ -236,9 +237,63 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     for point in &plan.points {
         let seconds = find(&point.kernel).map(|k| k.trial_seconds(&point.params, policy));
         let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
-        let warm = WARM_UP_S + policy.trial_s_for(&point.kernel);
-        least += warm + trial * f64::from(policy.min_trials);
-        most += warm + trial * f64::from(policy.max_trials);
+        // Of a problem that is solved whole a warm-up takes whole trials, too.
+        let whole = point.params.int(Params::SIZE).is_some();
+        let warm_up =
+            if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.kernel) };
+        let warm = WARM_UP_S + warm_up;
+        // As the engine does: a point that had its time stops, but not before it has the least.
+        let in_time = policy.point_s_for(&point.kernel).map_or(f64::INFINITY, |s| s / trial);
+        let trials = |n: u32| f64::from(n).min(in_time.ceil().max(LEAST_TRIALS as f64));
+        least += warm + trial * trials(policy.min_trials);
+        most += warm + trial * trials(policy.max_trials);
     }
     (least, policy.budget_s.map_or(most, |b| most.min(b.max(least))))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Point;
+
+    use super::*;
+
+    #[test]
+    fn a_problem_that_is_solved_whole_warms_up_whole() {
+        let solve = |n: u64| {
+            let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
+            Point { kernel: "cpu.linpack".to_owned(), params }
+        };
+        let least = |points: Vec<Point>| {
+            let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
+            estimate(&Plan { profile: String::new(), policy, points }).0
+        };
+        let seconds =
+            |p: &Point| find(&p.kernel).unwrap().trial_seconds(&p.params, &Policy::default());
+        let large = solve(20_000);
+        let one = seconds(&large);
+        assert!(one > 2.0, "{one}: two seconds of warm-up are one trial");
+        let all = least(vec![large]);
+        assert!(all > 4.0 * one && all < 4.0 * one + 1.0, "{all} s of {one} s each");
+        let small = solve(100);
+        let one = seconds(&small);
+        assert!(one < 0.05, "{one}");
+        let all = least(vec![small]);
+        assert!(all > 6.0 * one && all < 6.0 * one + 0.2, "{all} s of {one} s each");
+    }
+
+    #[test]
+    fn a_point_that_had_its_time_is_counted_with_the_trials_that_it_always_gets() {
+        let params = Params::default().with("threads", 1).with("n", 20_000).with("isa", "sse2");
+        let points = vec![Point { kernel: "cpu.linpack".to_owned(), params }];
+        let of = |point_s| {
+            let policy = Policy { point_s, ..Policy::default() };
+            estimate(&Plan { profile: String::new(), policy, points: points.clone() })
+        };
+        let (least, most) = of(Some(0.1));
+        assert_eq!(least, most);
+        let (eight, thirty) = of(None);
+        // One warm-up; then 3 trials, or 8 to 30.
+        assert!((eight / least - 9.0 / 4.0).abs() < 0.05, "{eight} and {least}");
+        assert!((thirty / least - 31.0 / 4.0).abs() < 0.1, "{thirty} and {least}");
+    }
 }

@@ -134,6 +134,25 @@ fn a_worker_that_dies_costs_its_own_measurement() {
     assert_ne!(healthy.verdict, Verdict::Invalid, "{:?}", names(healthy));
 }
 
+/// A thread that panics never comes to where the others wait for it, in the timed part.
+#[test]
+fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
+    let _quiet = quiet();
+    let start = Instant::now();
+    let mut command = proofmark();
+    command.args(["run", "test.abandon", "cpu.clock", "--trials", "3", "--threads", "1"]);
+    let (run, code) = run_json(&mut command);
+    assert_eq!(code, Some(3));
+    assert!(start.elapsed() < Duration::from_secs(20), "it waited until patience ended");
+    let m = run.measurements.iter().find(|m| m.kernel == "test.abandon").unwrap();
+    assert!(has(m, "crashed", Severity::Invalid), "{:?}", names(m));
+    let Ending::Crashed { signal, detail } = &m.ending else { panic!("{:?}", m.ending) };
+    assert_eq!(signal.as_deref(), Some("SIGABRT"), "{detail}");
+    assert!(detail.contains("load 0") && detail.contains("waiting on purpose"), "{detail}");
+    let healthy = run.measurements.iter().find(|m| m.kernel == "cpu.clock").unwrap();
+    assert_eq!(healthy.trials.len(), 3, "{:?}", healthy.ending);
+}
+
 #[test]
 fn a_worker_killed_from_outside_costs_its_own_measurement() {
     let _quiet = quiet();

@@ -105,3 +105,37 @@ fn what_cannot_fit_is_refused_in_one_line() {
     assert!(said.contains("block_size 80 MiB") && said.contains("may be used"), "{said}");
     assert!(out.stdout.is_empty());
 }
+
+#[test]
+fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
+    let _quiet = quiet();
+    let Some(group) = Cgroup::with_memory(512 << 20) else {
+        let reason = "no cgroup memory controller that this user may write";
+        return skip("a_matrix_that_does_not_fit_is_refused", reason);
+    };
+    let dry_run = |kernel: &str, n: &str| {
+        let mut command = proofmark();
+        let set = format!("{kernel}.n={n}");
+        command.args(["run", kernel, "--threads", "1", "--set", &set, "--dry-run"]);
+        let out = group.enter(&mut command).stdin(Stdio::null()).output().unwrap();
+        let [points, said] = [out.stdout, out.stderr].map(|s| String::from_utf8(s).unwrap());
+        assert_eq!(said.lines().count(), usize::from(!said.is_empty()), "{said}");
+        (points, said, out.status.code())
+    };
+    for kernel in ["cpu.linpack", "cpu.dgemm"] {
+        let (points, said, code) = dry_run(kernel, "20000");
+        assert_eq!((points.as_str(), code), ("", Some(2)), "{said}");
+        let begins = format!("proofmark: nothing to measure: {kernel}: n = 20000 needs ");
+        assert!(said.starts_with(&begins), "{said}");
+        assert!(said.contains(" GiB of memory, ") && said.contains(" MiB may be used: "), "{said}");
+        let most = said.trim_end().rsplit_once("the largest n that fits is ").unwrap().1;
+
+        // A little less, since what else the group holds changes from run to run.
+        let less = most.parse::<u64>().unwrap() - 500;
+        let (points, said, code) = dry_run(kernel, &format!("1000,{less},20000"));
+        assert_eq!(code, Some(0), "{said}");
+        assert!(points.contains("n=1000 ") && points.contains(&format!("n={less} ")), "{points}");
+        assert!(!points.contains("n=20000"), "{points}");
+        assert!(said.starts_with(&format!("proofmark: left out: {kernel}: n = 20000 needs ")));
+    }
+}

@@ -3,10 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use proofmark_model::{Conditions, Params, Timestamp};
+use proofmark_model::{Conditions, Params, Solution, Timestamp};
 
 use super::*;
-use crate::null::{NULL, TIME};
+use crate::null::{BRIEF, NULL, TIME};
 
 /// Time that moves only when a session says so.
 #[derive(Clone, Default)]
@@ -18,8 +18,9 @@ impl Clock for FakeClock {
     }
 }
 
-/// Every point takes a second a trial, those of `test.time` three, and tells its next
-/// value; `log` keeps the order.
+/// Every point takes a second a trial, those of `test.time` three, those with the knob
+/// `ms` so many milliseconds, and tells its next value; those with the knob `n` tell a
+/// solution, of as many equations as they have told values. `log` keeps the order.
 struct Script {
     clock: FakeClock,
     log: Rc<RefCell<Vec<(u64, Request)>>>,
@@ -31,14 +32,17 @@ struct Actor {
     point: u64,
     seconds: f64,
     trial: usize,
+    solves: bool,
 }
 
 impl Launcher for Script {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
         let script =
             Script { clock: self.clock.clone(), log: self.log.clone(), values: self.values };
-        let seconds = if point.kernel == "test.time" { 3.0 } else { 1.0 };
-        Ok(Box::new(Actor { script, point: point.params.threads(), seconds, trial: 0 }))
+        let usual = if point.kernel == "test.time" { 3.0 } else { 1.0 };
+        let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
+        let solves = point.params.int("n").is_some();
+        Ok(Box::new(Actor { script, point: point.params.threads(), seconds, trial: 0, solves }))
     }
 }
 
@@ -64,9 +68,14 @@ impl Session for Actor {
             device: None,
             file: None,
             network: None,
+            solution: self.solves.then(|| solution(self.trial as u64)),
             latency: None,
         })
     }
+}
+
+fn solution(n: u64) -> Solution {
+    Solution { n, leading_dimension: 8, alignment: 64, residual: 0.0, normalised_residual: 0.5 }
 }
 
 #[derive(Default)]
@@ -114,7 +123,11 @@ fn run_points(
     let plan = Plan { profile: "test".to_owned(), policy, points };
     let stop = watch.stop.clone();
     let find = |id: &str| -> Option<&'static dyn Kernel> {
-        Some(if id == "test.time" { &TIME } else { &NULL })
+        Some(match id {
+            "test.time" => &TIME,
+            "test.brief" => &BRIEF,
+            _ => &NULL,
+        })
     };
     let schedule =
         Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop: &stop };
@@ -134,7 +147,23 @@ fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     assert_eq!((m[0].trials.len(), &m[0].ending), (6, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
     assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
-    assert_eq!(m[1].warmup.len(), 3);
+    assert_eq!(m[1].warmup.len(), 2);
+}
+
+#[test]
+fn a_slow_point_is_warm_after_one_trial_and_a_fast_one_when_it_is_steady() {
+    let lasting = |ms: u64| {
+        let mut point = point("test.null", 1);
+        point.params = point.params.with("ms", ms);
+        point
+    };
+    let points = [3000, 1999, 700, 600, 10].map(lasting).into();
+    let (m, log) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
+    let warm: Vec<usize> = m.iter().map(|m| m.warmup.len()).collect();
+    assert_eq!(warm, [1, 2, 3, 3, 3], "2 s of warm-up, or three values that agree");
+    assert_eq!([3.0, 1.999, 0.7, 0.6, 0.01].map(warm_trials), [1.0, 2.0, 3.0, 3.0, 3.0]);
+    assert_eq!(log.iter().filter(|(_, r)| *r == Request::Warm).count(), 12);
+    assert!(m.iter().all(|m| m.trials.len() == 3), "what warmed up is no trial");
 }
 
 #[test]
@@ -165,12 +194,29 @@ fn a_fixed_number_is_complete_however_they_scatter() {
 
 #[test]
 fn the_budget_ends_a_run_but_leaves_three_trials() {
-    // Two points, 3 s of warm-up and a second a trial each: 10 s are gone after 4 trials.
+    // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
     let wild = |_, t| Ok((t % 2 + 1) as f64);
     let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild, &mut Watch::default());
     assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
     let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild, &mut Watch::default());
     assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+}
+
+#[test]
+fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let trials = |point_s: Option<f64>| {
+        let policy = Policy { point_s, trial_s: 1.0, ..policy(6, 12, None) };
+        let points = vec![point("test.time", 1), point("test.null", 1)];
+        let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+        assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
+        [m[0].trials.len(), m[1].trials.len()]
+    };
+    // Trials of 3 s and of 1 s.
+    assert_eq!(trials(None), [12, 12]);
+    assert_eq!(trials(Some(10.5)), [4, 11]);
+    // The least number of trials as long as the policy asks always fits; three are always taken.
+    assert_eq!(trials(Some(0.1)), [3, 6]);
 }
 
 #[test]
@@ -197,6 +243,17 @@ fn a_stop_keeps_what_was_measured() {
 }
 
 #[test]
+fn each_trial_keeps_its_own_solution() {
+    let mut solver = point("test.null", 1);
+    solver.params = solver.params.with("n", 7);
+    let points = vec![solver, point("test.null", 2)];
+    let (m, _) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
+    let of = |m: &Measurement| m.trials.iter().map(|t| t.solution.clone()).collect::<Vec<_>>();
+    assert_eq!(of(&m[0]), [1, 2, 3].map(|n| Some(solution(n))));
+    assert_eq!(of(&m[1]), [None, None, None]);
+}
+
+#[test]
 fn the_witness_adds_up() {
     let (m, _) = run(policy(6, 6, None), 1, |_, _| Ok(5.0), &mut Watch::default());
     let w = m[0].witness.as_ref().unwrap();
@@ -217,13 +274,25 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
     };
-    // Set up and warm after 9 s: three quarters of the 31 s left are 8 trials of 3 s,
-    // the last of which ends late; then 3 s of warm-up leave 4 of 1 s.
-    assert_eq!(trials(3.0, ["test.time", "test.null"]), [8, 4]);
-    // A quarter of 37 s first; then 9 s of warm-up leave 6 trials of 3 s.
-    assert_eq!(trials(3.0, ["test.null", "test.time"]), [10, 6]);
-    // Where both should take as long: half of 31 s; then 3 s of warm-up leave 10 s.
-    assert_eq!(trials(1.0, ["test.time", "test.null"]), [6, 10]);
+    // Set up and warm after 3 s: three quarters of the 37 s left are 10 trials of 3 s,
+    // the last of which ends late; then 2 s of warm-up leave 5 of 1 s.
+    assert_eq!(trials(3.0, ["test.time", "test.null"]), [10, 5]);
+    // A quarter of 38 s first; then 3 s of warm-up leave 9 trials of 3 s.
+    assert_eq!(trials(3.0, ["test.null", "test.time"]), [10, 9]);
+    // Where both should take as long: half of 37 s; then 2 s of warm-up leave 14 s.
+    assert_eq!(trials(1.0, ["test.time", "test.null"]), [7, 14]);
+}
+
+#[test]
+fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let policy = Policy { trial_s: 1.0, ..policy(8, 12, Some(40.0)) };
+    let mut brief = point("test.brief", 1);
+    brief.params = brief.params.with("ms", 30);
+    let points = vec![brief, point("test.null", 1)];
+    let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+    // A millisecond's share of 40 s would be 40 ms, and three trials.
+    assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);
 }
 
 #[test]
@@ -256,6 +325,7 @@ fn on_disk(device: Option<proofmark_model::DeviceTraffic>) -> Sample {
             ..Default::default()
         }),
         network: None,
+        solution: None,
         latency: None,
     }
 }

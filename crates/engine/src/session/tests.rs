@@ -101,6 +101,7 @@ fn lasting() -> Workers {
         device: None,
         file: None,
         network: None,
+        solution: None,
         latency: None,
     };
     let json = serde_json::to_string(&Reply::Sample(Box::new(sample))).unwrap();

@@ -10,12 +10,14 @@ use crate::kernel::{Load, Refusal};
 use crate::null::{NULL, WRONG};
 
 mod disk;
+mod whole;
 
 fn find(id: &str) -> Option<&'static dyn Kernel> {
     match id {
         "test.null" => Some(&NULL),
         "test.wrong" => Some(&WRONG),
         "test.mover" => Some(&Mover),
+        "test.solver" => Some(&whole::Solver),
         _ => None,
     }
 }

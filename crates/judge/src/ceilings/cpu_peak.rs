@@ -4,7 +4,7 @@
 //! operations per cycle, with the clock measured under that very load and the
 //! operations per cycle of that instruction set and type.
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
+use proofmark_model::{Ceiling, Limiter, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
 use super::parts::{Derived, assumed, bits, clock, cores, input, ports, quota, row};
@@ -14,7 +14,7 @@ use crate::{Capacity, Context};
 /// The rule.
 pub(super) struct CpuPeak;
 
-/// What a peak kernel's loop is made of.
+/// What the inner loop of a kernel that is bound by the ports is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Peak {
     stream: Stream,
@@ -43,12 +43,18 @@ impl Stream {
 }
 
 impl Peak {
-    /// From the kernel's id and knobs.
+    /// From the unit and the knobs of a kernel that declares this ceiling. Floating-point operations of a kernel without the
+    /// knob `type` are those of f64.
     ///
     /// # Errors
-    /// If this is no peak kernel, or a knob is absent or unknown.
-    pub(crate) fn of(m: &Measurement) -> Result<Self, String> {
-        let bits = bits(m)?;
+    /// If the ports do not bound this kernel in this way, or a knob is absent or unknown.
+    pub(crate) fn of(ctx: &Context, m: &Measurement) -> Result<Self, String> {
+        let float = m.unit == Unit::FlopPerSecond;
+        let declared = ctx.spec.ceilings.iter().any(|id| id == CpuPeak.id());
+        if !declared || !(float || m.unit == Unit::OpPerSecond) {
+            return Err(format!("{} is not a kernel of peak rates", m.kernel));
+        }
+        let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
         let isa = m.params.text("isa").ok_or("the point has no isa")?;
         let width = match isa {
             "scalar" => Width::Scalar,
@@ -57,11 +63,10 @@ impl Peak {
             "avx512" => Width::V512,
             other => return Err(format!("isa {other} is not known here")),
         };
-        let stream = match (m.kernel.as_str(), isa) {
-            ("cpu.flops", "avx2+fma" | "avx512") => Stream::Fma,
-            ("cpu.flops", _) => Stream::MultiplyAdd,
-            ("cpu.iops", _) => Stream::IntAdd,
-            (other, _) => return Err(format!("{other} is not a kernel of peak rates")),
+        let stream = match isa {
+            _ if !float => Stream::IntAdd,
+            "avx2+fma" | "avx512" => Stream::Fma,
+            _ => Stream::MultiplyAdd,
         };
         let operations = if stream == Stream::Fma { 2.0 } else { 1.0 };
         Ok(Self { stream, width, lanes: width.lanes(bits), operations })
@@ -93,14 +98,16 @@ impl CeilingRule for CpuPeak {
          core share its ports and count once. The clock is measured under that very load, right \
          before and after each trial. Instructions per cycle come from a table by core design, each \
          row with its source; where sources differ the faster figure is taken. A fused multiply-add \
-         counts as two operations. Uncertainty: the median spread of the clock readings of a trial, \
+         counts as two operations. Dense matrices (cpu.dgemm, cpu.linpack) are held against the same \
+         ports in f64: what they copy, exchange and wait for is no operation, and keeps them below. \
+         Uncertainty: the median spread of the clock readings of a trial, \
          at least 0.5 %; 5 % where the clock could not be measured under the load; under a CPU quota \
          also one quota period (100 ms) over the length of a trial, since a trial may begin with \
          the rest of a period."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let peak = Peak::of(m)?;
+        let peak = Peak::of(ctx, m)?;
         let row = row(ctx.host)?;
         let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
             format!("no figure for {} at this width on {}", peak.stream.words(), row.id)
@@ -141,7 +148,10 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{context, flops, host, iops, policy, set_microarchitecture, spec};
+    use crate::testing::{
+        context, dgemm, flops, host, iops, linpack, mix, policy, set_microarchitecture, spec,
+        stream,
+    };
 
     fn value(h: &proofmark_model::Host, m: &Measurement) -> Result<Ceiling, String> {
         let (spec, policy) = (spec(&m.kernel), policy());
@@ -182,6 +192,49 @@ mod tests {
             m.params = m.params.with("isa", isa).with("type", kind);
             assert_eq!(value(&h, &m).unwrap().value, per_cycle * 4e9, "{kernel} {isa} {kind}");
         }
+    }
+
+    #[test]
+    fn dense_matrices_are_held_against_f64() {
+        let h = host();
+        let per_cycle = [("sse2", 6.0), ("avx2+fma", 16.0), ("avx512", 32.0)];
+        for (isa, per_cycle) in per_cycle {
+            for mut m in [dgemm(2000, 1), linpack(2000, 1)] {
+                m.params = m.params.with("isa", isa);
+                let ceiling = value(&h, &m).unwrap().value;
+                assert_eq!(ceiling, per_cycle * 4e9, "{} {isa}", m.kernel);
+            }
+        }
+        assert_eq!(value(&h, &linpack(5000, 2)).unwrap().value, 128e9);
+    }
+
+    fn peak(m: &Measurement) -> Result<Peak, String> {
+        let (host, spec, policy) = (host(), spec(&m.kernel), policy());
+        Peak::of(&context(&host, &spec, &policy, &[]), m)
+    }
+
+    #[test]
+    fn other_rates_have_no_such_ceiling() {
+        for m in [mix(true, "add16", "scalar"), stream("triad", 1)] {
+            assert!(peak(&m).unwrap_err().contains("not a kernel of peak rates"));
+        }
+        let mut untyped = iops(1);
+        untyped.params.0.remove("type");
+        assert!(peak(&untyped).is_err(), "only floating point is f64 unless it says more");
+    }
+
+    #[test]
+    fn a_kernel_has_this_ceiling_because_it_declares_it() {
+        assert!(peak(&flops(1)).is_ok());
+        let (host, policy) = (host(), policy());
+        let undeclared =
+            proofmark_model::KernelSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
+        let none = Peak::of(&context(&host, &undeclared, &policy, &[]), &flops(1));
+        assert!(none.unwrap_err().contains("not a kernel of peak rates"));
+        // Other instructions are in a mix too, whatever its knobs are called.
+        let mut nameless = mix(true, "add16", "scalar");
+        nameless.params.0.remove("mix");
+        assert!(peak(&nameless).is_err());
     }
 
     #[test]

@@ -66,13 +66,21 @@ impl Check for AboveCeiling {
 mod tests {
     use super::*;
     use crate::testing::{
-        around, flops, found_on, host_with_caches, latency, severity, stream, sweep, with_values,
+        around, at_rate, flops, found_on, host_with_caches, latency, linpack, severity, stream,
+        sweep, with_values,
     };
 
     #[test]
     fn more_than_the_ports_can_start_is_invalid() {
         let m = with_values(flops(1), &around(1.02 * 64e9));
         assert_eq!(severity(&AboveCeiling, m), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_solve_above_the_ports_is_invalid() {
+        let at = |share: f64| severity(&AboveCeiling, at_rate(linpack(5000, 2), share * 128e9));
+        assert_eq!(at(1.02), Some(Severity::Invalid));
+        assert_eq!(at(0.98), None);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! slow it; a loop that needs all ports is slowed at once. A steady clock with a low
 //! port rate therefore points at a hardware thread that this system cannot see.
 
+use std::ops::RangeInclusive;
+
 use proofmark_model::{Finding, Measurement, Severity, Subsystem};
 
 use super::{Check, percent};
@@ -11,27 +13,51 @@ use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
 use crate::microarchitecture;
+use crate::nature::{Nature, long_whole};
 use crate::statistics::median;
 
-/// Peak kernels reach 97 % and more of their ports; below this a whole port, or a
-/// fifth of the time, is missing.
-const THRESHOLD: f64 = 0.8;
+/// How near a kernel of its kind comes to the ports of a core that it has for itself.
+struct Reach {
+    /// Below this share of them something is missing.
+    least: f64,
+    /// Half of the 512-bit figure, give or take, is what one unit instead of two gives.
+    one_unit: RangeInclusive<f64>,
+}
+
+/// Loops of nothing else reach 97 % and more; below this a whole port, or a fifth of the
+/// time, is missing.
+const LOOP: Reach = Reach { least: 0.8, one_unit: 0.45..=0.52 };
+/// A large problem that is solved whole also copies, exchanges and waits: 60 to 90 % on a
+/// core of its own, and no more than half of that on half a core.
+const WHOLE: Reach = Reach { least: 0.5, one_unit: 0.3..=0.5 };
 /// A clock whose readings lie further apart may itself be the cause.
 const STEADY: f64 = 0.05;
-/// Half of the 512-bit figure, give or take, is what one unit instead of two gives.
-const ONE_UNIT: std::ops::RangeInclusive<f64> = 0.45..=0.52;
 
 pub(super) struct CoreShared;
 
-fn one_wide_unit(ctx: &Context, m: &Measurement, efficiency: f64) -> bool {
-    let varies = ctx
-        .host
-        .cpu
-        .microarchitecture
-        .get()
-        .and_then(|found| microarchitecture::find(&found.id))
-        .is_some_and(|row| row.wide_varies);
-    varies && m.params.text("isa") == Some("avx512") && ONE_UNIT.contains(&efficiency)
+impl Reach {
+    /// Of a kernel that the ports bound; `None` where nobody knows how near it comes: small
+    /// problems are held down by other things, the smaller the more.
+    fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
+        Peak::of(ctx, m).ok()?;
+        match (Nature::of(m).whole, long_whole(m)) {
+            (false, _) => Some(LOOP),
+            (true, true) => Some(WHOLE),
+            (true, false) => None,
+        }
+    }
+}
+
+/// Whether the product may have one 512-bit unit where its design has two.
+fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
+    m.params.text("isa") == Some("avx512")
+        && ctx
+            .host
+            .cpu
+            .microarchitecture
+            .get()
+            .and_then(|found| microarchitecture::find(&found.id))
+            .is_some_and(|row| row.wide_varies)
 }
 
 impl Check for CoreShared {
@@ -45,19 +71,21 @@ impl Check for CoreShared {
 
     fn about(&self) -> &'static str {
         "A peak kernel (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a verified \
-         result, a steady clock, a thread for each CPU and no other finding that explains it. On one \
+         result, a steady clock, a thread for each CPU and no other finding that explains it; of dense \
+         matrices (cpu.dgemm, cpu.linpack) below 50 %, where a trial takes a second or more. On one \
          thread it is suspect: another hardware thread of the same core, hidden by the hypervisor, \
-         took the ports. On several threads, where one alone reached its ceiling, it is a note: the \
+         took the ports. On several threads, where one alone came near its ceiling, it is a note: the \
          CPUs that this system calls cores are hardware threads of fewer cores, and the ceiling \
          counts too many. A note also where 512-bit code reaches half: some products of the design \
          have one such unit. Use a host with dedicated cores, or read the rate as that of shared ones."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let efficiency = m.efficiency.filter(|e| *e < THRESHOLD)?;
+        let reach = Reach::of(ctx, m)?;
+        let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
         // Elsewhere the loops are plain Rust, which does not reach the ports.
         let tuned = ctx.host.cpu.arch == "x86_64";
-        if m.subsystem != Subsystem::Cpu || Peak::of(m).is_err() || !tuned {
+        if m.subsystem != Subsystem::Cpu || !tuned {
             return None;
         }
         let capacity = Capacity::of(ctx.host, m).ok()?;
@@ -68,13 +96,13 @@ impl Check for CoreShared {
             return None;
         }
         let alone = ctx.on_one_thread(m).and_then(|one| one.efficiency);
-        let cores_counted_twice = capacity.threads > 1 && alone.is_some_and(|e| e >= THRESHOLD);
-        let (severity, why) = if one_wide_unit(ctx, m, efficiency) {
+        let cores_counted_twice = capacity.threads > 1 && alone.is_some_and(|e| e >= reach.least);
+        let (severity, why) = if reach.one_unit.contains(&efficiency) && may_have_one_unit(ctx, m) {
             (Severity::Note, "this product may have one 512-bit unit where its design has two")
         } else if cores_counted_twice {
             (
                 Severity::Note,
-                "one thread alone reaches its ceiling, so the CPUs seem to be hardware threads that \
+                "one thread alone comes near its ceiling, so the CPUs seem to be hardware threads that \
                  share cores",
             )
         } else {
@@ -97,7 +125,8 @@ impl Check for CoreShared {
 mod tests {
     use super::*;
     use crate::testing::{
-        around, each, flops, found_on, host, judged, set_microarchitecture, severity, with_values,
+        around, at_rate, dgemm, each, flops, found_on, host, judged, linpack,
+        set_microarchitecture, severity, with_values,
     };
 
     fn at(threads: u64, share: f64) -> Measurement {
@@ -120,12 +149,41 @@ mod tests {
     }
 
     #[test]
+    fn a_large_system_on_half_a_core_is_suspect_and_on_a_whole_one_is_not() {
+        // 10.4 s on a core of its own and 20.8 s on half of one.
+        let large = |share: f64| severity(&CoreShared, at_rate(linpack(10_000, 1), share * 64e9));
+        assert_eq!([0.65, 0.6, 0.51].map(large), [None; 3], "as near as good libraries come");
+        assert_eq!([0.45, 0.32].map(large), [Some(Severity::Suspect); 2]);
+        let product = at_rate(dgemm(4000, 1), 0.45 * 64e9);
+        assert_eq!(severity(&CoreShared, product), Some(Severity::Suspect));
+        let both = at_rate(linpack(10_000, 2), 0.4 * 128e9);
+        assert_eq!(severity(&CoreShared, both.clone()), Some(Severity::Suspect));
+        let one = judged(&host(), at_rate(linpack(10_000, 1), 0.8 * 64e9), &[]);
+        let siblings = found_on(&host(), &CoreShared, both, &[one]).unwrap();
+        assert_eq!(siblings.severity, Severity::Note);
+    }
+
+    #[test]
+    fn a_small_system_does_not_reach_the_ports_on_any_core() {
+        for share in [0.5, 0.2] {
+            assert_eq!(severity(&CoreShared, at_rate(linpack(300, 1), share * 64e9)), None);
+        }
+    }
+
+    #[test]
     fn one_512_bit_unit_is_a_note() {
         let mut h = host();
         set_microarchitecture(&mut h, "skylake_server");
         let mut m = with_values(flops(1), &around(0.5 * 128e9));
         m.params = m.params.with("isa", "avx512");
         assert_eq!(found_on(&h, &CoreShared, m, &[]).unwrap().severity, Severity::Note);
+        let solve = |share: f64| {
+            let mut m = at_rate(linpack(10_000, 1), share * 128e9);
+            m.params = m.params.with("isa", "avx512");
+            found_on(&h, &CoreShared, m, &[]).unwrap().severity
+        };
+        assert_eq!(solve(0.42), Severity::Note, "84 % of one unit");
+        assert_eq!(solve(0.2), Severity::Suspect);
     }
 
     #[test]

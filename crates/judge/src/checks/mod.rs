@@ -36,6 +36,7 @@ mod page_cache;
 mod page_faults;
 mod random_faster;
 mod refused;
+mod residual;
 mod retransmits;
 mod scaling;
 mod share;
@@ -84,6 +85,7 @@ pub const ALL: &[&dyn Check] = &[
     &refused::Refused,
     &unfinished::Unfinished,
     &unverified::Unverified,
+    &residual::Residual,
     &inconsistent::Inconsistent,
     &above_ceiling::AboveCeiling,
     &work_removed::WorkRemoved,
@@ -214,8 +216,10 @@ mod tests {
                 if named && !limit && !files.contains(&word) {
                     let kernels = [
                         "cpu.clock",
+                        "cpu.dgemm",
                         "cpu.flops",
                         "cpu.iops",
+                        "cpu.linpack",
                         "memory.latency",
                         "memory.sweep",
                         "memory.numa",

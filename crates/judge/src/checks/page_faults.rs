@@ -6,11 +6,17 @@ use proofmark_model::{Finding, Measurement, Severity, Subsystem};
 use super::Check;
 use super::share::Share;
 use crate::Context;
+use crate::nature::Nature;
 use crate::words::counted;
 
 /// Minor faults a trial and thread that are the engine's own: its counters and its
 /// stack. Each costs about a microsecond; one for a huge page of data a hundred.
 const MINOR: f64 = 16.0;
+/// What a minor fault costs at least, in seconds.
+const MINOR_S: f64 = 1e-6;
+/// Share of the threads' time from which on minor faults move the number: half of the
+/// target interval.
+const MOVES: f64 = 0.01;
 
 pub(super) struct PageFaults;
 
@@ -27,7 +33,8 @@ impl Check for PageFaults {
         "Memory is touched before the timing starts, so that no page fault is timed. Major faults, \
          which wait for a disk, are suspect; a note where only the worst tenth of the trials had any. \
          More than 16 minor faults for each thread and trial are a note: pages were touched for the \
-         first time, or given back meanwhile. For a memory kernel any are suspect, since the clearing of \
+         first time, or given back meanwhile; more than 1 % of the threads' time, at a microsecond each, \
+         is suspect where the threads do not wait for a device. For a memory kernel any are suspect, since the clearing of \
          pages was timed with it; a note where only the worst tenth of the trials had any. Look whether memory is short, and whether the kernel \
          touches all that it uses."
     }
@@ -56,10 +63,17 @@ impl Check for PageFaults {
         }
         let memory = m.subsystem == Subsystem::Memory;
         let minor = minor?;
+        let took = Share::of(
+            &m.trials,
+            |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
+            |t| t.seconds * threads,
+        );
+        let moves = !Nature::of(m).waits() && took.is_some_and(|took| took.usual > MOVES);
         let severity = match memory {
             true => minor.severity(0.0)?,
-            false if minor.usual > MINOR => Severity::Note,
-            false => return None,
+            false if minor.usual <= MINOR => return None,
+            false if moves => Severity::Suspect,
+            false => Severity::Note,
         };
         Some(
             Finding::new(
@@ -76,7 +90,7 @@ impl Check for PageFaults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity, stream};
+    use crate::testing::{each, flops, linpack, rand_read, severity, stream};
 
     #[test]
     fn major_faults_are_suspect_and_one_trial_a_note() {
@@ -92,6 +106,18 @@ mod tests {
         assert_eq!(severity(&PageFaults, m), Some(Severity::Note));
         let m = each(flops(2), |_, t| t.conditions.minor_faults = Some(20));
         assert_eq!(severity(&PageFaults, m), None);
+    }
+
+    #[test]
+    fn a_matrix_that_is_first_touched_while_it_is_timed_is_suspect() {
+        let with = |m: Measurement, faults: u64| {
+            severity(&PageFaults, each(m, |_, t| t.conditions.minor_faults = Some(faults)))
+        };
+        // 800 MB in pages of 4 KiB, on two threads: 0.2 s of 11.6 CPU-seconds.
+        assert_eq!(with(linpack(10_000, 2), 195_000), Some(Severity::Suspect));
+        assert_eq!(with(linpack(10_000, 2), 50_000), Some(Severity::Note));
+        assert_eq!(with(linpack(10_000, 2), 30), None);
+        assert_eq!(with(rand_read(1), 195_000), Some(Severity::Note), "it waits for the disk");
     }
 
     #[test]

@@ -114,8 +114,8 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, disk, each, flops, found_on, fsync, host, host_with_disk, latency, stream,
-        with_values,
+        around, at_rate, disk, each, flops, found_on, fsync, host, host_with_disk, latency,
+        linpack, stream, with_values,
     };
 
     fn says(threads: u64, factor: f64) -> Option<Finding> {
@@ -136,6 +136,17 @@ mod tests {
         assert!(says(2, 2.0).is_none());
         assert!(says(8, 2.03).is_none());
         assert!(says(2, 1.0).is_none());
+    }
+
+    #[test]
+    fn a_solve_gains_what_the_same_system_gains_on_one_thread() {
+        let says = |n: u64, factor: f64| {
+            let m = at_rate(linpack(n, 2), factor * 0.9 * 64e9);
+            found_on(&host(), &Scaling, m, &[linpack(5000, 1)])
+        };
+        assert_eq!(says(5000, 2.2).unwrap().severity, Severity::Invalid);
+        assert!(says(5000, 1.95).is_none());
+        assert!(says(10_000, 2.2).is_none(), "another system is another measure");
     }
 
     #[test]

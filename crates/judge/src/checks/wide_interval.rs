@@ -1,15 +1,44 @@
-//! `wide_interval`: the budget ran out before the interval was narrow enough.
+//! `wide_interval`: the time ran out before the interval was narrow enough.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity};
+use proofmark_model::{Ending, Finding, Measurement, Severity, Summary};
 
 use super::{Check, percent};
 use crate::Context;
+use crate::nature::long_whole;
 use crate::words::counted;
 
 /// Times the target from which on a number is unsure even if nobody asked for more trials.
 const FAR: f64 = 5.0;
 
 pub(super) struct WideInterval;
+
+/// Half of the range of all trials, as a share of their median.
+fn half_range(s: &Summary) -> f64 {
+    (s.max - s.min) / 2.0 / s.median.abs()
+}
+
+impl WideInterval {
+    /// What was cut short before there could be an interval.
+    fn too_few(&self, ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
+        let half = half_range(summary);
+        let near = long_whole(m) && half <= ctx.policy.target_for(m.subsystem);
+        let severity = if near { Severity::Note } else { Severity::Suspect };
+        let mut message = format!(
+            "the time allowed ended after {}, too few for a 95 % interval",
+            counted(m.trials.len(), "trial")
+        );
+        if near {
+            message += &format!("; all lie within {} of their middle", percent(half));
+        }
+        Finding::new(self.id(), severity, message, MORE_TIME).with("trials", m.trials.len())
+    }
+}
+
+const MORE_TIME: &str =
+    "fix the number with --trials, or raise the budget or the profile's time of a point";
+const MORE_TRIALS: &str = "raise the number of trials, or quieten the machine";
+const MORE_OF_BOTH: &str =
+    "raise the budget, or the profile's time of a point or max_trials; or quieten the machine";
 
 impl Check for WideInterval {
     fn id(&self) -> &'static str {
@@ -22,10 +51,12 @@ impl Check for WideInterval {
 
     fn about(&self) -> &'static str {
         "Half the 95 % interval of the median, as a share of the median, against the policy's target \
-         (2 %, for disks 5 %, unless asked otherwise). Wider when the budget ran out: suspect, the median is not as \
-         sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
+         (2 %, for disks 5 %, unless asked otherwise). Wider when the budget, the time of a point or the greatest number of \
+         trials cut it short: suspect, the median is not as sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
          for more; suspect beyond five times the target. Fewer than 6 trials cannot give an interval by \
-         order statistics: suspect when the budget cut them short. Raise the budget or the number of trials, or quieten the machine."
+         order statistics: suspect when the time allowed, of the run or of a point, cut them short; a note where each is one whole problem \
+         that takes a second or more, such as a linear system, and all lie within the target. Fix the number with --trials, raise the budget or the profile's time of a point \
+         (time_of_point), or quieten the machine."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -35,29 +66,16 @@ impl Check for WideInterval {
             _ => return None,
         };
         let summary = m.summary.as_ref()?;
-        let advice = "raise the budget or the number of trials, or quieten the machine";
         if summary.ci95.is_none() {
-            return cut_short.then(|| {
-                Finding::new(
-                    self.id(),
-                    Severity::Suspect,
-                    format!(
-                        "the budget ended after {}, too few for a 95 % interval",
-                        counted(m.trials.len(), "trial")
-                    ),
-                    advice,
-                )
-                .with("trials", m.trials.len())
-            });
+            return cut_short.then(|| self.too_few(ctx, m, summary));
         }
         let target = ctx.policy.target_for(m.subsystem);
         let half = summary.half_width().filter(|half| *half > target)?;
-        let (severity, why) = if cut_short {
-            (Severity::Suspect, "when the budget ran out")
-        } else if half > FAR * target {
-            (Severity::Suspect, "after the fixed number of trials")
+        let (severity, why, advice) = if cut_short {
+            (Severity::Suspect, "when the time or the trials allowed ended", MORE_OF_BOTH)
         } else {
-            (Severity::Note, "after the fixed number of trials")
+            let severity = if half > FAR * target { Severity::Suspect } else { Severity::Note };
+            (severity, "after the fixed number of trials", MORE_TRIALS)
         };
         Some(
             Finding::new(
@@ -80,7 +98,7 @@ impl Check for WideInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, severity};
+    use crate::testing::{dgemm, flops, found, found_on, host, linpack, severity, summary};
 
     fn with_interval(width: f64, ending: Ending) -> Measurement {
         let mut m = flops(1);
@@ -101,9 +119,14 @@ mod tests {
     #[test]
     fn wide_at_the_end_of_the_budget_is_suspect() {
         let m = with_interval(0.05, Ending::Budget);
-        assert_eq!(severity(&WideInterval, m), Some(Severity::Suspect));
+        assert_eq!(severity(&WideInterval, m.clone()), Some(Severity::Suspect));
+        let cut = found_on(&host(), &WideInterval, m, &[]).unwrap();
+        assert!(cut.message.contains("to within 5.0 % when the time"), "{}", cut.message);
+        assert!(cut.advice.contains("time of a point"), "{}", cut.advice);
         let m = with_interval(0.05, Ending::Complete);
-        assert_eq!(severity(&WideInterval, m), Some(Severity::Note));
+        let fixed = found_on(&host(), &WideInterval, m, &[]).unwrap();
+        assert_eq!(fixed.severity, Severity::Note);
+        assert!(!fixed.advice.contains("budget"), "nothing cut it short: {}", fixed.advice);
     }
 
     #[test]
@@ -112,9 +135,46 @@ mod tests {
         m.ending = Ending::Budget;
         m.trials.truncate(4);
         m.summary.as_mut().unwrap().ci95 = None;
-        assert_eq!(severity(&WideInterval, m.clone()), Some(Severity::Suspect));
+        let finding = found_on(&host(), &WideInterval, m.clone(), &[]).unwrap();
+        assert_eq!(finding.severity, Severity::Suspect);
+        // Whose time it was, the run's or the point's, no ending tells.
+        assert_eq!(
+            finding.message,
+            "the time allowed ended after 4 trials, too few for a 95 % interval"
+        );
+        for word in ["--trials", "budget", "time of a point"] {
+            assert!(finding.advice.contains(word), "{}", finding.advice);
+        }
         m.ending = Ending::Complete;
         assert_eq!(severity(&WideInterval, m), None);
+    }
+
+    /// The first trials of a measurement that the budget cut short.
+    fn cut_to(n: usize, mut m: Measurement) -> Measurement {
+        m.trials.truncate(n);
+        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+        m.summary = summary(&values);
+        m.ending = Ending::Budget;
+        m
+    }
+
+    #[test]
+    fn a_few_long_solves_that_agree_are_a_note() {
+        // 5.8 s each, 0.1 % apart.
+        let (weight, message) = found(&WideInterval, cut_to(4, linpack(10_000, 2))).unwrap();
+        assert_eq!(weight, Severity::Note);
+        assert!(message.contains("after 4 trials") && message.contains("all lie within 0.1 %"));
+        let mut apart = linpack(10_000, 2);
+        let slow = &mut apart.trials[1];
+        (slow.value, slow.seconds) = (slow.value * 0.9, slow.seconds / 0.9);
+        assert_eq!(severity(&WideInterval, cut_to(4, apart)), Some(Severity::Suspect));
+        let short = cut_to(4, dgemm(1000, 2));
+        assert_eq!(severity(&WideInterval, short), Some(Severity::Suspect));
+        let mut sliced = cut_to(4, flops(1));
+        for t in &mut sliced.trials {
+            (t.seconds, t.work) = (10.0, t.value * 10.0);
+        }
+        assert_eq!(severity(&WideInterval, sliced), Some(Severity::Suspect));
     }
 
     #[test]

@@ -16,8 +16,8 @@ const MARGIN: f64 = 1.1;
 pub(super) struct WorkRemoved;
 
 /// Operations a cycle of one core of a design, for this kernel and its knobs.
-fn per_cycle(m: &Measurement, row: &Row) -> Option<f64> {
-    match Peak::of(m) {
+fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
+    match Peak::of(ctx, m) {
         Ok(peak) => {
             peak.instructions_per_cycle(row).map(|rate| rate * peak.lanes * peak.operations)
         }
@@ -26,8 +26,10 @@ fn per_cycle(m: &Measurement, row: &Row) -> Option<f64> {
 }
 
 /// The design that does most, and how much.
-fn widest(m: &Measurement) -> Option<(f64, &'static str)> {
-    rows().filter_map(|row| Some((per_cycle(m, row)?, row.id))).max_by(|a, b| a.0.total_cmp(&b.0))
+fn widest(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
+    rows()
+        .filter_map(|row| Some((per_cycle(ctx, m, row)?, row.id)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// The design whose first level gives most for this kernel, and how many bytes.
@@ -81,7 +83,7 @@ impl Check for WorkRemoved {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let (done, most, design, unit) = match (m.subsystem, m.unit) {
             (Subsystem::Cpu, _) => {
-                let (most, design) = widest(m)?;
+                let (most, design) = widest(ctx, m)?;
                 (each_cycle(m, &capacity)?, most, design, "operations")
             }
             (Subsystem::Memory, Unit::BytePerSecond) => {
@@ -117,8 +119,8 @@ impl Check for WorkRemoved {
 mod tests {
     use super::*;
     use crate::testing::{
-        around, flops, found_on, host, iops, latency, mix, set_microarchitecture, severity, stream,
-        with_values,
+        around, at_rate, dgemm, flops, found_on, host, iops, latency, linpack, mix,
+        set_microarchitecture, severity, stream, with_values,
     };
 
     #[test]
@@ -131,6 +133,18 @@ mod tests {
         let mut removed = mix(true, "add16", "scalar");
         removed = with_values(removed, &around(16.0 * 4e9));
         assert!(found_on(&h, &WorkRemoved, removed, &[]).is_some());
+    }
+
+    #[test]
+    fn operations_that_a_solve_left_out_are_found_on_an_unknown_core() {
+        let mut h = host();
+        set_microarchitecture(&mut h, "unheard_of");
+        for m in [linpack(5000, 2), dgemm(2000, 2)] {
+            assert!(found_on(&h, &WorkRemoved, m.clone(), &[]).is_none());
+            // 16 operations a cycle are the most that any known core does with AVX2.
+            let finding = found_on(&h, &WorkRemoved, at_rate(m, 2.0 * 18.0 * 4e9), &[]).unwrap();
+            assert_eq!(finding.severity, Severity::Invalid);
+        }
     }
 
     #[test]

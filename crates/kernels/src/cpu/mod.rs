@@ -6,10 +6,13 @@
 //! and name it `native` below.
 
 mod clock;
+mod dense;
+mod dgemm;
 mod flops;
 mod iops;
 pub(crate) mod isa;
 mod law;
+mod linpack;
 mod mix_float;
 mod mix_int;
 mod state;
@@ -30,7 +33,9 @@ use x86_64 as native;
 mod decoded;
 
 pub use clock::Clock;
+pub use dgemm::Dgemm;
 pub use flops::Flops;
 pub use iops::Iops;
+pub use linpack::Linpack;
 pub use mix_float::MixFloat;
 pub use mix_int::MixInt;

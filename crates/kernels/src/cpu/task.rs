@@ -155,6 +155,7 @@ mod tests {
                 let each = match setup.amount() {
                     Amount::Calibrated => 100_001,
                     Amount::Total(n) => n / 2,
+                    Amount::Whole => unreachable!("no such kernel here"),
                 };
                 std::thread::scope(|scope| {
                     for index in 0..2 {

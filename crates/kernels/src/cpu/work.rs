@@ -21,6 +21,17 @@ pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 /// Cycles of one step of a clocked loop.
 pub(crate) const CLOCKED_CYCLES: u64 = 20;
 
+/// About so many cycles of the clocked loop of that instruction set, which must be here;
+/// returns how many they were. `None`: a plain chain tells the clock.
+pub(super) fn clock_chain(isa: Isa, element: Element, cycles: u64) -> Option<u64> {
+    let clocked = native::clocked(isa, element)?;
+    #[allow(unsafe_code)] // A clocked loop is a function in assembly.
+    // SAFETY: it touches registers only, the steps are at least 1, and the caller found
+    // the instructions here.
+    let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES).max(1)) };
+    Some(cycles)
+}
+
 /// One hot loop and what it does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant {
@@ -127,12 +138,7 @@ impl Load for Work {
     }
 
     fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
-        let clocked = native::clocked(self.variant.isa, self.variant.element)?;
-        #[allow(unsafe_code)] // A clocked loop is a function in assembly.
-        // SAFETY: it touches registers only, the steps are at least 1, and `supports`
-        // found the instructions here.
-        let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES).max(1)) };
-        Some(cycles)
+        clock_chain(self.variant.isa, self.variant.element, cycles)
     }
 
     fn verify(&mut self) -> Result<u64, String> {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use proofmark_engine::Load;
 
-use super::arena::Arena;
+use crate::arena::Arena;
 
 /// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;
@@ -328,8 +328,8 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arena::Pages;
     use super::*;
+    use crate::arena::Pages;
 
     /// Memory for so many pages; a node's offset is the index of its word times 8.
     fn memory(pages: u64) -> (Vec<u64>, *mut u8) {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use proofmark_engine::Refusal;
 use proofmark_model::{AUTO, Host, KernelSpec, Knob, KnobKind, Param, Params, Subsystem, Unit};
 
-use super::arena::Pages;
+use crate::arena::Pages;
 use crate::cpu::isa::Isa;
 pub(super) use crate::declare::size_knob;
 use crate::declare::{self, MOST, Words, threads_knob};

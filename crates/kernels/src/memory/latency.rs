@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
-use super::arena::{Arena, Pages};
 use super::chase::{Chase, Order, PAGE};
 use super::knobs::{self, PAGES, four_times_the_cache, settled, size_knob};
+use crate::arena::{Arena, Pages};
 
 /// The kernel `memory.latency`.
 pub struct Latency;

@@ -9,11 +9,11 @@ use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup, monotonic};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 use rustix::thread::sched_getaffinity;
 
-use super::arena::Arena;
 use super::chase::{Chase, Order};
 use super::knobs::{self, PAGES, settled};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
 use super::reader::{BURST, Reader};
+use crate::arena::Arena;
 use crate::declare::threads_knob;
 
 /// The kernel `memory.loaded_latency`.
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_load_is_kept_by_pausing() {
-        let arena = Arena::get(1 << 20, super::super::arena::Pages::Small, 1).unwrap();
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
         let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
         // A burst a millisecond, whatever the machine can do.
         let mut loader = Loader { reader, period_s: 1e-3, load: 50 };
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_period_is_that_of_the_load() {
-        let arena = Arena::get(1 << 20, super::super::arena::Pages::Small, 1).unwrap();
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
         let period = |load| {
             let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
             let mut loader = Loader { reader, period_s: 0.0, load };

@@ -5,7 +5,6 @@
 //! `numa`. Shared: `arena` (the memory), `knobs`; `segment` with `x86_64` and `portable`
 //! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
 
-mod arena;
 mod block;
 mod chase;
 mod knobs;

@@ -9,8 +9,8 @@ use proofmark_engine::Refusal;
 use proofmark_model::{Knob, KnobKind, Params};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use super::arena::{self, Arena, Pages};
 use super::knobs;
+use crate::arena::{self, Arena, Pages};
 
 pub(super) const CPU_NODE: Knob = node_knob("cpu_node", "NUMA node whose CPUs the threads run on.");
 pub(super) const MEMORY_NODE: Knob =

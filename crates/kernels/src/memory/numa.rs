@@ -7,12 +7,12 @@ use std::sync::Arc;
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, Params, Subsystem, Unit};
 
-use super::arena::Arena;
 use super::chase::{Chase, Order};
 use super::knobs::{PAGES, settled};
 use super::latency::{Place, WITNESS, WORKING_SET, settle};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::reader::{BURST, Reader};
+use crate::arena::Arena;
 use crate::declare::threads_knob;
 
 /// The kernel `memory.numa_read`.
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_burst_too_few_or_a_wrong_word_is_found() {
-        let arena = Arena::get(5 * BURST, super::super::arena::Pages::Small, 1).unwrap();
+        let arena = Arena::get(5 * BURST, crate::arena::Pages::Small, 1).unwrap();
         let mut load = Summing::new(Reader::new(&arena, 0, 5 * BURST).unwrap());
         load.run(3);
         load.run(13);
@@ -321,7 +321,7 @@ mod tests {
     fn one_node_is_refused_in_one_line() {
         for kernel in [&NumaRead as &dyn Kernel, &NumaLatency] {
             let supported = kernel.supports(&point(1 << 20));
-            if super::super::arena::nodes() == 1 {
+            if crate::arena::nodes() == 1 {
                 let refusal = supported.unwrap_err().to_string();
                 assert_eq!(refusal, "this machine has one NUMA node");
             } else {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use proofmark_engine::Refusal;
 
-use super::arena::Arena;
 use super::segment::{Loop, Segment, find};
 use super::stream::op::{Op, Stores};
+use crate::arena::Arena;
 use crate::cpu::isa::Isa;
 
 /// Bytes of one burst: short enough to be paced by the microsecond, long enough to
@@ -71,8 +71,8 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arena::Pages;
     use super::*;
+    use crate::arena::Pages;
 
     #[test]
     fn every_word_of_the_part_is_read_and_none_beside_it() {

@@ -7,6 +7,7 @@
 //! ("CSV Injection") advises.
 
 mod network;
+mod solution;
 
 use std::collections::BTreeSet;
 
@@ -95,6 +96,7 @@ impl Format for Csv {
         header.extend(knobs.iter().map(|k| guarded(k)));
         header.extend(TRIAL.iter().chain(&CONDITIONS).chain(&DISK).map(|s| (*s).to_owned()));
         header.extend(network::columns());
+        header.extend(solution::COLUMNS.map(str::to_owned));
         header.push("missing".to_owned());
         writer.write_record(&header).map_err(failed)?;
         for m in &run.measurements {
@@ -138,6 +140,7 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
             out.extend(conditions(t));
             out.extend(disk(t));
             out.extend(network::cells(t));
+            out.extend(solution::cells(t));
             out.push(String::new());
         }
         None => {
@@ -148,7 +151,10 @@ fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) 
             out.extend(empty);
             out.extend(std::iter::repeat_n(
                 String::new(),
-                CONDITIONS.len() + DISK.len() + network::columns().count(),
+                CONDITIONS.len()
+                    + DISK.len()
+                    + network::columns().count()
+                    + solution::COLUMNS.len(),
             ));
             out.push(guarded(&why_no_trials(m)));
         }

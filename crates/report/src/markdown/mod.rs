@@ -165,7 +165,8 @@ fn section(out: &mut String, kernel: &KernelView) {
     for sentence in &kernel.sentences {
         line(out, &escape(sentence));
     }
-    for t in [&kernel.table, &kernel.references, &kernel.latency, &kernel.datagrams] {
+    let solves = &kernel.solves.summary;
+    for t in [&kernel.table, solves, &kernel.references, &kernel.latency, &kernel.datagrams] {
         table(out, t);
     }
     table(out, &kernel.witnesses);

@@ -9,11 +9,13 @@ mod machine;
 mod paint;
 mod tables;
 
+use std::slice::from_ref;
+
 use proofmark_model::Run;
 
 pub use self::machine::host;
 use self::paint::Paint;
-use crate::view::{FindingGroup, Headline, KernelView, Roofline, Term, View};
+use crate::view::{FindingGroup, Headline, KernelView, Roofline, Table, Term, View};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -43,14 +45,25 @@ impl Format for Terminal {
         if let Some(roofline) = &view.roofline {
             page.roofline(roofline);
         }
-        // The tables of both ends are in the other formats.
-        let ends = view.kernels.iter().flat_map(|k| &k.ends).flat_map(|t| &t.columns);
-        let unseen: Vec<&Term> = ends.filter_map(|c| c.about.as_ref()).collect();
-        let terms: Vec<Term> = view.terms.iter().filter(|t| !unseen.contains(t)).cloned().collect();
-        page.terms(&terms);
+        page.terms(&explained_here(&view));
         page.findings(&view.findings);
         Ok(page.out)
     }
+}
+
+/// The explanations of columns that are printed: not those of tables that only the other
+/// formats hold, such as those of both ends and of every solve.
+fn explained_here(view: &View) -> Vec<Term> {
+    let explained =
+        |t: &Table| t.columns.iter().filter_map(|c| c.about.clone()).collect::<Vec<_>>();
+    let elsewhere =
+        |k: &KernelView| [&k.published[..], &k.ends, from_ref(&k.solves.summary)].concat();
+    let in_elsewhere: Vec<Term> =
+        view.kernels.iter().flat_map(elsewhere).flat_map(|t| explained(&t)).collect();
+    let printed = view.kernels.iter().flat_map(|k| &k.solves.brief);
+    let in_printed: Vec<Term> = printed.flat_map(explained).collect();
+    let here = |t: &&Term| !in_elsewhere.contains(t) || in_printed.contains(t);
+    view.terms.iter().filter(here).cloned().collect()
 }
 
 /// The text so far.
@@ -159,12 +172,15 @@ impl Page {
             self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
         }
         let more = [&kernel.references, &kernel.latency, &kernel.datagrams];
-        for table in more.into_iter().chain(&kernel.reciprocal) {
+        for table in kernel.solves.brief.iter().chain(more).chain(&kernel.reciprocal) {
             if !table.rows.is_empty() {
                 self.blank();
                 self.wrap("", 0, &table.caption);
                 self.table(table);
             }
+        }
+        if !kernel.solves.left_out.is_empty() {
+            self.wrap("", 0, &kernel.solves.left_out);
         }
         if !kernel.sentences.is_empty() {
             self.blank();
@@ -182,7 +198,7 @@ impl Page {
         self.wrap("", 0, &roofline.sentence);
     }
 
-    fn table(&mut self, table: &crate::view::Table) {
+    fn table(&mut self, table: &Table) {
         let mut notes = Vec::new();
         let laid_out = tables::lay_out(table, self.width, self.paint);
         for (i, note) in table.notes.iter().enumerate() {

@@ -12,6 +12,7 @@ use super::label::{Group, title, why_missing, why_no_interval, why_no_trials};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::series::{self, BarChart, LineChart};
+use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
 use super::{disk, loss, matrix, network, published, sentences, traffic, trials};
@@ -55,7 +56,10 @@ pub struct KernelView {
     pub design: String,
     /// What the figures say that no table does.
     pub sentences: Vec<String>,
-    /// `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the knobs that name no row.
+    /// What came of systems of equations; nothing where none was solved.
+    pub solves: Solves,
+    /// As published: `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the knobs that
+    /// name no row; of systems of equations the listing of all solves.
     pub published: Vec<Table>,
     /// The same as time a block, where blocks are so small that this says more.
     pub reciprocal: Vec<Table>,
@@ -89,7 +93,10 @@ impl KernelView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
         let all = [&self.table, &self.latency, &self.datagrams].into_iter();
-        all.chain(&self.ends).chain(&self.reciprocal)
+        all.chain(&self.ends)
+            .chain(&self.reciprocal)
+            .chain([&self.solves.summary])
+            .chain(&self.published)
     }
 }
 
@@ -122,6 +129,7 @@ fn view(group: &Group) -> KernelView {
         matrix: matrix::of(group, &scale),
         design: sentences::design(group),
         sentences: sentences::of(group, &scale),
+        solves: solves::of(group, &scale),
         published: published::tables(group, &scale),
         reciprocal: published::reciprocal(group),
         lines: series::lines(group, &scale),
@@ -189,10 +197,17 @@ pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str])
 
 /// `Floating-point peak; iterations 1 000 in all rows`.
 pub fn caption(group: &Group, what: &str) -> String {
+    named(group, what, "")
+}
+
+/// The same, where more is the same in all rows.
+pub fn named(group: &Group, what: &str, more: &str) -> String {
     let title = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
-    match group.fixed_phrase() {
-        fixed if fixed.is_empty() => format!("{title}: {what}"),
-        fixed => format!("{title}: {what} ({fixed} in every row)"),
+    let same = [group.fixed_phrase(), more.to_owned()];
+    let same: Vec<String> = same.into_iter().filter(|s| !s.is_empty()).collect();
+    match same.join(", ") {
+        same if same.is_empty() => format!("{title}: {what}"),
+        same => format!("{title}: {what} ({same} in every row)"),
     }
 }
 

@@ -1,23 +1,23 @@
 //! Medians over a long axis in few lines: a row a value, a column a combination of
 //! the other knobs. For a terminal, where a row a point would fill many screens.
 
-use proofmark_model::{Measurement, Verdict};
+use proofmark_model::{Measurement, Params, Verdict};
 
 use super::kernel::caption;
-use super::label::{Group, knob_value, why_no_trials};
+use super::label::{Group, knob_value, spoken, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::clean;
 
 /// Rows of a table that a reader takes in at once.
-const ROWS: usize = 16;
+pub const ROWS: usize = 16;
 /// Columns of medians that fit.
 const COLUMNS: usize = 6;
 
-/// The medians by working set; `None` where the whole table is short, or this one
+/// The medians by working set or size; `None` where the whole table is short, or this one
 /// would be too wide.
 pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
-    if group.axis != "working_set" || group.all.len() <= ROWS {
+    if !["working_set", Params::SIZE].contains(&group.axis) || group.all.len() <= ROWS {
         return None;
     }
     let axis = group.axis;
@@ -39,7 +39,7 @@ pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
         return None;
     }
     rows.sort_by_key(|(value, _)| *value);
-    let what = format!("median by working set, in {}", scale.label());
+    let what = format!("median by {}, in {}", spoken(axis), scale.label());
     let mut table = Table::new(caption(group, &what)).number(clean(axis));
     table.keys = 1;
     for name in &columns {

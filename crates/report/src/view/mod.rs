@@ -27,8 +27,10 @@ mod network;
 mod num;
 mod published;
 mod roofline;
+mod saturation;
 mod sentences;
 mod series;
+mod solves;
 mod storage;
 mod table;
 mod text;
@@ -47,6 +49,7 @@ pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
+pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
 

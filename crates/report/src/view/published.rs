@@ -3,6 +3,7 @@
 //! is what the kernel is about. For blocks of a few bytes they printed the time over
 //! the number of blocks as a latency. Here it stands under its own name, beside the
 //! latency that it is not: that of memory, or the median time of the same disk's I/Os.
+//! Systems of equations have LINPACK's listing instead.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
 use super::network::{of_network, round_trips};
 use super::num::{Scale, percent};
+use super::solves;
 use super::table::{Cell, Table};
 use super::text::clean;
 
@@ -48,6 +50,9 @@ struct Line<'a> {
 
 /// The tables of one kernel.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
+    if solves::any(group) {
+        return vec![solves::listing(group, scale)];
+    }
     let by = rows_by(group);
     let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);

@@ -9,11 +9,14 @@ use super::latency;
 use super::levels::{disagreements, plateaus};
 use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
+use super::saturation;
 use super::series::follows;
 use super::text::{and_list, capital, plural};
 
 /// Series whose plateaus are told; of more, only that of the headline.
 const SERIES: usize = 4;
+/// Share of the planned length that every trial has where that length was kept.
+const KEPT: f64 = 0.8;
 
 /// What the figures say that no table does.
 pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
@@ -22,6 +25,7 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
     if let Some((hero, _)) = best(group, &asked) {
         out.extend(scaling(group, &asked, hero, "threads"));
         out.extend(levels(group, hero, scale));
+        out.extend(saturation::sentences(group));
         out.extend(scaling(group, &asked, hero, "queue_depth"));
         out.extend(scaling(group, &asked, hero, "streams"));
     }
@@ -64,7 +68,10 @@ pub fn design(group: &Group) -> String {
     let policy = &group.run.plan.policy;
     let of = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join("; ")) };
     let trial_s = policy.trial_s_for(group.id);
-    let length = if trial_s.is_finite() && trial_s > 0.0 {
+    // A trial that is one piece of work lasts as long as that does.
+    let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
+    let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
+    let length = if trial_s.is_finite() && trial_s > 0.0 && kept {
         format!(" of at least {}", format_seconds(trial_s))
     } else {
         String::new()

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Knob, KnobKind, Params};
 
-use super::arena::{self, Arena, Pages};
 use super::knobs;
+use crate::arena::{self, Arena, Pages};
 use crate::declare::Words;
 
 mod body;

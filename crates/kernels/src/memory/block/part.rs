@@ -31,7 +31,7 @@ use super::Operation;
 use super::body::{Area, Blocks, Body, drain};
 use super::content;
 use super::order::Permutation;
-use crate::memory::arena::Arena;
+use crate::arena::Arena;
 
 /// One thread's part of the work.
 pub(super) struct Part {

@@ -4,7 +4,7 @@ use proofmark_engine::Refusal;
 use proofmark_model::{Params, format_size};
 
 use super::{Operation, order};
-use crate::memory::arena::ALIGNMENT;
+use crate::arena::ALIGNMENT;
 use crate::memory::knobs;
 
 pub(super) const MIB: u64 = 1 << 20;

@@ -3,9 +3,9 @@
 use proofmark_engine::Refusal;
 use proofmark_model::format_size;
 
-use super::super::arena::{ALIGNMENT, nodes};
 use super::super::segment::GRAIN;
 use super::op::Op;
+use crate::arena::{ALIGNMENT, nodes};
 
 /// Bytes of a segment, where a thread's part is not smaller. One call of a hot loop
 /// does one segment: long enough that the call costs nothing, short enough that a

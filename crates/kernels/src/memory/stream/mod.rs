@@ -18,9 +18,9 @@ use std::sync::Arc;
 use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Params};
 
-use super::arena::{Arena, Pages};
 use super::knobs;
 use super::segment::{Loop, find};
+use crate::arena::{Arena, Pages};
 use crate::cpu::isa::Isa;
 pub(super) use layout::Layout;
 use op::{Op, Stores};

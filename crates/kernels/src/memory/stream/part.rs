@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use proofmark_engine::Load;
 
-use super::super::arena::Arena;
 use super::super::segment::{Loop, STAMP, Segment, fence, find};
 use super::data::Progression;
 use super::layout::Layout;
 use super::op::{Op, Stores};
+use crate::arena::Arena;
 use crate::cpu::isa::Isa;
 
 /// Factor of scale and triad; STREAM's.

@@ -19,6 +19,8 @@ struct Plot<'a, 'b> {
     shown: f64,
     /// Half the width of a ceiling's dashes.
     dashes: f64,
+    /// Whether the ceilings of a line are one line.
+    joined: bool,
 }
 
 /// The inside of the SVG.
@@ -41,12 +43,16 @@ pub fn draw(chart: &LineChart) -> Result<String, Failed> {
         let ticks = chart.ticks.iter().map(|t| (t.at, t.label.clone())).collect();
         let across = Across { ticks, grid: false, label: (&chart.axis, false) };
         frame.draw(&across, (&chart.unit, chart.log))?;
-        let plot = Plot { frame, shown, dashes: DASHES.min(nearest(chart) * 0.45) };
+        let dashes = DASHES.min(nearest(chart) * 0.45);
+        let plot = Plot { frame, shown, dashes, joined: chart.joined };
         for rule in &chart.rules {
             plot.rule(rule)?;
         }
         for (i, series) in chart.series.iter().enumerate() {
-            plot.ceilings(series, i)?;
+            match plot.joined {
+                true => plot.ceiling(series, i)?,
+                false => plot.ceilings(series, i)?,
+            }
         }
         for (i, series) in chart.series.iter().enumerate().rev() {
             plot.series(series, i)?;
@@ -91,6 +97,20 @@ impl Plot<'_, '_> {
         Ok(())
     }
 
+    /// The ceilings of all values as one line.
+    fn ceiling(&self, series: &Series, i: usize) -> Result<(), Failed> {
+        let spots = series.spots.iter().filter_map(|s| Some((x(s.at), s.mark.ceiling?)));
+        let shown: Vec<_> = spots.filter(|(_, c)| *c <= self.shown).collect();
+        if shown.len() < 2 {
+            return self.ceilings(series, i);
+        }
+        for pair in shown.windows(2) {
+            let [from, to] = [pair[0], pair[1]].map(|(x, c)| (x, self.frame.y(c)));
+            self.frame.canvas.dashed(from, to, Ink::Series(i))?;
+        }
+        Ok(())
+    }
+
     fn series(&self, series: &Series, i: usize) -> Result<(), Failed> {
         let points: Vec<(f64, f64)> =
             series.spots.iter().map(|s| (x(s.at), self.frame.y(s.mark.value))).collect();
@@ -121,6 +141,9 @@ impl Plot<'_, '_> {
         if let Some(fall) = m.fall {
             self.fall(fall, x, i)?;
         }
+        if spot.saturates {
+            self.frame.canvas.line(&shape::ring(x, y), Ink::Text, 2)?;
+        }
         shape::draw(self.frame.canvas, i, (x, y))?;
         if let Some([low, high]) = m.interval {
             let (low, high) = (self.frame.y(low), self.frame.y(high));
@@ -134,6 +157,9 @@ impl Plot<'_, '_> {
         if sign.is_empty() {
             return Ok(());
         }
-        self.frame.canvas.text(sign, (x + DASHES + 6.0, y), At::Middle, 17, Ink::Text)
+        // Beside the ceiling's dashes; where ceilings are a line, below that of the values.
+        let aside = DASHES + 6.0;
+        let at = if self.joined { (x, y + aside) } else { (x + aside, y) };
+        self.frame.canvas.text(sign, at, At::Middle, 17, Ink::Text)
     }
 }

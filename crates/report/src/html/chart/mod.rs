@@ -183,6 +183,7 @@ mod tests {
             description: "a & b".into(),
             unit: "</svg>".into(),
             log,
+            joined: log,
             axis: "<u>".into(),
             ticks: vec![
                 Tick { at: 0.25, label: "<1>".into() },
@@ -195,7 +196,12 @@ mod tests {
             series: values
                 .iter()
                 .map(|v| {
-                    let spot = |at, value| Spot { at, x: "<1>".into(), mark: mark(value) };
+                    let spot = |at, value| Spot {
+                        at,
+                        x: "<1>".into(),
+                        mark: mark(value),
+                        saturates: at > 0.5,
+                    };
                     Series { name: "<b>".into(), spots: vec![spot(0.25, *v), spot(0.75, v * 2.0)] }
                 })
                 .collect(),
@@ -213,6 +219,22 @@ mod tests {
         assert!(svg.contains("var(--s1)"));
         assert!(svg.lines().any(|l| l.trim() == "!"), "a suspect value has its sign");
         assert_eq!(svg.matches("<title>1 thread: &lt;b&gt;</title>").count(), 4, "one a mark");
+    }
+
+    #[test]
+    fn ceilings_are_one_line_where_the_chart_joins_them() {
+        let dashes = |joined, spots: usize| {
+            let mut chart = LineChart { joined, ..chart(&[5.0], false) };
+            chart.series[0].spots.truncate(spots);
+            let with = lines(&chart, "c").unwrap().svg.matches("<polyline").count();
+            chart.series[0].spots.iter_mut().for_each(|s| s.mark.ceiling = None);
+            with - lines(&chart, "c").unwrap().svg.matches("<polyline").count()
+        };
+        assert!(dashes(true, 2) > 2 * dashes(false, 2), "from one value to the next");
+        assert!(
+            dashes(true, 1) > 0 && dashes(true, 1) == dashes(false, 1),
+            "one value has its own"
+        );
     }
 
     #[test]

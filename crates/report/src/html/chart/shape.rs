@@ -23,6 +23,13 @@ pub fn sign(i: usize) -> Result<String, Failed> {
     ))
 }
 
+/// A ring around a sign.
+pub fn ring(x: f64, y: f64) -> Vec<(f64, f64)> {
+    let mut ring = outline(0, x, y, 2.0 * R);
+    ring.extend(ring.first().copied());
+    ring
+}
+
 /// Circle, square, triangle, diamond, triangle on its tip, hexagon.
 fn outline(i: usize, x: f64, y: f64, r: f64) -> Vec<(f64, f64)> {
     let polygon = |corners: usize, turn: f64, r: f64| -> Vec<(f64, f64)> {

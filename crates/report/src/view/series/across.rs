@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Param, Unit, format_size};
+use proofmark_model::{Measurement, Param, Params, Unit, format_count, format_size};
 use serde::Serialize;
 
 use crate::view::label::{Group, is_size, knob_value, spoken};
@@ -17,6 +17,8 @@ const FEW: usize = 7;
 const LABELS: u32 = 5;
 /// Free at both ends of an axis of numbers, as a share of it.
 const MARGIN: f64 = 0.05;
+/// Times the smallest number that the largest is where only a logarithm shows both.
+const FAR: f64 = 32.0;
 
 /// A label under the axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,6 +55,8 @@ enum Kind {
     Each(Vec<Param>),
     /// Sizes in bytes, each twice the last at equal distances.
     Sizes(Vec<u64>),
+    /// Sizes of a problem, from zero, or logarithmic where they are far apart.
+    Numbers(Vec<u64>),
     /// What the other threads moved, from zero.
     Background { scale: Scale, most: f64 },
 }
@@ -79,6 +83,11 @@ impl<'a> Across<'a> {
                 _ => None,
             })
             .collect();
+        if knob == Params::SIZE && sizes.len() == values.len() {
+            let log = if far_apart(&sizes) { ", log" } else { "" };
+            let label = format!("{knob}{log}");
+            return Some(Self { knob, label, kind: Kind::Numbers(sizes) });
+        }
         // Few sizes stand side by side: the labels of 1 KiB and 8 KiB would touch. Working
         // sets keep their distances, since caches stand between them.
         let far = sizes.len() > FEW || knob == "working_set";
@@ -95,6 +104,11 @@ impl<'a> Across<'a> {
         matches!(self.kind, Kind::Background { .. })
     }
 
+    /// Whether it shows how large a problem is.
+    pub fn is_n(&self) -> bool {
+        matches!(self.kind, Kind::Numbers(_))
+    }
+
     /// Where a measurement stands, and the value in words.
     pub fn place(&self, group: &Group, m: &Measurement) -> Option<(f64, String)> {
         match &self.kind {
@@ -107,6 +121,10 @@ impl<'a> Across<'a> {
             Kind::Sizes(sizes) => {
                 let bytes = m.params.int(self.knob)?;
                 Some((log_place(sizes, bytes as f64)?, format_size(bytes)))
+            }
+            Kind::Numbers(all) => {
+                let n = m.params.int(self.knob)?;
+                Some((number_place(all, n)?, format_count(n)))
             }
             Kind::Background { scale, most } => {
                 let rate = background(m)?;
@@ -128,16 +146,11 @@ impl<'a> Across<'a> {
                     .collect()
             }
             Kind::Sizes(sizes) => size_ticks(sizes),
+            Kind::Numbers(all) => number_ticks(all),
             Kind::Background { scale, most } => {
-                let top = scale.scaled(*most);
-                let step = round_step(top / 5.0);
-                let count = (top / step).floor().clamp(1.0, 20.0) as u32;
+                let (step, ticks) = round_ticks(scale.scaled(*most));
                 let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
-                let tick = |i: u32| {
-                    let v = f64::from(i) * step;
-                    Tick { at: between(v / top), label: format!("{v:.digits$}") }
-                };
-                (0..=count).map(tick).collect()
+                ticks.map(|(at, v)| Tick { at, label: format!("{v:.digits$}") }).collect()
             }
         }
     }
@@ -197,6 +210,38 @@ fn size_ticks(sizes: &[u64]) -> Vec<Tick> {
         .filter(|e| (e - ends[0]).is_multiple_of(step))
         .filter_map(|e| tick(1 << e))
         .collect()
+}
+
+/// Whether the smallest numbers would lie on each other at equal distances.
+fn far_apart(numbers: &[u64]) -> bool {
+    let ends = numbers.first().zip(numbers.last());
+    ends.is_some_and(|(low, high)| (*low).max(1) as f64 * FAR < *high as f64)
+}
+
+fn number_place(numbers: &[u64], n: u64) -> Option<f64> {
+    match far_apart(numbers) {
+        true => log_place(numbers, n as f64),
+        false => Some(between(n as f64 / (*numbers.last()?).max(1) as f64)),
+    }
+}
+
+/// Round numbers: from zero, or powers of ten.
+fn number_ticks(numbers: &[u64]) -> Vec<Tick> {
+    let most = numbers.last().copied().unwrap_or(1).max(1);
+    if !far_apart(numbers) {
+        let (_, ticks) = round_ticks(most as f64);
+        return ticks.map(|(at, v)| Tick { at, label: format_count(v as u64) }).collect();
+    }
+    let tick = |n: u64| Some(Tick { at: log_place(numbers, n as f64)?, label: format_count(n) });
+    (0..=most.ilog10()).filter_map(|power| tick(10_u64.pow(power))).collect()
+}
+
+/// The step of an axis from zero, and places and values along it.
+fn round_ticks(top: f64) -> (f64, impl Iterator<Item = (f64, f64)>) {
+    let step = round_step(top / 5.0);
+    let count = (top / step).floor().clamp(1.0, 20.0) as u32;
+    let tick = move |i: u32| (between(f64::from(i) * step / top), f64::from(i) * step);
+    (step, (0..=count).map(tick))
 }
 
 /// 1, 2 or 5 times a power of ten, not below `rough`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Verdict};
+use proofmark_model::{Measurement, Params, Verdict};
 use serde::Serialize;
 
 use super::panels::{Panel, panels};
@@ -10,6 +10,7 @@ use super::{Mark, drawable, mark, title};
 use crate::view::headline::best;
 use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
+use crate::view::sentences::like;
 use crate::view::text::plural;
 
 /// Bars in one chart.
@@ -50,6 +51,7 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
         return Vec::new();
     }
     let threads = hero.params.threads();
+    let hero = compared(group, &drawn, hero);
     let beside = |m: &&Measurement| {
         m.params.threads() == threads
             && (group.axis == "threads" || m.params.get(group.axis) == hero.params.get(group.axis))
@@ -57,6 +59,23 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let same: Vec<&Measurement> = drawn.iter().copied().filter(beside).collect();
     let panels = panels(group, &same, &["threads", "isa", group.axis], 1);
     panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
+}
+
+/// A point at whose size other instruction sets were measured too, the largest such; the best
+/// one where sizes do not differ.
+fn compared<'a>(
+    group: &Group,
+    drawn: &[&'a Measurement],
+    hero: &'a Measurement,
+) -> &'a Measurement {
+    let company = |m: &Measurement| {
+        let isa = |other: &&&Measurement| other.params.text("isa") != m.params.text("isa");
+        like(drawn, m, &["isa"]).iter().filter(isa).count() > 0
+    };
+    let same = |m: &&Measurement| m.params.threads() == hero.params.threads();
+    let all =
+        drawn.iter().copied().filter(same).filter(|m| group.axis == Params::SIZE && company(m));
+    all.max_by_key(|m| m.params.int(Params::SIZE)).unwrap_or(hero)
 }
 
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
@@ -75,9 +94,15 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
     let more = bars.len().saturating_sub(BARS);
     bars.truncate(BARS);
     let with = plural(threads, "thread");
-    let name = if panel.name.is_empty() { with } else { format!("{}, {with}", panel.name) };
+    let along = panel.members.first().map_or_else(String::new, |m| {
+        let but =
+            group.varying.iter().filter(|n| **n != Params::SIZE || group.axis != Params::SIZE);
+        group.short_without(m, &but.copied().collect::<Vec<_>>())
+    });
+    let names = [panel.name.clone(), with, along];
+    let names: Vec<String> = names.into_iter().filter(|n| !n.is_empty()).collect();
     BarChart {
-        title: title(group, "rate by instruction set", &name),
+        title: title(group, "rate by instruction set", &names.join(", ")),
         description: describe_bars(&bars, scale.label()),
         unit: scale.label().to_owned(),
         left_out: if more > 0 {

@@ -1,6 +1,6 @@
 //! Lines over the kernel's axis, and over the threads.
 
-use proofmark_model::{Measurement, Subsystem, Verdict};
+use proofmark_model::{Measurement, Params, Subsystem, Verdict};
 use serde::Serialize;
 
 use super::across::{Across, Rule, Tick};
@@ -8,6 +8,7 @@ use super::panels::{Panel, panels};
 use super::{Mark, drawable, mark, mark_of_time, noun, title};
 use crate::view::label::Group;
 use crate::view::num::Scale;
+use crate::view::saturation::{self, RING};
 use crate::view::text::plural;
 
 /// Lines in one chart.
@@ -27,6 +28,8 @@ pub struct Spot {
     pub x: String,
     /// The value.
     pub mark: Mark,
+    /// Whether the line saturates there.
+    pub saturates: bool,
 }
 
 /// One line.
@@ -49,6 +52,8 @@ pub struct LineChart {
     pub unit: String,
     /// Whether that axis is logarithmic.
     pub log: bool,
+    /// Whether the ceilings of a line are one line.
+    pub joined: bool,
     /// What lies from left to right.
     pub axis: String,
     /// Labels from left to right.
@@ -138,12 +143,18 @@ pub fn over<'a>(
 }
 
 fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str) -> LineChart {
+    let rings = saturation::points(group, &panel.members);
+    let rings = if across.is_n() { rings } else { Vec::new() };
     let mut series: Vec<Series> = Vec::new();
     for m in &panel.members {
         let name = group.short_without(m, &panel.said);
         let place = across.place(group, m).zip(shown.mark(group, m));
-        let Some(((at, x), mark)) = place else { continue };
-        let spot = Spot { at, x, mark };
+        let Some(((at, x), mut mark)) = place else { continue };
+        let saturates = rings.iter().any(|ring| std::ptr::eq(*ring, *m));
+        if saturates {
+            mark.about.push_str(", saturates here");
+        }
+        let spot = Spot { at, x, mark, saturates };
         match series.iter_mut().find(|s| s.name == name) {
             Some(s) => s.spots.push(spot),
             None => series.push(Series { name, spots: vec![spot] }),
@@ -163,12 +174,16 @@ fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str
     if series.iter().flat_map(|s| &s.spots).any(|s| s.mark.fall.is_some()) {
         key = format!("{FALL} {key}").trim_end().to_owned();
     }
+    if series.iter().flat_map(|s| &s.spots).any(|s| s.saturates) {
+        key = format!("{RING} {key}").trim_end().to_owned();
+    }
     let (noun, unit) = (shown.noun(group), shown.label(panel));
     LineChart {
         title: title(group, &format!("{noun} by {}", what(across)), name),
         description: describe(&series, across, &unit),
         unit,
         log: wide(group, &series),
+        joined: across.is_n(),
         axis: across.label.clone(),
         ticks: across.ticks(group),
         rules,
@@ -184,7 +199,11 @@ fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str
 
 /// The axis in a title.
 fn what<'a>(across: &'a Across) -> &'a str {
-    if across.is_background() { "load" } else { &across.label }
+    match across.knob {
+        _ if across.is_background() => "load",
+        Params::SIZE => Params::SIZE,
+        _ => &across.label,
+    }
 }
 
 /// Rates of a CPU are held against their ceilings and against zero; where memory is
@@ -200,6 +219,7 @@ fn describe(series: &[Series], across: &Across, unit: &str) -> String {
     let (by, at) = match across.knob {
         "threads" => ("number of threads", "with"),
         "streams" => ("number of streams", "with"),
+        Params::SIZE => (Params::SIZE, "at"),
         _ => (across.label.as_str(), "at"),
     };
     let parts: Vec<String> = series
@@ -208,12 +228,13 @@ fn describe(series: &[Series], across: &Across, unit: &str) -> String {
             let values: Vec<String> = s
                 .spots
                 .iter()
-                .map(|Spot { x, mark, .. }| {
+                .map(|Spot { x, mark, saturates, .. }| {
                     let doubt = match mark.verdict {
                         Verdict::Valid => String::new(),
                         other => format!(" ({other})"),
                     };
-                    format!("{} {at} {x}{doubt}", mark.text)
+                    let ring = if *saturates { " (saturates)" } else { "" };
+                    format!("{} {at} {x}{doubt}{ring}", mark.text)
                 })
                 .collect();
             format!("{}: {}", s.name, values.join(", "))

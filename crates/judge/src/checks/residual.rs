@@ -1,0 +1,109 @@
+//! `residual`: what a solver found does not solve its system.
+//!
+//! The test of HPL (Petitet, Whaley, Dongarra and Cleary, *HPL: A Portable Implementation of
+//! the High-Performance Linpack Benchmark*): the residual as a multiple of what rounding
+//! alone leaves, which passes below 16.
+
+use proofmark_model::{Finding, Measurement, Severity, Solution};
+
+use super::Check;
+use crate::Context;
+use crate::words::counted;
+
+pub(super) struct Residual;
+
+impl Check for Residual {
+    fn id(&self) -> &'static str {
+        "residual"
+    }
+
+    fn title(&self) -> &'static str {
+        "Solution that does not solve"
+    }
+
+    fn about(&self) -> &'static str {
+        "After each solve of a linear system the matrix and the right side are made again, and the \
+         residual |A x - b| is taken over eps (|A| |x| + |b|) n, eps = 2^-53: what rounding alone \
+         leaves. Not below 16, the threshold of HPL, in any trial: invalid, since what was found is no \
+         solution, however fast it came. A solution that is not finite is told by unverified. A fault that comes and goes on one machine \
+         points at its memory, its cores or its overclocking."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let failed: Vec<&Solution> =
+            m.trials.iter().filter_map(|t| t.solution.as_ref()).filter(|s| !s.passes()).collect();
+        let n = failed.first()?.n;
+        let worst = failed.iter().map(|s| s.normalised_residual).fold(0.0, f64::max);
+        let message = format!(
+            "n = {n}: the normalised residual is {worst:.3e} in the worst of {}, where below {} passes; {} \
+             failed",
+            counted(m.trials.len(), "trial"),
+            Solution::THRESHOLD,
+            failed.len()
+        );
+        let advice = "do not use this number; run it again, and if it fails on this machine only, \
+                      suspect its memory, its cores or its overclocking";
+        Some(
+            Finding::new(self.id(), Severity::Invalid, message, advice)
+                .with("n", n)
+                .with("trials_failed", failed.len())
+                .with("threshold", Solution::THRESHOLD)
+                .with("worst_normalised_residual", worst),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, flops, found, host, judged, linpack, severity};
+
+    /// The trials of these numbers with that residual.
+    fn with(trials: &[usize], residual: f64) -> Measurement {
+        each(linpack(1000, 2), |i, t| {
+            if trials.contains(&i) {
+                t.solution.as_mut().unwrap().normalised_residual = residual;
+            }
+        })
+    }
+
+    #[test]
+    fn one_failed_trial_of_ten_is_invalid() {
+        let (severity, message) = found(&Residual, with(&[7], 2.5e4)).unwrap();
+        assert_eq!(severity, Severity::Invalid);
+        assert_eq!(
+            message,
+            "n = 1000: the normalised residual is 2.500e4 in the worst of 10 trials, where below 16 \
+             passes; 1 failed"
+        );
+    }
+
+    #[test]
+    fn the_threshold_itself_fails() {
+        assert_eq!(severity(&Residual, with(&[0], 16.0)), Some(Severity::Invalid));
+        let (_, message) = found(&Residual, with(&[2, 3], 16.0)).unwrap();
+        assert!(message.ends_with("2 failed"), "{message}");
+    }
+
+    #[test]
+    fn a_failed_residual_is_the_only_finding() {
+        let h = host();
+        let findings = judged(&h, with(&[7], 2.5e4), &[]).findings;
+        let checks: Vec<&str> = findings.iter().map(|f| &*f.check).collect();
+        assert_eq!(checks, ["residual"]);
+    }
+
+    #[test]
+    fn the_worst_is_told() {
+        let mut m = with(&[1, 4], 20.0);
+        m.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
+        assert!(found(&Residual, m).unwrap().1.contains("3.000e2 in the worst of 10"));
+    }
+
+    #[test]
+    fn solutions_and_kernels_that_solve_nothing_are_silent() {
+        assert_eq!(severity(&Residual, with(&[], 0.0)), None);
+        assert_eq!(severity(&Residual, with(&[3], 15.9)), None);
+        assert_eq!(severity(&Residual, flops(1)), None);
+    }
+}

@@ -1,0 +1,336 @@
+//! The product of two square matrices that lie row by row, by many threads.
+//!
+//! Each thread has a rectangle of C. It copies one block of B after the other into groups
+//! ([`super::matrix`]), line by line; the copy stays in the second cache while the rows of A
+//! go by, which are read where they lie.
+
+#![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proofmark_engine::Barrier;
+
+use super::matrix::{GROUP, Matrix};
+use super::product::Product;
+use super::random::element;
+use super::tile::{MOST_ROWS, Update, fetch_nearer};
+use super::{Line, Shape, share};
+
+/// Where the parts lie, in elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Lines of a row of A, B and C, padded with zeros: an odd number, so that the lines of
+    /// one column lie in different sets of every cache.
+    lines: usize,
+    /// Of each matrix.
+    matrix: usize,
+    /// Of the copy of one thread.
+    copy: usize,
+    threads: usize,
+}
+
+impl Layout {
+    /// For this shape.
+    pub(crate) fn of(shape: &Shape) -> Self {
+        let Shape { n, threads, block, .. } = *shape;
+        let lines = n.div_ceil(GROUP) | 1;
+        let copy = Matrix::elements(block * GROUP + 1, width(block));
+        // Tiles read past the last row of A.
+        let rows = n + MOST_ROWS - 1;
+        Self { lines, matrix: rows * lines * GROUP, copy, threads }
+    }
+
+    /// Of all together, and the vectors of the proof.
+    pub(crate) const fn elements(&self) -> usize {
+        3 * self.matrix + self.threads * self.copy + self.lines * GROUP
+    }
+}
+
+/// Threads as rows and columns of rectangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grid {
+    down: usize,
+    across: usize,
+}
+
+impl Grid {
+    /// As near to a square as the number allows, and rather more across than down: threads
+    /// below each other copy the same of B.
+    fn of(threads: usize) -> Self {
+        let divides = |down: &usize| down * down <= threads && threads.is_multiple_of(*down);
+        let down = (1..=threads).filter(divides).max().unwrap_or(1);
+        Self { down, across: threads / down }
+    }
+
+    /// Rows, and columns in groups, of one thread's rectangle.
+    fn rectangle(&self, n: usize, index: usize) -> (Range<usize>, Range<usize>) {
+        let (row, column) = (index / self.across, index % self.across);
+        (share(n, row, self.down), share(n.div_ceil(GROUP), column, self.across))
+    }
+}
+
+/// The operands and the product.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which {
+    A,
+    B,
+    C,
+}
+
+/// Two matrices and their product. Threads call its methods each with its own number.
+pub(crate) struct Gemm {
+    shape: Shape,
+    layout: Layout,
+    base: *mut f64,
+    barrier: Barrier,
+    /// Of the vector of the proof, another for each trial.
+    seed: AtomicU64,
+}
+
+// SAFETY: a place in memory, whose parts the methods keep apart by thread.
+unsafe impl Send for Gemm {}
+// SAFETY: as above.
+unsafe impl Sync for Gemm {}
+
+const SEED_OF_A: u64 = 1;
+const SEED_OF_B: u64 = 2;
+
+impl Gemm {
+    /// In memory of `Layout::elements` from `base` on.
+    ///
+    /// # Safety
+    /// The memory is aligned to a line, and nobody else uses it as long as this is used.
+    pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
+        let barrier = Barrier::new(shape.threads);
+        Self { shape, layout: Layout::of(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
+    }
+
+    /// Begins a trial. Called by one thread, while no other uses the product.
+    pub(crate) fn begin(&self) {
+        self.seed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A row of a matrix.
+    fn row(&self, which: Which, row: usize) -> *mut f64 {
+        let start = which as usize * self.layout.matrix;
+        self.base.wrapping_add(start + row * self.layout.lines * GROUP)
+    }
+
+    /// An element of a matrix.
+    #[cfg(test)]
+    pub(super) fn element(&self, which: Which, row: usize, column: usize) -> *mut f64 {
+        self.row(which, row).wrapping_add(column)
+    }
+
+    /// Elements of a row, padding included.
+    fn stride(&self) -> usize {
+        self.layout.lines * GROUP
+    }
+
+    /// Writes a thread's rows of A and B.
+    pub(crate) fn fill(&self, index: usize) {
+        let n = self.shape.n;
+        for row in share(n, index, self.shape.threads) {
+            for (which, seed) in [(Which::A, SEED_OF_A), (Which::B, SEED_OF_B)] {
+                for column in 0..self.stride() {
+                    let value = if column < n { element(seed, row, column) } else { 0.0 };
+                    // SAFETY: the row is this thread's.
+                    unsafe { *self.row(which, row).add(column) = value };
+                }
+            }
+        }
+    }
+
+    /// Takes away a thread's rows of the last product.
+    pub(crate) fn clear(&self, index: usize) {
+        for row in share(self.shape.n, index, self.shape.threads) {
+            // SAFETY: the row is this thread's, and as long.
+            unsafe {
+                std::slice::from_raw_parts_mut(self.row(Which::C, row), self.stride())
+                    .fill(f64::NAN)
+            };
+        }
+    }
+
+    /// Works out a thread's rectangle of the product.
+    pub(crate) fn multiply(&self, index: usize) {
+        let Shape { n, threads, block, .. } = self.shape;
+        let (rows, columns) = Grid::of(threads).rectangle(n, index);
+        let copy = self.base.wrapping_add(3 * self.layout.matrix + index * self.layout.copy);
+        let b = Matrix::at(copy, block * GROUP + 1, width(block));
+        let depths = n.div_ceil(GROUP);
+        let blocks = depths.div_ceil(block);
+        for i in 0..blocks {
+            let (first, depth) =
+                (share(depths, i, blocks).start * GROUP, share(depths, i, blocks).len());
+            let update = if first == 0 { Update::Set } else { Update::Add };
+            for group in columns.clone().step_by(width(block)) {
+                let groups = group..(group + width(block)).min(columns.end);
+                self.copy_b(&b, first..first + depth * GROUP, &groups);
+                // SAFETY: the copies and the rectangle are this thread's.
+                unsafe { self.block(&b, &rows, first..first + depth * GROUP, groups, update) };
+            }
+        }
+    }
+
+    /// Copies some rows of B, those past the last one as zeros.
+    fn copy_b(&self, b: &Matrix, rows: Range<usize>, groups: &Range<usize>) {
+        const AHEAD: usize = 6;
+        for (to, row) in rows.enumerate() {
+            for (i, group) in groups.clone().enumerate() {
+                let at = |row| self.row(Which::B, row).wrapping_add(group * GROUP);
+                fetch_nearer(at(row + AHEAD));
+                let from = (row < self.shape.n).then(|| at(row));
+                // SAFETY: within the copy, which is this thread's, and within B.
+                unsafe { copy_line(from, b.line(to, i)) };
+            }
+        }
+    }
+
+    /// The product of some columns of A with the copy of B, whole tiles into C, the last
+    /// rows by way of a buffer.
+    ///
+    /// # Safety
+    /// The copy and the rectangle are the caller's.
+    unsafe fn block(
+        &self,
+        b: &Matrix,
+        rows: &Range<usize>,
+        columns: Range<usize>,
+        groups: Range<usize>,
+        update: Update,
+    ) {
+        let whole = rows.len() / MOST_ROWS * MOST_ROWS;
+        let product = |row: usize, count: usize, c: *mut f64, c_row: usize| Product {
+            a: self.row(Which::A, rows.start + row).wrapping_add(columns.start),
+            a_row: self.stride(),
+            a_group: GROUP,
+            b: b.line(0, 0),
+            b_group: b.stride(),
+            c,
+            c_row,
+            c_group: GROUP,
+            rows: count,
+            groups: groups.len(),
+            depth: columns.len() / GROUP,
+        };
+        let c =
+            |row: usize| self.row(Which::C, rows.start + row).wrapping_add(groups.start * GROUP);
+        // SAFETY: whole tiles end within the rectangle.
+        unsafe { product(0, whole, c(0), self.stride()).run(self.shape.loops, update) };
+        let rest = rows.len() - whole;
+        if rest == 0 {
+            return;
+        }
+        let mut buffer = [Line::default(); MOST_ROWS * MOST_GROUPS];
+        for part in (0..groups.len()).step_by(MOST_GROUPS) {
+            let count = MOST_GROUPS.min(groups.len() - part);
+            let to = buffer.as_mut_ptr().cast::<f64>();
+            let mut product = product(whole, rest, to, MOST_GROUPS * GROUP);
+            product.b = b.line(0, part);
+            product.groups = count;
+            // SAFETY: the buffer holds as many rows as any tile, and as many groups.
+            unsafe { product.run(self.shape.loops, Update::Set) };
+            for row in 0..rest {
+                for group in 0..count {
+                    // SAFETY: a line of the rectangle.
+                    let c = unsafe {
+                        &mut *c(whole + row).add((part + group) * GROUP).cast::<[f64; GROUP]>()
+                    };
+                    let sums = &buffer[row * MOST_GROUPS + group].0;
+                    for (c, sum) in c.iter_mut().zip(sums) {
+                        *c = if update == Update::Set { *sum } else { *c + sum };
+                    }
+                }
+            }
+        }
+    }
+
+    /// One thread's part of the proof: C v against A (B v) in its rows, for a random vector
+    /// v, with A and B made again.
+    ///
+    /// # Errors
+    /// The first row in which they differ by more than rounding can.
+    pub(crate) fn check(&self, index: usize) -> Result<(), String> {
+        let Shape { n, threads, .. } = self.shape;
+        let seed = self.seed.load(Ordering::Relaxed);
+        let v: Vec<f64> = (0..n).map(|i| element(seed, i, 0)).collect();
+        let times = |row: &dyn Fn(usize) -> f64, v: &[f64]| -> f64 {
+            v.iter().enumerate().map(|(i, v)| row(i) * v).sum()
+        };
+        let shared = self.base.wrapping_add(3 * self.layout.matrix + threads * self.layout.copy);
+        for row in share(n, index, threads) {
+            // SAFETY: this element is this thread's.
+            unsafe { *shared.add(row) = times(&|i| element(SEED_OF_B, row, i), &v) };
+        }
+        self.barrier.wait();
+        // SAFETY: all have written their part before the meeting, and nobody writes after it.
+        let w = unsafe { std::slice::from_raw_parts(shared, n) };
+        // Rounding differs by 0.03 n^1.5 eps or so, as a standard deviation.
+        let most = ((n as f64).powf(1.5) + 8.0) * f64::EPSILON;
+        for row in share(n, index, threads) {
+            let c = self.row(Which::C, row);
+            // SAFETY: nobody writes to C any more.
+            let found = times(&|i| unsafe { *c.add(i) }, &v);
+            let expected = times(&|i| element(SEED_OF_A, row, i), w);
+            let difference = (found - expected).abs();
+            if difference.is_nan() || difference > most {
+                return Err(format!(
+                    "row {row} of C times a random vector v is {found:e}, not {expected:e} as of \
+                     A (B v); rounding explains {most:e}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Groups that a block of B is wide, for so many that it is deep: two thirds, in whole
+/// tiles. Deep blocks take fewer passes over C.
+fn width(block: usize) -> usize {
+    (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
+}
+
+/// Groups of the buffer for the last rows, as many as the widest tile has.
+const MOST_GROUPS: usize = 4;
+
+/// Copies one line, zeros where there is none.
+///
+/// # Safety
+/// Both are valid and aligned.
+unsafe fn copy_line(from: Option<*mut f64>, to: *mut f64) {
+    let line = match from {
+        // SAFETY: as the caller vouches.
+        Some(from) => unsafe { *from.cast::<Line>() },
+        None => Line::default(),
+    };
+    // SAFETY: as the caller vouches.
+    unsafe { *to.cast::<Line>() = line };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_cover_each_element_once() {
+        for threads in 1..=12 {
+            let grid = Grid::of(threads);
+            assert_eq!(grid.down * grid.across, threads);
+            assert!(grid.down <= grid.across);
+            for n in [1_usize, 7, 50, 100] {
+                let mut hits = vec![0; n * n.div_ceil(GROUP)];
+                for index in 0..threads {
+                    let (rows, groups) = grid.rectangle(n, index);
+                    for row in rows {
+                        groups.clone().for_each(|g| hits[row * n.div_ceil(GROUP) + g] += 1);
+                    }
+                }
+                assert!(hits.iter().all(|h| *h == 1), "{threads} {n}");
+            }
+        }
+        assert_eq!(Grid::of(2), Grid { down: 1, across: 2 });
+        assert_eq!(Grid::of(12), Grid { down: 3, across: 4 });
+    }
+}

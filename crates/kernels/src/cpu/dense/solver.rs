@@ -1,0 +1,158 @@
+//! A system of linear equations in memory, and the threads that solve it.
+
+#![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofmark_engine::Barrier;
+use proofmark_model::Solution;
+
+use super::back::Back;
+use super::lu::{Lu, Singular, Widths};
+use super::matrix::{GROUP, Matrix, lines_for};
+use super::residual::Residual;
+use super::{Shape, share};
+
+/// Where the parts of a system lie, in elements from its start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    lines: usize,
+    groups: usize,
+}
+
+impl Layout {
+    /// Of n equations: A, and b as one more column.
+    pub(crate) const fn of(n: usize) -> Self {
+        Self { lines: lines_for(n), groups: (n + 1).div_ceil(GROUP) }
+    }
+
+    /// Elements of the matrix, the solution, and the sums of its last step.
+    pub(crate) const fn elements(&self) -> usize {
+        Matrix::elements(self.lines, self.groups + 2)
+    }
+}
+
+/// One system. Its threads call [`System::fill`], [`System::solve`] and [`System::check`]
+/// in this order, all of them, with a meeting between any two.
+pub(crate) struct System {
+    shape: Shape,
+    matrix: Matrix,
+    sums: Matrix,
+    x: Matrix,
+    barrier: Barrier,
+    attempt: Mutex<Arc<Attempt>>,
+}
+
+/// One solve.
+pub(crate) struct Attempt {
+    lu: Lu<'static>,
+    residual: Residual,
+}
+
+impl System {
+    /// In memory of `Layout::elements` from `base` on.
+    ///
+    /// # Safety
+    /// The memory is aligned to a line, and nobody else uses it as long as the system is.
+    pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
+        let Layout { lines, groups, .. } = Layout::of(shape.n);
+        let matrix = Matrix::at(base, lines, groups);
+        let group =
+            |i: usize| Matrix::at(base.wrapping_add(Matrix::elements(lines, groups + i)), lines, 1);
+        let attempt = Mutex::new(Arc::new(Attempt::new(shape, matrix)));
+        let barrier = Barrier::new(shape.threads);
+        Self { shape, matrix, sums: group(0), x: group(1), barrier, attempt }
+    }
+
+    /// Begins anew. Called by one thread, while no other uses the system.
+    pub(crate) fn begin(&self) {
+        let mut attempt = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+        *attempt = Arc::new(Attempt::new(self.shape, self.matrix));
+    }
+
+    /// The solve that was begun last.
+    pub(crate) fn attempt(&self) -> Arc<Attempt> {
+        Arc::clone(&self.attempt.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes a thread's part of A and b, zeros around them, and no solution.
+    pub(crate) fn fill(&self, index: usize, element: impl Fn(usize, usize) -> f64) {
+        let n = self.shape.n;
+        for group in (index..self.matrix.groups).step_by(self.shape.threads) {
+            for row in 0..self.matrix.lines {
+                let mut line = [0.0; GROUP];
+                if row < n {
+                    for (lane, value) in
+                        line.iter_mut().enumerate().take(n + 1 - (group * GROUP).min(n + 1))
+                    {
+                        *value = element(row, group * GROUP + lane);
+                    }
+                }
+                // SAFETY: the group is this thread's.
+                unsafe { *self.matrix.line(row, group).cast::<[f64; GROUP]>() = line };
+            }
+        }
+        if index == 0 {
+            for line in 0..self.x.lines {
+                // SAFETY: only this thread writes x.
+                unsafe { *self.x.line(line, 0).cast::<[f64; GROUP]>() = [f64::NAN; GROUP] };
+            }
+        }
+    }
+
+    /// One thread's part of the solve.
+    ///
+    /// # Errors
+    /// To every thread, if the matrix is singular.
+    pub(crate) fn solve(&self, attempt: &Attempt, index: usize) -> Result<(), Singular> {
+        let Shape { n, threads, loops, .. } = self.shape;
+        let Self { matrix, sums, x, barrier, .. } = self;
+        let back = Back { loops, matrix: *matrix, n, sums: *sums, x: *x, barrier };
+        // SAFETY: only the system's threads use its memory, and `Shape` found the tiles'
+        // instructions here.
+        unsafe {
+            attempt.lu.run(index == 0)?;
+            back.run(index, threads);
+        }
+        Ok(())
+    }
+
+    /// One thread's part of the proof: the residual, with A and b made again.
+    pub(crate) fn check(
+        &self,
+        attempt: &Attempt,
+        index: usize,
+        element: impl Fn(usize, usize) -> f64,
+    ) -> Solution {
+        let Shape { n, threads, .. } = self.shape;
+        attempt.residual.take(self.x(), share(n, index, threads), element);
+        self.barrier.wait();
+        let (residual, normalised_residual) = attempt.residual.of(n);
+        let address = self.matrix.line(0, 0).addr();
+        Solution {
+            n: n as u64,
+            leading_dimension: self.matrix.lines as u64,
+            alignment: 1 << address.trailing_zeros().min(21),
+            residual,
+            normalised_residual,
+        }
+    }
+
+    /// The solution.
+    pub(crate) fn x(&self) -> &[f64] {
+        // SAFETY: x lies within the system's memory, and is not written to after `solve`.
+        unsafe { std::slice::from_raw_parts(self.x.line(0, 0), self.shape.n) }
+    }
+}
+
+impl Attempt {
+    fn new(shape: Shape, matrix: Matrix) -> Self {
+        let Shape { n, threads, loops, block, .. } = shape;
+        // Chunks are so narrow that each thread has some, panels so narrow that the last
+        // ones do not take longer than the rest of the matrix.
+        let chunk = (matrix.groups / (16 * threads)).next_power_of_two().max(4).min(block);
+        let widest = block / chunk * chunk;
+        let widths = Widths { chunk, widest, left: 8 };
+        Self { lu: Lu::new(loops, matrix, n, &widths), residual: Residual::default() }
+    }
+}

@@ -1,0 +1,104 @@
+//! What elimination does with whole groups of a matrix.
+
+#![allow(unsafe_code)] // Calls the inner loops on parts of a matrix.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::loops::Loops;
+use super::matrix::{GROUP, Matrix};
+use super::product::{Product, split};
+use super::tile::{Update, fetch_to_write};
+
+/// Groups that hold L, and the rows from which they do: columns `groups`, of which the
+/// first is on the diagonal in row `row`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panel {
+    pub(super) row: usize,
+    pub(super) group: usize,
+    pub(super) width: usize,
+}
+
+impl Panel {
+    /// The first row below the panel's triangle.
+    pub(super) const fn below(&self) -> usize {
+        self.row + self.width * GROUP
+    }
+}
+
+/// A matrix, its rows that count, and the loops that work on it.
+#[derive(Clone, Copy)]
+pub(super) struct Elimination<'a> {
+    pub(super) loops: &'a Loops,
+    pub(super) matrix: Matrix,
+    pub(super) rows: usize,
+}
+
+impl Elimination<'_> {
+    /// Exchanges rows of one group: the i-th from `row` on with `pivots[i]`.
+    ///
+    /// # Safety
+    /// Nobody else uses the group; the pivots are rows of the matrix.
+    pub(super) unsafe fn exchange(&self, group: usize, row: usize, pivots: &[AtomicUsize]) {
+        const AHEAD: usize = 8;
+        let row_of = |pivot: &AtomicUsize| pivot.load(Ordering::Relaxed);
+        for (i, pivot) in pivots.iter().enumerate() {
+            if let Some(soon) = pivots.get(i + AHEAD) {
+                fetch_to_write(self.matrix.line(row_of(soon), group));
+            }
+            let pivot = row_of(pivot);
+            if pivot != row + i {
+                // SAFETY: lines of the caller's own group.
+                unsafe {
+                    let line = |row| self.matrix.line(row, group);
+                    (self.loops.exchange)(line(row + i), line(pivot));
+                }
+            }
+        }
+    }
+
+    /// Solves L X = B in place, B being the panel's rows of other groups.
+    ///
+    /// # Safety
+    /// The panel is factored, and nobody else uses the groups.
+    pub(super) unsafe fn solve(&self, panel: Panel, groups: Range<usize>) {
+        let l = self.matrix.line(panel.row, panel.group);
+        let stride = self.matrix.stride();
+        for (groups, solve) in split(groups, self.loops.solves, |s| s.groups) {
+            for group in groups.step_by(solve.groups) {
+                // SAFETY: L is factored, and B is the caller's own.
+                unsafe {
+                    let b = self.matrix.line(panel.row, group);
+                    (solve.run)(l, stride, b, stride, panel.width);
+                }
+            }
+        }
+    }
+
+    /// Subtracts from the rows below the panel, in other groups, the product of the
+    /// panel's columns with the panel's rows in those groups.
+    ///
+    /// # Safety
+    /// The panel is factored, its rows in the groups are solved, and nobody else uses the
+    /// groups.
+    pub(super) unsafe fn subtract_product(&self, panel: Panel, groups: Range<usize>) {
+        let (matrix, stride) = (&self.matrix, self.matrix.stride());
+        let below = panel.below();
+        let product = Product {
+            a: matrix.line(below, panel.group),
+            a_row: GROUP,
+            a_group: stride,
+            b: matrix.line(panel.row, groups.start),
+            b_group: stride,
+            c: matrix.line(below, groups.start),
+            c_row: GROUP,
+            c_group: stride,
+            rows: self.rows.saturating_sub(below),
+            groups: groups.len(),
+            depth: panel.width,
+        };
+        // SAFETY: A is factored, B and C are the caller's own; lines below the last row are
+        // there, and hold zeros in A.
+        unsafe { product.run(self.loops, Update::Subtract) };
+    }
+}

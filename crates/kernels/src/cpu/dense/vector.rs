@@ -1,0 +1,170 @@
+//! A vector register of `f64`, of one instruction set.
+//!
+//! The methods are the intrinsics of their names and are always inlined, so that they
+//! compile to single instructions within a function that has the instruction set
+//! (`#[target_feature]`); see `loops.rs`.
+
+#![allow(unsafe_code)] // Loads, stores and instructions of an instruction set.
+
+/// One register. All methods: the CPU must have the instruction set, pointers must be
+/// valid for [`Vector::LANES`] elements (for one: [`Vector::splat`]) and, where a whole
+/// vector is moved, aligned to it.
+pub(super) trait Vector: Copy {
+    /// Numbers in it.
+    const LANES: usize;
+
+    /// All zero.
+    unsafe fn zero() -> Self;
+    /// From aligned memory.
+    unsafe fn load(from: *const f64) -> Self;
+    /// Update aligned memory.
+    unsafe fn store(self, to: *mut f64);
+    /// One number in every lane.
+    unsafe fn splat(from: *const f64) -> Self;
+    /// self + other
+    unsafe fn plus(self, other: Self) -> Self;
+    /// self - other
+    unsafe fn minus(self, other: Self) -> Self;
+    /// self + a b
+    unsafe fn plus_product(self, a: Self, b: Self) -> Self;
+    /// self - a b
+    unsafe fn minus_product(self, a: Self, b: Self) -> Self;
+}
+
+/// One implementation: the type, its lanes, its intrinsics, and how a product is added
+/// and subtracted.
+#[cfg(target_arch = "x86_64")]
+macro_rules! vector {
+    ($type:ident, $lanes:literal, $zero:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
+     |$c:ident, $a:ident, $b:ident| $plus:expr, $minus:expr) => {
+        impl Vector for $type {
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: as the trait says; so for all methods.
+                unsafe { $zero() }
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const f64) -> Self {
+                // SAFETY: as the trait says.
+                unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut f64) {
+                // SAFETY: as the trait says.
+                unsafe { $store(to, self) }
+            }
+            #[inline(always)]
+            unsafe fn splat(from: *const f64) -> Self {
+                // SAFETY: as the trait says.
+                unsafe { $splat(*from) }
+            }
+            #[inline(always)]
+            unsafe fn plus(self, other: Self) -> Self {
+                // SAFETY: as the trait says.
+                unsafe { $add(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn minus(self, other: Self) -> Self {
+                // SAFETY: as the trait says.
+                unsafe { $sub(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn plus_product(self, $a: Self, $b: Self) -> Self {
+                let $c = self;
+                // SAFETY: as the trait says.
+                unsafe { $plus }
+            }
+            #[inline(always)]
+            unsafe fn minus_product(self, $a: Self, $b: Self) -> Self {
+                let $c = self;
+                // SAFETY: as the trait says.
+                unsafe { $minus }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::*;
+
+    use super::Vector;
+
+    vector!(
+        __m512d,
+        8,
+        _mm512_setzero_pd,
+        _mm512_load_pd,
+        _mm512_store_pd,
+        _mm512_set1_pd,
+        _mm512_add_pd,
+        _mm512_sub_pd,
+        |c, a, b| _mm512_fmadd_pd(a, b, c),
+        _mm512_fnmadd_pd(a, b, c)
+    );
+    vector!(
+        __m256d,
+        4,
+        _mm256_setzero_pd,
+        _mm256_load_pd,
+        _mm256_store_pd,
+        _mm256_set1_pd,
+        _mm256_add_pd,
+        _mm256_sub_pd,
+        |c, a, b| _mm256_fmadd_pd(a, b, c),
+        _mm256_fnmadd_pd(a, b, c)
+    );
+    vector!(
+        __m128d,
+        2,
+        _mm_setzero_pd,
+        _mm_load_pd,
+        _mm_store_pd,
+        _mm_set1_pd,
+        _mm_add_pd,
+        _mm_sub_pd,
+        |c, a, b| _mm_add_pd(c, _mm_mul_pd(a, b)),
+        _mm_sub_pd(c, _mm_mul_pd(a, b))
+    );
+}
+
+/// Plain numbers, for every architecture.
+impl Vector for f64 {
+    const LANES: usize = 1;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        0.0
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: as the trait says.
+        unsafe { *from }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: as the trait says.
+        unsafe { *to = self }
+    }
+    #[inline(always)]
+    unsafe fn splat(from: *const f64) -> Self {
+        // SAFETY: as the trait says.
+        unsafe { *from }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    unsafe fn minus(self, other: Self) -> Self {
+        self - other
+    }
+    #[inline(always)]
+    unsafe fn plus_product(self, a: Self, b: Self) -> Self {
+        self + a * b
+    }
+    #[inline(always)]
+    unsafe fn minus_product(self, a: Self, b: Self) -> Self {
+        self - a * b
+    }
+}

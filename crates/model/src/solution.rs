@@ -1,0 +1,51 @@
+//! What a linear solver says of its solution.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A system of linear equations that a trial solved, and how well the solution fits it. Both
+/// residuals are finite: a kernel whose solution is not says that its result is wrong, and
+/// tells no solution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Solution {
+    /// Equations, and unknowns.
+    pub n: u64,
+    /// Elements in memory from the start of a column to that of the next. Of a matrix that
+    /// lies in groups of columns: the distance of two groups over the columns of one.
+    pub leading_dimension: u64,
+    /// Alignment of the matrix in memory, in bytes.
+    pub alignment: u64,
+    /// Largest element of |A x - b|, with A and b as they were before the solve.
+    pub residual: f64,
+    /// The residual over eps (|A| |x| + |b|) n, norms of the largest row sum, eps = 2^-53,
+    /// as HPL has it.
+    pub normalised_residual: f64,
+}
+
+impl Solution {
+    /// HPL's threshold: a normalised residual below it passes.
+    pub const THRESHOLD: f64 = 16.0;
+
+    /// Whether the solution solves the system as well as f64 allows.
+    pub fn passes(&self) -> bool {
+        self.normalised_residual < Self::THRESHOLD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_residual_passes_below_the_threshold() {
+        let of = |normalised_residual| Solution {
+            n: 1,
+            leading_dimension: 1,
+            alignment: 64,
+            residual: 0.0,
+            normalised_residual,
+        };
+        assert!(of(0.003).passes());
+        assert!(!of(16.0).passes());
+    }
+}

@@ -1,0 +1,99 @@
+//! From which size on a problem runs as fast as it gets: the smallest n whose median
+//! reaches 95 % of the best median over the n measured.
+
+use proofmark_model::{Measurement, Params, Summary, Verdict};
+
+use super::headline::{best, in_question};
+use super::label::Group;
+use super::num::percent;
+use super::sentences::like;
+
+/// Share of the best rate that counts as the best.
+const NEARLY: f64 = 0.95;
+/// Series that are told; of more, only that of the headline.
+const SERIES: usize = 4;
+
+/// What the ring of a chart means.
+pub const RING: &str =
+    "Ring: the smallest n with 95 % of the line's best rate; none where only the largest n has it.";
+
+/// Where a series saturates.
+struct Saturation<'a> {
+    /// The smallest that reaches nearly the best.
+    at: &'a Measurement,
+    best: &'a Measurement,
+    /// Whether that is the smallest n, and the largest one.
+    ends: [bool; 2],
+}
+
+/// Of measurements that differ in n alone; `None` where fewer than two have a rate.
+fn of<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
+    let mut told: Vec<(u64, &Measurement, &Summary)> = series
+        .iter()
+        .filter(|m| m.verdict != Verdict::Invalid)
+        .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, m.summary.as_ref()?)))
+        .filter(|(_, _, s)| s.median.is_finite() && s.median > 0.0)
+        .collect();
+    told.sort_by_key(|(n, _, _)| *n);
+    let (least, most) = (told.first()?.0, told.last()?.0);
+    let best = told.iter().max_by(|a, b| a.2.median.total_cmp(&b.2.median))?;
+    let (n, at, _) = told.iter().find(|(_, _, s)| s.median >= NEARLY * best.2.median)?;
+    (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
+}
+
+/// The series among these, each along n.
+fn series<'a>(members: &[&'a Measurement]) -> Vec<Vec<&'a Measurement>> {
+    let mut out: Vec<Vec<&Measurement>> = Vec::new();
+    for m in members {
+        if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
+            out.push(like(members, m, &[Params::SIZE]));
+        }
+    }
+    out
+}
+
+/// The points at which the series among these saturate, as far as the largest n shows it.
+pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
+    if group.axis != Params::SIZE {
+        return Vec::new();
+    }
+    let shown = series(members).into_iter().filter_map(|s| of(&s)).filter(|s| !s.ends[1]);
+    shown.map(|s| s.at).collect()
+}
+
+/// A sentence a series.
+pub fn sentences(group: &Group) -> Vec<String> {
+    if group.axis != Params::SIZE {
+        return Vec::new();
+    }
+    let asked = in_question(group);
+    let turns = |m: &&Measurement| group.oversubscribed(m);
+    let fair: Vec<&Measurement> = asked.iter().copied().filter(|m| !turns(m)).collect();
+    let mut series = series(if fair.is_empty() { &asked } else { &fair });
+    if series.len() > SERIES {
+        let hero = best(group, &asked).map(|(m, _)| m);
+        series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
+    }
+    series.iter().filter_map(|s| sentence(group, &of(s)?)).collect()
+}
+
+fn sentence(group: &Group, s: &Saturation) -> Option<String> {
+    let n = group.text(s.at, Params::SIZE)?;
+    let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percent);
+    let near =
+        of_ceiling.map_or_else(String::new, |p| format!(" The best is {p} % of its ceiling."));
+    let rate = match group.short_without(s.at, &[Params::SIZE]) {
+        name if name.is_empty() => "The rate".to_owned(),
+        name => format!("With {name} the rate"),
+    };
+    Some(match s.ends {
+        [_, true] => format!(
+            "{rate} may not have saturated yet: only the largest n, {n}, reaches 95 % of the \
+             best.{near}"
+        ),
+        [true, _] => {
+            format!("{rate} is saturated at the smallest n measured, {n} (95 % of the best).{near}")
+        }
+        _ => format!("{rate} saturates at n\u{a0}=\u{a0}{n} (95 % of the best).{near}"),
+    })
+}
