@@ -29,7 +29,7 @@ impl Back<'_> {
     /// One thread's part: thread `index` of `of`. The right-hand side is column n.
     ///
     /// # Safety
-    /// Only these threads use the matrices meanwhile, and the CPU has the tiles'
+    /// Only these threads use the matrices meanwhile, and the CPU has the loops'
     /// instructions.
     pub(super) unsafe fn run(&self, index: usize, of: usize) {
         let mut end = self.n.div_ceil(GROUP);

@@ -14,7 +14,7 @@ use proofmark_engine::Barrier;
 use super::matrix::{GROUP, Matrix};
 use super::product::Product;
 use super::random::element;
-use super::tile::{MOST_ROWS, Update, fetch_nearer};
+use super::tile::{MOST_ROWS, Tile, Update, fetch_nearer};
 use super::{Line, Shape, share};
 
 /// Where the parts lie, in elements.
@@ -203,17 +203,19 @@ impl Gemm {
     ) {
         let whole = rows.len() / MOST_ROWS * MOST_ROWS;
         let product = |row: usize, count: usize, c: *mut f64, c_row: usize| Product {
-            a: self.row(Which::A, rows.start + row).wrapping_add(columns.start),
-            a_row: self.stride(),
-            a_group: GROUP,
-            b: b.line(0, 0),
-            b_group: b.stride(),
-            c,
-            c_row,
-            c_group: GROUP,
+            first: Tile {
+                a: self.row(Which::A, rows.start + row).wrapping_add(columns.start),
+                a_row: self.stride(),
+                a_group: GROUP,
+                b: b.line(0, 0),
+                b_group: b.stride(),
+                c,
+                c_row,
+                c_group: GROUP,
+                depth: columns.len() / GROUP,
+            },
             rows: count,
             groups: groups.len(),
-            depth: columns.len() / GROUP,
         };
         let c =
             |row: usize| self.row(Which::C, rows.start + row).wrapping_add(groups.start * GROUP);
@@ -228,7 +230,7 @@ impl Gemm {
             let count = MOST_GROUPS.min(groups.len() - part);
             let to = buffer.as_mut_ptr().cast::<f64>();
             let mut product = product(whole, rest, to, MOST_GROUPS * GROUP);
-            product.b = b.line(0, part);
+            product.first.b = b.line(0, part);
             product.groups = count;
             // SAFETY: the buffer holds as many rows as any tile, and as many groups.
             unsafe { product.run(self.shape.loops, Update::Set) };

@@ -15,7 +15,7 @@ pub(super) struct TileLoop {
     pub(super) rows: usize,
     pub(super) groups: usize,
     /// See [`tile::multiply`].
-    pub(super) run: unsafe fn(&Tile, Update),
+    pub(super) run: unsafe fn(&Tile, usize, Update),
 }
 
 /// Solves a triangular system for some groups of columns.
@@ -93,16 +93,16 @@ macro_rules! loops {
 
             $(
                 #[$with]
-                unsafe fn $product(t: &Tile, update: Update) {
+                unsafe fn $product(t: &Tile, next_a: usize, update: Update) {
                     // SAFETY: as the caller vouches.
                     unsafe {
                         // How to update is known while compiling, where the time goes.
                         match (update, t.a_row) {
                             (Update::Subtract, GROUP) => {
-                                tile::multiply::<$vector, $rows, { $groups * PER }, true>(t, Update::Subtract);
+                                tile::multiply::<$vector, $rows, { $groups * PER }, true>(t, next_a, Update::Subtract);
                             }
                             (update, _) => {
-                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, update);
+                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, next_a, update);
                             }
                         }
                     }

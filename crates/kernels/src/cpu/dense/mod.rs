@@ -33,7 +33,7 @@ use proofmark_model::{AUTO, CacheKind, Host, Knob, KnobKind, Params};
 use self::loops::Loops;
 use self::matrix::{GROUP, Matrix};
 use self::product::Product;
-use self::tile::Update;
+use self::tile::{Tile, Update};
 use super::isa::Isa;
 use crate::declare::{choice, knob, threads_knob};
 
@@ -140,17 +140,19 @@ pub(super) fn warm(shape: &Shape) {
     };
     let [a, b, c] = [at(0), at(1), at(2)];
     let product = Product {
-        a: a.line(0, 0),
-        a_row: GROUP,
-        a_group: a.stride(),
-        b: b.line(0, 0),
-        b_group: b.stride(),
-        c: c.line(0, 0),
-        c_row: GROUP,
-        c_group: c.stride(),
+        first: Tile {
+            a: a.line(0, 0),
+            a_row: GROUP,
+            a_group: a.stride(),
+            b: b.line(0, 0),
+            b_group: b.stride(),
+            c: c.line(0, 0),
+            c_row: GROUP,
+            c_group: c.stride(),
+            depth: GROUPS,
+        },
         rows: SIDE,
         groups: GROUPS,
-        depth: GROUPS,
     };
     let start = monotonic();
     while monotonic() - start < AHEAD_S {

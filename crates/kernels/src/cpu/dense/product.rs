@@ -7,21 +7,15 @@ use std::ops::Range;
 use super::loops::Loops;
 use super::tile::{Tile, Update};
 
-/// C = A B, added or subtracted: `rows` of A and C, `depth` groups of A, `groups` of B and
-/// C. Strides in elements; a row of B is a line, and the next one follows it.
+/// C = A B, or C with it added or subtracted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product {
-    pub(super) a: *const f64,
-    pub(super) a_row: usize,
-    pub(super) a_group: usize,
-    pub(super) b: *const f64,
-    pub(super) b_group: usize,
-    pub(super) c: *mut f64,
-    pub(super) c_row: usize,
-    pub(super) c_group: usize,
+    /// The tile of the first rows and groups.
+    pub(super) first: Tile,
+    /// Rows of A and C.
     pub(super) rows: usize,
+    /// Groups of B and C.
     pub(super) groups: usize,
-    pub(super) depth: usize,
 }
 
 impl Product {
@@ -32,24 +26,20 @@ impl Product {
     /// All are valid, [`super::tile::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
     /// else writes to A and B or uses C; the CPU has the loops' instructions.
     pub(super) unsafe fn run(&self, loops: &Loops, update: Update) {
+        let first = &self.first;
         for (groups, tile_loop) in split(0..self.groups, loops.tiles, |t| t.groups) {
             for row in (0..self.rows).step_by(tile_loop.rows) {
                 for (i, group) in groups.clone().step_by(tile_loop.groups).enumerate() {
                     let tile = Tile {
-                        a: self.a.wrapping_add(row * self.a_row),
-                        a_row: self.a_row,
-                        a_group: self.a_group,
-                        b: self.b.wrapping_add(group * self.b_group),
-                        b_group: self.b_group,
-                        c: self.c.wrapping_add(row * self.c_row + group * self.c_group),
-                        c_row: self.c_row,
-                        c_group: self.c_group,
-                        depth: self.depth,
-                        // Each tile has one row of the next rows fetched.
-                        next_a: (tile_loop.rows + i.min(tile_loop.rows - 1)) * self.a_row,
+                        a: first.a.wrapping_add(row * first.a_row),
+                        b: first.b.wrapping_add(group * first.b_group),
+                        c: first.c.wrapping_add(row * first.c_row + group * first.c_group),
+                        ..*first
                     };
+                    // Each tile has one row of the next rows fetched.
+                    let next_a = (tile_loop.rows + i.min(tile_loop.rows - 1)) * first.a_row;
                     // SAFETY: as the caller vouches.
-                    unsafe { (tile_loop.run)(&tile, update) };
+                    unsafe { (tile_loop.run)(&tile, next_a, update) };
                 }
             }
         }

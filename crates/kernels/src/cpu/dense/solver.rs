@@ -108,7 +108,7 @@ impl System {
         let Shape { n, threads, loops, .. } = self.shape;
         let Self { matrix, sums, x, barrier, .. } = self;
         let back = Back { loops, matrix: *matrix, n, sums: *sums, x: *x, barrier };
-        // SAFETY: only the system's threads use its memory, and `Shape` found the tiles'
+        // SAFETY: only the system's threads use its memory, and `Shape` found the loops'
         // instructions here.
         unsafe {
             attempt.lu.run(index == 0)?;

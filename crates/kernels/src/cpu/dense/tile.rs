@@ -45,8 +45,6 @@ pub(super) struct Tile {
     pub(super) c_group: usize,
     /// Columns of A and rows of B, in groups of 8.
     pub(super) depth: usize,
-    /// From each row of A to one that is needed soon: fetched meanwhile.
-    pub(super) next_a: usize,
 }
 
 /// The same pointer, of which the compiler does not know that: so it works out addresses
@@ -86,7 +84,8 @@ pub(super) fn fetch_nearer(line: *const f64) {
 }
 
 /// The tile's product, R rows by N vectors. LINES: the rows of A lie in lines that follow
-/// each other, so that their distance is known while compiling.
+/// each other, so that their distance is known while compiling. `next_a`: from each row of A
+/// to one that is needed soon, which is fetched meanwhile.
 ///
 /// # Safety
 /// The CPU has V's instructions. A is valid for R rows, or as many as it has lines for, of
@@ -94,6 +93,7 @@ pub(super) fn fetch_nearer(line: *const f64) {
 #[inline(always)]
 pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const LINES: bool>(
     t: &Tile,
+    next_a: usize,
     update: Update,
 ) {
     let per = GROUP / V::LANES;
@@ -110,7 +110,7 @@ pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const L
                     fetch_to_write(t.c.wrapping_add(row * t.c_row + group * t.c_group));
                 }
             }
-            fetch_nearer(a.wrapping_add(t.next_a));
+            fetch_nearer(a.wrapping_add(next_a));
             group_of::<V, R, N>(&mut sums, (a, a_row), (b, t.b_group));
             a = a.wrapping_add(t.a_group);
             b = b.wrapping_add(GROUP * GROUP);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::loops::Loops;
 use super::matrix::{GROUP, Matrix};
 use super::product::{Product, split};
-use super::tile::{Update, fetch_to_write};
+use super::tile::{Tile, Update, fetch_to_write};
 
 /// Groups that hold L, and the rows from which they do: columns `groups`, of which the
 /// first is on the diagonal in row `row`.
@@ -85,17 +85,19 @@ impl Elimination<'_> {
         let (matrix, stride) = (&self.matrix, self.matrix.stride());
         let below = panel.below();
         let product = Product {
-            a: matrix.line(below, panel.group),
-            a_row: GROUP,
-            a_group: stride,
-            b: matrix.line(panel.row, groups.start),
-            b_group: stride,
-            c: matrix.line(below, groups.start),
-            c_row: GROUP,
-            c_group: stride,
+            first: Tile {
+                a: matrix.line(below, panel.group),
+                a_row: GROUP,
+                a_group: stride,
+                b: matrix.line(panel.row, groups.start),
+                b_group: stride,
+                c: matrix.line(below, groups.start),
+                c_row: GROUP,
+                c_group: stride,
+                depth: panel.width,
+            },
             rows: self.rows.saturating_sub(below),
             groups: groups.len(),
-            depth: panel.width,
         };
         // SAFETY: A is factored, B and C are the caller's own; lines below the last row are
         // there, and hold zeros in A.
