@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use proofmark_model::{FileState, Host, KernelSpec, NetworkTraffic, Params, Policy, Solution};
 
+use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
 
 /// Why a kernel cannot run a point here, in words for a person.
@@ -226,6 +227,12 @@ pub trait Load {
     /// cycles that it took by the chain's own count. `None`: the load does not
     /// lower a core's clock, and a plain chain tells it.
     fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
+        None
+    }
+
+    /// The clock as the load read it while it last ran, where it can be interrupted for
+    /// that: better than what is read before and after.
+    fn clock_samples(&self) -> Option<&ClockSamples> {
         None
     }
 

@@ -35,8 +35,32 @@ impl LoadClock {
     }
 }
 
-/// The clock over all threads. The spread is the median over the threads of the
-/// gap between before and after.
+/// One thread's clock in one trial.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TrialClock {
+    /// Before and after it.
+    pub(crate) around: [Option<LoadClock>; 2],
+    /// In it, and the standard error as a share of it, where the load reads it itself.
+    pub(crate) within: Option<(f64, f64)>,
+}
+
+impl TrialClock {
+    /// The clock under the load, and how well it is known: how far it changed between before
+    /// and after, or its standard error.
+    fn under_load(&self) -> Option<(f64, Option<f64>)> {
+        if let Some((hz, error)) = self.within {
+            return Some((hz, Some(error)));
+        }
+        match self.around {
+            [Some(before), Some(after)] => {
+                Some((f64::midpoint(before.hz, after.hz), Some((before.hz / after.hz - 1.0).abs())))
+            }
+            [one, other] => Some((one.or(other)?.hz, None)),
+        }
+    }
+}
+
+/// The clock over all threads. The spread is the median over the threads.
 pub(crate) struct ClockSummary {
     pub(crate) mean: f64,
     pub(crate) spread: f64,
@@ -44,27 +68,20 @@ pub(crate) struct ClockSummary {
 }
 
 impl ClockSummary {
-    /// Of each thread's readings before and after a trial.
-    pub(crate) fn of(clocks: &[[Option<LoadClock>; 2]]) -> Option<Self> {
-        let readings: Vec<LoadClock> = clocks.iter().flatten().flatten().copied().collect();
-        if readings.is_empty() {
-            return None;
-        }
-        let mean_of =
-            |f: fn(&LoadClock) -> f64| readings.iter().map(f).sum::<f64>() / readings.len() as f64;
-        let plain = Reading {
-            by_adds: mean_of(|r| r.plain.by_adds),
-            by_second: mean_of(|r| r.plain.by_second),
+    /// Of each thread's clock in a trial.
+    pub(crate) fn of(clocks: &[TrialClock]) -> Option<Self> {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let (hz, spreads): (Vec<f64>, Vec<Option<f64>>) =
+            clocks.iter().filter_map(TrialClock::under_load).unzip();
+        let spreads: Vec<f64> = spreads.into_iter().flatten().collect();
+        let plain = |of: fn(&Reading) -> f64| {
+            let readings = clocks.iter().flat_map(|c| c.around).flatten();
+            mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
         };
-        let gaps: Vec<f64> = clocks
-            .iter()
-            .filter_map(|[before, after]| {
-                Some((before.as_ref()?.hz / after.as_ref()?.hz - 1.0).abs())
-            })
-            .collect();
+        let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
         Some(Self {
-            mean: mean_of(|r| r.hz),
-            spread: median(&gaps)?,
+            mean: mean(&hz),
+            spread: median(&spreads)?,
             disagreement: plain.disagreement(),
         })
     }
@@ -80,10 +97,22 @@ mod tests {
             let plain = Reading { by_adds: hz, by_second: hz };
             Some(LoadClock { hz, plain })
         };
+        let clock = |around| TrialClock { around, within: None };
         // Two cores at different clocks, each of which falls by 1 %.
-        let s = ClockSummary::of(&[[at(4.04e9), at(4.0e9)], [at(3.03e9), at(3.0e9)]]).unwrap();
+        let clocks = [[at(4.04e9), at(4.0e9)], [at(3.03e9), at(3.0e9)]].map(clock);
+        let s = ClockSummary::of(&clocks).unwrap();
         assert!((s.mean - 3.5175e9).abs() < 1.0, "{}", s.mean);
         assert!((s.spread - 0.01).abs() < 1e-9, "{}", s.spread);
-        assert!(ClockSummary::of(&[[None, None]]).is_none());
+        assert!(ClockSummary::of(&[TrialClock::default()]).is_none());
+    }
+
+    #[test]
+    fn what_the_load_read_itself_counts_before_what_was_read_around_it() {
+        let plain = Reading { by_adds: 3.6e9, by_second: 3.6e9 };
+        let around = [Some(LoadClock { hz: 3.6e9, plain }); 2];
+        let clock = |hz| TrialClock { around, within: Some((hz, 0.001)) };
+        let s = ClockSummary::of(&[clock(2.9e9), clock(3.1e9)]).unwrap();
+        assert!((s.mean - 3.0e9).abs() < 1.0, "{}", s.mean);
+        assert!((s.spread - 0.001).abs() < 1e-12, "{}", s.spread);
     }
 }

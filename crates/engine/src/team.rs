@@ -12,11 +12,12 @@ use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
 use crate::affinity::pin;
 use crate::barrier::Barrier;
 use crate::clock::monotonic;
+use crate::clock_samples::ClockSamples;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::kernel::{Load, Refusal, Setup};
 use crate::latency::Latencies;
-use crate::load_clock::{ClockSummary, LoadClock};
+use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
 
 /// Why a trial gave no sample.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +50,7 @@ struct Part {
     counted: u64,
     /// Bytes moved by a thread without a share of the work.
     disturbed: Option<f64>,
-    clock: [Option<LoadClock>; 2],
+    clock: TrialClock,
     counters: ThreadCounters,
     /// Told by the first thread for all.
     system: Option<SystemCounters>,
@@ -296,6 +297,7 @@ fn one_trial(
     together.finish.wait();
     let devices_after = devices();
     let after = LoadClock::read(load);
+    let within = load.clock_samples().and_then(ClockSamples::mean);
     let later = ThreadCounters::after();
     let system_after = system();
     let end = end - load.idled_s();
@@ -313,7 +315,7 @@ fn one_trial(
         end,
         counted,
         disturbed,
-        clock: [before, after],
+        clock: TrialClock { around: [before, after], within },
         counters: later.since(counters),
         latencies,
         device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),

@@ -52,7 +52,8 @@ pub struct Trial {
 pub struct Conditions {
     /// Core clock in Hz right before and after, under the trial's own load: the mean over threads.
     pub clock_hz: Option<f64>,
-    /// Largest relative gap between any two of the clock readings that `clock_hz` is made from.
+    /// Relative gap between the clock before and after the trial, or the relative standard error
+    /// of readings within it: the median over the threads.
     pub clock_spread: Option<f64>,
     /// Relative gap between two chains of different instructions; a clock that
     /// both agree on is a clock.

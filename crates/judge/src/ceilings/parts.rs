@@ -67,8 +67,8 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         let spread = median(&known(m, |c| c.clock_spread));
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
         let note = format!(
-            "median over {}, by a chain of dependent instructions right before and after each \
-             trial, under its load",
+            "median over {}, by chains of dependent instructions under its load, in each trial or \
+             right before and after it",
             counted(readings.len(), "trial")
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Amount, ClockSamples, Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
 
 use super::dense::gemm::{Gemm, Layout};
 use super::dense::{self, Shape};
-use super::isa::Element;
-use super::work::clock_chain;
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, knob, rate};
 
@@ -115,7 +113,12 @@ impl Setup for Point {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         self.0.gemm.fill(index);
-        Ok(Box::new(Part { state: Arc::clone(&self.0), index, ran: 0 }))
+        Ok(Box::new(Part {
+            state: Arc::clone(&self.0),
+            index,
+            clock: ClockSamples::default(),
+            ran: 0,
+        }))
     }
 }
 
@@ -123,6 +126,7 @@ impl Setup for Point {
 struct Part {
     state: Arc<State>,
     index: usize,
+    clock: ClockSamples,
     /// Products of the last run.
     ran: u64,
 }
@@ -130,18 +134,19 @@ struct Part {
 impl Load for Part {
     fn prepare(&mut self, _: u64) {
         self.state.gemm.clear(self.index);
-        dense::warm(&self.state.shape);
+        dense::warm(&self.state.shape, &mut self.clock);
     }
 
     fn run(&mut self, iterations: u64) {
         self.ran = iterations;
+        self.clock.begin();
         for _ in 0..iterations {
-            self.state.gemm.multiply(self.index);
+            self.state.gemm.multiply(self.index, &mut self.clock);
         }
     }
 
-    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
-        clock_chain(self.state.shape.isa, Element::F64, cycles)
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        Some(&self.clock)
     }
 
     fn verify(&mut self) -> Result<u64, String> {

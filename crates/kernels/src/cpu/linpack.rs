@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proofmark_engine::{Amount, Kernel, Load, Placement, Refusal, Setup};
+use proofmark_engine::{Amount, ClockSamples, Kernel, Load, Placement, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Knob, KnobKind, Params, Solution, Subsystem, Unit};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
-use super::isa::Element;
-use super::work::clock_chain;
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, knob, rate};
 
@@ -144,7 +142,8 @@ impl Setup for Point {
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let state = Arc::clone(&self.0);
         let attempt = state.system.attempt();
-        Ok(Box::new(Part { state, index, attempt, outcome: Ok(false) }))
+        let clock = ClockSamples::default();
+        Ok(Box::new(Part { state, index, attempt, clock, outcome: Ok(false) }))
     }
 }
 
@@ -153,6 +152,7 @@ struct Part {
     state: Arc<State>,
     index: usize,
     attempt: Arc<Attempt>,
+    clock: ClockSamples,
     /// Whether the last run solved the system.
     outcome: Result<bool, Singular>,
 }
@@ -168,19 +168,20 @@ impl Load for Part {
     fn prepare(&mut self, _: u64) {
         self.attempt = self.state.system.attempt();
         self.state.system.fill(self.index, self.element());
-        dense::warm(&self.state.shape);
+        dense::warm(&self.state.shape, &mut self.clock);
     }
 
     fn run(&mut self, iterations: u64) {
         self.outcome = Ok(false);
+        self.clock.begin();
         if iterations > 0 {
-            let solved = self.state.system.solve(&self.attempt, self.index);
+            let solved = self.state.system.solve(&self.attempt, self.index, &mut self.clock);
             self.outcome = solved.map(|()| true);
         }
     }
 
-    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
-        clock_chain(self.state.shape.isa, Element::F64, cycles)
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        Some(&self.clock)
     }
 
     fn verify(&mut self) -> Result<u64, String> {

@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proofmark_engine::Barrier;
+use proofmark_engine::{Barrier, ClockSamples};
 
 use super::matrix::{GROUP, Matrix};
 use super::product::Product;
@@ -154,7 +154,7 @@ impl Gemm {
     }
 
     /// Works out a thread's rectangle of the product.
-    pub(crate) fn multiply(&self, index: usize) {
+    pub(crate) fn multiply(&self, index: usize, clock: &mut ClockSamples) {
         let Shape { n, threads, block, .. } = self.shape;
         let (rows, columns) = Grid::of(threads).rectangle(n, index);
         let copy = self.base.wrapping_add(3 * self.layout.matrix + index * self.layout.copy);
@@ -169,7 +169,9 @@ impl Gemm {
                 let groups = group..(group + width(block)).min(columns.end);
                 self.copy_b(&b, first..first + depth * GROUP, &groups);
                 // SAFETY: the copies and the rectangle are this thread's.
-                unsafe { self.block(&b, &rows, first..first + depth * GROUP, groups, update) };
+                unsafe {
+                    self.block(&b, &rows, first..first + depth * GROUP, groups, update, clock)
+                };
             }
         }
     }
@@ -200,6 +202,7 @@ impl Gemm {
         columns: Range<usize>,
         groups: Range<usize>,
         update: Update,
+        clock: &mut ClockSamples,
     ) {
         let whole = rows.len() / MOST_ROWS * MOST_ROWS;
         let product = |row: usize, count: usize, c: *mut f64, c_row: usize| Product {
@@ -220,7 +223,7 @@ impl Gemm {
         let c =
             |row: usize| self.row(Which::C, rows.start + row).wrapping_add(groups.start * GROUP);
         // SAFETY: whole tiles end within the rectangle.
-        unsafe { product(0, whole, c(0), self.stride()).run(self.shape.loops, update) };
+        unsafe { product(0, whole, c(0), self.stride()).run(self.shape.loops, update, clock) };
         let rest = rows.len() - whole;
         if rest == 0 {
             return;
@@ -233,7 +236,7 @@ impl Gemm {
             product.first.b = b.line(0, part);
             product.groups = count;
             // SAFETY: the buffer holds as many rows as any tile, and as many groups.
-            unsafe { product.run(self.shape.loops, Update::Set) };
+            unsafe { product.run(self.shape.loops, Update::Set, clock) };
             for row in 0..rest {
                 for group in 0..count {
                     // SAFETY: a line of the rectangle.

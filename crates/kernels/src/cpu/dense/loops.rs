@@ -150,8 +150,9 @@ macro_rules! loops {
     };
 }
 
-// Measured on Redwood Cove: each load beside two 512-bit multiply-adds a cycle costs some of
-// them, so the tile with the fewest loads wins, 6 x 4 groups before 8 x 3 and 12 x 2.
+// Measured on Redwood Cove: the more is loaded beside 512-bit multiply-adds, the lower the core's
+// clock, so the tile with the fewest loads wins by a percent or two, 6 x 4 groups before 8 x 3
+// and 12 x 2.
 #[cfg(target_arch = "x86_64")]
 loops!(avx512, __m512d, #[target_feature(enable = "avx512f")], tiles: [wide = 6 x 4, middle = 12 x 2, narrow = 12 x 1], solves: [two = 2, single = 1]);
 #[cfg(target_arch = "x86_64")]

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proofmark_engine::wait_until;
+use proofmark_engine::{ClockSamples, wait_until};
 
 use super::loops::Loops;
 use super::matrix::{GROUP, Matrix};
@@ -147,10 +147,10 @@ impl<'a> Lu<'a> {
     ///
     /// # Safety
     /// Nobody else uses the matrix meanwhile, and the CPU has the loops' instructions.
-    pub(super) unsafe fn run(&self, leads: bool) -> Result<(), Singular> {
+    pub(super) unsafe fn run(&self, leads: bool, clock: &mut ClockSamples) -> Result<(), Singular> {
         if leads && self.n > 0 {
             // SAFETY: nobody touches the first panel before it is factored.
-            unsafe { self.factor(0) };
+            unsafe { self.factor(0, clock) };
         }
         for step in 0..self.cut.steps() {
             let behind = self.cut.behind(step);
@@ -166,7 +166,7 @@ impl<'a> Lu<'a> {
                 }
                 // SAFETY: the chunk is this thread's, since it alone took it in this step
                 // and the step before has ended with it.
-                unsafe { self.update(step, chunk) };
+                unsafe { self.update(step, chunk, clock) };
             }
         }
         wait_until(|| self.over() || self.all_done());
@@ -191,7 +191,7 @@ impl<'a> Lu<'a> {
 
     /// Brings a chunk up to date with a step, and factors the next panel if that was the
     /// last of it.
-    unsafe fn update(&self, step: usize, chunk: usize) {
+    unsafe fn update(&self, step: usize, chunk: usize, clock: &mut ClockSamples) {
         let panel = self.cut.panel(step);
         let groups = self.cut.groups_behind(step, chunk);
         let pivots = self.pivots(panel);
@@ -200,7 +200,7 @@ impl<'a> Lu<'a> {
             for group in groups.clone() {
                 self.work.exchange(group, panel.row, pivots);
             }
-            self.apply(panel, groups);
+            self.apply(panel, groups, clock);
         }
         self.done[chunk].store(step + 1, Ordering::Release);
         if step + 1 < self.cut.steps()
@@ -208,16 +208,16 @@ impl<'a> Lu<'a> {
             && self.missing[step + 1].fetch_sub(1, Ordering::AcqRel) == 1
         {
             // SAFETY: all of the panel is up to date, and nobody takes it in this step again.
-            unsafe { self.factor(step + 1) };
+            unsafe { self.factor(step + 1, clock) };
         }
     }
 
     /// Solves for U in these groups, and subtracts the product below.
-    unsafe fn apply(&self, panel: Panel, groups: Range<usize>) {
+    unsafe fn apply(&self, panel: Panel, groups: Range<usize>, clock: &mut ClockSamples) {
         // SAFETY: as the callers vouch.
         unsafe {
             self.work.solve(panel, groups.clone());
-            self.work.subtract_product(panel, groups);
+            self.work.subtract_product(panel, groups, clock);
         }
     }
 
@@ -227,17 +227,17 @@ impl<'a> Lu<'a> {
     }
 
     /// Factors a step's panel and tells everybody.
-    unsafe fn factor(&self, step: usize) {
+    unsafe fn factor(&self, step: usize, clock: &mut ClockSamples) {
         let panel = self.cut.panel(step);
         // SAFETY: the panel is the caller's own.
-        match unsafe { self.halves(panel) } {
+        match unsafe { self.halves(panel, clock) } {
             Ok(()) => self.factored.store(step + 1, Ordering::Release),
             Err(Singular(column)) => self.singular.store(column, Ordering::Release),
         }
     }
 
     /// Factors some groups: the left half, then with it the right one.
-    unsafe fn halves(&self, panel: Panel) -> Result<(), Singular> {
+    unsafe fn halves(&self, panel: Panel, clock: &mut ClockSamples) -> Result<(), Singular> {
         let Panel { row, group, width } = panel;
         if width == 1 {
             // SAFETY: as below.
@@ -248,13 +248,13 @@ impl<'a> Lu<'a> {
             Panel { row: left.below(), group: group + left.width, width: width - left.width };
         // SAFETY: the panel is the caller's own.
         unsafe {
-            self.halves(left)?;
+            self.halves(left, clock)?;
             let pivots = self.pivots(left);
             for group in right.group..right.group + right.width {
                 self.work.exchange(group, row, pivots);
             }
-            self.apply(left, right.group..right.group + right.width);
-            self.halves(right)?;
+            self.apply(left, right.group..right.group + right.width, clock);
+            self.halves(right, clock)?;
             let pivots = self.pivots(right);
             for group in group..right.group {
                 self.work.exchange(group, right.row, pivots);

@@ -27,7 +27,7 @@ mod vector;
 use std::borrow::Cow;
 use std::hint::black_box;
 
-use proofmark_engine::{AHEAD_S, Refusal, monotonic};
+use proofmark_engine::{AHEAD_S, ClockSamples, Refusal, monotonic};
 use proofmark_model::{AUTO, CacheKind, Host, Knob, KnobKind, Params};
 
 use self::loops::Loops;
@@ -67,7 +67,6 @@ pub(super) const BLOCK: Knob = knob(
 pub(super) struct Shape {
     pub(super) n: usize,
     pub(super) threads: usize,
-    pub(super) isa: Isa,
     pub(super) loops: &'static Loops,
     /// Groups of columns of a block.
     pub(super) block: usize,
@@ -93,7 +92,7 @@ impl Shape {
         if !nb.is_multiple_of(GROUP) {
             return Err(Refusal(format!("nb {nb} is not a multiple of {GROUP}")));
         }
-        Ok(Self { n: int("n")?, threads, isa, loops, block: nb / GROUP })
+        Ok(Self { n: int("n")?, threads, loops, block: nb / GROUP })
     }
 }
 
@@ -129,7 +128,7 @@ pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.
 #[allow(unsafe_code)] // Calls the inner loops on a matrix of its own.
-pub(super) fn warm(shape: &Shape) {
+pub(super) fn warm(shape: &Shape, clock: &mut ClockSamples) {
     const SIDE: usize = 48;
     const GROUPS: usize = SIDE / GROUP;
     let lines = matrix::lines_for(SIDE);
@@ -158,7 +157,7 @@ pub(super) fn warm(shape: &Shape) {
     while monotonic() - start < AHEAD_S {
         // SAFETY: three matrices of this function's own, with lines below the last row; the
         // loops' instructions are here.
-        unsafe { product.run(shape.loops, Update::Add) };
+        unsafe { product.run(shape.loops, Update::Add, clock) };
     }
     black_box(&memory);
 }

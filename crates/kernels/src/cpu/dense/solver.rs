@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proofmark_engine::Barrier;
+use proofmark_engine::{Barrier, ClockSamples};
 use proofmark_model::Solution;
 
 use super::back::Back;
@@ -104,14 +104,19 @@ impl System {
     ///
     /// # Errors
     /// To every thread, if the matrix is singular.
-    pub(crate) fn solve(&self, attempt: &Attempt, index: usize) -> Result<(), Singular> {
+    pub(crate) fn solve(
+        &self,
+        attempt: &Attempt,
+        index: usize,
+        clock: &mut ClockSamples,
+    ) -> Result<(), Singular> {
         let Shape { n, threads, loops, .. } = self.shape;
         let Self { matrix, sums, x, barrier, .. } = self;
         let back = Back { loops, matrix: *matrix, n, sums: *sums, x: *x, barrier };
         // SAFETY: only the system's threads use its memory, and `Shape` found the loops'
         // instructions here.
         unsafe {
-            attempt.lu.run(index == 0)?;
+            attempt.lu.run(index == 0, clock)?;
             back.run(index, threads);
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 use std::thread;
 
+use proofmark_engine::ClockSamples;
 use proofmark_model::Solution;
 use proptest::prelude::*;
 
@@ -16,7 +17,7 @@ use super::*;
 
 fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
     assert!(isa.is_here());
-    Shape { n, threads, isa, loops: loops::of(isa).unwrap(), block }
+    Shape { n, threads, loops: loops::of(isa).unwrap(), block }
 }
 
 /// Runs one function on each thread.
@@ -39,7 +40,8 @@ fn solve(
     system.begin();
     let attempt = system.attempt();
     on_all(shape.threads, |i| system.fill(i, of));
-    let outcomes = on_all(shape.threads, |i| system.solve(&attempt, i));
+    let outcomes =
+        on_all(shape.threads, |i| system.solve(&attempt, i, &mut ClockSamples::default()));
     assert!(outcomes.iter().all(|o| *o == outcomes[0]), "all threads agree: {outcomes:?}");
     outcomes[0]?;
     let mut solutions = on_all(shape.threads, |i| system.check(&attempt, i, of));
@@ -84,7 +86,8 @@ impl Kind {
 
 /// Solves and tells what is wrong with the result.
 fn passes(shape: Shape, kind: Kind, seed: u64) {
-    let what = format!("{kind:?} {} {} {}", shape.isa.name(), shape.n, shape.threads);
+    let what =
+        format!("{kind:?} {} {} tiles of {}", shape.n, shape.threads, shape.loops.tiles[0].rows);
     let (x, solution) =
         solve(shape, &kind.matrix(shape.n, seed)).unwrap_or_else(|e| panic!("{what}: {e}"));
     assert_eq!(x.len(), shape.n);
@@ -158,6 +161,26 @@ fn reference(n: usize, of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     x
 }
 
+#[test]
+fn the_clock_is_read_while_matrices_are_worked_out() {
+    for id in ["cpu.dgemm", "cpu.linpack"] {
+        let params = Params::default()
+            .with("n", 300_u64)
+            .with("threads", 1_u64)
+            .with("isa", here().last().unwrap().name())
+            .with("nb", 64_u64);
+        let setup = crate::find(id).unwrap().setup(&params).unwrap();
+        setup.begin_trial().unwrap();
+        let mut load = setup.thread(0, 1).unwrap();
+        load.prepare(1);
+        load.run(1);
+        let read = load.clock_samples().unwrap().mean();
+        assert_eq!(read.is_some(), proofmark_engine::chain::AVAILABLE, "{id}");
+        load.run(0);
+        assert_eq!(load.clock_samples().unwrap().mean(), None, "{id}: of the run before");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 200 }))]
 
@@ -204,7 +227,7 @@ proptest! {
         on_all(threads, |i| product.fill(i));
         on_all(threads, |i| product.clear(i));
         prop_assert!(check().is_err(), "nothing was multiplied");
-        on_all(threads, |i| product.multiply(i));
+        on_all(threads, |i| product.multiply(i, &mut ClockSamples::default()));
         prop_assert_eq!(check(), Ok(()));
         let (row, column, other) = (place % n, place / n % n, place / 7 % n);
         let at = |which, row, column| product.element(which, row, column);
@@ -224,7 +247,7 @@ proptest! {
                 std::ptr::swap(at(Which::C, row, column), at(Which::C, row, other));
             }
             *at(Which::B, row, column) += 0.5;
-            on_all(threads, |i| product.multiply(i));
+            on_all(threads, |i| product.multiply(i, &mut ClockSamples::default()));
             prop_assert!(check().is_err(), "B is not what it was");
         }
     }
@@ -286,7 +309,7 @@ fn a_wrong_solution_does_not_pass() {
         if fault.is_nan() {
             return system.check(&attempt, 0, &of).normalised_residual; // Nothing was solved.
         }
-        system.solve(&attempt, 0).unwrap();
+        system.solve(&attempt, 0, &mut ClockSamples::default()).unwrap();
         // SAFETY: nobody else uses the solution.
         unsafe { *system.x().as_ptr().cast_mut().add(7) *= 1.0 + fault };
         system.check(&attempt, 0, &of).normalised_residual

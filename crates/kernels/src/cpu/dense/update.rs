@@ -5,6 +5,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proofmark_engine::ClockSamples;
+
 use super::loops::Loops;
 use super::matrix::{GROUP, Matrix};
 use super::product::{Product, split};
@@ -81,7 +83,12 @@ impl Elimination<'_> {
     /// # Safety
     /// The panel is factored, its rows in the groups are solved, and nobody else uses the
     /// groups.
-    pub(super) unsafe fn subtract_product(&self, panel: Panel, groups: Range<usize>) {
+    pub(super) unsafe fn subtract_product(
+        &self,
+        panel: Panel,
+        groups: Range<usize>,
+        clock: &mut ClockSamples,
+    ) {
         let (matrix, stride) = (&self.matrix, self.matrix.stride());
         let below = panel.below();
         let product = Product {
@@ -101,6 +108,6 @@ impl Elimination<'_> {
         };
         // SAFETY: A is factored, B and C are the caller's own; lines below the last row are
         // there, and hold zeros in A.
-        unsafe { product.run(self.loops, Update::Subtract) };
+        unsafe { product.run(self.loops, Update::Subtract, clock) };
     }
 }
