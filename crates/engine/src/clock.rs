@@ -11,6 +11,13 @@ pub fn monotonic() -> f64 {
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
+/// Whole nanoseconds on CLOCK_MONOTONIC: seconds as f64 lose single ones after a long uptime.
+#[inline]
+pub(crate) fn nanos() -> i64 {
+    let t = clock_gettime(ClockId::Monotonic);
+    t.tv_sec * 1_000_000_000 + t.tv_nsec
+}
+
 /// A source of time for the scheduler, so that tests can bring their own.
 pub trait Clock {
     /// Seconds since some fixed moment; never goes back.
@@ -41,11 +48,6 @@ pub struct Precision {
 /// successive readings, and the mean cost of a reading in the fastest of eight batches.
 pub fn precision() -> Precision {
     const BATCH: u32 = 2000;
-    // Whole nanoseconds: as f64 seconds, a long uptime would hide single nanoseconds.
-    let nanos = || {
-        let t = clock_gettime(ClockId::Monotonic);
-        t.tv_sec * 1_000_000_000 + t.tv_nsec
-    };
     let mut step: Option<i64> = None;
     let mut batch_ns = i64::MAX;
     for _ in 0..8 {

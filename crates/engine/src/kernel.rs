@@ -225,7 +225,7 @@ pub trait Load {
     /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
     /// among instructions that are as heavy on the core as the load's; returns the
     /// cycles that it took by the chain's own count. `None`: the load does not
-    /// lower a core's clock, and a plain chain tells it.
+    /// lower a core's clock, so that a plain chain tells it, or has [`Load::clock_samples`].
     fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
         None
     }

@@ -15,7 +15,7 @@ pub(crate) struct LoadClock {
     /// By a chain within the load where it has one, else by the plain chain.
     hz: f64,
     /// The plain chains, which check each other.
-    plain: Reading,
+    pub(crate) plain: Reading,
 }
 
 impl LoadClock {
@@ -39,28 +39,21 @@ impl LoadClock {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TrialClock {
     /// Before and after it.
-    pub(crate) around: [Option<LoadClock>; 2],
-    /// In it, and the standard error as a share of it, where the load reads it itself.
+    pub(crate) around: Option<[LoadClock; 2]>,
+    /// In it, and its standard deviation as a share of it, where the load reads it itself.
     pub(crate) within: Option<(f64, f64)>,
 }
 
 impl TrialClock {
-    /// The clock under the load, and how well it is known: how far it changed between before
-    /// and after, or its standard error.
-    fn under_load(&self) -> Option<(f64, Option<f64>)> {
-        if let Some((hz, error)) = self.within {
-            return Some((hz, Some(error)));
-        }
-        match self.around {
-            [Some(before), Some(after)] => {
-                Some((f64::midpoint(before.hz, after.hz), Some((before.hz / after.hz - 1.0).abs())))
-            }
-            [one, other] => Some((one.or(other)?.hz, None)),
-        }
+    /// The clock as read before and after, and how far it changed.
+    fn around(&self) -> Option<(f64, f64)> {
+        let [before, after] = self.around?;
+        Some((f64::midpoint(before.hz, after.hz), (before.hz / after.hz - 1.0).abs()))
     }
 }
 
-/// The clock over all threads. The spread is the median over the threads.
+/// The clock over all threads: of those that read it within the trial, if any did. The
+/// spread is the median over the threads.
 pub(crate) struct ClockSummary {
     pub(crate) mean: f64,
     pub(crate) spread: f64,
@@ -71,11 +64,14 @@ impl ClockSummary {
     /// Of each thread's clock in a trial.
     pub(crate) fn of(clocks: &[TrialClock]) -> Option<Self> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let (hz, spreads): (Vec<f64>, Vec<Option<f64>>) =
-            clocks.iter().filter_map(TrialClock::under_load).unzip();
-        let spreads: Vec<f64> = spreads.into_iter().flatten().collect();
+        let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();
+        let known = match within.is_empty() {
+            true => clocks.iter().filter_map(TrialClock::around).collect(),
+            false => within,
+        };
+        let (hz, spreads): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
         let plain = |of: fn(&Reading) -> f64| {
-            let readings = clocks.iter().flat_map(|c| c.around).flatten();
+            let readings = clocks.iter().filter_map(|c| c.around).flatten();
             mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
         };
         let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
@@ -95,9 +91,9 @@ mod tests {
     fn the_clock_of_many_cores_is_their_mean_and_its_spread_that_of_time() {
         let at = |hz: f64| {
             let plain = Reading { by_adds: hz, by_second: hz };
-            Some(LoadClock { hz, plain })
+            LoadClock { hz, plain }
         };
-        let clock = |around| TrialClock { around, within: None };
+        let clock = |around| TrialClock { around: Some(around), within: None };
         // Two cores at different clocks, each of which falls by 1 %.
         let clocks = [[at(4.04e9), at(4.0e9)], [at(3.03e9), at(3.0e9)]].map(clock);
         let s = ClockSummary::of(&clocks).unwrap();
@@ -109,9 +105,11 @@ mod tests {
     #[test]
     fn what_the_load_read_itself_counts_before_what_was_read_around_it() {
         let plain = Reading { by_adds: 3.6e9, by_second: 3.6e9 };
-        let around = [Some(LoadClock { hz: 3.6e9, plain }); 2];
+        let around = Some([LoadClock { hz: 3.6e9, plain }; 2]);
         let clock = |hz| TrialClock { around, within: Some((hz, 0.001)) };
-        let s = ClockSummary::of(&[clock(2.9e9), clock(3.1e9)]).unwrap();
+        // The last one did too little to read it.
+        let without = TrialClock { around, within: None };
+        let s = ClockSummary::of(&[clock(2.9e9), clock(3.1e9), without]).unwrap();
         assert!((s.mean - 3.0e9).abs() < 1.0, "{}", s.mean);
         assert!((s.spread - 0.001).abs() < 1e-12, "{}", s.spread);
     }

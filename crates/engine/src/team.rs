@@ -12,7 +12,6 @@ use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
 use crate::affinity::pin;
 use crate::barrier::Barrier;
 use crate::clock::monotonic;
-use crate::clock_samples::ClockSamples;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::kernel::{Load, Refusal, Setup};
@@ -297,9 +296,11 @@ fn one_trial(
     together.finish.wait();
     let devices_after = devices();
     let after = LoadClock::read(load);
-    let within = load.clock_samples().and_then(ClockSamples::mean);
     let later = ThreadCounters::after();
     let system_after = system();
+    let around = before.zip(after).map(|(before, after)| [before, after]);
+    let plain = around.map(|[before, after]| before.plain.by_adds.max(after.plain.by_adds));
+    let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
     let end = end - load.idled_s();
     if let Some(reason) = load.failure() {
         return Err(TeamError::Refused(reason));
@@ -315,7 +316,7 @@ fn one_trial(
         end,
         counted,
         disturbed,
-        clock: TrialClock { around: [before, after], within },
+        clock: TrialClock { around, within },
         counters: later.since(counters),
         latencies,
         device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),

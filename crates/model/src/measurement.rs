@@ -50,10 +50,11 @@ pub struct Trial {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Conditions {
-    /// Core clock in Hz right before and after, under the trial's own load: the mean over threads.
+    /// Core clock in Hz under the trial's own load, right before and after it or while it ran: the
+    /// mean over threads.
     pub clock_hz: Option<f64>,
-    /// Relative gap between the clock before and after the trial, or the relative standard error
-    /// of readings within it: the median over the threads.
+    /// Relative gap between the clock before and after the trial, or the relative standard deviation
+    /// of readings while it ran: the median over the threads.
     pub clock_spread: Option<f64>,
     /// Relative gap between two chains of different instructions; a clock that
     /// both agree on is a clock.

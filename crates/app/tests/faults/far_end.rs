@@ -298,7 +298,7 @@ fn a_server_outlives_its_terminal_if_it_was_told_to() {
     assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
     let (said, code) = far.end("TERM");
     assert_eq!(code, Some(0), "{said}");
-    let (said, code) = Served::here(&key).end("HUP");
+    let (said, code) = Served::here_in_terminal(&key).end("HUP");
     assert_eq!(code, Some(0), "{said}");
 }
 

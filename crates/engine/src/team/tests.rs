@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::clock_samples::ClockSamples;
 use crate::kernel::Amount;
 
 /// Sleeps as many milliseconds as it has iterations; thread 1 sets off late.
@@ -245,4 +246,52 @@ fn time_that_a_load_only_waited_at_its_end_does_not_count() {
     let seconds: Vec<_> = (0..3).map(|_| team.trial(&[10, 200], 5).unwrap().seconds).collect();
     assert!(seconds.iter().all(|s| *s >= 0.19), "{seconds:?}");
     assert!(seconds.iter().any(|s| *s < 0.3), "{seconds:?}");
+}
+
+/// Has read the clock itself, at that share of the plain one.
+struct Reader(ClockSamples);
+
+impl Load for Reader {
+    fn run(&mut self, iterations: u64) {
+        thread::sleep(Duration::from_millis(iterations));
+    }
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        Some(&self.0)
+    }
+    fn verify(&mut self) -> Result<u64, String> {
+        Ok(1)
+    }
+}
+
+struct Readers(f64);
+
+impl Setup for Readers {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Reader(ClockSamples::of(&[self.0; 5]))))
+    }
+}
+
+#[test]
+fn the_clock_of_a_trial_is_what_its_load_read() {
+    let Some(plain) = crate::chain::read_clock(200e-6, 50) else {
+        eprintln!("skipped: no chains on this architecture");
+        return;
+    };
+    let clock = |share: f64| {
+        let setup: Arc<dyn Setup> = Arc::new(Readers(share * plain.by_adds));
+        let team = Team::start(&setup, 2, &[], Watched::default()).unwrap();
+        team.trial(&[1, 1], 0).unwrap().conditions.clock_hz.unwrap()
+    };
+    // A clock may step, and other work may slow the plain chain.
+    let read = clock(0.8);
+    assert!((read / plain.by_adds - 0.8).abs() < 1e-9, "{read}");
+    // What no core does is not believed.
+    let read = clock(0.1);
+    assert!(read > 0.5 * plain.by_adds, "{read}");
 }

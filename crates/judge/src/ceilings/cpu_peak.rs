@@ -96,11 +96,11 @@ impl CeilingRule for CpuPeak {
          instructions per cycle x lanes x operations per lane. Cores are usable physical cores, no \
          more than there are threads and no more than the CPU quota allows; hardware threads of one \
          core share its ports and count once. The clock is measured under that very load, right \
-         before and after each trial, or, of dense matrices, while they are worked out. Instructions per cycle come from a table by core design, each \
+         before and after each trial, or, of dense matrices, between their tiles. Instructions per cycle come from a table by core design, each \
          row with its source; where sources differ the faster figure is taken. A fused multiply-add \
          counts as two operations. Dense matrices (cpu.dgemm, cpu.linpack) are held against the same \
          ports in f64: what they copy, exchange and wait for is no operation, and keeps them below. \
-         Uncertainty: the median spread of the clock readings of a trial (of many readings the standard error), \
+         Uncertainty: the median spread of the clock readings of a trial (of many readings their standard deviation), \
          at least 0.5 %; 5 % where the clock could not be measured under the load; under a CPU quota \
          also one quota period (100 ms) over the length of a trial, since a trial may begin with \
          the rest of a period."

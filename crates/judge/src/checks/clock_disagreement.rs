@@ -23,8 +23,8 @@ impl Check for ClockDisagreement {
     fn about(&self) -> &'static str {
         "The clock is measured by two chains of different dependent instructions. If they differ by \
          more than 2 % (median over the trials), one of them does not take the cycles that it is \
-         known for on this core, or something else ran meanwhile; the ceiling rests on that clock, so \
-         the measurement is suspect. Look whether the core is shared, and compare with the reported \
+         known for on this core, or something else ran meanwhile; the ceiling rests on chains like \
+         these, so the measurement is suspect. Look whether the core is shared, and compare with the reported \
          frequency."
     }
 

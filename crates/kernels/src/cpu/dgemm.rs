@@ -134,7 +134,7 @@ struct Part {
 impl Load for Part {
     fn prepare(&mut self, _: u64) {
         self.state.gemm.clear(self.index);
-        dense::warm(&self.state.shape, &mut self.clock);
+        dense::warm(&self.state.shape);
     }
 
     fn run(&mut self, iterations: u64) {

@@ -168,7 +168,7 @@ impl Load for Part {
     fn prepare(&mut self, _: u64) {
         self.attempt = self.state.system.attempt();
         self.state.system.fill(self.index, self.element());
-        dense::warm(&self.state.shape, &mut self.clock);
+        dense::warm(&self.state.shape);
     }
 
     fn run(&mut self, iterations: u64) {

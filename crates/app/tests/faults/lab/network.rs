@@ -178,6 +178,12 @@ impl Served {
         Self::start(super::wrap(&mut command, "trap '' HUP; exec \"$0\" \"$@\""))
     }
 
+    /// The same as a terminal starts it, even if these tests themselves run under `nohup`.
+    pub fn here_in_terminal(key: &Path) -> Self {
+        let mut command = serve("127.0.0.1:0", key);
+        Self::start(super::wrap(&mut command, "exec env --default-signal=HUP \"$0\" \"$@\""))
+    }
+
     /// The same where the kernel seems to have been booted under the id in a file; `None`
     /// where this user may not mount.
     pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {

@@ -223,7 +223,9 @@ impl Gemm {
         let c =
             |row: usize| self.row(Which::C, rows.start + row).wrapping_add(groups.start * GROUP);
         // SAFETY: whole tiles end within the rectangle.
-        unsafe { product(0, whole, c(0), self.stride()).run(self.shape.loops, update, clock) };
+        unsafe {
+            product(0, whole, c(0), self.stride()).run(self.shape.loops, update, Some(clock))
+        };
         let rest = rows.len() - whole;
         if rest == 0 {
             return;
@@ -236,7 +238,7 @@ impl Gemm {
             product.first.b = b.line(0, part);
             product.groups = count;
             // SAFETY: the buffer holds as many rows as any tile, and as many groups.
-            unsafe { product.run(self.shape.loops, Update::Set, clock) };
+            unsafe { product.run(self.shape.loops, Update::Set, None) };
             for row in 0..rest {
                 for group in 0..count {
                     // SAFETY: a line of the rectangle.

@@ -150,7 +150,7 @@ impl<'a> Lu<'a> {
     pub(super) unsafe fn run(&self, leads: bool, clock: &mut ClockSamples) -> Result<(), Singular> {
         if leads && self.n > 0 {
             // SAFETY: nobody touches the first panel before it is factored.
-            unsafe { self.factor(0, clock) };
+            unsafe { self.factor(0) };
         }
         for step in 0..self.cut.steps() {
             let behind = self.cut.behind(step);
@@ -200,7 +200,7 @@ impl<'a> Lu<'a> {
             for group in groups.clone() {
                 self.work.exchange(group, panel.row, pivots);
             }
-            self.apply(panel, groups, clock);
+            self.apply(panel, groups, Some(clock));
         }
         self.done[chunk].store(step + 1, Ordering::Release);
         if step + 1 < self.cut.steps()
@@ -208,12 +208,12 @@ impl<'a> Lu<'a> {
             && self.missing[step + 1].fetch_sub(1, Ordering::AcqRel) == 1
         {
             // SAFETY: all of the panel is up to date, and nobody takes it in this step again.
-            unsafe { self.factor(step + 1, clock) };
+            unsafe { self.factor(step + 1) };
         }
     }
 
     /// Solves for U in these groups, and subtracts the product below.
-    unsafe fn apply(&self, panel: Panel, groups: Range<usize>, clock: &mut ClockSamples) {
+    unsafe fn apply(&self, panel: Panel, groups: Range<usize>, clock: Option<&mut ClockSamples>) {
         // SAFETY: as the callers vouch.
         unsafe {
             self.work.solve(panel, groups.clone());
@@ -227,17 +227,17 @@ impl<'a> Lu<'a> {
     }
 
     /// Factors a step's panel and tells everybody.
-    unsafe fn factor(&self, step: usize, clock: &mut ClockSamples) {
+    unsafe fn factor(&self, step: usize) {
         let panel = self.cut.panel(step);
         // SAFETY: the panel is the caller's own.
-        match unsafe { self.halves(panel, clock) } {
+        match unsafe { self.halves(panel) } {
             Ok(()) => self.factored.store(step + 1, Ordering::Release),
             Err(Singular(column)) => self.singular.store(column, Ordering::Release),
         }
     }
 
     /// Factors some groups: the left half, then with it the right one.
-    unsafe fn halves(&self, panel: Panel, clock: &mut ClockSamples) -> Result<(), Singular> {
+    unsafe fn halves(&self, panel: Panel) -> Result<(), Singular> {
         let Panel { row, group, width } = panel;
         if width == 1 {
             // SAFETY: as below.
@@ -248,13 +248,13 @@ impl<'a> Lu<'a> {
             Panel { row: left.below(), group: group + left.width, width: width - left.width };
         // SAFETY: the panel is the caller's own.
         unsafe {
-            self.halves(left, clock)?;
+            self.halves(left)?;
             let pivots = self.pivots(left);
             for group in right.group..right.group + right.width {
                 self.work.exchange(group, row, pivots);
             }
-            self.apply(left, right.group..right.group + right.width, clock);
-            self.halves(right, clock)?;
+            self.apply(left, right.group..right.group + right.width, None);
+            self.halves(right)?;
             let pivots = self.pivots(right);
             for group in group..right.group {
                 self.work.exchange(group, right.row, pivots);

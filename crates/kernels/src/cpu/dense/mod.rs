@@ -27,7 +27,7 @@ mod vector;
 use std::borrow::Cow;
 use std::hint::black_box;
 
-use proofmark_engine::{AHEAD_S, ClockSamples, Refusal, monotonic};
+use proofmark_engine::{AHEAD_S, Refusal, monotonic};
 use proofmark_model::{AUTO, CacheKind, Host, Knob, KnobKind, Params};
 
 use self::loops::Loops;
@@ -128,7 +128,7 @@ pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.
 #[allow(unsafe_code)] // Calls the inner loops on a matrix of its own.
-pub(super) fn warm(shape: &Shape, clock: &mut ClockSamples) {
+pub(super) fn warm(shape: &Shape) {
     const SIDE: usize = 48;
     const GROUPS: usize = SIDE / GROUP;
     let lines = matrix::lines_for(SIDE);
@@ -157,7 +157,7 @@ pub(super) fn warm(shape: &Shape, clock: &mut ClockSamples) {
     while monotonic() - start < AHEAD_S {
         // SAFETY: three matrices of this function's own, with lines below the last row; the
         // loops' instructions are here.
-        unsafe { product.run(shape.loops, Update::Add, clock) };
+        unsafe { product.run(shape.loops, Update::Add, None) };
     }
     black_box(&memory);
 }

@@ -27,7 +27,12 @@ impl Product {
     /// # Safety
     /// All are valid, [`super::tile::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
     /// else writes to A and B or uses C; the CPU has the loops' instructions.
-    pub(super) unsafe fn run(&self, loops: &Loops, update: Update, clock: &mut ClockSamples) {
+    pub(super) unsafe fn run(
+        &self,
+        loops: &Loops,
+        update: Update,
+        mut clock: Option<&mut ClockSamples>,
+    ) {
         let first = &self.first;
         for (groups, tile_loop) in split(0..self.groups, loops.tiles, |t| t.groups) {
             for row in (0..self.rows).step_by(tile_loop.rows) {
@@ -43,7 +48,9 @@ impl Product {
                     // SAFETY: as the caller vouches.
                     unsafe { (tile_loop.run)(&tile, next_a, update) };
                 }
-                clock.tick();
+                if let Some(clock) = &mut clock {
+                    clock.tick();
+                }
             }
         }
     }

@@ -163,9 +163,13 @@ fn reference(n: usize, of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
 
 #[test]
 fn the_clock_is_read_while_matrices_are_worked_out() {
+    let Some(plain) = proofmark_engine::chain::read_clock(200e-6, 50) else {
+        eprintln!("skipped: no chains on this architecture");
+        return;
+    };
     for id in ["cpu.dgemm", "cpu.linpack"] {
         let params = Params::default()
-            .with("n", 300_u64)
+            .with("n", 1000_u64)
             .with("threads", 1_u64)
             .with("isa", here().last().unwrap().name())
             .with("nb", 64_u64);
@@ -174,10 +178,11 @@ fn the_clock_is_read_while_matrices_are_worked_out() {
         let mut load = setup.thread(0, 1).unwrap();
         load.prepare(1);
         load.run(1);
-        let read = load.clock_samples().unwrap().mean();
-        assert_eq!(read.is_some(), proofmark_engine::chain::AVAILABLE, "{id}");
+        // Wide vectors lower it, and other work may slow a chain.
+        let (hz, _) = load.clock_samples().unwrap().mean(plain.by_adds).unwrap();
+        assert!((0.5..1.05).contains(&(hz / plain.by_adds)), "{id}: {hz}");
         load.run(0);
-        assert_eq!(load.clock_samples().unwrap().mean(), None, "{id}: of the run before");
+        assert_eq!(load.clock_samples().unwrap().mean(plain.by_adds), None, "{id}: an old one");
     }
 }
 

@@ -87,7 +87,7 @@ impl Elimination<'_> {
         &self,
         panel: Panel,
         groups: Range<usize>,
-        clock: &mut ClockSamples,
+        clock: Option<&mut ClockSamples>,
     ) {
         let (matrix, stride) = (&self.matrix, self.matrix.stride());
         let below = panel.below();
