@@ -207,12 +207,11 @@ mod tests {
         let plain = chain::read_clock(200e-6, 50).unwrap().by_adds;
         clock.begin();
         let start = monotonic();
-        while monotonic() - start < 0.05 {
+        while clock.samples.len() < 10 {
+            assert!(monotonic() - start < 10.0, "{:?}", clock.samples);
             std::hint::black_box(chain::adds(100));
             clock.tick();
         }
-        let seconds = monotonic() - start;
-        assert!(clock.samples.len() >= 10, "{} in {seconds} s", clock.samples.len());
         let apart = clock.samples.iter().skip(1).all(|s| s.seconds >= APART_NS as f64 * 1e-9);
         assert!(apart, "{:?}", clock.samples);
         // A clock may step, and other work may slow it.

@@ -312,7 +312,9 @@ mod tests {
             loader.measure();
             loader.period_s
         };
-        let (tenth, most) = (period(10), period(90));
+        // Other work of this machine can only make a period longer.
+        let least = |load| (0..5).map(|_| period(load)).fold(f64::INFINITY, f64::min);
+        let (tenth, most) = (least(10), least(90));
         assert!(most > 0.0 && tenth > 2.0 * most, "{tenth} {most}");
     }
 
