@@ -31,10 +31,14 @@ pub enum Command {
     Info(InfoArgs),
     /// List what there is
     List(ListArgs),
-    /// Explain a kernel, a check or a ceiling by its id
+    /// Explain anything that `list` prints by its id
     Explain(ExplainArgs),
     /// Make a report from a run file
     Report(ReportArgs),
+    /// Judge what another tool measured, from its output
+    Import(ImportArgs),
+    /// Judge figures that somebody else published
+    Audit(AuditArgs),
     /// Be the far end of network runs of other machines, until stopped
     Serve(ServeArgs),
     /// Print the JSON schema of a run file
@@ -173,13 +177,61 @@ pub enum Listing {
     Profiles,
     /// Formats of a report
     Formats,
+    /// Tools whose outputs can be imported
+    References,
+    /// What published figures are audited for
+    Rules,
 }
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Id of a kernel, a check or a ceiling, as `proofmark list` prints them
+    /// Id, as `proofmark list` prints them
     pub id: String,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The tool's output, or - for standard input
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+    /// The tool, as `proofmark list references` prints them [default: by what the output looks like]
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// It was measured on this machine: hold it against this machine's ceilings
+    #[arg(long)]
+    pub here: bool,
+    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// The figures, as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
+    /// value, unit_as_written, value_si, si_unit
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// What is known of the machines that they were measured on, as TOML: a table each
+    #[arg(long, value_name = "FILE.toml")]
+    pub machine: PathBuf,
+    /// Table of the machine [default: the one that is named like the CSV, or the only one]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Print every figure, not only the summary and what was found
+    #[arg(long)]
+    pub all: bool,
+    /// Write every figure with its findings as JSON to a file, or with - to standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Write every figure with its verdict as CSV to a file, or with - to standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub csv: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod error;
 mod far;
+mod finish;
 mod limit;
 mod machine;
 mod output;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         Command::Info(args) => command::info::run(args),
         Command::List(args) => command::list::run(args),
         Command::Explain(args) => command::explain::run(args),
+        Command::Audit(args) => command::audit::run(args),
+        Command::Import(args) => command::import::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Serve(args) => command::serve::run(args),
         Command::Schema => command::schema::run(),

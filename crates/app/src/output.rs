@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use proofmark_model::{Plan, Run, Timestamp, format_size};
 use proofmark_report::Options;
 
@@ -149,12 +149,30 @@ const LARGEST_RUN: u64 = 1 << 30;
 /// # Errors
 /// If it cannot be read, is larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    read_bounded(File::open(path)?, most)
+}
+
+/// Reads text of at most so many bytes.
+///
+/// # Errors
+/// If it cannot be read, is longer, or is not UTF-8.
+pub fn read_bounded(from: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    from.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 > most {
         return Err(io::Error::other(format!("larger than {}", format_size(most))));
     }
     Ok(text)
+}
+
+/// Why a file that was named cannot be read: a failure if it may not be, else a mistake in
+/// what was typed.
+pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
+    let text = format!("{}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => anyhow::anyhow!(text),
+        _ => Usage::error(text),
+    }
 }
 
 /// Reads the run file that a person named, or the one in the folder that they named.
@@ -163,13 +181,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// A usage error of one line if it is no run file of this version.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
-    let text = match read_text(&file, LARGEST_RUN) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            bail!("{}: {e}", file.display())
-        }
-        Err(e) => return Err(Usage::error(format!("{}: {e}", file.display()))),
-    };
+    let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
     proofmark_model::read_run(&text).map_err(|e| Usage::error(format!("{}: {e}", file.display())))
 }
 

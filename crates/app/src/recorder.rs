@@ -63,7 +63,7 @@ fn ended_by_itself(ending: &Ending) -> bool {
 
 /// Every measurement judged in the light of the others. Twice, because checks that
 /// compare points must know how the other point was judged.
-fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
+pub fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
     let once = |others: &[Measurement]| -> Vec<Measurement> {
         others
             .iter()
@@ -133,6 +133,7 @@ mod tests {
             started: Timestamp::from_millis(0).unwrap(),
             ended: None,
             interrupted: None,
+            imported: None,
             host: crate::machine::look(None),
             plan: Plan { profile: "test".to_owned(), policy, points: Vec::new() },
             kernels: BTreeMap::from([(spec.id.to_string(), spec.clone())]),

@@ -13,6 +13,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         "proofmark-kernels",
         "proofmark-peer",
         "proofmark-judge",
+        "proofmark-reference",
+        "proofmark-audit",
         "proofmark-report",
     ];
     BTreeMap::from([
@@ -22,6 +24,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("proofmark-peer", vec!["proofmark-model"]),
         ("proofmark-kernels", vec!["proofmark-model", "proofmark-engine", "proofmark-peer"]),
         ("proofmark-judge", vec!["proofmark-model"]),
+        ("proofmark-reference", vec!["proofmark-model"]),
+        ("proofmark-audit", vec!["proofmark-model"]),
         ("proofmark-report", vec!["proofmark-model"]),
         ("proofmark", everything),
     ])

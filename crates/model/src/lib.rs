@@ -21,6 +21,7 @@ mod probe;
 mod run;
 mod solution;
 mod storage;
+mod strangers;
 mod time;
 mod units;
 
@@ -49,6 +50,7 @@ pub use solution::Solution;
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
+pub use strangers::clean;
 pub use time::Timestamp;
 pub use units::{
     ParseError, Quantity, format_count, format_quantity, format_seconds, format_size,

@@ -35,6 +35,9 @@ pub struct Run {
     pub ended: Option<Timestamp>,
     /// Signal that stopped it before the plan was done.
     pub interrupted: Option<String>,
+    /// The tool whose output this is, with its version, where proofmark measured nothing itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<String>,
     /// The machine.
     pub host: Host,
     /// What was to be measured.

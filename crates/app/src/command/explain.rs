@@ -1,10 +1,11 @@
-//! `proofmark explain`: one kernel, check or ceiling in words.
+//! `proofmark explain`: anything that has an id, in words.
 
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 
 use crate::cli::ExplainArgs;
+use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, Usage};
 use crate::plan::{FINDINGS as PLAN_FINDINGS, unknown};
 use crate::text::print;
@@ -12,28 +13,42 @@ use crate::text::print;
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     let id = args.id.as_str();
-    let text = if let Some(kernel) = proofmark_kernels::find(id) {
-        explain_kernel(kernel.spec())
-    } else if let Some(check) = proofmark_judge::checks::ALL.iter().find(|c| c.id() == id) {
-        format!("{id}: {}\n\n{}\n", check.title(), check.about())
-    } else if let Some(ceiling) = proofmark_judge::ceilings::ALL.iter().find(|c| c.id() == id) {
-        format!("{id}: {}\n\n{}\n", ceiling.title(), ceiling.about())
-    } else if let Some((_, title, about)) = findings().find(|(f, _, _)| *f == id) {
-        format!("{id}: {title}\n\n{about}\n")
-    } else {
+    // A check and a rule of the audit may look for the same, and have one name.
+    let texts: Vec<String> =
+        [proofmark_kernels::find(id).map(|k| explain_kernel(k.spec())), named(words(), id)]
+            .into_iter()
+            .flatten()
+            .collect();
+    if texts.is_empty() {
         let names = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
-        let names = names.chain(proofmark_judge::checks::ALL.iter().map(|c| c.id()));
-        let names = names.chain(proofmark_judge::ceilings::ALL.iter().map(|c| c.id()));
-        let names = names.chain(findings().map(|(f, _, _)| *f));
+        let names = names.chain(words().map(|(name, _, _)| name));
         return Err(Usage::error(unknown("id", id, names, "proofmark list kernels")));
-    };
-    print(&text)?;
+    }
+    print(&texts.join("\n"))?;
     Ok(Outcome::Done)
 }
 
-/// What can be found about the host and the plan: id, title and meaning.
+/// All that have this id.
+fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str) -> Option<String> {
+    let texts: Vec<_> = words
+        .filter(|(name, _, _)| *name == id)
+        .map(|(_, title, about)| format!("{id}: {title}\n\n{about}\n"))
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Id, title and meaning of everything but kernels.
+fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let checks = proofmark_judge::checks::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+    let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+    let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), t.title(), t.about()));
+    let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title(), r.about()));
+    checks.chain(ceilings).chain(tools).chain(rules).chain(findings().copied())
+}
+
+/// What can be found about the host, the plan and an import: id, title and meaning.
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    HOST_FINDINGS.iter().chain(PLAN_FINDINGS)
+    HOST_FINDINGS.iter().chain(PLAN_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
 fn explain_kernel(spec: &KernelSpec) -> String {

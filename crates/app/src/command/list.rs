@@ -21,6 +21,10 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
         Listing::Ceilings => {
             columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
         }
+        Listing::References => {
+            columns(proofmark_reference::ALL.iter().map(|t| (t.id(), t.title())))
+        }
+        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
         Listing::Profiles => {
             let profiles: Vec<Profile> =

@@ -1,6 +1,8 @@
 //! One file a command.
 
+pub mod audit;
 pub mod explain;
+pub mod import;
 pub mod info;
 pub mod list;
 pub mod report;

@@ -1,29 +1,26 @@
 //! `proofmark run`: measure, judge, report.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
 use proofmark_kernels::find;
 use proofmark_model::{
-    Host, Plan, Point, Probe, Run, SCHEMA, StorageKind, Subsystem, Timestamp, Tool, Verdict,
-    format_seconds,
+    Host, Plan, Point, Probe, Run, SCHEMA, StorageKind, Subsystem, Timestamp, format_seconds,
 };
-
-use proofmark_report::Format as _;
-use proofmark_report::terminal::Terminal;
 
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
 use crate::far::{Far, Served, session_for};
-use crate::output::{Output, try_out, write_whole};
+use crate::finish::{finish, tool, try_json};
+use crate::output::Output;
 use crate::plan::{Planned, asks_for, estimate, plan};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::text::{print, say, terminal_options};
+use crate::text::{print, say};
 use crate::{machine, signals};
 
 /// Longest silence of a worker: at least this, and at least so many times the
@@ -66,11 +63,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(args.out.as_deref(), &planned.plan, started)?;
-    if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
-        try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    try_json(args.json.as_deref())?;
     let run = measure(begin(host, planned, started), far.as_ref(), &output, &stop)?;
-    finish(args, &run, &output)
+    finish(args.json.as_deref(), &run, &output)
 }
 
 /// The far end, if any network kernel is to run. Without a peer, whatever keeps this
@@ -122,20 +117,12 @@ fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
         started,
         ended: None,
         interrupted: None,
+        imported: None,
         host,
         plan,
         kernels,
         measurements: Vec::new(),
         findings,
-    }
-}
-
-fn tool() -> Tool {
-    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    Tool {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("PROOFMARK_COMMIT").map(str::to_owned),
-        build: format!("{build}, {}-{}", std::env::consts::ARCH, std::env::consts::OS),
     }
 }
 
@@ -193,40 +180,6 @@ pub fn own_program() -> Result<PathBuf> {
             format!("cannot find this program's own file ({e}); call it by its path")
         })
     })
-}
-
-/// Writes everything and prints the table; what was measured reaches the terminal
-/// even if a file cannot be written.
-fn finish(args: &RunArgs, run: &Run, output: &Output) -> Result<Outcome> {
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    let saved = output
-        .save(run)
-        .with_context(|| format!("cannot write to {}", output.dir().display()))
-        .and_then(|()| output.save_reports(run))
-        .and_then(|()| match args.json.as_deref().filter(|_| !to_stdout) {
-            Some(path) => write_whole(path, &serde_json::to_vec_pretty(run)?)
-                .with_context(|| format!("cannot write {}", path.display())),
-            None => Ok(()),
-        });
-    if to_stdout {
-        print(&format!("{}\n", serde_json::to_string_pretty(run)?))?;
-    } else {
-        print(&Terminal.render(run, &terminal_options())?)?;
-    }
-    saved?;
-    say(&format!("Report: {}", output.page().display()));
-    Ok(outcome(run))
-}
-
-fn outcome(run: &Run) -> Outcome {
-    if let Some(by) = &run.interrupted {
-        return Outcome::Stopped(signals::number(by));
-    }
-    match run.verdict() {
-        None => Outcome::Failed,
-        Some(Verdict::Valid) => Outcome::Done,
-        Some(Verdict::Suspect | Verdict::Invalid) => Outcome::Doubtful,
-    }
 }
 
 /// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.

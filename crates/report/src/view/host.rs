@@ -70,6 +70,9 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
 /// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
 pub fn sentence(host: &Host) -> String {
     let (cpu, limits) = (&host.cpu, &host.limits);
+    if limits.usable_cpus.is_empty() && cpu.model_name.get().is_none() {
+        return "Nothing is known of the machine.".to_owned();
+    }
     let kind = cpu.microarchitecture.get().map_or_else(
         || "This machine's microarchitecture is not known".to_owned(),
         |m| format!("This machine's microarchitecture is {}", clean(&m.name)),

@@ -160,7 +160,10 @@ fn title(run: &Run) -> String {
         .model_name
         .get()
         .map_or_else(|| "a CPU that does not tell its name".to_owned(), |n| clean(n));
-    format!("{what} benchmark of {on}")
+    match &run.imported {
+        Some(tool) => format!("{what} figures of {}", clean(tool)),
+        None => format!("{what} benchmark of {on}"),
+    }
 }
 
 fn facts(run: &Run) -> Vec<Fact> {
@@ -169,6 +172,7 @@ fn facts(run: &Run) -> Vec<Fact> {
             let seconds = end.0.duration_since(run.started.0).as_secs_f64();
             format!("{}, took {}", run.started.display(), format_seconds(seconds.max(0.0)))
         }
+        None if run.imported.is_some() => run.started.display(),
         None => format!("{}, end not recorded", run.started.display()),
     };
     let commit = run.tool.commit.as_deref().map_or_else(String::new, |c| {

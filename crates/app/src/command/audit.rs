@@ -1,0 +1,70 @@
+//! `proofmark audit`: figures that somebody else published, judged by rules.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use proofmark_audit::{Figure, Machine, Sheet, audit, choose, read_figures, read_machines, render};
+use proofmark_model::Verdict;
+
+use crate::cli::AuditArgs;
+use crate::error::{Outcome, Usage};
+use crate::output::{read_text, unreadable, write_whole};
+use crate::text::print;
+
+/// Largest table that is read, in bytes.
+const LARGEST_TABLE: u64 = 256 << 20;
+/// Largest file of machines that is read, in bytes.
+const LARGEST_MACHINES: u64 = 1 << 20;
+
+/// Runs the command.
+pub fn run(args: &AuditArgs) -> Result<Outcome> {
+    let to_stdout = [&args.json, &args.csv].into_iter().flatten().filter(|p| is_stdout(p)).count();
+    if to_stdout > 1 {
+        return Err(Usage::error("only one of --json and --csv can be written to standard output"));
+    }
+    let sheet = Sheet::new(machine(args)?, figures(&args.file)?);
+    let judged = audit(&sheet);
+    if let Some(path) = &args.json {
+        write(path, render::json::render(&sheet, &judged)?.as_bytes())?;
+    }
+    if let Some(path) = &args.csv {
+        write(path, &render::csv::render(&sheet, &judged)?)?;
+    }
+    // What a program reads from standard output has nothing else in it.
+    if to_stdout == 0 {
+        print(&render::terminal::render(&sheet, &judged, args.all))?;
+    }
+    Ok(match proofmark_audit::worst(&judged) {
+        Verdict::Valid => Outcome::Done,
+        Verdict::Suspect | Verdict::Invalid => Outcome::Doubtful,
+    })
+}
+
+fn machine(args: &AuditArgs) -> Result<Machine> {
+    let path = &args.machine;
+    let text = read_text(path, LARGEST_MACHINES).map_err(|e| unreadable(path, e))?;
+    let usage = |e| Usage::error(format!("{}: {e}", path.display()));
+    let machines = read_machines(&text).map_err(usage)?;
+    let stem = args.file.file_stem().and_then(|s| s.to_str());
+    choose(&machines, args.name.as_deref(), stem).map_err(usage)
+}
+
+fn figures(path: &Path) -> Result<Vec<Figure>> {
+    let text = read_text(path, LARGEST_TABLE).map_err(|e| unreadable(path, e))?;
+    read_figures(text.as_bytes()).map_err(|e| Usage::error(format!("{}: {e}", path.display())))
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if !is_stdout(path) {
+        return write_whole(path, bytes)
+            .with_context(|| format!("cannot write {}", path.display()));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(print(text)?),
+        Err(_) => bail!("the table is not UTF-8"),
+    }
+}

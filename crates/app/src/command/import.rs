@@ -1,0 +1,135 @@
+//! `proofmark import`: judge what another tool measured.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::Result;
+use proofmark_model::{
+    Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp,
+};
+use proofmark_reference::{Figure, Output as Figures, Tool};
+
+use crate::cli::ImportArgs;
+use crate::error::{Outcome, Usage};
+use crate::finish::{finish, tool, try_json};
+use crate::machine;
+use crate::output::{Output, read_bounded, read_text, unreadable};
+use crate::plan::unknown;
+use crate::recorder::judged;
+
+/// Largest output that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// What is said of every import: id, title and meaning.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    IMPORTED,
+    "Measured by another tool",
+    "The numbers come from another tool's output. The checks and ceilings that need no more than \
+     that were applied; nobody saw what the machine did meanwhile, and no witness counted the work.",
+)];
+const IMPORTED: &str = "imported";
+
+/// Runs the command.
+pub fn run(args: &ImportArgs) -> Result<Outcome> {
+    let name = args.file.display();
+    let text = text_of(&args.file)?;
+    let by = tool_of(args.tool.as_deref(), &text)?;
+    let read = by.parse(&text).map_err(|e| Usage::error(format!("{name}: {e}")))?;
+    try_json(args.json.as_deref())?;
+    let started = read.started.unwrap_or_else(|| written(&args.file));
+    let run = run_of(by, read, started, args.here);
+    let output = Output::create(args.out.as_deref(), &run.plan, Timestamp::now())?;
+    finish(args.json.as_deref(), &run, &output)
+}
+
+fn text_of(file: &Path) -> Result<String> {
+    let text = match file == Path::new("-") {
+        true => read_bounded(std::io::stdin(), LARGEST),
+        false => read_text(file, LARGEST),
+    };
+    text.map_err(|e| unreadable(file, e))
+}
+
+/// The tool that was named, or whose output it looks like.
+fn tool_of(named: Option<&str>, text: &str) -> Result<&'static dyn Tool> {
+    let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
+    match named {
+        Some(id) => proofmark_reference::find(id)
+            .ok_or_else(|| Usage::error(unknown("tool", id, ids(), "proofmark list references"))),
+        None => proofmark_reference::recognise(text).ok_or_else(|| {
+            let ids: Vec<_> = ids().collect();
+            Usage::error(format!(
+                "this is no output that is known; name the tool with --tool: {}",
+                ids.join(", ")
+            ))
+        }),
+    }
+}
+
+/// When a file was written, for outputs that do not say when they were made.
+fn written(file: &Path) -> Timestamp {
+    let modified = std::fs::metadata(file).and_then(|m| m.modified()).ok();
+    let since = modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let millis = since.and_then(|s| i64::try_from(s.as_millis()).ok());
+    millis.and_then(Timestamp::from_millis).unwrap_or_else(Timestamp::now)
+}
+
+/// The figures as a run, judged like our own.
+fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
+    let host = if here {
+        machine::look(None)
+    } else {
+        Host::unknown("imported: the output does not describe the machine (--here: it is this one)")
+    };
+    let figures = read.figures;
+    let kernels: BTreeMap<_, _> = figures
+        .iter()
+        .map(|f| {
+            let ours = proofmark_kernels::find(&f.kernel).map(|k| k.spec().clone());
+            (f.kernel.to_string(), ours.unwrap_or_else(|| f.spec()))
+        })
+        .collect();
+    let measured: Vec<Measurement> = figures.into_iter().map(|f| measurement(f, started)).collect();
+    let plan = Plan {
+        profile: format!("import of {}", by.id()),
+        policy: Policy { min_trials: 1, max_trials: 1, trial_s: 0.0, ..Policy::default() },
+        points: measured.iter().map(Measurement::point).collect(),
+    };
+    let version = read.version.map_or_else(String::new, |v| format!(" {v}"));
+    let imported = format!("{}{version}", by.id());
+    let findings = vec![Finding::new(
+        IMPORTED,
+        Severity::Note,
+        format!("{imported} measured this; only what its output tells was checked"),
+        "measure with proofmark for a witness, the conditions and an interval",
+    )];
+    let mut run = Run {
+        schema: SCHEMA.into(),
+        tool: tool(),
+        started,
+        ended: None,
+        interrupted: None,
+        imported: Some(imported),
+        host,
+        plan,
+        kernels,
+        measurements: Vec::new(),
+        findings,
+    };
+    run.measurements = judged(&run, &measured);
+    run
+}
+
+fn measurement(figure: Figure, started: Timestamp) -> Measurement {
+    let mut m = Measurement::new(&figure.spec(), figure.params);
+    m.trials = figure.trials;
+    for t in &mut m.trials {
+        t.started = started;
+    }
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+    m.summary = proofmark_engine::summarise(&values);
+    m.latency = figure.latency;
+    m.ending = Ending::Complete;
+    m
+}

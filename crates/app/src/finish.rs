@@ -1,0 +1,70 @@
+//! How a run ends: its files, what is printed, the exit status.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use proofmark_model::{Run, Tool, Verdict};
+use proofmark_report::Format as _;
+use proofmark_report::terminal::Terminal;
+
+use crate::error::Outcome;
+use crate::output::{Output, try_out, write_whole};
+use crate::signals;
+use crate::text::{print, say, terminal_options};
+
+/// This program, as a run file names it.
+pub fn tool() -> Tool {
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("PROOFMARK_COMMIT").map(str::to_owned),
+        build: format!("{build}, {}-{}", std::env::consts::ARCH, std::env::consts::OS),
+    }
+}
+
+/// Whether the JSON can be written to the file that was named, before anything is done.
+///
+/// # Errors
+/// If it cannot.
+pub fn try_json(json: Option<&Path>) -> Result<()> {
+    match json.filter(|p| *p != Path::new("-")) {
+        Some(path) => {
+            try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes everything and prints the table; what was measured reaches the terminal
+/// even if a file cannot be written.
+pub fn finish(json: Option<&Path>, run: &Run, output: &Output) -> Result<Outcome> {
+    let to_stdout = json == Some(Path::new("-"));
+    let saved = output
+        .save(run)
+        .with_context(|| format!("cannot write to {}", output.dir().display()))
+        .and_then(|()| output.save_reports(run))
+        .and_then(|()| match json.filter(|_| !to_stdout) {
+            Some(path) => write_whole(path, &serde_json::to_vec_pretty(run)?)
+                .with_context(|| format!("cannot write {}", path.display())),
+            None => Ok(()),
+        });
+    if to_stdout {
+        print(&format!("{}\n", serde_json::to_string_pretty(run)?))?;
+    } else {
+        print(&Terminal.render(run, &terminal_options())?)?;
+    }
+    saved?;
+    say(&format!("Report: {}", output.page().display()));
+    Ok(outcome(run))
+}
+
+fn outcome(run: &Run) -> Outcome {
+    if let Some(by) = &run.interrupted {
+        return Outcome::Stopped(signals::number(by));
+    }
+    match run.verdict() {
+        None => Outcome::Failed,
+        Some(Verdict::Valid) => Outcome::Done,
+        Some(Verdict::Suspect | Verdict::Invalid) => Outcome::Doubtful,
+    }
+}

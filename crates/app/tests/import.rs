@@ -1,0 +1,107 @@
+//! `proofmark import`: what other tools printed, judged.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use proofmark_model::{KnobKind, Measurement, Param, Run, Verdict, read_run};
+
+fn import(file: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.arg("import").arg(file).args(arguments);
+    command
+}
+
+/// A file's run.
+fn imported(file: &Path, arguments: &[&str]) -> Run {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = import(file, &[&["--json", "-", "--out"], arguments].concat());
+    // The value of --out comes last.
+    command.arg(dir.path());
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}: {told}", file.display());
+    assert!(dir.path().join("report.html").exists());
+    read_run(&String::from_utf8(output.stdout).unwrap()).unwrap()
+}
+
+/// Every captured output, by its tool.
+fn captured() -> Vec<(&'static str, PathBuf)> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src");
+    let mut all = Vec::new();
+    for tool in proofmark_reference::ALL {
+        let folder = tools.join(tool.id()).join("captured");
+        for entry in fs::read_dir(folder).unwrap() {
+            all.push((tool.id(), entry.unwrap().path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Whether the tool told of an error instead of a figure.
+fn holds_an_error(file: &Path) -> bool {
+    file.file_name().unwrap().to_str().unwrap().contains("refused")
+}
+
+#[test]
+fn every_captured_output_becomes_a_run_of_its_tool() {
+    let all = captured();
+    let tools: BTreeSet<_> = all.iter().map(|(tool, _)| *tool).collect();
+    assert_eq!(tools.len(), proofmark_reference::ALL.len(), "a tool without outputs");
+    for (tool, file) in all {
+        if holds_an_error(&file) {
+            import(&file, &[]).assert().code(2);
+            continue;
+        }
+        let run = imported(&file, &[]);
+        assert_eq!(run.plan.profile, format!("import of {tool}"), "{}", file.display());
+        assert!(!run.measurements.is_empty());
+        assert!(run.findings.iter().any(|f| f.check == "imported"));
+        for m in &run.measurements {
+            let spec = &run.kernels[&m.kernel];
+            assert_eq!((spec.unit, spec.better), (m.unit, m.better), "{}", m.point());
+            assert_eq!(m.summary.as_ref().unwrap().n as usize, m.trials.len());
+            // What is named like a knob of ours has a value of its kind.
+            for (name, value) in &m.params.0 {
+                let Some(knob) = spec.knob(name) else { continue };
+                let number = matches!(value, Param::Int(_));
+                let word = matches!(knob.kind, KnobKind::Choice(_));
+                assert!(number != word, "{}: {} {name}={value}", file.display(), m.kernel);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_in_a_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |text: &str, arguments: &[&str], word: &str| {
+        let file = dir.path().join("output");
+        fs::write(&file, text).unwrap();
+        let line = predicate::str::contains(word)
+            .and(predicate::function(|e: &str| e.lines().count() == 1 && !e.contains("panicked")));
+        import(&file, arguments).current_dir(&dir).assert().code(2).stdout("").stderr(line);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "something was written");
+    };
+    refused("hello\n", &[], "name the tool with --tool");
+    refused("", &[], "name the tool with --tool");
+    refused("{}", &["--tool", "fioo"], "did you mean 'fio'?");
+    refused("{\n\"fio version\": \"fio-3.33\",\n", &["--tool", "fio"], "line 3");
+    import(Path::new("/nowhere"), &[]).assert().code(2);
+    import(Path::new("/dev/zero"), &[]).assert().code(2);
+}
+
+#[test]
+fn the_checks_of_our_own_figures_judge_theirs() {
+    let (_, failed) = captured().into_iter().find(|(_, f)| f.ends_with("made-failed.txt")).unwrap();
+    let run = imported(&failed, &[]);
+    let found = |m: &Measurement| m.findings.iter().any(|f| f.check == "residual");
+    let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));
+    assert!(!wrong.is_empty() && !right.is_empty());
+    assert!(wrong.iter().all(|m| m.verdict == Verdict::Invalid));
+}

@@ -1,0 +1,50 @@
+//! Columns that hold the same numbers as another column.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::figure::{Figure, Trial};
+use crate::series::Series;
+
+/// For a figure in a copied column, the figure at the same place of the other column.
+pub(crate) type Copies = HashMap<usize, usize>;
+
+/// Fewer different numbers may agree by chance: a coarse timer repeats itself.
+const LEAST_DIFFERENT: usize = 3;
+
+/// Compares the numbered trials of every series and number of threads with all others of
+/// the same metric and unit. Of two equal columns both are named: which one was copied the
+/// numbers do not say.
+pub(crate) fn find(figures: &[Figure], series: &[Series]) -> Copies {
+    let mut columns: HashMap<(String, Vec<u64>), Vec<Vec<usize>>> = HashMap::new();
+    for one in series {
+        let mut by_threads: BTreeMap<Option<u64>, Vec<(Trial, usize, u64)>> = BTreeMap::new();
+        for &index in &one.members {
+            let Some(figure) = figures.get(index) else { continue };
+            if matches!(figure.trial, Trial::Number(_)) {
+                by_threads.entry(figure.threads).or_default().push((
+                    figure.trial,
+                    index,
+                    figure.value.to_bits(),
+                ));
+            }
+        }
+        for mut column in by_threads.into_values() {
+            column.sort_unstable();
+            let values: Vec<u64> = column.iter().map(|(_, _, bits)| *bits).collect();
+            if values.iter().collect::<HashSet<_>>().len() < LEAST_DIFFERENT {
+                continue;
+            }
+            let unit = column.first().and_then(|(_, i, _)| figures.get(*i)).map(|f| f.unit.clone());
+            let key = (unit.unwrap_or_default(), values);
+            columns.entry(key).or_default().push(column.into_iter().map(|(_, i, _)| i).collect());
+        }
+    }
+    let mut copies = Copies::new();
+    for same in columns.values().filter(|same| same.len() > 1) {
+        for (n, column) in same.iter().enumerate() {
+            let other = same.get(if n == 0 { 1 } else { 0 });
+            copies.extend(column.iter().copied().zip(other.into_iter().flatten().copied()));
+        }
+    }
+    copies
+}

@@ -1,0 +1,386 @@
+//! One published figure, and the CSV that holds them.
+
+use std::io::Read;
+
+use proofmark_model::{Subsystem, clean};
+use serde::Deserialize;
+
+/// Most rows that are read: some thousand times the largest report known.
+const MOST_ROWS: u64 = 4_000_000;
+/// Longest text in a cell, in bytes.
+const LONGEST_CELL: usize = 1000;
+/// A device moves whole sectors, of 512 bytes at the least.
+const SECTOR: f64 = 512.0;
+/// Columns that must be there; others are ignored.
+const COLUMNS: [&str; 11] = [
+    "subsystem",
+    "tool",
+    "operation",
+    "metric",
+    "block_size_bytes",
+    "threads",
+    "trial",
+    "value",
+    "unit_as_written",
+    "value_si",
+    "si_unit",
+];
+
+/// What kind of quantity a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// Operations a second.
+    Rate,
+    /// Bytes or bits a second.
+    Throughput,
+    /// Time of one operation.
+    Latency,
+    /// Anything else, such as the time of a whole trial, jitter or loss.
+    Other,
+}
+
+/// Which of a point's numbers a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trial {
+    /// The trial of that number.
+    Number(u64),
+    /// Mean (or median) over the trials.
+    Mean,
+    /// Standard deviation over the trials.
+    Deviation,
+    /// Least, greatest, or not said.
+    Other,
+}
+
+/// One row of a published table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Program, as the report calls it.
+    pub tool: String,
+    /// Operation, such as `seq_read`; lower case.
+    pub operation: String,
+    /// Metric as written.
+    pub metric_name: String,
+    /// Kind of quantity.
+    pub metric: Metric,
+    /// Bytes of one operation; `None`: not said.
+    pub block: Option<u64>,
+    /// Threads or streams; `None`: not said.
+    pub threads: Option<u64>,
+    /// Trial as written.
+    pub trial_name: String,
+    /// Which of the point's numbers it is.
+    pub trial: Trial,
+    /// The number as printed, in `unit`.
+    pub value: f64,
+    /// The unit as printed.
+    pub unit: String,
+    /// The number in `si_unit`; `None`: not convertible.
+    pub si: Option<f64>,
+    /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty: none.
+    pub si_unit: String,
+}
+
+/// Why a table of figures was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum FigureError {
+    /// The header lacks a column.
+    #[error("line 1: no column '{0}'; the header must name {list}", list = COLUMNS.join(","))]
+    Column(&'static str),
+    /// A row that is no CSV, is cut off, or is not UTF-8.
+    #[error("line {line}: {reason}")]
+    Row {
+        /// Line, from 1; 0 where the reader does not know it.
+        line: u64,
+        /// What the reader said.
+        reason: String,
+    },
+    /// A cell that does not hold what its column says.
+    #[error("line {line}: column '{column}' holds '{found}', not {wanted}")]
+    Cell {
+        /// Line, from 1.
+        line: u64,
+        /// Column's name.
+        column: &'static str,
+        /// What stands there, shortened.
+        found: String,
+        /// What must stand there.
+        wanted: &'static str,
+    },
+    /// The file could not be read on.
+    #[error("cannot be read: {0}")]
+    Read(String),
+    /// No figures at all.
+    #[error("no figures: nothing follows the header")]
+    Empty,
+    /// More rows than are read.
+    #[error("line {line}: more than {most} figures")]
+    TooMany {
+        /// Line of the first that is too much.
+        line: u64,
+        /// How many are read.
+        most: u64,
+    },
+}
+
+#[derive(Deserialize)]
+struct Row {
+    subsystem: String,
+    tool: String,
+    operation: String,
+    metric: String,
+    block_size_bytes: String,
+    threads: String,
+    trial: String,
+    value: String,
+    unit_as_written: String,
+    value_si: String,
+    si_unit: String,
+}
+
+/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order.
+///
+/// # Errors
+/// The first line that is not as it must be, and why.
+pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, FigureError> {
+    read_at_most(input, MOST_ROWS)
+}
+
+fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, FigureError> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
+    let headers = reader.headers().map_err(|e| row_error(&e))?.clone();
+    if let Some(missing) = COLUMNS.iter().find(|c| !headers.iter().any(|h| h == **c)) {
+        return Err(FigureError::Column(missing));
+    }
+    let mut figures = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| row_error(&e))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        if figures.len() as u64 >= most {
+            return Err(FigureError::TooMany { line, most });
+        }
+        let row = record.deserialize(Some(&headers)).map_err(|e| row_error(&e))?;
+        figures.push(figure(row, line)?);
+    }
+    if figures.is_empty() { Err(FigureError::Empty) } else { Ok(figures) }
+}
+
+fn row_error(error: &csv::Error) -> FigureError {
+    let line = error.position().map_or(0, csv::Position::line);
+    let reason = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} cells where the header has {expected_len}")
+        }
+        csv::ErrorKind::Io(e) => return FigureError::Read(e.to_string()),
+        csv::ErrorKind::Utf8 { .. } => "not UTF-8".to_owned(),
+        _ => error.to_string(),
+    };
+    FigureError::Row { line, reason }
+}
+
+fn figure(row: Row, line: u64) -> Result<Figure, FigureError> {
+    let cell = |column, found: &str, wanted| FigureError::Cell {
+        line,
+        column,
+        found: shown(found),
+        wanted,
+    };
+    let texts = [
+        ("tool", &row.tool),
+        ("operation", &row.operation),
+        ("metric", &row.metric),
+        ("trial", &row.trial),
+        ("unit_as_written", &row.unit_as_written),
+        ("si_unit", &row.si_unit),
+    ];
+    if let Some((column, text)) = texts.into_iter().find(|(_, t)| t.len() > LONGEST_CELL) {
+        return Err(cell(column, text, "a text of at most 1000 bytes"));
+    }
+    let subsystem = Subsystem::ALL
+        .into_iter()
+        .find(|s| s.as_str().eq_ignore_ascii_case(&row.subsystem))
+        .ok_or_else(|| cell("subsystem", &row.subsystem, "cpu, memory, disk or network"))?;
+    let count = |column, text: &str| match text {
+        "" => Ok(None),
+        text => match text.parse::<u64>() {
+            Ok(n) if n > 0 => Ok(Some(n)),
+            _ => Err(cell(column, text, "a whole number above 0")),
+        },
+    };
+    let number = |column, text: &str| match text.parse::<f64>() {
+        Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
+        _ => Err(cell(column, text, "a finite number of at least 0")),
+    };
+    Ok(Figure {
+        line,
+        subsystem,
+        block: count("block_size_bytes", &row.block_size_bytes)?,
+        threads: count("threads", &row.threads)?,
+        value: number("value", &row.value)?,
+        si: (!row.value_si.is_empty()).then(|| number("value_si", &row.value_si)).transpose()?,
+        metric: metric(&row.metric),
+        trial: trial(&row.trial),
+        tool: row.tool,
+        operation: row.operation.to_ascii_lowercase(),
+        metric_name: row.metric,
+        trial_name: row.trial,
+        unit: row.unit_as_written,
+        si_unit: row.si_unit,
+    })
+}
+
+fn metric(text: &str) -> Metric {
+    match text.to_ascii_lowercase().as_str() {
+        "rate" | "iops" => Metric::Rate,
+        "throughput" | "bandwidth" => Metric::Throughput,
+        "latency" => Metric::Latency,
+        _ => Metric::Other,
+    }
+}
+
+fn trial(text: &str) -> Trial {
+    match text.to_ascii_lowercase().as_str() {
+        "mean" | "average" | "avg" | "median" => Trial::Mean,
+        "sd" | "std" | "stddev" | "stdev" | "std dev" | "deviation" => Trial::Deviation,
+        other => other.parse().map_or(Trial::Other, Trial::Number),
+    }
+}
+
+/// A cell for an error message: short, and without what would steer a terminal.
+fn shown(text: &str) -> String {
+    let mut out: String = clean(text).chars().take(40).collect();
+    if out.len() < text.len() {
+        out.push_str("...");
+    }
+    out
+}
+
+impl Figure {
+    /// The figure in base units, unless it is a deviation: that is no rate and no time of an
+    /// operation, so limits of these do not hold for it.
+    pub(crate) fn level(&self) -> Option<f64> {
+        self.si.filter(|_| self.trial != Trial::Deviation)
+    }
+
+    /// What a disk would have to carry for it, in B/s; a latency is the rate of one operation
+    /// at a time.
+    pub(crate) fn device_rate(&self) -> Option<f64> {
+        if self.subsystem != Subsystem::Disk {
+            return None;
+        }
+        let (level, block) = (self.level()?, self.block.map(|b| b as f64));
+        match self.metric {
+            Metric::Throughput => {
+                let random = self.operation.contains("rand");
+                let sectors = block.filter(|b| random && *b < SECTOR).map_or(1.0, |b| SECTOR / b);
+                Some(level * sectors)
+            }
+            Metric::Latency if level > 0.0 => Some(block? / level),
+            _ => None,
+        }
+    }
+
+    /// Whether it is of that subsystem and kind.
+    pub(crate) fn is(&self, subsystem: Subsystem, metric: Metric) -> bool {
+        self.subsystem == subsystem && self.metric == metric
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
+
+    struct Fails;
+
+    impl Read for Fails {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("gone"))
+        }
+    }
+
+    fn error(rows: &str) -> String {
+        read_figures(format!("{HEADER}{rows}").as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_row_becomes_a_figure() {
+        let rows = " Disk ,fio,SEQ_READ,throughput, 4096,,std dev, 1.5,MB/s,,bytes/s\n";
+        let all = read_figures(format!("{HEADER}{rows}").as_bytes()).unwrap();
+        let [f] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!((f.line, f.block, f.threads, f.si), (2, Some(4096), None, None));
+        assert_eq!((f.operation.as_str(), f.trial), ("seq_read", Trial::Deviation));
+        assert_eq!(f.metric, Metric::Throughput);
+    }
+
+    #[test]
+    fn errors_name_line_column_and_what_is_wanted() {
+        let good = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
+        for (row, says) in [
+            ("tape,fio,r,rate,,,,1,x,1,y\n", "line 3: column 'subsystem' holds 'tape'"),
+            ("disk,fio,r,rate,-1,,,1,x,1,y\n", "line 3: column 'block_size_bytes' holds '-1'"),
+            ("disk,fio,r,rate,,0,,1,x,1,y\n", "line 3: column 'threads' holds '0'"),
+            ("disk,fio,r,rate,,,,NaN,x,1,y\n", "line 3: column 'value' holds 'NaN'"),
+            ("disk,fio,r,rate,,,,-3,x,1,y\n", "line 3: column 'value' holds '-3'"),
+            ("disk,fio,r,rate,,,,,x,1,y\n", "line 3: column 'value' holds ''"),
+            ("disk,fio,r,rate,,,,1,x,inf,y\n", "line 3: column 'value_si' holds 'inf'"),
+            ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells where the header has 11"),
+        ] {
+            let said = error(&format!("{good}{row}"));
+            assert!(said.starts_with(says), "{said}");
+        }
+        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
+        assert!(error(&long).contains("column 'tool'"));
+        assert_eq!(error(""), "no figures: nothing follows the header");
+    }
+
+    #[test]
+    fn words_of_reports_are_understood() {
+        for (words, is) in [
+            (&["throughput", "Bandwidth"][..], Metric::Throughput),
+            (&["rate", "IOPS"], Metric::Rate),
+            (&["latency"], Metric::Latency),
+            (&["jitter", ""], Metric::Other),
+        ] {
+            assert!(words.iter().all(|w| metric(w) == is), "{words:?}");
+        }
+        for (words, is) in [
+            (&["mean", "Average", "avg", "median"][..], Trial::Mean),
+            (&["sd", "std", "stddev", "stdev", "Std Dev", "deviation"], Trial::Deviation),
+            (&["7", "007"], Trial::Number(7)),
+            (&["max", "", "-1"], Trial::Other),
+        ] {
+            assert!(words.iter().all(|w| trial(w) == is), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn rows_are_bounded() {
+        let row = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
+        let three = format!("{HEADER}{row}{row}{row}");
+        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
+        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
+        assert_eq!(said, "line 4: more than 2 figures");
+    }
+
+    #[test]
+    fn a_missing_column_is_named() {
+        let said = read_figures("subsystem,tool\n".as_bytes()).unwrap_err().to_string();
+        assert!(said.starts_with("line 1: no column 'operation'"), "{said}");
+        let said = read_figures(Fails).unwrap_err().to_string();
+        assert_eq!(said, "cannot be read: gone");
+        let said = read_figures(&b"\xff\xfe\n"[..]).unwrap_err().to_string();
+        assert!(said.contains("UTF-8"), "{said}");
+    }
+
+    #[test]
+    fn a_bad_cell_is_shown_short_and_without_control_characters() {
+        let said = error(&format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60)));
+        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
+    }
+}

@@ -1,0 +1,215 @@
+//! What is known of a machine whose figures are judged: tables of a TOML file.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::nearest;
+use serde::Deserialize;
+
+/// What is known of one machine; everything may be missing. What else the table holds is
+/// ignored: reports say more of a machine than rules can use.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// What it is, in words.
+    pub machine: Option<String>,
+    /// Logical CPUs of a guest.
+    pub vcpus: Option<f64>,
+    /// Logical CPUs.
+    pub cpus: Option<f64>,
+    /// Physical cores.
+    pub cores: Option<f64>,
+    /// Clock that the vendor states, in Hz.
+    pub clock_hz_nominal: Option<f64>,
+    /// Clock while it ran, in Hz.
+    pub clock_hz_running: Option<f64>,
+    /// The report's own theoretical peak, in 10^9 FLOP/s.
+    pub claimed_peak_gflops: Option<f64>,
+    /// The report's own theoretical memory bandwidth, in B/s.
+    pub claimed_memory_bytes_per_s: Option<f64>,
+    /// What the disk's link carries after coding, in B/s.
+    pub disk_link_bytes_per_s: Option<f64>,
+    /// What the device or its provider allows, in B/s.
+    pub disk_limit_bytes_per_s: Option<f64>,
+    /// What the network link carries, in bit/s.
+    pub network_link_bits_per_s: Option<f64>,
+}
+
+/// Why no machine was found.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// Not TOML, or a value of the wrong type.
+    #[error("line {line}: {message}")]
+    Toml {
+        /// Line, from 1.
+        line: usize,
+        /// What the parser said.
+        message: String,
+    },
+    /// A number that no machine has.
+    #[error("[{table}]: {key} = {value} is not a finite number above 0")]
+    Number {
+        /// Table's name.
+        table: String,
+        /// Key.
+        key: &'static str,
+        /// What stands there.
+        value: f64,
+    },
+    /// No table of that name.
+    #[error("no machine '{name}'; there are: {known}{meant}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What is there.
+        known: String,
+        /// A suggestion, or nothing.
+        meant: String,
+    },
+    /// Several tables, and none named.
+    #[error("which machine? there are: {0}; name one with --name")]
+    Ambiguous(String),
+    /// No table at all.
+    #[error("no [table] of a machine")]
+    Empty,
+}
+
+/// Reads the tables of a TOML file.
+///
+/// # Errors
+/// If it is not TOML, or a number is not above 0.
+pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, MachineError> {
+    let machines: BTreeMap<String, Machine> =
+        toml::from_str(text).map_err(|e| toml_error(text, &e))?;
+    for (table, machine) in &machines {
+        let wrong = machine.numbers().into_iter().find_map(|(key, value)| {
+            value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (key, v))
+        });
+        if let Some((key, value)) = wrong {
+            return Err(MachineError::Number { table: table.clone(), key, value });
+        }
+    }
+    Ok(machines)
+}
+
+/// One line, with the line of the file.
+fn toml_error(text: &str, error: &toml::de::Error) -> MachineError {
+    let start = error.span().map_or(0, |s| s.start);
+    let line = text.bytes().take(start).filter(|b| *b == b'\n').count() + 1;
+    MachineError::Toml { line, message: error.message().to_owned() }
+}
+
+/// The machine that was named; else the one named like the file; else the only one.
+///
+/// # Errors
+/// If there is none of that name, or several and none is named.
+pub fn choose(
+    machines: &BTreeMap<String, Machine>,
+    name: Option<&str>,
+    stem: Option<&str>,
+) -> Result<Machine, MachineError> {
+    let known = || machines.keys().cloned().collect::<Vec<_>>().join(", ");
+    if let Some(name) = name {
+        return machines.get(name).cloned().ok_or_else(|| MachineError::Unknown {
+            name: name.to_owned(),
+            known: known(),
+            meant: nearest(name, machines.keys().map(String::as_str))
+                .map_or_else(String::new, |n| format!("; did you mean '{n}'?")),
+        });
+    }
+    if let Some(machine) = stem.and_then(|s| machines.get(s)) {
+        return Ok(machine.clone());
+    }
+    match machines.values().collect::<Vec<_>>().as_slice() {
+        [] => Err(MachineError::Empty),
+        [only] => Ok((*only).clone()),
+        _ => Err(MachineError::Ambiguous(known())),
+    }
+}
+
+impl Machine {
+    fn numbers(&self) -> [(&'static str, Option<f64>); 10] {
+        [
+            ("vcpus", self.vcpus),
+            ("cpus", self.cpus),
+            ("cores", self.cores),
+            ("clock_hz_nominal", self.clock_hz_nominal),
+            ("clock_hz_running", self.clock_hz_running),
+            ("claimed_peak_gflops", self.claimed_peak_gflops),
+            ("claimed_memory_bytes_per_s", self.claimed_memory_bytes_per_s),
+            ("disk_link_bytes_per_s", self.disk_link_bytes_per_s),
+            ("disk_limit_bytes_per_s", self.disk_limit_bytes_per_s),
+            ("network_link_bits_per_s", self.network_link_bits_per_s),
+        ]
+    }
+
+    /// CPUs that threads can run on: logical ones, where they are said.
+    pub(crate) fn usable_cpus(&self) -> Option<f64> {
+        self.cpus.or(self.vcpus).or(self.cores)
+    }
+
+    /// The highest clock that is known, in Hz.
+    pub(crate) fn clock(&self) -> Option<f64> {
+        [self.clock_hz_nominal, self.clock_hz_running].into_iter().flatten().reduce(f64::max)
+    }
+
+    /// What the disk can carry at most, in B/s, and which limit that is.
+    pub(crate) fn disk_limit(&self) -> (f64, &'static str) {
+        let link = self.disk_link_bytes_per_s.map(|v| (v, "the disk's link carries"));
+        let limit = self.disk_limit_bytes_per_s.map(|v| (v, "the disk is allowed"));
+        [link, limit]
+            .into_iter()
+            .flatten()
+            .reduce(|a, b| if b.0 < a.0 { b } else { a })
+            .unwrap_or((FASTEST_DISK, "one drive's PCIe 5.0 x4 link carries (none is declared)"))
+    }
+}
+
+/// 4 lanes x 32 GT/s x 128/130 / 8: the fastest link of one drive in use.
+const FASTEST_DISK: f64 = 15.754e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = "[one]\nvcpus = 2\nwords = \"are ignored\"\n[two]\ncpus = 4\nvcpus = 9\n";
+
+    #[test]
+    fn a_table_is_chosen_by_name_by_file_or_because_it_is_the_only_one() {
+        let two = read_machines(TWO).unwrap();
+        assert_eq!(choose(&two, Some("two"), Some("one")).unwrap().usable_cpus(), Some(4.0));
+        assert_eq!(choose(&two, None, Some("one")).unwrap().usable_cpus(), Some(2.0));
+        let said = choose(&two, None, Some("x")).unwrap_err().to_string();
+        assert!(said.contains("one, two"), "{said}");
+        let said = choose(&two, Some("tow"), None).unwrap_err().to_string();
+        assert!(said.contains("did you mean 'two'"), "{said}");
+        let one = read_machines("[a]\ncores = 3\n").unwrap();
+        assert_eq!(choose(&one, None, Some("x")).unwrap().usable_cpus(), Some(3.0));
+        assert!(matches!(choose(&BTreeMap::new(), None, None), Err(MachineError::Empty)));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in ["[a]\nvcpus = 0\n", "[a]\nvcpus = nan\n", "[a]\nclock_hz_nominal = -1\n"] {
+            assert!(matches!(read_machines(text), Err(MachineError::Number { .. })), "{text}");
+        }
+        for (text, line) in [
+            ("\n[a]\nvcpus = \"two\"\n", "line 3: invalid type: string"),
+            ("[a\n", "line 1: "),
+            ("[b]\na = \n", "line 2: "),
+            ("a = 3\n", "line 1: "),
+        ] {
+            let said = read_machines(text).unwrap_err().to_string();
+            assert!(said.starts_with(line) && said.lines().count() == 1, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_lower_limit_of_a_disk_counts() {
+        let limit =
+            |text: &str| choose(&read_machines(text).unwrap(), None, None).unwrap().disk_limit().0;
+        let both = "[a]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1.6e8\n";
+        assert_eq!(limit(both), 1.6e8);
+        assert_eq!(limit("[a]\ndisk_link_bytes_per_s = 600_000_000\n"), 6e8);
+        assert_eq!(limit("[a]\n"), FASTEST_DISK);
+    }
+}

@@ -1,0 +1,118 @@
+//! Latency times throughput of the same point, where it is the same for most points of a tool.
+//!
+//! A latency that was measured and a throughput that was measured are two things: more
+//! threads, other blocks and other operations change their product. Where it stays the
+//! same while the rates differ, one was divided out of the other.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proofmark_model::Subsystem;
+
+use crate::figure::{Metric, Trial};
+use crate::sheet::Sheet;
+
+/// How far products may lie apart: figures printed with three digits differ by up to 0.5 %,
+/// and two of them are multiplied.
+const PRINTED: f64 = 0.01;
+/// Rates that hardly differ say nothing about what the product depends on.
+const RATES_DIFFER: f64 = 1.1;
+/// Two points could agree by chance.
+const LEAST: usize = 3;
+
+/// What ties a latency to a throughput.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Product {
+    /// Latency x throughput, in bytes, bits or operations; with `per_block` divided by the block.
+    pub constant: f64,
+    /// Whether it is the same only after division by the block.
+    pub per_block: bool,
+    /// Points of this tool that share it, of how many.
+    pub shared: usize,
+    pub of: usize,
+}
+
+/// A latency with its throughput.
+struct Pair {
+    index: usize,
+    product: f64,
+    rate: f64,
+    block: Option<f64>,
+    threads: f64,
+}
+
+/// The latencies that are tied to a throughput, by index: those of numbered trials (or means
+/// that have no trials), and the means over trials that all are.
+pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
+    let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
+    for (index, figure) in sheet.figures().iter().enumerate() {
+        if figure.metric != Metric::Latency || figure.trial == Trial::Deviation {
+            continue;
+        }
+        if figure.trial == Trial::Mean && !sheet.trials(index).is_empty() {
+            continue;
+        }
+        let rate = [Metric::Throughput, Metric::Rate]
+            .into_iter()
+            .find_map(|m| sheet.partner(index, &figure.operation, m)?.level());
+        if let (Some(latency), Some(rate)) = (figure.level(), rate)
+            && latency * rate > 0.0
+        {
+            groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(Pair {
+                index,
+                product: latency * rate,
+                rate,
+                block: figure.block.map(|b| b as f64),
+                threads: figure.threads.map_or(1.0, |t| t as f64),
+            });
+        }
+    }
+    let mut found = HashMap::new();
+    for pairs in groups.values() {
+        tied(pairs, false, &mut found);
+        tied(pairs, true, &mut found);
+    }
+    let means: Vec<_> = (0..sheet.figures().len())
+        .filter_map(|index| Some((index, of_trials(sheet, index, &found)?)))
+        .collect();
+    found.extend(means);
+    found
+}
+
+/// The pairs that share a product, if they are most of them.
+fn tied(pairs: &[Pair], per_block: bool, found: &mut HashMap<usize, Product>) {
+    let scaled = |p: &Pair| Some(if per_block { p.product / p.block? } else { p.product });
+    let mut products: Vec<f64> = pairs.iter().filter_map(scaled).collect();
+    products.sort_by(f64::total_cmp);
+    let Some(&constant) = products.get(products.len() / 2) else { return };
+    let near = |p: &&Pair| scaled(p).is_some_and(|x| (x / constant - 1.0).abs() <= PRINTED);
+    let shared: Vec<&Pair> = pairs.iter().filter(near).collect();
+    // With one synchronous operation in flight a thread, latency x throughput is
+    // threads x block by Little's law, of true latencies too.
+    let in_flight = |p: &Pair| p.threads * if per_block { 1.0 } else { p.block.unwrap_or(1.0) };
+    let ties = shared.len() >= LEAST
+        && shared.len() * 2 >= products.len()
+        && spread(shared.iter().map(|p| p.rate)) >= RATES_DIFFER
+        && spread(shared.iter().map(|p| in_flight(p))) >= RATES_DIFFER;
+    if ties {
+        let product = Product { constant, per_block, shared: shared.len(), of: products.len() };
+        found.extend(shared.iter().map(|p| (p.index, product.clone())));
+    }
+}
+
+/// Greatest over least.
+fn spread(values: impl Iterator<Item = f64>) -> f64 {
+    let (least, most) =
+        values.fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), v| (l.min(v), m.max(v)));
+    most / least
+}
+
+/// What holds for every trial of a point holds for their mean.
+fn of_trials(sheet: &Sheet, index: usize, found: &HashMap<usize, Product>) -> Option<Product> {
+    let figure = sheet.figure(index)?;
+    if figure.metric != Metric::Latency || figure.trial != Trial::Mean {
+        return None;
+    }
+    let trials = sheet.trials(index);
+    let first = found.get(trials.first()?)?;
+    trials.iter().all(|i| found.contains_key(i)).then(|| first.clone())
+}

@@ -1,0 +1,71 @@
+//! The audit as CSV: the figures' own columns, then verdict and reasons.
+//!
+//! Text that a spreadsheet would take for a formula gets an apostrophe in front.
+
+use proofmark_model::clean;
+
+use crate::{Judged, Sheet};
+
+const HEADER: [&str; 15] = [
+    "line",
+    "subsystem",
+    "tool",
+    "operation",
+    "metric",
+    "block_size_bytes",
+    "threads",
+    "trial",
+    "value",
+    "unit_as_written",
+    "value_si",
+    "verdict",
+    "reason",
+    "reasons",
+    "message",
+];
+
+/// The text.
+///
+/// # Errors
+/// If a record cannot be written.
+pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(HEADER)?;
+    let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+    for (f, j) in sheet.figures().iter().zip(judged) {
+        let reason = j.reason();
+        let ids: Vec<&str> = j.findings.iter().map(|f| f.check.as_ref()).collect();
+        out.write_record([
+            f.line.to_string(),
+            f.subsystem.as_str().to_owned(),
+            harmless(&f.tool),
+            harmless(&f.operation),
+            harmless(&f.metric_name),
+            number(f.block),
+            number(f.threads),
+            harmless(&f.trial_name),
+            f.value.to_string(),
+            harmless(&f.unit),
+            f.si.map_or_else(String::new, |v| v.to_string()),
+            j.verdict.as_str().to_owned(),
+            reason.map_or_else(String::new, |r| r.check.to_string()),
+            ids.join(" "),
+            reason.map_or_else(String::new, |r| harmless(&r.message)),
+        ])?;
+    }
+    out.into_inner().map_err(|e| csv::Error::from(e.into_error()))
+}
+
+fn harmless(text: &str) -> String {
+    let text = clean(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_formula_is_quoted() {
+        assert_eq!(super::harmless("=1+1"), "'=1+1");
+        assert_eq!(super::harmless("own"), "own");
+    }
+}

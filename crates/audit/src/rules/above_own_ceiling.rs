@@ -1,0 +1,110 @@
+//! `above_own_ceiling`: a rate above the theoretical value that the same report gives.
+
+use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+
+use super::Rule;
+use crate::{Figure, Machine, Metric, Sheet};
+
+/// The widest core known: two 512-bit fused multiply-adds a cycle of 16 single-precision
+/// lanes and 2 operations each. A bound for every precision of an ordinary core.
+const FLOP_A_CYCLE: f64 = 64.0;
+
+pub(super) struct AboveOwnCeiling;
+
+impl Rule for AboveOwnCeiling {
+    fn id(&self) -> &'static str {
+        "above_own_ceiling"
+    }
+
+    fn title(&self) -> &'static str {
+        "above the report's own ceiling"
+    }
+
+    fn about(&self) -> &'static str {
+        "A rate above the theoretical value that the report gives is suspect: one of the two is wrong. \
+         A floating-point rate above CPUs x clock x 64 FLOP a cycle (two 512-bit fused multiply-adds, \
+         single precision), the widest core known, is invalid."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let rate = figure.level()?;
+        let (ceiling, unit, severity, whose) = ceilings(sheet.machine(), figure)
+            .into_iter()
+            .flatten()
+            .find(|(ceiling, ..)| rate > *ceiling)?;
+        Some(
+            Finding::new(
+                self.id(),
+                severity,
+                format!(
+                    "{} is {:.0} % of {whose}, {}",
+                    format_quantity(rate, unit),
+                    100.0 * rate / ceiling,
+                    format_quantity(ceiling, unit)
+                ),
+                "derive the ceiling from cores, operations a cycle and the clock under that load (or \
+                 from the memory's transfers, which DDR already counts twice), then measure again",
+            )
+            .with("ceiling", ceiling)
+            .with("rate", rate),
+        )
+    }
+}
+
+type Ceiling = (f64, Unit, Severity, &'static str);
+
+/// The physical ceiling first: it weighs more.
+fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
+    match (figure.subsystem, figure.metric) {
+        (Subsystem::Cpu, Metric::Rate | Metric::Throughput) if is_floating_point(figure) => {
+            let widest = machine
+                .usable_cpus()
+                .zip(machine.clock())
+                .map(|(cpus, clock)| cpus * clock * FLOP_A_CYCLE);
+            let widest = widest.map(|v| (v, Severity::Invalid, "what the widest cores could do"));
+            let claimed = machine
+                .claimed_peak_gflops
+                .map(|g| (g * 1e9, Severity::Suspect, "the peak that the report claims"));
+            [widest, claimed].map(|c| c.map(|(v, s, w)| (v, Unit::FlopPerSecond, s, w)))
+        }
+        (Subsystem::Memory, Metric::Throughput) => {
+            let claimed = machine.claimed_memory_bytes_per_s.map(|v| {
+                let whose = "the bandwidth that the report claims";
+                (v, Unit::BytePerSecond, Severity::Suspect, whose)
+            });
+            [None, claimed]
+        }
+        _ => [None, None],
+    }
+}
+
+fn is_floating_point(figure: &Figure) -> bool {
+    let flop = |text: &str| text.to_ascii_lowercase().contains("flop");
+    flop(&figure.operation) || flop(&figure.unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::findings;
+
+    #[test]
+    fn above_the_claim_is_suspect_and_above_the_widest_core_invalid() {
+        let machine = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
+                       claimed_memory_bytes_per_s = 2e10\n";
+        let rows = "cpu,x,gflops,rate,,2,1,29,GFLOPS,29e9,ops/s\n\
+                    cpu,x,gflops,rate,,2,1,31,GFLOPS,31e9,ops/s\n\
+                    cpu,x,gflops,rate,,2,1,257,GFLOPS,257e9,ops/s\n\
+                    cpu,x,gflops,rate,,2,sd,31,GFLOPS,31e9,ops/s\n\
+                    cpu,x,giops,rate,,2,1,31,GIOPS,31e9,ops/s\n\
+                    cpu,x,peak,rate,,2,1,31,GFLOP/s,31e9,ops/s\n\
+                    memory,x,read,throughput,,2,1,21,GB/s,21e9,bytes/s\n\
+                    memory,x,read,throughput,,2,1,19,GB/s,19e9,bytes/s\n";
+        let found = findings(&AboveOwnCeiling, machine, rows);
+        let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
+        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
+        assert_eq!(severities, [None, suspect, invalid, None, None, suspect, suspect, None]);
+        assert!(findings(&AboveOwnCeiling, "[m]\n", rows).iter().all(Option::is_none));
+    }
+}

@@ -1,0 +1,67 @@
+//! `added_up`: STREAM's four kernels added up as one bandwidth.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::Rule;
+use crate::{Metric, Sheet};
+
+/// A sum of four figures of three digits or more.
+const PRINTED: f64 = 0.005;
+/// STREAM's kernels.
+const KERNELS: [&str; 4] = ["copy", "scale", "add", "triad"];
+
+pub(super) struct AddedUp;
+
+impl Rule for AddedUp {
+    fn id(&self) -> &'static str {
+        "added_up"
+    }
+
+    fn title(&self) -> &'static str {
+        "kernels added up as one bandwidth"
+    }
+
+    fn about(&self) -> &'static str {
+        "STREAM's four kernels run one after the other; each has the whole bandwidth. A figure that is \
+         the sum of the four, to the digits printed (0.5 %), is four times a bandwidth."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
+        let mut sum = 0.0;
+        for kernel in KERNELS {
+            sum += sheet.partner(index, kernel, Metric::Throughput)?.level()?;
+        }
+        ((rate / sum - 1.0).abs() <= PRINTED).then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                "the sum of copy, scale, add and triad, which run one after the other",
+                "print each by itself; triad stands for the machine",
+            )
+            .with("sum_bytes_per_s", sum)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn four_bandwidths_are_no_bandwidth() {
+        let row = |operation: &str, value: f64| {
+            format!("memory,stream,{operation},throughput,,1,max,{value},GB/s,{value}e9,bytes/s\n")
+        };
+        let four =
+            [row("copy", 5.0), row("scale", 5.1), row("add", 6.2), row("triad", 6.0)].concat();
+        let of = |total: f64| {
+            *flagged(&AddedUp, MACHINE, &format!("{four}{}", row("total", total))).last().unwrap()
+        };
+        assert!(of(22.3));
+        assert!(!of(6.2));
+        assert!(!flagged(&AddedUp, MACHINE, &four).contains(&true));
+    }
+}

@@ -1,0 +1,58 @@
+//! `copied_column`: the same numbers in two columns.
+
+use proofmark_model::{Finding, Severity};
+
+use super::Rule;
+use crate::Sheet;
+
+pub(super) struct CopiedColumn;
+
+impl Rule for CopiedColumn {
+    fn id(&self) -> &'static str {
+        "copied_column"
+    }
+
+    fn title(&self) -> &'static str {
+        "copied column"
+    }
+
+    fn about(&self) -> &'static str {
+        "Two different points whose trials, at least three different numbers, are the same one by one \
+         were not both measured. Fewer may agree by chance where the timer is coarse."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let other = sheet.copy_of(index)?;
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Suspect,
+                format!("all trials are those of {} (line {})", other.operation, other.line),
+                "look up both in the raw data; of the two at least one was not measured",
+            )
+            .with("line", other.line),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    fn column(operation: &str, values: [f64; 3]) -> String {
+        let row = |(n, v): (usize, &f64)| {
+            format!("memory,x,{operation},throughput,8,1,{n},{v},MB/s,{v}e6,bytes/s\n")
+        };
+        values.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn equal_columns_are_copies() {
+        let of = |a, b| flagged(&CopiedColumn, MACHINE, &(column("r", a) + &column("w", b)));
+        assert_eq!(of([1.5, 2.5, 3.5], [1.5, 2.5, 3.5]), [true; 6]);
+        assert_eq!(of([1.5, 2.5, 3.5], [1.5, 2.5, 3.6]), [false; 6]);
+        assert_eq!(of([1.5, 2.5, 3.5], [2.5, 1.5, 3.5]), [false; 6]);
+        assert_eq!(of([1.5, 2.5, 2.5], [1.5, 2.5, 2.5]), [false; 6]);
+    }
+}

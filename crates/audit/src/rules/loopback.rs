@@ -1,0 +1,64 @@
+//! `loopback`: a rate that no wire of the machine carries.
+
+use proofmark_model::{Finding, Subsystem, Unit, format_quantity};
+
+use super::Rule;
+use crate::{Metric, Sheet, loopback_limit};
+
+pub(super) struct Loopback;
+
+impl Rule for Loopback {
+    fn id(&self) -> &'static str {
+        "loopback"
+    }
+
+    fn title(&self) -> &'static str {
+        "loopback called a network"
+    }
+
+    fn about(&self) -> &'static str {
+        "Within one machine no packet meets a wire, and the rate is that of copying memory. Above the \
+         declared link a rate is invalid. Where none is declared it is suspect above 10 Gbit/s: the \
+         fastest Ethernet over copper, and the most that providers state for a single flow of a guest. \
+         Declare network_link_bits_per_s for machines with more."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
+        let (limit, severity, whose) = loopback_limit(sheet.machine());
+        let shown = |v| format_quantity(v, Unit::BitPerSecond);
+        (rate > limit).then(|| {
+            Finding::new(
+                self.id(),
+                severity,
+                format!("{}, where {whose} {}", shown(rate), shown(limit)),
+                "both ends were on one machine, or nothing was sent: name it loopback, or measure \
+                 between two machines and look at the interfaces' counters",
+            )
+            .with("limit_bit_per_s", limit)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Severity;
+
+    use super::*;
+    use crate::testing::findings;
+
+    #[test]
+    fn above_the_link_nothing_arrives() {
+        let rows = "network,x,tcp,throughput,,1,1,9,Gb/s,9e9,bits/s\n\
+                    network,x,tcp,throughput,,1,1,11,Gb/s,11e9,bits/s\n\
+                    network,x,tcp,throughput,,1,sd,11,Gb/s,11e9,bits/s\n";
+        let severities = |machine: &str| -> Vec<_> {
+            findings(&Loopback, machine, rows).into_iter().map(|f| f.map(|f| f.severity)).collect()
+        };
+        assert_eq!(severities("[m]\n"), [None, Some(Severity::Suspect), None]);
+        let gigabit = "[m]\nnetwork_link_bits_per_s = 1e9\n";
+        assert_eq!(severities(gigabit), [Some(Severity::Invalid), Some(Severity::Invalid), None]);
+        assert_eq!(severities("[m]\nnetwork_link_bits_per_s = 25e9\n"), [None; 3]);
+    }
+}

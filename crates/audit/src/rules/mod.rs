@@ -1,0 +1,74 @@
+//! Rules: each looks for one way in which a published figure can be wrong. One file a rule;
+//! to add one, write the file and add a line to [`ALL`].
+//!
+//! Every limit is derived in the rule's file: from a physical quantity of the machine, from
+//! arithmetic on the report's own figures, or from a protocol's or a tool's documentation.
+
+mod above_own_ceiling;
+mod added_up;
+mod below_one_cycle;
+mod copied_column;
+mod loopback;
+mod page_cache;
+mod population_deviation;
+mod random_faster;
+mod reciprocal_latency;
+mod socket_buffer;
+mod thread_multiplied;
+mod udp_default_rate;
+mod udp_payload;
+mod wrong_unit;
+
+use proofmark_model::Finding;
+
+use crate::Sheet;
+
+/// One rule.
+pub trait Rule: Sync {
+    /// Id, as in findings.
+    fn id(&self) -> &'static str;
+
+    /// Title for summaries.
+    fn title(&self) -> &'static str;
+
+    /// What it looks at, and from what its limits are derived.
+    fn about(&self) -> &'static str;
+
+    /// What it has to say about the figure of that index.
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding>;
+}
+
+/// Every rule in the order of causes: how a number was worked out, then what answered in place
+/// of the device, then what can be seen of it.
+pub const ALL: &[&dyn Rule] = &[
+    &wrong_unit::WrongUnit,
+    &below_one_cycle::BelowOneCycle,
+    &reciprocal_latency::ReciprocalLatency,
+    &page_cache::PageCache,
+    &thread_multiplied::ThreadMultiplied,
+    &above_own_ceiling::AboveOwnCeiling,
+    &socket_buffer::SocketBuffer,
+    &loopback::Loopback,
+    &udp_payload::UdpPayload,
+    &udp_default_rate::UdpDefaultRate,
+    &random_faster::RandomFaster,
+    &added_up::AddedUp,
+    &copied_column::CopiedColumn,
+    &population_deviation::PopulationDeviation,
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn rules_have_ids_of_their_own_and_say_what_they_do() {
+        let ids: BTreeSet<_> = ALL.iter().map(|r| r.id()).collect();
+        assert_eq!(ids.len(), ALL.len());
+        for rule in ALL {
+            assert!(!rule.title().is_empty() && rule.about().len() > 40, "{}", rule.id());
+        }
+    }
+}

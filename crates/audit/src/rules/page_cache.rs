@@ -1,0 +1,134 @@
+//! `page_cache`: a disk figure that no disk of this machine can carry.
+
+use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+
+use super::Rule;
+use crate::{Figure, Metric, Sheet};
+
+const ADVICE: &str = "the page cache answered; measure with direct I/O, or with far more data \
+                      than memory, and compare with the device's own counters";
+
+pub(super) struct PageCache;
+
+impl Rule for PageCache {
+    fn id(&self) -> &'static str {
+        "page_cache"
+    }
+
+    fn title(&self) -> &'static str {
+        "page cache reported as disk"
+    }
+
+    fn about(&self) -> &'static str {
+        "A rate above what the disk's link carries after coding, or above what the provider allows, \
+         did not come from the disk but from memory. Random operations smaller than a sector count \
+         as the sector of 512 B that the device must move. A latency counts as the rate of one \
+         operation at a time: block / latency. Where no link is declared, that of one drive on \
+         PCIe 5.0 x4 (15.754 GB/s) is the limit. A rate below it is suspect where nine in ten of the \
+         same tool's other rates with that block and those threads, of nine at least, are above: it \
+         was buffered too."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let rate = figure.device_rate()?;
+        let (limit, whose) = sheet.machine().disk_limit();
+        if rate <= limit {
+            return buffered(sheet, figure, index);
+        }
+        let shown = |v| format_quantity(v, Unit::BytePerSecond);
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                format!("{} from the disk, where {whose} {}", shown(rate), shown(limit)),
+                ADVICE,
+            )
+            .with("device_bytes_per_s", rate)
+            .with("limit_bytes_per_s", limit),
+        )
+    }
+}
+
+/// Fewer other figures prove nothing about a tool.
+const LEAST_SIBLINGS: usize = 9;
+/// Share of them above the limit that tells a buffered tool.
+const MOST_OF_THEM: f64 = 0.9;
+
+/// A slow figure of a tool whose other figures at that point came from the page cache: it was
+/// buffered as well, and includes what the cache was busy with.
+fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
+    if !figure.is(Subsystem::Disk, Metric::Throughput) || figure.level().is_none() {
+        return None;
+    }
+    let sibling = sheet.sibling(index)?;
+    let others = sibling.figures.saturating_sub(1);
+    let most = others >= LEAST_SIBLINGS && sibling.above as f64 >= MOST_OF_THEM * others as f64;
+    most.then(|| {
+        Finding::new(
+            PageCache.id(),
+            Severity::Suspect,
+            format!(
+                "{} of this tool's {others} other rates here are above the disk's",
+                sibling.above
+            ),
+            ADVICE,
+        )
+        .with("others", others)
+        .with("above", sibling.above)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn a_rate_above_the_link_is_the_page_cache() {
+        let rows = "disk,x,seq_read,throughput,,1,1,601,MB/s,601e6,bytes/s\n\
+                    disk,x,seq_read,throughput,,1,1,599,MB/s,599e6,bytes/s\n\
+                    disk,x,seq_read,throughput,,1,sd,601,MB/s,601e6,bytes/s\n\
+                    memory,x,seq_read,throughput,,1,1,601,MB/s,601e6,bytes/s\n";
+        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
+        let slower = "[m]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1e8\n";
+        assert_eq!(flagged(&PageCache, slower, rows), [true, true, false, false]);
+        assert_eq!(flagged(&PageCache, "[m]\n", rows), [false; 4]);
+    }
+
+    #[test]
+    fn a_random_byte_costs_a_sector() {
+        let rows = "disk,x,rand_read,throughput,1,1,1,2,MB/s,2e6,bytes/s\n\
+                    disk,x,rand_read,throughput,1,1,1,1,MB/s,1e6,bytes/s\n\
+                    disk,x,seq_read,throughput,1,1,1,2,MB/s,2e6,bytes/s\n\
+                    disk,x,rand_read,throughput,4096,1,1,2,MB/s,2e6,bytes/s\n";
+        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_buffered_tool_is_buffered_in_all_it_does() {
+        let row = |operation: &str, rate: u32| {
+            format!("disk,x,{operation},throughput,4096,1,1,{rate},MB/s,{rate}e6,bytes/s\n")
+        };
+        let fast: String = (0..9).map(|n| row(&format!("op{n}"), 5000)).collect();
+        let last = |rows: String| flagged(&PageCache, MACHINE, &rows).last().copied();
+        assert_eq!(last(format!("{fast}{}", row("write", 500))), Some(true));
+        let fewer: String = (0..8).map(|n| row(&format!("op{n}"), 5000)).collect();
+        assert_eq!(last(format!("{fewer}{}", row("write", 500))), Some(false));
+        assert_eq!(last(format!("{fast}{}{}", row("r", 400), row("w", 500))), Some(true));
+        assert_eq!(
+            last(format!("{fast}{}{}{}", row("a", 1), row("b", 400), row("w", 500))),
+            Some(false)
+        );
+        let other = row("write", 500).replace("4096", "512");
+        assert_eq!(last(format!("{fast}{other}")), Some(false));
+    }
+
+    #[test]
+    fn a_latency_is_a_rate_too() {
+        let rows = "disk,x,seq_read,latency,8192,1,1,10,us,1e-5,seconds\n\
+                    disk,x,seq_read,latency,8192,1,1,20,us,2e-5,seconds\n\
+                    disk,x,seq_read,latency,,1,1,10,us,1e-5,seconds\n";
+        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false]);
+    }
+}

@@ -1,0 +1,86 @@
+//! `population_deviation`: the deviation of a population, printed for a sample.
+
+use proofmark_model::{Finding, Severity};
+
+use super::Rule;
+use crate::{Sheet, Trial};
+
+/// Printed deviations have two digits or more.
+const PRINTED: f64 = 0.01;
+
+/// Trials that are all the same have a deviation of 0, or of what rounding leaves.
+const ROUNDING: f64 = 1e-9;
+
+pub(super) struct PopulationDeviation;
+
+impl Rule for PopulationDeviation {
+    fn id(&self) -> &'static str {
+        "population_deviation"
+    }
+
+    fn title(&self) -> &'static str {
+        "population deviation for a sample"
+    }
+
+    fn about(&self) -> &'static str {
+        "Trials are a sample, whose deviation divides by n - 1. A printed deviation that is the one \
+         divided by n is too small by sqrt(n / (n - 1)), 22 % with three trials. The difference is \
+         known to the digit, so this is a note and the figure stands. Looked at from 2 to 20 trials, \
+         where the two differ by more than the digits printed."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index).filter(|f| f.trial == Trial::Deviation)?;
+        let values: Vec<f64> =
+            sheet.trials(index).iter().filter_map(|i| Some(sheet.figure(*i)?.value)).collect();
+        if !(2..=20).contains(&values.len()) {
+            return None;
+        }
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let (population, sample) = ((squares / n).sqrt(), (squares / (n - 1.0)).sqrt());
+        if sample <= mean * ROUNDING {
+            return None;
+        }
+        ((figure.value / population - 1.0).abs() <= PRINTED).then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Note,
+                format!("divided by {n:.0} and not by {:.0}: {sample:.4} it should be", n - 1.0),
+                "divide by n - 1",
+            )
+            .with("sample_deviation", sample)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn a_sample_divides_by_one_less() {
+        let of = |deviation: &str| {
+            let trials: String =
+                (1..=3).map(|n| format!("cpu,x,giops,rate,,1,{n},{n},G,{n}e9,ops/s\n")).collect();
+            let row = format!("cpu,x,giops,rate,,1,stddev,{deviation},G,,ops/s\n");
+            flagged(&PopulationDeviation, MACHINE, &format!("{trials}{row}"))
+        };
+        assert_eq!(of("0.8165"), [false, false, false, true]);
+        assert_eq!(of("1.0"), [false; 4]);
+        assert_eq!(of("0.5"), [false; 4]);
+    }
+
+    #[test]
+    fn what_rounding_leaves_is_no_deviation() {
+        let trial = |n: u32| format!("cpu,x,giops,rate,,1,{n},0.1,G,,ops/s\n");
+        let rows = format!("{}{}{}", trial(1), trial(2), trial(3));
+        let mean = (0.1_f64 + 0.1 + 0.1) / 3.0;
+        let left = (0.1 - mean).abs();
+        assert!(left > 0.0);
+        let row = format!("cpu,x,giops,rate,,1,sd,{left:e},G,,ops/s\n");
+        assert_eq!(flagged(&PopulationDeviation, MACHINE, &(rows + &row)), [false; 4]);
+    }
+}

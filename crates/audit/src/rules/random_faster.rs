@@ -1,0 +1,82 @@
+//! `random_faster`: random order came out faster than sequential order.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::Rule;
+use crate::{Figure, Metric, Sheet};
+
+/// What chance and a device that scatters blocks over many chips may give random order.
+const AHEAD: f64 = 1.25;
+
+pub(super) struct RandomFaster;
+
+impl Rule for RandomFaster {
+    fn id(&self) -> &'static str {
+        "random_faster"
+    }
+
+    fn title(&self) -> &'static str {
+        "random faster than sequential"
+    }
+
+    fn about(&self) -> &'static str {
+        "Prefetchers, rows of DRAM, TLBs and read-ahead all favour sequential order, so random order is \
+         not faster but for noise and for blocks that lie on several chips: a quarter. Beyond that the \
+         sequential pass met first-touch page faults, or left the data in a cache for the random one."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let random = figure.level().filter(|r| *r > 0.0)?;
+        let sequential = partner(sheet, index, figure)?.level().filter(|r| *r > 0.0)?;
+        let ahead = match figure.metric {
+            Metric::Rate | Metric::Throughput => random / sequential,
+            Metric::Latency => sequential / random,
+            Metric::Other => return None,
+        };
+        (ahead > AHEAD).then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Suspect,
+                format!("{ahead:.2} times as fast as the same in sequential order"),
+                "touch memory before, drop caches between the passes, and run the two in turn",
+            )
+            .with("ahead", ahead)
+        })
+    }
+}
+
+/// The same in sequential order: `rand_X` against `seq_X`, or `X` where the report says no order.
+fn partner<'a>(sheet: &'a Sheet, index: usize, figure: &Figure) -> Option<&'a Figure> {
+    if !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
+        return None;
+    }
+    let rest = ["rand_", "random_"].iter().find_map(|p| figure.operation.strip_prefix(p))?;
+    [format!("seq_{rest}"), format!("sequential_{rest}"), rest.to_owned()]
+        .iter()
+        .find_map(|operation| sheet.partner(index, operation, figure.metric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn random_order_is_not_faster() {
+        let row = |operation: &str, metric: &str, value: f64| {
+            format!("memory,x,{operation},{metric},8,1,1,{value},u,{value},u\n")
+        };
+        let of = |rows: &[String]| flagged(&RandomFaster, MACHINE, &rows.concat());
+        let rate = |operation, value| row(operation, "throughput", value);
+        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 13.0)]), [false, true]);
+        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 12.0)]), [false, false]);
+        assert_eq!(of(&[rate("write", 10.0), rate("rand_write", 13.0)]), [false, true]);
+        assert_eq!(of(&[rate("seq_write", 10.0), rate("rand_read", 13.0)]), [false, false]);
+        let network = rate("rand_read", 13.0) + &rate("seq_read", 10.0);
+        assert_eq!(of(&[network.replace("memory", "network")]), [false, false]);
+        let time = |operation, value| row(operation, "latency", value);
+        assert_eq!(of(&[time("seq_read", 13.0), time("rand_read", 10.0)]), [false, true]);
+        assert_eq!(of(&[time("seq_read", 10.0), time("rand_read", 13.0)]), [false, false]);
+    }
+}

@@ -1,0 +1,155 @@
+//! `reciprocal_latency`: time divided by operations, printed as the time of one.
+
+use proofmark_model::{Finding, Severity};
+
+use super::Rule;
+use crate::{Metric, Sheet, severity};
+
+pub(super) struct ReciprocalLatency;
+
+const ADVICE: &str = "print it as reciprocal throughput; a latency is the time of one operation \
+                      that waited for the one before it, with a histogram";
+
+impl Rule for ReciprocalLatency {
+    fn id(&self) -> &'static str {
+        "reciprocal_latency"
+    }
+
+    fn title(&self) -> &'static str {
+        "latency that is the reciprocal of throughput"
+    }
+
+    fn about(&self) -> &'static str {
+        "Either latency x throughput is the same, to the digits printed (1 %), for most of the points \
+         that a tool prints both of, while rates and threads or blocks differ: then one was divided \
+         out of the other. Or the latency falls with the threads, nearer to 1 / threads than to flat: \
+         no operation gets faster because others run beside it."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        figure.level().filter(|_| figure.metric == Metric::Latency)?;
+        if let Some(product) = sheet.product(index) {
+            let per = if product.per_block { " x block" } else { "" };
+            return Some(
+                Finding::new(
+                    self.id(),
+                    Severity::Invalid,
+                    format!(
+                        "latency x throughput is {:.4e}{per} in {} of {} points of this tool",
+                        product.constant, product.shared, product.of
+                    ),
+                    ADVICE,
+                )
+                .with("constant", product.constant)
+                .with("points", product.shared),
+            );
+        }
+        let threads = figure.threads? as f64;
+        // Means, since one trial may be lucky.
+        let series = sheet.series(index)?;
+        let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
+        let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
+        let (factor, fall) = (threads / fewest, beside / alone);
+        (fall < factor.sqrt().recip()).then(|| {
+            Finding::new(
+                self.id(),
+                severity(factor),
+                format!("with {threads:.0} threads it is {fall:.3} of that with {fewest:.0}"),
+                ADVICE,
+            )
+            .with("factor_of_threads", factor)
+            .with("fall", fall)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    /// Rows of (block, threads, bytes/s, seconds).
+    fn rows(points: &[(u32, u32, f64, f64)]) -> String {
+        let row = |(b, t, r, l): &(u32, u32, f64, f64)| {
+            format!(
+                "memory,x,read,throughput,{b},{t},1,{r},B/s,{r},bytes/s\n\
+                 memory,x,read,latency,{b},{t},1,{l},s,{l},seconds\n"
+            )
+        };
+        points.iter().map(row).collect()
+    }
+
+    fn count(points: &[(u32, u32, f64, f64)]) -> usize {
+        flagged(&ReciprocalLatency, MACHINE, &rows(points)).iter().filter(|f| **f).count()
+    }
+
+    #[test]
+    fn a_constant_product_is_a_division() {
+        // The same product whatever the block.
+        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]), 3);
+        // block / throughput, with several threads.
+        assert_eq!(
+            count(&[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (64, 4, 1.2e6, 53.3e-6)]),
+            3
+        );
+        // The same with other blocks, so that only product / block is constant.
+        let blocks = [(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (512, 4, 4e6, 128e-6)];
+        assert_eq!(count(&blocks), 3);
+        // Three of seven points agree by chance.
+        let chance = [
+            (1, 1, 1e6, 1.0),
+            (64, 1, 5e6, 0.2),
+            (4096, 1, 2e7, 0.05),
+            (2, 1, 1e6, 0.01),
+            (3, 1, 2e6, 0.02),
+            (5, 1, 3e6, 0.05),
+            (7, 1, 4e6, 30.0),
+        ];
+        assert_eq!(count(&chance), 0);
+        // What Little's law gives for true latencies: threads x block.
+        assert_eq!(
+            count(&[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 98.5e-6), (64, 4, 1.2e6, 213e-6)]),
+            0
+        );
+        // One operation in flight: block / throughput is its time.
+        assert_eq!(
+            count(&[(64, 1, 1e6, 64e-6), (512, 1, 2e6, 256e-6), (4096, 1, 3e6, 1365e-6)]),
+            0
+        );
+        // Two points prove nothing, nor do unrelated ones, nor rates that are all the same.
+        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2)]), 0);
+        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.3), (4096, 1, 2e7, 0.02)]), 0);
+        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 1e6, 1.0), (4096, 1, 1e6, 1.0)]), 0);
+    }
+
+    #[test]
+    fn the_mean_of_reciprocals_is_one() {
+        let trials = rows(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]);
+        let mean = "memory,x,read,latency,64,1,mean,0.3,s,0.3,seconds\n";
+        assert_eq!(
+            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{mean}")).last(),
+            Some(&true)
+        );
+        let other = "memory,x,read,latency,128,1,mean,0.3,s,0.3,seconds\n";
+        assert_eq!(
+            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{other}")).last(),
+            Some(&false)
+        );
+    }
+
+    #[test]
+    fn a_latency_does_not_fall_with_threads() {
+        let series = |latencies: &[(u32, f64)]| -> String {
+            let row =
+                |(t, l): &(u32, f64)| format!("disk,x,read,latency,8,{t},1,{l},s,{l},seconds\n");
+            latencies.iter().map(row).collect()
+        };
+        let falls = series(&[(1, 8.0), (2, 4.1), (8, 1.1)]);
+        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &falls), [false, true, true]);
+        let lucky = series(&[(1, 8.0), (2, 4.1), (2, 9.0)]);
+        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &lucky), [false; 3]);
+        let stays = series(&[(1, 8.0), (2, 7.0), (8, 30.0)]);
+        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &stays), [false; 3]);
+    }
+}

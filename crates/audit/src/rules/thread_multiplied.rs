@@ -1,0 +1,171 @@
+//! `thread_multiplied`: a rate that grows with threads where no CPU is left to do it.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::Rule;
+use crate::{Figure, Metric, Sheet, severity};
+
+/// Trials of a quiet machine lie within some percent; a tenth above linear is no noise.
+const ABOVE_LINEAR: f64 = 1.1;
+
+pub(super) struct ThreadMultiplied;
+
+impl Rule for ThreadMultiplied {
+    fn id(&self) -> &'static str {
+        "thread_multiplied"
+    }
+
+    fn title(&self) -> &'static str {
+        "threads multiplied into the result"
+    }
+
+    fn about(&self) -> &'static str {
+        "n threads do at most n times the work of one, and more threads than CPUs do no more than \
+         one a CPU. A rate that beyond the CPUs still grows, and is nearer to proportional than to \
+         flat (above the square root of the factor of threads), had the threads multiplied into it \
+         or was divided by CPU time; then every multi-thread figure of that series did. Also a rate \
+         more than a tenth above linear. Disks count only where they are faster than their link, \
+         since a queue may help a real one; networks do not count."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        figure.level()?;
+        let threads = figure.threads.filter(|t| *t > 1)? as f64;
+        if !bound_by_cpus(sheet, figure) {
+            return None;
+        }
+        let levels: Vec<(f64, f64)> = sheet.series(index)?.levels().collect();
+        let cpus = sheet.machine().usable_cpus();
+        let finding = cpus
+            .and_then(|cpus| beyond(&levels, cpus))
+            .or_else(|| above_linear(&levels, threads))?;
+        Some(
+            Finding::new(
+                self.id(),
+                finding.severity,
+                finding.message,
+                "divide all the work by the wall time from the first thread's start to the last \
+                 one's end; never add up rates or use CPU time",
+            )
+            .with("growth", finding.growth)
+            .with("possible", finding.possible),
+        )
+    }
+}
+
+struct Growth {
+    severity: Severity,
+    message: String,
+    growth: f64,
+    possible: f64,
+}
+
+/// Whether only CPUs and memory can have made the figure.
+fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> bool {
+    let rate = matches!(figure.metric, Metric::Rate | Metric::Throughput);
+    rate && match figure.subsystem {
+        Subsystem::Cpu | Subsystem::Memory => true,
+        Subsystem::Disk => figure.device_rate().is_some_and(|r| r > sheet.machine().disk_limit().0),
+        Subsystem::Network => false,
+    }
+}
+
+/// The strongest growth beyond the CPUs.
+fn beyond(levels: &[(f64, f64)], cpus: f64) -> Option<Growth> {
+    // The first point that fills the CPUs; without one, what the last before could become.
+    let full = levels.iter().find(|(t, _)| *t >= cpus).copied();
+    let below = levels.iter().rev().find(|(t, _)| *t < cpus).copied();
+    levels
+        .iter()
+        .filter(|(t, _)| *t > cpus)
+        .filter_map(|(t, rate)| {
+            let base = match (full, below) {
+                (Some((f, level)), _) if f < *t => Some((f, level)),
+                (_, Some((b, level))) => Some((cpus, level * cpus / b)),
+                _ => None,
+            };
+            let (from, level) = base?;
+            let (factor, growth) = (t / from, rate / level);
+            (growth > factor.sqrt()).then(|| Growth {
+                severity: severity(factor),
+                message: format!(
+                    "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, where {cpus:.0} can run at once"
+                ),
+                growth,
+                possible: 1.0,
+            })
+        })
+        .max_by(|a, b| a.severity.cmp(&b.severity).then(a.growth.total_cmp(&b.growth)))
+}
+
+/// Growth from the fewest threads above the factor of threads; of means, since one trial may
+/// be lucky.
+fn above_linear(levels: &[(f64, f64)], threads: f64) -> Option<Growth> {
+    let (fewest, level) = levels.first().filter(|(t, _)| *t < threads)?;
+    let (_, rate) = levels.iter().find(|(t, _)| *t == threads)?;
+    let (factor, growth) = (threads / fewest, rate / level);
+    (growth > factor * ABOVE_LINEAR).then(|| Growth {
+        severity: severity(growth / factor),
+        message: format!(
+            "{threads:.0} threads are {growth:.2} times as fast as {fewest:.0}; {factor:.2} times would be linear"
+        ),
+        growth,
+        possible: factor,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, findings, flagged};
+
+    fn rows(subsystem: &str, rates: &[(u32, f64)]) -> String {
+        let row = |(t, r): &(u32, f64)| {
+            format!("{subsystem},x,copy,throughput,8192,{t},1,{r},MB/s,{r}e6,bytes/s\n")
+        };
+        rates.iter().map(row).collect()
+    }
+
+    #[test]
+    fn growth_beyond_the_cpus_condemns_the_series() {
+        let grows = rows("memory", &[(1, 3200.0), (2, 6400.0), (4, 12000.0), (8, 24000.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &grows), [false, true, true, true]);
+        assert_eq!(
+            findings(&ThreadMultiplied, MACHINE, &grows)[1].as_ref().unwrap().severity,
+            Severity::Invalid
+        );
+        let flat = rows("memory", &[(1, 3200.0), (2, 6400.0), (4, 6500.0), (8, 7000.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &flat), [false; 4]);
+        assert_eq!(flagged(&ThreadMultiplied, "[m]\ncpus = 8\n", &grows), [false; 4]);
+        assert_eq!(flagged(&ThreadMultiplied, "[m]\n", &grows), [false; 4]);
+    }
+
+    #[test]
+    fn without_a_point_that_fills_the_cpus_the_one_below_is_scaled() {
+        let grows = rows("memory", &[(1, 1000.0), (8, 8000.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &grows), [false, true]);
+        let flat = rows("memory", &[(1, 1000.0), (8, 2500.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &flat), [false, false]);
+    }
+
+    #[test]
+    fn nothing_is_faster_than_linear() {
+        let many = "[m]\ncpus = 48\n";
+        let above = rows("memory", &[(1, 1000.0), (2, 2300.0), (4, 3900.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, many, &above), [false, true, false]);
+        let lucky = rows("memory", &[(1, 1000.0), (2, 2300.0), (2, 1900.0)]);
+        assert_eq!(flagged(&ThreadMultiplied, many, &lucky), [false; 3]);
+    }
+
+    #[test]
+    fn a_queue_may_help_a_disk_and_a_network() {
+        let rates = [(1, 50.0), (2, 100.0), (4, 200.0), (8, 400.0)];
+        let disk = rows("disk", &rates);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &disk), [false; 4]);
+        let network = rows("network", &rates);
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &network), [false; 4]);
+        let cached = rows("disk", &rates.map(|(t, r)| (t, r * 100.0)));
+        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &cached), [false, true, true, true]);
+    }
+}

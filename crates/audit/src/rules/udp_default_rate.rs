@@ -1,0 +1,64 @@
+//! `udp_default_rate`: the rate that a tool sends UDP at unless it is told another.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::Rule;
+use crate::{Metric, Sheet};
+
+/// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; with the rounding of three digits
+/// that it prints.
+const DEFAULT: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
+
+pub(super) struct UdpDefaultRate;
+
+impl Rule for UdpDefaultRate {
+    fn id(&self) -> &'static str {
+        "udp_default_rate"
+    }
+
+    fn title(&self) -> &'static str {
+        "UDP at the tool's default rate"
+    }
+
+    fn about(&self) -> &'static str {
+        "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b says otherwise, \
+         as their manuals say. A figure of that rate is what was asked for, not what the network carries."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
+        let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
+        (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                "iperf sends UDP at 1 Mbit/s unless it is told another rate",
+                "ask for a rate above the link's (-b) and take the receiver's count",
+            )
+            .with("rate_bit_per_s", rate)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn the_default_is_no_measurement() {
+        let row = |tool: &str, operation: &str, value: f64| {
+            format!("network,{tool},{operation},throughput,,1,1,{value},Mb/s,{value}e6,bits/s\n")
+        };
+        let rows: String = [
+            row("iperf3", "udp", 1.05),
+            row("iPerf", "udp", 1.0),
+            row("iperf3", "udp", 1.2),
+            row("iperf3", "tcp", 1.05),
+            row("own", "udp", 1.05),
+        ]
+        .concat();
+        assert_eq!(flagged(&UdpDefaultRate, MACHINE, &rows), [true, true, false, false, false]);
+    }
+}

@@ -1,0 +1,60 @@
+//! `udp_payload`: datagrams that IPv4 cannot carry.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::Rule;
+use crate::{Metric, Sheet, Trial};
+
+/// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
+const MOST: u64 = 65_507;
+
+pub(super) struct UdpPayload;
+
+impl Rule for UdpPayload {
+    fn id(&self) -> &'static str {
+        "udp_payload"
+    }
+
+    fn title(&self) -> &'static str {
+        "UDP payload larger than a datagram"
+    }
+
+    fn about(&self) -> &'static str {
+        "A UDP datagram over IPv4 carries 65,507 B at most: 65,535 of a packet less 20 B of IP header \
+         and 8 B of UDP header. A larger block was refused, cut, or sent as something else."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let block = figure.block.filter(|b| *b > MOST)?;
+        let judged = figure.subsystem == Subsystem::Network
+            && figure.operation.contains("udp")
+            && figure.metric != Metric::Other
+            && figure.trial != Trial::Deviation;
+        judged.then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Invalid,
+                format!("a datagram of {block} B, where IPv4 carries {MOST} B"),
+                "name the payload that was sent, the loss, and which end counted",
+            )
+            .with("most_bytes", MOST)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn a_datagram_ends_at_65507() {
+        let rows = "network,x,udp,throughput,65508,1,1,1,Mb/s,1e6,bits/s\n\
+                    network,x,udp,throughput,65507,1,1,1,Mb/s,1e6,bits/s\n\
+                    network,x,tcp,throughput,65536,1,1,1,Mb/s,1e6,bits/s\n\
+                    network,x,udp,loss,65536,1,1,1,%,,\n\
+                    network,x,udp,throughput,65536,1,sd,1,Mb/s,1e6,bits/s\n";
+        assert_eq!(flagged(&UdpPayload, MACHINE, rows), [true, false, false, false, false]);
+    }
+}

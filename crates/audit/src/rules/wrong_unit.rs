@@ -1,0 +1,71 @@
+//! `wrong_unit`: a number whose unit does not say what it is.
+
+use proofmark_model::{Finding, Severity};
+
+use super::Rule;
+use crate::{Metric, Sheet, units};
+
+/// Numbers in base units are often rounded to three digits.
+const PRINTED: f64 = 0.01;
+
+pub(super) struct WrongUnit;
+
+impl Rule for WrongUnit {
+    fn id(&self) -> &'static str {
+        "wrong_unit"
+    }
+
+    fn title(&self) -> &'static str {
+        "wrong unit"
+    }
+
+    fn about(&self) -> &'static str {
+        "The printed number times its unit must be the number in base units, with 1000 or 1024 as a \
+         thousand. A latency by the bit or by the byte is no time of an operation."
+    }
+
+    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
+        let figure = sheet.figure(index)?;
+        let unit = figure.unit.to_ascii_lowercase();
+        if figure.metric == Metric::Latency && (unit.contains("/b") || unit.contains("per b")) {
+            return Some(Finding::new(
+                self.id(),
+                Severity::Invalid,
+                "a time by the bit or byte is a reciprocal rate, no latency",
+                "print the time of one operation and its size",
+            ));
+        }
+        let si = figure.si?;
+        let factors = units::factors(&figure.unit, &figure.si_unit)?;
+        let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
+        (!factors.iter().any(fits)).then(|| {
+            Finding::new(
+                self.id(),
+                Severity::Suspect,
+                "the number and its unit do not give the number in base units",
+                "look up which unit was meant: bits or bytes, 1000 or 1024",
+            )
+            .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MACHINE, flagged};
+
+    #[test]
+    fn number_and_unit_give_the_base_unit() {
+        let rows = "disk,x,r,throughput,,1,1,100,MB/s,1e8,bytes/s\n\
+                    disk,x,r,throughput,,1,1,100,MB/s,104857600,bytes/s\n\
+                    network,x,tcp,throughput,,1,1,2.35,Gb/s,2.02e10,bits/s\n\
+                    disk,x,r,throughput,,1,1,100,MB/s,8e8,bytes/s\n\
+                    memory,x,r,latency,8,1,1,5,ms/bit,5e-3,seconds\n\
+                    memory,x,r,latency,8,1,1,5,ms,5e-3,seconds\n\
+                    memory,x,r,latency,8,1,1,5,us,5e-3,seconds\n\
+                    memory,x,r,throughput,8,1,1,5,parsecs,5,bytes/s\n";
+        let expected = [false, false, true, true, true, false, true, false];
+        assert_eq!(flagged(&WrongUnit, MACHINE, rows), expected);
+    }
+}

@@ -1,0 +1,92 @@
+//! A series: figures that differ in threads and trial alone.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::Subsystem;
+
+use crate::figure::{Figure, Metric, Trial};
+
+/// Most numbers of threads that are looked at; no report has as many, a hostile file may.
+const MOST_CELLS: usize = 64;
+
+/// What the figures of a series have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub subsystem: Subsystem,
+    pub tool: String,
+    pub operation: String,
+    pub metric: Metric,
+    /// Of [`Metric::Other`] its name: jitter and loss are no series.
+    pub other: String,
+    pub block: Option<u64>,
+}
+
+impl Key {
+    pub fn of(figure: &Figure) -> Self {
+        let other = match figure.metric {
+            Metric::Other => figure.metric_name.clone(),
+            _ => String::new(),
+        };
+        Self {
+            subsystem: figure.subsystem,
+            tool: figure.tool.clone(),
+            operation: figure.operation.clone(),
+            metric: figure.metric,
+            other,
+            block: figure.block,
+        }
+    }
+}
+
+/// The figures of one number of threads.
+#[derive(Debug, Default)]
+struct Cell {
+    means: Sum,
+    trials: Sum,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    sum: f64,
+    count: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.sum / self.count)
+    }
+}
+
+/// Figures by threads.
+#[derive(Debug, Default)]
+pub(crate) struct Series {
+    cells: BTreeMap<u64, Cell>,
+    /// Indexes of its figures, in the order of the file.
+    pub members: Vec<usize>,
+}
+
+impl Series {
+    pub fn add(&mut self, index: usize, figure: &Figure) {
+        self.members.push(index);
+        let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
+        let cell = self.cells.entry(threads).or_default();
+        match figure.trial {
+            Trial::Mean => cell.means.add(level),
+            Trial::Number(_) => cell.trials.add(level),
+            Trial::Deviation | Trial::Other => {}
+        }
+    }
+
+    /// Threads and level in base units, by threads: the printed mean, else that of the trials.
+    pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.cells.iter().take(MOST_CELLS).filter_map(|(threads, cell)| {
+            let level = cell.means.mean().or_else(|| cell.trials.mean())?;
+            (level > 0.0).then_some((*threads as f64, level))
+        })
+    }
+}

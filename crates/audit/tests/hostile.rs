@@ -1,0 +1,121 @@
+//! What outsiders may hand over: no panic, a line in every error, and time for a million rows.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use proofmark_audit::{Machine, Sheet, audit, read_figures, read_machines, render};
+use proptest::prelude::*;
+
+const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
+
+fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
+    let figures = read_figures(text).map_err(|e| e.to_string())?;
+    let sheet = Sheet::new(machine, figures);
+    let judged = audit(&sheet);
+    assert_eq!(judged.len(), sheet.figures().len());
+    for all in [false, true] {
+        assert!(!render::terminal::render(&sheet, &judged, all).contains('\u{1b}'));
+    }
+    let json = render::json::render(&sheet, &judged).map_err(|e| e.to_string())?;
+    let value: serde_json::Value = serde_json::from_str(&json).map_err(|e| e.to_string())?;
+    assert_eq!(value["figures"].as_array().map(Vec::len), Some(judged.len()));
+    let rows = render::csv::render(&sheet, &judged).map_err(|e| e.to_string())?;
+    assert_eq!(csv::Reader::from_reader(rows.as_slice()).records().count(), judged.len());
+    Ok(judged.len())
+}
+
+fn cell(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop_oneof![8 => prop::sample::select(words).prop_map(str::to_owned), 1 => ".{0,12}"]
+}
+
+fn row() -> impl Strategy<Value = String> {
+    (
+        cell(&["cpu", "memory", "disk", "network"]),
+        cell(&["own", "iperf", "stream"]),
+        cell(&["copy", "scale", "add", "triad", "seq_read", "rand_read", "tcp", "udp", "gflops"]),
+        cell(&["rate", "throughput", "latency", "time"]),
+        cell(&["", "1", "8192", "65536", "18446744073709551615"]),
+        cell(&["", "1", "2", "8", "18446744073709551615"]),
+        cell(&["1", "2", "3", "mean", "stddev", "max", ""]),
+        cell(&["0", "1", "2.5", "1e308", "1e-320", "30"]),
+        cell(&["MB/s", "us", "Gbits/sec", "ms/bit", "GFLOPS"]),
+        (
+            cell(&["", "0", "1e9", "1e308", "1e-320", "3e9"]),
+            cell(&["bytes/s", "bits/s", "seconds"]),
+        ),
+    )
+        .prop_map(|(a, b, c, d, e, f, g, h, i, (j, k))| {
+            [a, b, c, d, e, f, g, h, i, j, k]
+                .map(|t| t.replace(['"', ',', '\n', '\r'], ""))
+                .join(",")
+                + "\n"
+        })
+}
+
+fn known() -> impl Strategy<Value = Machine> {
+    prop::option::of(prop::sample::select(vec![1e-300, 1.0, 2.0, 3e9, 1e300])).prop_map(|n| {
+        Machine {
+            vcpus: n,
+            clock_hz_nominal: n,
+            claimed_peak_gflops: n,
+            claimed_memory_bytes_per_s: n,
+            disk_link_bytes_per_s: n,
+            network_link_bits_per_s: n,
+            ..Machine::default()
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_figures_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let text = [HEADER.as_bytes(), &bytes].concat();
+        let _ = whole(Machine::default(), &text);
+        let _ = whole(Machine::default(), &bytes);
+    }
+
+    #[test]
+    fn any_rows_are_judged_or_refused_with_their_line(
+        rows in prop::collection::vec(row(), 1..20),
+        machine in known(),
+    ) {
+        if let Err(error) = whole(machine, format!("{HEADER}{}", rows.concat()).as_bytes()) {
+            prop_assert!(error.starts_with("line ") || error.starts_with("no figures"), "{error}");
+        }
+    }
+
+    #[test]
+    fn any_machine_is_read_or_refused(text in "(\\[[a-z]{0,3}\\]\n|[a-z_]{1,8} ?= ?[-0-9a-z\".]{0,6}\n){0,6}") {
+        if let Err(error) = read_machines(&text) {
+            prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error);
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_says_where_it_ends() {
+    let row = "disk,x,r,throughput,1,1,1,1,MB/s,1e6,bytes/s\n";
+    let text = format!("{HEADER}{row}{}", &row[..30]);
+    let said = whole(Machine::default(), text.as_bytes()).unwrap_err();
+    assert!(said.starts_with("line 3: "), "{said}");
+}
+
+#[test]
+fn a_million_rows_take_seconds() {
+    let mut text = HEADER.to_owned();
+    for n in 0..1_000_000_u32 {
+        let (trial, metric) = (
+            ["1", "mean", "stddev", "2"][n as usize % 4],
+            ["latency", "throughput"][n as usize / 4 % 2],
+        );
+        let threads = n % 5000 + 1;
+        let _ = writeln!(text, "disk,x,rand_read,{metric},8,{threads},{trial},{n},x,{n},y");
+    }
+    let start = Instant::now();
+    let sheet = Sheet::new(Machine::default(), read_figures(text.as_bytes()).unwrap());
+    assert_eq!(audit(&sheet).len(), 1_000_000);
+    // Seconds when optimised; whatever looks at each row for each row would take hours.
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+}

@@ -1,0 +1,116 @@
+//! The part of a report that is read, and where in a text it is.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::Malformed;
+
+/// Options by fio's own names, as they were typed; an alias is told by its proper name.
+pub(super) type Options = BTreeMap<String, String>;
+
+/// A whole report.
+#[derive(Debug, Deserialize)]
+pub(super) struct Report {
+    #[serde(rename = "fio version")]
+    pub(super) version: String,
+    /// When it was printed, in milliseconds since 1970.
+    pub(super) timestamp_ms: Option<i64>,
+    #[serde(default, rename = "global options")]
+    pub(super) global: Options,
+    pub(super) jobs: Vec<Job>,
+    #[serde(default)]
+    pub(super) disk_util: Vec<Disk>,
+}
+
+/// A job, one of its processes, or, with `group_reporting`, a group of jobs.
+#[derive(Debug, Deserialize)]
+pub(super) struct Job {
+    pub(super) jobname: String,
+    /// Jobs with the same number run at the same time.
+    pub(super) groupid: u64,
+    pub(super) error: i64,
+    /// In milliseconds since 1970; in fio 3.39, not yet in 3.33.
+    pub(super) job_start: Option<i64>,
+    #[serde(rename = "job options")]
+    pub(super) options: Option<Options>,
+    pub(super) read: Option<Side>,
+    pub(super) write: Option<Side>,
+    pub(super) trim: Option<Side>,
+    /// All directions together, with `unified_rw_reporting`.
+    pub(super) mixed: Option<Side>,
+}
+
+/// One direction.
+#[derive(Debug, Deserialize)]
+pub(super) struct Side {
+    pub(super) io_bytes: u64,
+    /// In milliseconds.
+    pub(super) runtime: u64,
+    pub(super) total_ios: u64,
+    /// From submission to completion.
+    pub(super) clat_ns: Option<Times>,
+    /// The same, and submitting it.
+    pub(super) lat_ns: Option<Times>,
+}
+
+/// Times of single I/Os in nanoseconds.
+#[derive(Debug, Deserialize)]
+pub(super) struct Times {
+    pub(super) min: u64,
+    pub(super) max: u64,
+    pub(super) mean: f64,
+    #[serde(rename = "N")]
+    pub(super) count: Option<u64>,
+    /// By the percentage with six decimals.
+    #[serde(default)]
+    pub(super) percentile: BTreeMap<String, u64>,
+    /// I/Os by the middle of their bucket; in json+ only.
+    #[serde(default)]
+    pub(super) bins: BTreeMap<String, u64>,
+}
+
+/// Counters of a device over the whole run.
+#[derive(Debug, Deserialize)]
+pub(super) struct Disk {
+    pub(super) read_ios: u64,
+    pub(super) write_ios: u64,
+    /// Of 512 bytes; in fio 3.39, not yet in 3.33.
+    pub(super) read_sectors: Option<u64>,
+    pub(super) write_sectors: Option<u64>,
+    /// Milliseconds that I/Os spent in flight, added up.
+    pub(super) in_queue: u64,
+    /// Percent of the time in which an I/O was in flight.
+    pub(super) util: f64,
+    /// There where the device lies on others of the list.
+    pub(super) aggr_read_ios: Option<IgnoredAny>,
+}
+
+/// Where a line begins with a brace: fio warns of this and that before.
+pub(super) fn opening(text: &str) -> Option<usize> {
+    if text.starts_with('{') { Some(0) } else { text.find("\n{").map(|at| at + 1) }
+}
+
+/// The last report of a text, which holds what those before it do, and the line it begins on.
+pub(super) fn last(text: &str) -> Result<(Report, usize), Malformed> {
+    let (mut rest, mut line, mut last) = (text, 1, None);
+    while let Some((before, json)) = opening(rest).and_then(|at| rest.split_at_checked(at)) {
+        line += newlines(before);
+        let mut reports = serde_json::Deserializer::from_str(json).into_iter::<Report>();
+        let Some(report) = reports.next() else { break };
+        let report = report.map_err(|e| {
+            let found = Malformed::from(e);
+            Malformed { line: found.line + line - 1, ..found }
+        })?;
+        last = Some((report, line));
+        let Some((read, after)) = json.split_at_checked(reports.byte_offset()) else { break };
+        line += newlines(read);
+        rest = after;
+    }
+    last.ok_or_else(|| Malformed::at(1, "no line begins with {: this is not fio's JSON"))
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
+}

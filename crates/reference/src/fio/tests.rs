@@ -1,0 +1,269 @@
+use proofmark_model::{Latency, Param};
+use proptest::prelude::*;
+
+use super::Fio;
+use crate::testing::{captured, damaged, survives};
+use crate::{Output, Tool};
+
+const PLUS_3_33: &str = include_str!("captured/3.33-json-plus.json");
+const CLONES_3_33: &str = include_str!("captured/3.33-clones.json");
+const NORMAL_3_33: &str = include_str!("captured/3.33-normal-and-json.txt");
+const MIXED_3_33: &str = include_str!("captured/3.33-mixed.json");
+const BOTH_3_33: &str = include_str!("captured/3.33-both.json");
+const GROUPS_3_25: &str = include_str!("captured/3.25-groups.json");
+const FLUSHED_3_25: &str = include_str!("captured/3.25-flushed.json");
+const PLUS_3_39: &str = include_str!("captured/3.39-json-plus.json");
+const STATUS_3_39: &str = include_str!("captured/3.39-status.json");
+
+const ALL: [&str; 9] = [
+    PLUS_3_33,
+    CLONES_3_33,
+    NORMAL_3_33,
+    MIXED_3_33,
+    BOTH_3_33,
+    GROUPS_3_25,
+    FLUSHED_3_25,
+    PLUS_3_39,
+    STATUS_3_39,
+];
+
+/// A line a figure, without what has a test of its own.
+fn lines(output: &Output) -> Vec<String> {
+    let line = |f: &crate::Figure| {
+        let t = &f.trials[0];
+        let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let median = f.latency.as_ref().map(|l| l.p50);
+        let rate = format!("{} B in {} s", t.work, t.seconds);
+        format!("{} | {} | {} | {rate} | {median:?}", f.kernel, f.title, params.join(" "))
+    };
+    output.figures.iter().map(line).collect()
+}
+
+macro_rules! snapshots {
+    ($($name:ident $text:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            let output = captured(&Fio, $text);
+            insta::assert_debug_snapshot!((&output.version, output.started, lines(&output)));
+        }
+    )*};
+}
+
+snapshots! {
+    io_uring_in_json_plus_of_3_33 PLUS_3_33;
+    processes_of_3_33 CLONES_3_33;
+    json_among_normal_output_of_3_33 NORMAL_3_33;
+    unified_of_3_33 MIXED_3_33;
+    unified_and_apart_of_3_33 BOTH_3_33;
+    groups_of_3_25 GROUPS_3_25;
+    fdatasync_of_3_25 FLUSHED_3_25;
+    libaio_in_json_plus_of_3_39 PLUS_3_39;
+    last_status_of_3_39 STATUS_3_39;
+}
+
+fn parse(text: &str) -> Output {
+    Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-12 * b.abs()
+}
+
+#[test]
+fn figures_are_those_of_the_text() {
+    // "io_bytes" : 86228992, "bw_bytes" : 286475056, "runtime" : 301
+    let output = parse(PLUS_3_33);
+    let f = &output.figures[0];
+    assert_eq!((f.trials[0].work, f.trials[0].seconds), (86_228_992.0, 0.301));
+    assert_eq!(f.trials[0].value.floor(), 286_475_056.0);
+    assert_eq!(f.kernel, "disk.rand_read");
+    assert_eq!(f.params.get("queue_depth"), Some(&Param::Int(8)));
+    assert_eq!(f.params.text("engine"), Some("io_uring"));
+    assert_eq!(f.params.int("file_size"), Some(4 << 20));
+    assert!(f.trials[0].device.is_none(), "3.33 does not tell sectors");
+}
+
+#[test]
+fn without_percentiles_of_lat_the_latency_is_clat() {
+    let Latency { count, min, mean, p50, p90, p99, p999, max, .. } =
+        parse(PLUS_3_33).figures.remove(0).latency.unwrap();
+    assert_eq!(count, 21052);
+    assert!(near(min, 253e-9) && near(mean, 110_115.343_198e-9) && near(max, 3_164_944e-9));
+    assert!(near(p50, 102_912e-9) && near(p90.unwrap(), 118_272e-9));
+    assert!(near(p99.unwrap(), 309_248e-9) && near(p999.unwrap(), 2_088_960e-9));
+}
+
+#[test]
+fn percentiles_of_lat_go_first() {
+    let lat = "\"min\" : 27126,";
+    let both = format!("{lat} \"percentile\" : {{ \"50.000000\" : 111111 }},");
+    let latency = parse(&PLUS_3_33.replacen(lat, &both, 1)).figures.remove(0).latency.unwrap();
+    assert!(near(latency.p50, 111_111e-9) && near(latency.min, 27_126e-9));
+    assert_eq!((latency.p90, latency.p99, latency.p999), (None, None, None));
+}
+
+#[test]
+fn bins_are_buckets_by_rising_time() {
+    for text in [PLUS_3_33, PLUS_3_39, FLUSHED_3_25] {
+        let latency = parse(text).figures.remove(0).latency.unwrap();
+        let counted: u64 = latency.buckets.iter().map(|b| b.count).sum();
+        assert_eq!(counted, latency.count);
+        assert!(latency.buckets.is_sorted_by(|a, b| a.upto < b.upto));
+        assert_eq!(latency.buckets.last().unwrap().upto, latency.max);
+        let below = latency.buckets.iter().take_while(|b| b.upto < latency.p50 * 0.99);
+        let below: u64 = below.map(|b| b.count).sum();
+        assert!(below * 2 <= latency.count, "the median lies where half of them do");
+    }
+    assert!(parse(GROUPS_3_25).figures[0].latency.as_ref().unwrap().buckets.is_empty());
+    let empty = PLUS_3_33.replacen("\"bins\" : {", "\"bins\" : { \"5\" : 0,", 1);
+    assert_eq!(parse(&empty).figures, parse(PLUS_3_33).figures);
+}
+
+#[test]
+fn many_jobs_and_options_take_no_longer_than_they_are_long() {
+    let side = r#"{"io_bytes": 1, "runtime": 1, "total_ios": 1}"#;
+    let job = format!(
+        r#"{{"jobname": "j", "groupid": 0, "error": 0, "job options": {{}}, "read": {side}}}"#
+    );
+    let options: Vec<String> = (0..20_000).map(|i| format!(r#""o{i}": "v""#)).collect();
+    let text = format!(
+        r#"{{"fio version": "fio-3.33", "global options": {{{}}}, "jobs": [{}]}}"#,
+        options.join(","),
+        vec![job; 20_000].join(",")
+    );
+    let before = std::time::Instant::now();
+    assert_eq!(parse(&text).figures.len(), 20_000);
+    assert!(before.elapsed().as_secs() < 10);
+}
+
+#[test]
+fn processes_are_one_figure() {
+    // 7507968, 7532544 and 7487488 bytes in 201, 202 and 201 ms
+    let f = parse(CLONES_3_33).figures.remove(0);
+    assert_eq!((f.trials[0].work, f.trials[0].seconds), (22_528_000.0, 0.202));
+    assert_eq!(f.params.int("threads"), Some(3));
+    assert_eq!(f.params.int("file_size"), Some(12 << 20));
+    assert_eq!((&*f.kernel, f.latency), ("disk.rand_read", None));
+}
+
+#[test]
+fn a_job_among_others_is_not_compared() {
+    let apart = GROUPS_3_25.to_owned();
+    let kernels = |text: &str| -> Vec<String> {
+        parse(text).figures.iter().map(|f| f.kernel.to_string()).collect()
+    };
+    assert_eq!(kernels(&apart)[..2], ["disk.seq_read", "disk.rand_write"]);
+    let together = apart.replace("\"groupid\" : 1", "\"groupid\" : 0");
+    assert_eq!(kernels(&together)[..2], ["fio.read", "fio.randwrite"]);
+    assert_eq!(kernels(&together)[4], "disk.mixed", "which is alone in its group");
+}
+
+#[test]
+fn a_pattern_may_say_how_many_blocks_follow_each_other() {
+    let changed = PLUS_3_33.replacen("\"randread\"", "\"randread:8\"", 1);
+    assert_eq!(parse(&changed).figures[0].kernel, "disk.rand_read");
+}
+
+#[test]
+fn a_group_has_its_processes() {
+    let output = parse(GROUPS_3_25);
+    assert_eq!(output.figures[1].params.int("threads"), Some(2));
+    assert!(output.figures[1].latency.is_some(), "fio has put them together");
+}
+
+#[test]
+fn both_directions_together_are_their_sum() {
+    // 8372224 read and 6201344 written in 301 ms, of blocks of 4k and 8k
+    let output = parse(GROUPS_3_25);
+    let both = &output.figures[4];
+    assert_eq!((both.trials[0].work, both.trials[0].seconds), (14_573_568.0, 0.301));
+    assert_eq!((both.params.int("reads"), both.params.int("block_size")), (Some(75), None));
+    assert_eq!(output.figures[3].params.int("block_size"), Some(8192));
+}
+
+#[test]
+fn a_job_that_failed_has_no_figure() {
+    let first = parse(GROUPS_3_25).figures.len();
+    let failed = GROUPS_3_25.replacen("\"error\" : 0", "\"error\" : 28", 1);
+    assert_eq!(parse(&failed).figures.len(), first - 1);
+    let all = GROUPS_3_25.replace("\"error\" : 0", "\"error\" : 28");
+    assert_eq!(Fio.parse(&all).unwrap_err().to_string(), "line 1: job seq ended with error 28");
+}
+
+#[test]
+fn counters_of_devices_are_those_of_a_run_of_one_job() {
+    // "read_ios" : 11006, "read_sectors" : 88048, "in_queue" : 845, "util" : 58.049887
+    let device = parse(PLUS_3_39).figures[0].trials[0].device.clone().unwrap();
+    assert_eq!((device.reads, device.read_bytes, device.writes), (11_006, 88_048 * 512, 0));
+    assert!(near(device.busy_s, 0.580_498_87 * 0.401) && near(device.in_flight_s, 0.845));
+    let over = PLUS_3_39.replace("\"read_ios\"", "\"aggr_read_ios\" : 0, \"read_ios\"");
+    assert_eq!(parse(&over).figures[0].trials[0].device, None, "it lies on others");
+    let sectors = "\"read_sectors\" : 8, \"write_sectors\" : 8, \"read_ios\"";
+    let three = parse(&GROUPS_3_25.replace("\"read_ios\"", sectors));
+    assert!(three.figures.iter().all(|f| f.trials[0].device.is_none()), "whose they are");
+    let large = PLUS_3_39.replace("88048", "99999999999999999");
+    assert!(Fio.parse(&large).unwrap_err().what.contains("out of range"));
+    let negative = PLUS_3_39.replace("58.049887", "-58.049887");
+    assert!(Fio.parse(&negative).is_err());
+}
+
+#[test]
+fn a_job_starts_when_it_says_or_when_the_report_was_printed() {
+    let started = |text: &str| parse(text).started.map(|t| t.display());
+    assert_eq!(started(PLUS_3_39).as_deref(), Some("2026-11-21 21:53:15 UTC"));
+    assert_eq!(started(PLUS_3_33).as_deref(), Some("2026-11-21 21:50:18 UTC"));
+}
+
+#[test]
+fn errors_have_the_line_of_the_text() {
+    let line = |text: &str| Fio.parse(text).unwrap_err().line;
+    // The normal output before the JSON counts.
+    let (before, _) = NORMAL_3_33.split_once("\"runtime\"").unwrap();
+    assert_eq!(
+        line(&NORMAL_3_33.replacen("\"runtime\" : ", "\"runtime\" : -", 1)),
+        newlines(before)
+    );
+    // And so do the reports before the last.
+    let (before, _) = STATUS_3_39.rsplit_once("\"runtime\"").unwrap();
+    assert_eq!(line(&format!("{before}\"runtime\" : -1")), newlines(before));
+    assert_eq!(line("fio: pid=1, err=2"), 1);
+}
+
+fn newlines(text: &str) -> usize {
+    text.lines().count()
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (from, to, why) in [
+        ("\"rw\" : \"randread\"", "\"rw\" : \"juggle\"", "rw=juggle is not known"),
+        ("fio-3.33", "fio-2.16", "fio 3.0 and newer"),
+        ("\"mean\" : 110115.343198", "\"mean\" : -1.0", "mean"),
+        ("\"mean\" : 110115.343198", "\"mean\" : 1e999", "out of range"),
+        ("\"74240\" : ", "\"about 74240\" : ", "no time in ns"),
+        ("\"runtime\" : 301", "\"runtime\" : 0", "for a millisecond"),
+        ("\"io_bytes\" : 86228992", "\"io_bytes\" : 0", "for a millisecond"),
+    ] {
+        let changed = PLUS_3_33.replacen(from, to, 1);
+        assert_ne!(changed, PLUS_3_33, "{from}");
+        let error = Fio.parse(&changed).unwrap_err();
+        assert!(error.what.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn without_options_nothing_is_said_of_them() {
+    for (text, kernel) in [(PLUS_3_33, "fio.read"), (FLUSHED_3_25, "fio.write")] {
+        let f = parse(&text.replacen("job options", "other options", 1)).figures.remove(0);
+        assert_eq!((&*f.kernel, f.params.0.len()), (kernel, 0));
+    }
+}
+
+proptest! {
+    #[test]
+    fn damage_is_read_or_refused(
+        text in proptest::sample::select(&ALL[..]).prop_flat_map(damaged)
+    ) {
+        survives(&Fio, &text);
+    }
+}

@@ -1,0 +1,81 @@
+//! Times of single I/Os.
+
+use proofmark_model::{Latency, LatencyBucket};
+
+use super::json::{Side, Times};
+use crate::Malformed;
+
+/// Bits that fio keeps of a time: 64 buckets an octave (`FIO_IO_U_PLAT_BITS` of its stat.h).
+const BITS: u32 = 6;
+
+/// The distribution of a direction; `None` where fio was told not to take it, or not the median.
+pub(super) fn latency(side: &Side, line: usize) -> Result<Option<Latency>, Malformed> {
+    let told = |times: &&Times| times.percentile.contains_key("50.000000");
+    let Some(times) = [&side.lat_ns, &side.clat_ns].into_iter().flatten().find(told) else {
+        return Ok(None);
+    };
+    let at = |percent: &str| times.percentile.get(percent).map(|ns| seconds(*ns));
+    let mean = times.mean / 1e9;
+    if mean.is_sign_negative() {
+        return Err(Malformed::at(line, format!("the mean of the latencies is {mean:e} s")));
+    }
+    let Some(p50) = at("50.000000") else { return Ok(None) };
+    Ok(Some(Latency {
+        unit: "s".to_owned(),
+        // Each I/O is timed; fio has not always said how many.
+        count: times.count.unwrap_or(side.total_ios),
+        min: seconds(times.min),
+        mean,
+        p50,
+        p90: at("90.000000"),
+        p99: at("99.000000"),
+        p999: at("99.900000"),
+        max: seconds(times.max),
+        buckets: buckets(times, line)?,
+    }))
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+fn buckets(times: &Times, line: usize) -> Result<Vec<LatencyBucket>, Malformed> {
+    let mut bins = Vec::with_capacity(times.bins.len());
+    for (middle, count) in &times.bins {
+        let middle: u64 = middle.parse().map_err(|_| {
+            let what = format!("bin {:?} is no time in ns", Malformed::excerpt(middle));
+            Malformed::at(line, what)
+        })?;
+        bins.push((middle, *count));
+    }
+    bins.sort_unstable();
+    let filled = bins.into_iter().filter(|(_, count)| *count > 0);
+    let bucket =
+        |(middle, count)| LatencyBucket { upto: seconds(greatest(middle).min(times.max)), count };
+    Ok(filled.map(bucket).collect())
+}
+
+/// The greatest time of the bucket with that middle, in nanoseconds: below 128 a bucket is one
+/// value, then its width doubles with each octave.
+fn greatest(middle: u64) -> u64 {
+    match middle.checked_ilog2().and_then(|octave| octave.checked_sub(BITS)) {
+        None | Some(0) => middle,
+        Some(bits) => middle.saturating_add((1 << (bits - 1)) - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_ends_where_the_next_begins() {
+        // fio's plat_idx_to_val of the buckets from 126 on: 126, 127, then two values each.
+        for (middle, last) in [(0, 0), (1, 1), (127, 127), (129, 129), (131, 131), (255, 255)] {
+            assert_eq!(greatest(middle), last, "{middle}");
+        }
+        // 65536 + 8.5 * 1024: values from 73728 to 74751.
+        assert_eq!(greatest(74_240), 74_751);
+        assert_eq!(greatest(u64::MAX), u64::MAX);
+    }
+}

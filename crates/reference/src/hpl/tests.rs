@@ -1,0 +1,124 @@
+use proptest::prelude::*;
+
+use super::Hpl;
+use crate::testing::{captured, damaged, survives};
+use crate::{Malformed, Tool};
+
+const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
+const ONE: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-1-process.txt");
+/// With a threshold of 0.0001, so that residuals fail.
+const FAILED: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-refused.txt");
+
+fn refused(text: &str) -> Malformed {
+    Hpl.parse(text).unwrap_err()
+}
+
+#[test]
+fn the_captured_outputs_are_read() {
+    insta::assert_json_snapshot!("debian12_2_processes", captured(&Hpl, TWO));
+    insta::assert_json_snapshot!("debian13_1_process", captured(&Hpl, ONE));
+}
+
+#[test]
+fn the_figures_are_those_of_the_text() {
+    let output = captured(&Hpl, TWO);
+    assert_eq!(output.version.as_deref(), Some("2.0"));
+    assert_eq!(output.started.unwrap().to_string(), "2026-11-21T21:48:55Z");
+    assert_eq!(output.figures.len(), 4);
+    // "WR11C2R4        1000    40     1     2               0.09              7.508e+00".
+    let figure = &output.figures[2];
+    assert_eq!((&*figure.kernel, figure.params.text("T/V")), ("cpu.linpack", Some("WR11C2R4")));
+    let knobs = ["n", "nb", "P", "Q"].map(|knob| figure.params.int(knob));
+    assert_eq!(knobs, [Some(1000), Some(40), Some(1), Some(2)]);
+    let [trial] = &figure.trials[..] else { panic!() };
+    assert_eq!(trial.value, 7.508e9);
+    assert!((trial.work - (2e9 / 3.0 + 1.5e6)).abs() < 1.0, "{}", trial.work);
+    assert!((trial.seconds - 0.09).abs() < 0.005, "{}", trial.seconds);
+    assert_eq!(trial.solution, None);
+}
+
+#[test]
+fn solves_alike_are_trials_of_one_figure() {
+    let again = TWO.replace("         500    80 ", "         500    40 ");
+    let output = captured(&Hpl, &again);
+    let trials: Vec<usize> = output.figures.iter().map(|f| f.trials.len()).collect();
+    assert_eq!(trials, [2, 1, 1]);
+}
+
+#[test]
+fn older_and_newer_forms_are_read() {
+    // HPL 2.3 has more digits, and says when it began.
+    let newer = TWO
+        .replace("1.222e+00", "1.2220e+00\nHPL_pdgesv() start time Sat Nov 21 21:49:05 2026\n")
+        .replace("=        0.0046435", "=   4.64350000e-03");
+    assert_eq!(captured(&Hpl, &newer), captured(&Hpl, TWO));
+    // HPL 1.0 has three residuals a solve, each of which must pass.
+    let norms = ["( eps * ||A||_1  * N        )", "( eps * ||A||_1  * ||x||_1  )"];
+    let [one, two] =
+        norms.map(|norm| format!("||Ax-b||_oo / {norm} =        0.0193455 ...... PASSED"));
+    let last = "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0046435";
+    let older = TWO.replace(last, &format!("{one}\n{two}\n{last}"));
+    assert_eq!(captured(&Hpl, &older), captured(&Hpl, TWO));
+    let e = refused(&older.replacen("0.0193455 ...... PASSED", "19.345500 ...... FAILED", 1));
+    assert!(e.what.contains("its residual is 19.3455"), "{e}");
+}
+
+#[test]
+fn a_failed_solution_is_refused() {
+    let e = refused(FAILED);
+    assert_eq!(e.line, 397);
+    assert!(e.what.contains("its residual is 0.0046329"), "{e}");
+    // A word that contradicts its number.
+    let e = refused(&TWO.replacen("0.0046435 ...... PASSED", "16.06 ...... PASSED", 1));
+    assert!(e.what.contains("\"PASSED\" of residual 16.06"), "{e}");
+    let e = refused(&TWO.replacen("...... PASSED", "...... PAST", 1));
+    assert!(e.what.contains("\"PAST\" of residual"), "{e}");
+}
+
+#[test]
+fn residuals_are_missed_unless_none_were_checked() {
+    let without = |text: &str| -> String {
+        text.lines().filter(|l| !l.contains("......")).flat_map(|l| [l, "\n"]).collect()
+    };
+    let e = refused(&without(TWO));
+    assert!(e.what.contains("no residual of this solve"), "{e}");
+    let first = TWO.lines().find(|l| l.contains("......")).unwrap();
+    let e = refused(&TWO.replacen(first, "", 1));
+    assert_eq!((e.line, e.what.contains("no residual of this solve")), (444, true), "{e}");
+    let unchecked = without(TWO).replace("less than                16.0", "less than -16.0");
+    assert_eq!(captured(&Hpl, &unchecked).figures.len(), 4);
+    let e = refused(&TWO.replace("- Computational tests", "Tests"));
+    assert!(e.what.contains("no threshold"), "{e}");
+}
+
+#[test]
+fn what_is_cut_off_or_wrong_is_refused() {
+    let row = TWO.find("WR11C2R4").unwrap();
+    assert!(refused(&TWO[..row]).what.contains("no line of HPL's table"));
+    assert!(refused(&TWO[..row + 30]).what.contains("expected T/V"));
+    assert!(refused(&TWO[..row + 90]).what.contains("ends too early"));
+    assert!(refused(&TWO.replacen(" 0.07 ", " 0.08 ", 1)).what.contains("it took"));
+    assert!(refused(&TWO.replacen("1.222e+00", "0.000e+00", 1)).what.contains("more than zero"));
+    assert!(refused(&TWO.replacen("1.222e+00", "1.222e-310", 1)).what.contains("out of range"));
+    assert!(
+        refused(&TWO.replacen("         500    40", "        5e2     40", 1))
+            .what
+            .contains("whole")
+    );
+    assert!(refused(&TWO.replacen("(1795297735)", "(9e99)", 1)).what.contains("moment"));
+    assert!(
+        refused(&TWO.replacen("          16.0", "           NaN", 1)).what.contains("threshold")
+    );
+    let alone = "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.1 ...... PASSED";
+    assert!(refused(alone).what.contains("no solve"));
+    assert!(refused("||Ax-b|| ...... or so").what.contains("PASSED or FAILED"));
+}
+
+proptest! {
+    #[test]
+    fn damage_is_survived(one in damaged(ONE), two in damaged(TWO), failed in damaged(FAILED)) {
+        for text in [one, two, failed] {
+            survives(&Hpl, &text);
+        }
+    }
+}

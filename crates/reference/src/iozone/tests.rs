@@ -1,0 +1,225 @@
+use proofmark_model::{Param, Unit};
+use proptest::prelude::*;
+
+use super::Iozone;
+use crate::testing::{captured, damaged, survives};
+use crate::{Figure, Output, Tool};
+
+const AUTO_489: &str = include_str!("captured/3.489-auto.txt");
+const DIRECT_489: &str = include_str!("captured/3.489-direct.txt");
+const MICROSECONDS_489: &str = include_str!("captured/3.489-microseconds.txt");
+const OPS_489: &str = include_str!("captured/3.489-ops.txt");
+const THROUGHPUT_489: &str = include_str!("captured/3.489-throughput.txt");
+const AUTO_507: &str = include_str!("captured/3.507-auto.txt");
+const EXCEL_507: &str = include_str!("captured/3.507-direct-excel.txt");
+const NO_RETESTS_507: &str = include_str!("captured/3.507-no-retests.txt");
+const SKIPPED_507: &str = include_str!("captured/3.507-skipped.txt");
+const THROUGHPUT_507: &str = include_str!("captured/3.507-throughput-ops.txt");
+
+const ALL: [&str; 10] = [
+    AUTO_489,
+    DIRECT_489,
+    MICROSECONDS_489,
+    OPS_489,
+    THROUGHPUT_489,
+    AUTO_507,
+    EXCEL_507,
+    NO_RETESTS_507,
+    SKIPPED_507,
+    THROUGHPUT_507,
+];
+
+/// A line a figure.
+fn lines(output: &Output) -> Vec<String> {
+    let line = |f: &Figure| {
+        let t = &f.trials[0];
+        let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        format!("{} | {} | {} | {:.6e} {}", f.kernel, f.title, params.join(" "), t.value, f.unit)
+    };
+    output.figures.iter().map(line).collect()
+}
+
+macro_rules! snapshots {
+    ($($name:ident $text:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            let output = captured(&Iozone, $text);
+            insta::assert_debug_snapshot!((&output.version, lines(&output)));
+        }
+    )*};
+}
+
+snapshots! {
+    automatic_mode_of_3_489 AUTO_489;
+    one_line_of_3_489 DIRECT_489;
+    microseconds_of_3_489 MICROSECONDS_489;
+    operations_of_3_489 OPS_489;
+    throughput_of_3_489 THROUGHPUT_489;
+    automatic_mode_of_3_507 AUTO_507;
+    two_records_of_3_507 EXCEL_507;
+    no_retests_of_3_507 NO_RETESTS_507;
+    tests_left_out_of_3_507 SKIPPED_507;
+    throughput_in_operations_of_3_507 THROUGHPUT_507;
+}
+
+fn parse(text: &str) -> Output {
+    Iozone.parse(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn find<'a>(output: &'a Output, kernel: &str, block: u64) -> &'a Figure {
+    let same = |f: &&Figure| f.kernel == kernel && f.params.int("block_size") == Some(block);
+    output.figures.iter().find(same).unwrap()
+}
+
+#[test]
+fn each_cell_is_a_figure() {
+    // 64 8 1638743 4018152 5860307 22737791 15972885 3541098 3738358 7940539 10821524 ...
+    let output = parse(AUTO_489);
+    assert_eq!(output.figures.len(), 8 * 13);
+    for (kernel, kb) in [
+        ("iozone.write", 1_638_743),
+        ("disk.seq_write", 4_018_152),
+        ("disk.seq_read", 5_860_307),
+        ("iozone.reread", 22_737_791),
+        ("disk.rand_read", 15_972_885),
+        ("disk.rand_write", 3_541_098),
+        ("iozone.bkwd_read", 3_738_358),
+        ("iozone.record_rewrite", 7_940_539),
+        ("iozone.stride_read", 10_821_524),
+    ] {
+        let figure = find(&output, kernel, 8192);
+        assert_eq!(figure.trials[0].value, kb as f64 * 1024.0, "{kernel}");
+        assert_eq!(figure.trials[0].work, 65_536.0);
+        assert_eq!(figure.params.int("file_size"), Some(65_536));
+        assert_eq!(figure.params.text("direct"), Some("off"));
+    }
+}
+
+#[test]
+fn what_was_not_tested_has_no_figure() {
+    // 512 64 157396 131281 (seven left out, each a character less) 593259 127972
+    let kernels: Vec<_> = parse(SKIPPED_507).figures.iter().map(|f| f.kernel.to_string()).collect();
+    let expected = ["iozone.write", "disk.seq_write", "iozone.fwrite", "iozone.frewrite"];
+    assert_eq!(kernels, expected);
+    let zeros = parse(NO_RETESTS_507);
+    assert!(NO_RETESTS_507.contains("        0 ") && zeros.figures.len() == 6);
+}
+
+#[test]
+fn direct_and_flush_are_told_by_the_listing() {
+    let output = parse(EXCEL_507);
+    let write = find(&output, "disk.rand_write", 128 << 10);
+    assert_eq!(write.trials[0].value, 1_294_520.0 * 1024.0);
+    assert_eq!(
+        (write.params.text("direct"), write.params.text("flush")),
+        (Some("on"), Some("end"))
+    );
+    assert_eq!(find(&output, "disk.rand_read", 128 << 10).params.text("flush"), None);
+    assert_eq!(output.figures.len(), 8, "what is for a spreadsheet is no second result");
+}
+
+#[test]
+fn operations_are_records() {
+    // 1024 4 453858 633548 1514860 1479379
+    let output = parse(OPS_489);
+    assert_eq!(output.figures[1].trials[0].value, 633_548.0 * 4096.0);
+    assert_eq!(output.figures.len(), 4);
+}
+
+#[test]
+fn microseconds_stay_times() {
+    // 1024 4 2 0 0 0
+    let output = parse(MICROSECONDS_489);
+    let [figure] = output.figures.as_slice() else { panic!("{}", output.figures.len()) };
+    assert_eq!((&*figure.kernel, figure.unit), ("iozone.write.time", Unit::Second));
+    assert!((figure.trials[0].value - 2e-6).abs() < 1e-18 && figure.trials[0].work == 256.0);
+}
+
+#[test]
+fn children_and_parent_are_two_figures() {
+    // 2 rewriters: 4124067.81 and 362489.05 kB/sec, at most 3388236.50 each of 512 kB
+    let output = parse(THROUGHPUT_489);
+    let children = find(&output, "disk.seq_write", 65_536);
+    let parent = find(&output, "iozone.rewrite.parent", 65_536);
+    assert_eq!(children.trials[0].value, 4_124_067.81 * 1024.0);
+    assert_eq!(parent.trials[0].value, 362_489.05 * 1024.0);
+    let seconds = children.trials[0].seconds;
+    assert!((seconds - 512.0 / 3_388_236.50).abs() < 1e-12, "{seconds}");
+    assert!((parent.trials[0].work - children.trials[0].work).abs() < 1e-6);
+    assert_eq!(children.params.int("threads"), Some(2));
+    assert_eq!(children.params.int("file_size"), Some(1 << 20));
+}
+
+#[test]
+fn throughput_in_operations_counts_records() {
+    let output = parse(THROUGHPUT_507);
+    assert_eq!(output.figures.len(), 26);
+    let children = find(&output, "disk.rand_read", 65_536);
+    assert_eq!(children.trials[0].value, 11_179.36 * 65_536.0);
+}
+
+#[test]
+fn records_of_many_sizes_have_none() {
+    let changed = THROUGHPUT_489.replace("in 64 kByte", "in telemetry controlled");
+    assert_eq!(parse(&changed).figures[0].params.int("block_size"), None);
+    let operations = THROUGHPUT_507.replace("in 64 kByte", "in telemetry controlled");
+    assert!(Iozone.parse(&operations).unwrap_err().what.contains("no unit"));
+}
+
+#[test]
+fn other_work_is_not_compared() {
+    let other = OPS_489.replacen("OPS Mode", "SYNC Mode. \n\tOPS Mode", 1);
+    let figure = &parse(&other).figures[1];
+    assert_eq!((&*figure.kernel, figure.title.as_str()), ("iozone.rewrite", "rewrite"));
+    assert_eq!(figure.params.get("mode"), Some(&Param::Text("SYNC Mode".to_owned())));
+    assert_eq!(figure.params.int("queue_depth"), None);
+}
+
+#[test]
+fn runs_one_after_the_other_are_all_read() {
+    let both = parse(&format!("{OPS_489}\n{DIRECT_489}"));
+    let (ops, direct) = (parse(OPS_489), parse(DIRECT_489));
+    assert_eq!(both.figures, [ops.figures, direct.figures].concat());
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (text, from, to, line, why) in [
+        (OPS_489, "   453858", "   4s3858", 28, "not a number"),
+        (OPS_489, "            1024 ", "             1O4 ", 28, "no file size"),
+        (OPS_489, "       4   453858", "       0   453858", 28, "no record size"),
+        (OPS_489, "   453858", "      453858", 28, "under no column"),
+        (OPS_489, "            1024 ", "Error writing block 0 1024 ", 28, "no file size"),
+        (AUTO_489, "30484297", "30484297 1", 32, "more numbers than columns"),
+        (THROUGHPUT_489, "2 rewriters", "2 rewinders", 36, "no test"),
+        (THROUGHPUT_489, " rewriters", " readers", 37, "no 'Children see'"),
+        (THROUGHPUT_489, "2 rewriters", "0 rewriters", 36, "no test"),
+        (THROUGHPUT_489, "64 kByte rec", "64 MByte rec", 27, "no sizes"),
+        (THROUGHPUT_489, "6994177.50", "-6994177.50", 29, "not a number"),
+        (THROUGHPUT_489, "6994177.50", "0.00", 29, "not more than zero"),
+        (THROUGHPUT_489, "6994177.50 kB", "6994177.50 MB", 29, "no unit"),
+        (THROUGHPUT_489, "Max throughput", "Most throughput", 29, "no 'Max throughput'"),
+        (THROUGHPUT_489, "512 kByte file", "512 MByte file", 27, "no sizes"),
+        (THROUGHPUT_489, "\tEach process", "\tNo process", 32, "no 'Children see'"),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        let error = Iozone.parse(&changed).unwrap_err();
+        assert!(error.what.contains(why) && error.line == line, "{from}: {error}");
+    }
+    let first = THROUGHPUT_489.split("Max throughput").next().unwrap();
+    assert_eq!(Iozone.parse(first).unwrap_err().line, 29, "cut off");
+    let then = format!("{first}\n{OPS_489}");
+    assert_eq!(Iozone.parse(&then).unwrap_err().line, 29, "cut off, then another");
+    let nothing = OPS_489.split("OPS Mode").next().unwrap();
+    assert!(Iozone.parse(nothing).unwrap_err().what.contains("no test"));
+}
+
+proptest! {
+    #[test]
+    fn damage_is_read_or_refused(
+        text in proptest::sample::select(&ALL[..]).prop_flat_map(damaged)
+    ) {
+        survives(&Iozone, &text);
+    }
+}

@@ -1,0 +1,150 @@
+//! The throughput mode: several processes, each with a file of its own.
+
+use proofmark_model::Unit;
+
+use super::work::{KB, Mode, Sizes, own};
+use crate::rated::rated;
+use crate::text::positive;
+use crate::{Figure, Malformed, Output};
+
+/// Tests by what their processes are called, in the words of the matrix.
+const TESTS: &[(&str, &str)] = &[
+    ("initial writers", "write"),
+    ("rewriters", "rewrite"),
+    ("readers", "read"),
+    ("re-readers", "reread"),
+    ("reverse readers", "bkwd read"),
+    ("stride readers", "stride read"),
+    ("random readers", "random read"),
+    ("mixed workload", "mixed workload"),
+    ("random writers", "random write"),
+    ("pwrite writers", "pwrite"),
+    ("pread readers", "pread"),
+    ("fwriters", "fwrite"),
+    ("freaders", "fread"),
+];
+
+/// A test whose lines are not all read.
+struct Open {
+    line: usize,
+    test: &'static str,
+    processes: u64,
+    /// Bytes a second, of all processes.
+    children: f64,
+    parent: Option<f64>,
+}
+
+/// What the lines so far have told.
+#[derive(Default)]
+pub(super) struct Throughput {
+    /// Bytes of each file and of a record.
+    sizes: Option<(u64, Option<u64>)>,
+    open: Option<Open>,
+}
+
+impl Throughput {
+    /// Reads a line without its indentation; `false` if it is not of this mode.
+    pub(super) fn line(
+        &mut self,
+        mode: &Mode,
+        text: &str,
+        at: usize,
+        output: &mut Output,
+    ) -> Result<bool, Malformed> {
+        if text.starts_with("Each ") && text.contains(" writes a ") {
+            self.sizes = Some(sizes(text, at)?);
+        } else if let Some(rest) = text.strip_prefix("Children see throughput for ") {
+            self.end()?;
+            let (processes, test, rest) = named(rest, at)?;
+            let children = self.rate(rest, at)?;
+            self.open = Some(Open { line: at, test, processes, children, parent: None });
+        } else if let Some(rest) = text.strip_prefix("Parent sees throughput for ") {
+            let (processes, test, rest) = named(rest, at)?;
+            let parent = self.rate(rest, at)?;
+            let open = self.open.as_mut().filter(|o| (o.processes, o.test) == (processes, test));
+            let Some(open) = open else {
+                return Err(Malformed::at(at, "no 'Children see' of the same test before it"));
+            };
+            open.parent = Some(parent);
+        } else if text.starts_with("Max throughput per ") {
+            let fastest = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            output.figures.extend(self.close(mode, fastest, at)?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Holds that no test has lost its last lines.
+    pub(super) fn end(&self) -> Result<(), Malformed> {
+        match &self.open {
+            Some(open) => Err(Malformed::at(open.line, "no 'Max throughput' follows")),
+            None => Ok(()),
+        }
+    }
+
+    /// The figures of a test whose fastest process moved so many bytes a second. When it is done
+    /// with its file, the others are stopped, so until then all were at work.
+    fn close(&mut self, mode: &Mode, fastest: f64, at: usize) -> Result<Vec<Figure>, Malformed> {
+        let (Some(open), Some((file, record))) = (self.open.take(), self.sizes) else {
+            return Err(Malformed::at(at, "no 'Children see' before it"));
+        };
+        let sizes = Sizes { file, record, processes: open.processes };
+        let bytes = open.children * (file as f64 / fastest);
+        let trial = |rate| rated(Unit::BytePerSecond, bytes, rate, at);
+        let mut figures = vec![mode.figure(open.test, sizes, trial(open.children)?)];
+        if let Some(parent) = open.parent {
+            let figure = mode.figure(open.test, sizes, trial(parent)?);
+            let kernel = format!("{}.parent", own(open.test)).into();
+            let title = format!("{}, as the parent sees it", open.test);
+            figures.push(Figure { kernel, title, ..figure });
+        }
+        Ok(figures)
+    }
+
+    /// Bytes a second, of `6994177.50 kB/sec` or `8474.42 ops/sec`.
+    fn rate(&self, text: &str, at: usize) -> Result<f64, Malformed> {
+        let mut words = text.split_whitespace();
+        let value = positive(words.next().unwrap_or_default(), at)?;
+        let unit = words.next().unwrap_or_default();
+        let record = self.sizes.and_then(|(_, record)| record);
+        let bytes = match (unit, record) {
+            ("kB/sec" | "KB/sec", _) => KB,
+            ("ops/sec", Some(record)) => record,
+            _ => {
+                let unit = Malformed::excerpt(unit);
+                return Err(Malformed::at(at, format!("{unit:?} is no unit of a rate here")));
+            }
+        };
+        Ok(value * bytes as f64)
+    }
+}
+
+/// Processes and test of `2 initial writers = ...`, and what follows the sign.
+fn named(text: &str, at: usize) -> Result<(u64, &'static str, &str), Malformed> {
+    let found = text.split_once('=').and_then(|(name, rest)| {
+        let (processes, name) = name.trim().split_once(' ')?;
+        let processes = processes.parse().ok().filter(|n: &u64| *n > 0)?;
+        let (_, test) = TESTS.iter().find(|(called, _)| *called == name.trim())?;
+        Some((processes, *test, rest))
+    });
+    found.ok_or_else(|| {
+        Malformed::at(at, format!("{:?} is no test of IOzone's", Malformed::excerpt(text)))
+    })
+}
+
+/// Bytes of the file and of a record of `Each process writes a 512 kByte file in 64 kByte
+/// records`, or `in telemetry controlled records`.
+fn sizes(text: &str, at: usize) -> Result<(u64, Option<u64>), Malformed> {
+    let words: Vec<&str> = text.split_whitespace().take(11).collect();
+    let bytes = |place: usize| {
+        let kb: u64 = words.get(place)?.parse().ok()?;
+        let unit = words.get(place + 1).filter(|unit| unit.eq_ignore_ascii_case("kbyte"));
+        unit.and(kb.checked_mul(KB)).filter(|bytes| *bytes > 0)
+    };
+    match (bytes(4), bytes(8), words.get(8)) {
+        (Some(file), Some(record), _) => Ok((file, Some(record))),
+        (Some(file), None, Some(&"telemetry")) => Ok((file, None)),
+        _ => Err(Malformed::at(at, "no sizes of file and record in kByte")),
+    }
+}

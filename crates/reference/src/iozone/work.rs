@@ -1,0 +1,138 @@
+//! What a test of IOzone's is in our words.
+
+use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
+
+use crate::{Figure, Malformed};
+
+/// Bytes of what IOzone calls a kB, KB or Kbyte.
+pub(super) const KB: u64 = 1024;
+
+/// Beginnings of the lines that say that this is other work than any kernel's here: it waits,
+/// locks, goes another way to the file, or counts more time.
+const OTHERWISE: &[&str] = &[
+    ">>>",
+    "Compute time",
+    "Disrupted read patterns",
+    "Enable mmap & file I/O mixing",
+    "Include close in write timing",
+    "Lock file when reading/writing",
+    "Network distribution mode",
+    "POSIX Async I/O",
+    "POSIX async I/O",
+    "Purge Mode On",
+    "Rate control active",
+    "Read & Write sync mode",
+    "SYNC Mode",
+    "Using mmap files",
+    "Using read telemetry",
+    "Using write telemetry",
+    "Verify Mode",
+];
+
+/// What the numbers of a matrix count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// Units of [`KB`] a second.
+    #[default]
+    Kb,
+    /// Records a second.
+    Operations,
+    /// Microseconds a record.
+    Microseconds,
+}
+
+/// How a run goes, as its listing says before the first result.
+#[derive(Debug, Default)]
+pub(super) struct Mode {
+    pub(super) scale: Scale,
+    pub(super) direct: bool,
+    pub(super) flush: bool,
+    /// Lines of [`OTHERWISE`].
+    others: Vec<String>,
+}
+
+/// The sizes of a test.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Bytes of a process's file.
+    pub(super) file: u64,
+    /// Bytes of a record, where they are the same all along.
+    pub(super) record: Option<u64>,
+    pub(super) processes: u64,
+}
+
+/// Our kernels by the tests that do the same work.
+const OURS: &[(&str, &str)] = &[
+    ("rewrite", "disk.seq_write"),
+    ("read", "disk.seq_read"),
+    ("random read", "disk.rand_read"),
+    ("random write", "disk.rand_write"),
+];
+
+impl Mode {
+    /// Notes a line that says that this is other work; the first few are enough.
+    pub(super) fn otherwise(&mut self, text: &str) {
+        const MOST: usize = 8;
+        if self.others.len() < MOST && OTHERWISE.iter().any(|o| text.starts_with(o)) {
+            self.others.push(Malformed::excerpt(text.trim_matches(['>', '<', ' ', '.'])));
+        }
+    }
+
+    /// A test of that name in the words of IOzone's matrix, with one trial.
+    pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial) -> Figure {
+        let ours = OURS.iter().find(|(name, _)| *name == test).map(|(_, id)| (*id).to_owned());
+        let kernel = ours.filter(|_| self.others.is_empty());
+        Figure {
+            kernel: kernel.unwrap_or_else(|| own(test)).into(),
+            title: test.to_owned(),
+            subsystem: Subsystem::Disk,
+            unit: Unit::BytePerSecond,
+            better: Better::Higher,
+            params: self.params(test, sizes),
+            trials: vec![trial],
+            latency: None,
+        }
+    }
+
+    fn params(&self, test: &str, sizes: Sizes) -> Params {
+        let mut params = Params::default()
+            .with("threads", sizes.processes)
+            .with("file_size", sizes.file.saturating_mul(sizes.processes))
+            .with("direct", if self.direct { "on" } else { "off" });
+        if let Some(record) = sizes.record {
+            params = params.with("block_size", record);
+        }
+        if test.contains("write") {
+            params = params.with("flush", if self.flush { "end" } else { "none" });
+        }
+        if self.others.is_empty() {
+            return params.with("queue_depth", 1);
+        }
+        params.with("mode", self.others.join("; ").as_str())
+    }
+}
+
+/// The id of a test that no kernel here does: `iozone.stride_read`.
+pub(super) fn own(test: &str) -> String {
+    format!("iozone.{}", test.replace(' ', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_say_so_make_it_other_work() {
+        let mut mode = Mode::default();
+        for line in ["Auto Mode", "O_DIRECT feature enabled", "Record Size 4 kB"] {
+            mode.otherwise(line);
+        }
+        assert!(mode.others.is_empty());
+        for line in [">>> O_DSYNC mode enabled. <<<", "Using mmap files", "SYNC Mode. "] {
+            mode.otherwise(line);
+        }
+        assert_eq!(mode.others, ["O_DSYNC mode enabled", "Using mmap files", "SYNC Mode"]);
+        (0..100).for_each(|_| mode.otherwise("Using mmap files"));
+        assert_eq!(mode.others.len(), 8, "each figure repeats them");
+    }
+}

@@ -1,0 +1,199 @@
+//! One line of iperf's text or CSV.
+
+use proofmark_model::Datagrams;
+
+use crate::Malformed;
+use crate::text::{number, positive, whole};
+
+/// What was moved in some part of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Amount {
+    /// Its line.
+    pub(super) at: usize,
+    /// Seconds since the test began.
+    pub(super) start: f64,
+    pub(super) seconds: f64,
+    pub(super) bits: f64,
+    /// Whether the bits are counted, and not of a rounded rate.
+    pub(super) exact: bool,
+    /// Of a receiver.
+    pub(super) datagrams: Option<Datagrams>,
+    /// Datagrams that came after one that was sent later.
+    pub(super) reordered: Option<u64>,
+}
+
+/// Of what a line says how much was moved.
+pub(super) enum Said<'a> {
+    /// A stream, by its id.
+    Stream(&'a str),
+    /// All streams.
+    Sum,
+    /// In CSV: a stream, or all.
+    Csv { stream: Option<&'a str>, udp: bool, near: &'a str, far: &'a str },
+}
+
+/// A line that tells something.
+pub(super) enum Line<'a> {
+    Connecting {
+        udp: bool,
+    },
+    Server,
+    Connected {
+        near: &'a str,
+        far: &'a str,
+        reverse: bool,
+    },
+    /// Bytes of a block.
+    Block(u64),
+    /// Datagrams of a stream that came out of order, of the server's report.
+    Late {
+        stream: &'a str,
+        count: u64,
+    },
+    Amount {
+        said: Said<'a>,
+        amount: Amount,
+    },
+    Other,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(line: &'a str, at: usize) -> Result<Self, Malformed> {
+        if let Some(fields) = csv(line) {
+            return of_csv(&fields, at);
+        }
+        if let Some((id, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
+            return of_stream(id.trim(), rest.trim(), at);
+        }
+        if line.starts_with("Client connecting to ") {
+            return Ok(Self::Connecting { udp: line.contains(", UDP port ") });
+        }
+        if line.starts_with("Server listening on ") {
+            return Ok(Self::Server);
+        }
+        let sending = line.strip_prefix("Sending ").and_then(|l| l.split_once(" byte datagrams"));
+        let writing = line.strip_prefix("Write buffer size: ").and_then(|l| l.split_once(" Byte"));
+        match sending.or(writing) {
+            Some((bytes, _)) => Ok(Self::Block(whole(bytes.trim(), at)?)),
+            None => Ok(Self::Other),
+        }
+    }
+}
+
+/// What stands after the id of a stream.
+fn of_stream<'a>(id: &'a str, rest: &'a str, at: usize) -> Result<Line<'a>, Malformed> {
+    if let Some(ends) = rest.strip_prefix("local ") {
+        if ends.contains("(full-duplex)") {
+            return Err(Malformed::at(at, "a test both ways at once is not read"));
+        }
+        let word = |text: &'a str| text.split([' ', '%']).next().unwrap_or("");
+        let (near, far) = ends.split_once(" connected with ").unwrap_or((ends, ""));
+        let reverse = ends.contains("(reverse)");
+        return Ok(Line::Connected { near: word(near), far: word(far), reverse });
+    }
+    // 0.0000-1.0068 sec  10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)
+    let Some((interval, told)) = rest.split_once(" sec ") else { return Ok(Line::Other) };
+    let (start, seconds) = span(interval, at)?;
+    let told = told.trim();
+    if let Some((count, _)) = told.split_once(" datagrams received out-of-order") {
+        return Ok(Line::Late { stream: id, count: whole(count.trim(), at)? });
+    }
+    let mut words = told.split_whitespace();
+    let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
+    let (_, _, rate, unit) = (next()?, next()?, next()?, next()?);
+    let bits = number(rate, at)? * factor(unit, at)? * seconds;
+    let amount = Amount {
+        at,
+        start,
+        seconds,
+        bits,
+        exact: false,
+        datagrams: datagrams(told, at)?,
+        reordered: Some(0),
+    };
+    let said = match id {
+        "SUM" => Said::Sum,
+        _ => Said::Stream(id.trim_start_matches('*')),
+    };
+    Ok(Line::Amount { said, amount })
+}
+
+/// Datagrams, which a receiver alone tells: after its jitter in ms the lost ones, a slash and all.
+fn datagrams(told: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
+    let Some((_, counts)) = told.split_once(" ms ") else { return Ok(None) };
+    let Some((lost, all)) = counts.split_once('/') else { return Ok(None) };
+    let all = all.split_whitespace().next().unwrap_or("");
+    of_counts(whole(lost.trim(), at)?, whole(all, at)?, at).map(Some)
+}
+
+fn of_counts(lost: u64, sent: u64, at: usize) -> Result<Datagrams, Malformed> {
+    let received = sent.checked_sub(lost);
+    let received =
+        received.ok_or_else(|| Malformed::at(at, "more datagrams are lost than sent"))?;
+    Ok(Datagrams { sent, received, ..Datagrams::default() })
+}
+
+/// `0.0000-1.0068`: when it began, and how long it lasted; a short part may have no length.
+fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
+    let what = || Malformed::at(at, format!("{:?} is no interval", Malformed::excerpt(interval)));
+    let (start, end) = interval.trim().split_once('-').ok_or_else(what)?;
+    let (start, end) = (number(start, at)?, number(end.trim(), at)?);
+    if end >= start { Ok((start, end - start)) } else { Err(what()) }
+}
+
+/// Bits a second of a unit: of bits the prefixes are powers of 1000, of bytes of 1024.
+fn factor(unit: &str, at: usize) -> Result<f64, Malformed> {
+    let what = || Malformed::at(at, format!("{:?} is no rate", Malformed::excerpt(unit)));
+    let unit = unit.strip_suffix("/sec").ok_or_else(what)?;
+    let (prefix, base, one) = match (unit.strip_suffix("bits"), unit.strip_suffix("Bytes")) {
+        (Some(prefix), _) => (prefix, 1000.0_f64, 1.0),
+        (None, Some(prefix)) => (prefix, 1024.0, 8.0),
+        (None, None) => return Err(what()),
+    };
+    let power = ["", "K", "M", "G", "T"].iter().position(|p| *p == prefix).ok_or_else(what)?;
+    Ok(one * base.powi(power as i32))
+}
+
+/// Most fields of a line of CSV that are looked at.
+const FIELDS: usize = 14;
+
+/// The fields of a line of CSV: time, near end and port, far end and port, id, interval, bytes,
+/// bits a second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
+pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
+    let time = line.get(..14)?;
+    if !time.bytes().all(|b| b.is_ascii_digit()) || line.as_bytes().get(14) != Some(&b',') {
+        return None;
+    }
+    Some(line.split(',').map(str::trim).take(FIELDS + 1).collect())
+}
+
+fn of_csv<'a>(fields: &[&'a str], at: usize) -> Result<Line<'a>, Malformed> {
+    let (head, udp) = match fields {
+        [head @ .., _, _, _, _, _] if fields.len() == FIELDS => (head, fields.get(9..)),
+        head => (head, None),
+    };
+    let &[_, near, _, far, _, id, interval, bytes, rate] = head else {
+        return Err(Malformed::at(at, format!("9 or {FIELDS} fields are expected")));
+    };
+    let (start, _) = span(interval, at)?;
+    let bits = positive(bytes, at)? * 8.0;
+    let stream = (id != "-1").then_some(id);
+    let mut amount = Amount {
+        at,
+        start,
+        seconds: bits / positive(rate, at)?,
+        bits,
+        exact: true,
+        datagrams: None,
+        reordered: None,
+    };
+    // Of a sender the number of all is -1.
+    if let Some(&[_, lost, all, _, late]) = udp
+        && let Ok(all) = all.parse()
+    {
+        amount.datagrams = Some(of_counts(whole(lost, at)?, all, at)?);
+        amount.reordered = late.parse().ok();
+    }
+    let said = Said::Csv { stream, udp: udp.is_some(), near, far };
+    Ok(Line::Amount { said, amount })
+}

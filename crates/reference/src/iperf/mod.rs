@@ -1,0 +1,204 @@
+//! iperf, version 2: the text and the CSV (`-y C`) that its client prints.
+
+mod line;
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
+
+use crate::network::{figure, finite, with_path};
+use crate::text::lines;
+use crate::{Figure, Malformed, Output, Tool, trial};
+use line::{Amount, Line, Said};
+
+pub(crate) struct Iperf;
+
+impl Tool for Iperf {
+    fn id(&self) -> &'static str {
+        "iperf"
+    }
+
+    fn title(&self) -> &'static str {
+        "iperf, version 2"
+    }
+
+    fn about(&self) -> &'static str {
+        "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R too; not both ways \
+         at once (-d, -r, --full-duplex), nor a server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) \
+         is 2^20 bytes; text has three digits of them, CSV all. Of TCP the rate is the sender's, who also counts \
+         what only filled the buffers of its socket; with -R the receiver's. Of UDP it is the receiver's, by \
+         the server's report, with datagrams sent and lost; without that report it is the sender's, and no \
+         rate of the network: iperf.udp.sent. Of several streams of TCP it is [SUM], in CSV without one \
+         all bytes over the longest time."
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        let client = |l: &str| {
+            (l.starts_with("Client connecting to ")
+                && (l.contains(", TCP port ") || l.contains(", UDP port ")))
+                || line::csv(l).is_some()
+                || (l.starts_with("Server listening on ") && l.contains(" port "))
+        };
+        text.lines().any(client)
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let mut read = Read::default();
+        let mut last = 1;
+        for (at, line) in lines(text) {
+            last = at;
+            read.take(line, at)?;
+        }
+        Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Read {
+    udp: Option<bool>,
+    params: Params,
+    /// Of each stream what was said last: of UDP by its sender.
+    own: BTreeMap<String, Amount>,
+    /// The same of all streams together.
+    sum: Option<Amount>,
+    /// Of each stream of UDP, by its receiver.
+    received: BTreeMap<String, Amount>,
+}
+
+impl Read {
+    fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
+        match Line::of(line, at)? {
+            Line::Connecting { udp } => self.protocol(udp, at)?,
+            Line::Server => {
+                return Err(Malformed::at(at, "this is a server's: give the client's output"));
+            }
+            Line::Connected { near, far, reverse } => {
+                let params = std::mem::take(&mut self.params);
+                let direction = if reverse { "reverse" } else { "forward" };
+                self.params = with_path(params.with("direction", direction), near, far);
+            }
+            Line::Block(bytes) => {
+                self.params = std::mem::take(&mut self.params).with("block_size", bytes);
+            }
+            Line::Late { stream, count } => {
+                if let Some(amount) = self.received.get_mut(stream) {
+                    amount.reordered = Some(count);
+                }
+            }
+            Line::Amount { said, amount } => self.amount(said, amount, at)?,
+            Line::Other => {}
+        }
+        Ok(())
+    }
+
+    fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {
+        if self.udp.is_some_and(|known| known != udp) {
+            return Err(Malformed::at(at, "both TCP and UDP"));
+        }
+        self.udp = Some(udp);
+        Ok(())
+    }
+
+    fn amount(&mut self, said: Said, amount: Amount, at: usize) -> Result<(), Malformed> {
+        let stream = match said {
+            Said::Stream(stream) => Some(stream),
+            Said::Sum => None,
+            Said::Csv { stream, udp, near, far } => {
+                self.protocol(udp, at)?;
+                self.params = with_path(std::mem::take(&mut self.params), near, far);
+                stream
+            }
+        };
+        match stream {
+            None => self.sum = Some(amount),
+            Some(stream) => {
+                let received = amount.datagrams.is_some();
+                let all = if received { &mut self.received } else { &mut self.own };
+                all.insert(stream.to_owned(), amount);
+            }
+        }
+        Ok(())
+    }
+
+    fn figure(self, last: usize) -> Result<Figure, Malformed> {
+        let streams = self.own.len().max(self.received.len());
+        let params = self.params.clone().with("streams", streams as u64);
+        let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
+        let of = |kernel, title: &str, trial| {
+            finite(figure(kernel, title, Unit::BitPerSecond, params.clone(), trial), last)
+        };
+        if udp && !self.received.is_empty() {
+            return of("network.udp.stream", "UDP throughput", self.arrived(last)?);
+        }
+        let trial = self.told(last)?;
+        let reverse = params.text("direction") == Some("reverse");
+        match (udp, reverse) {
+            (true, _) => of("iperf.udp.sent", "UDP rate, by the sender", trial),
+            (false, true) => of("network.tcp.stream", "TCP throughput", trial),
+            (false, false) => of("network.tcp.stream", "TCP throughput, by the sender", trial),
+        }
+    }
+
+    /// What the client counted.
+    fn told(&self, last: usize) -> Result<Trial, Malformed> {
+        let whole = |a: &Amount| match a.start == 0.0 {
+            true => Ok(trial(Unit::BitPerSecond, a.bits, a.seconds)),
+            false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),
+        };
+        if let Some(sum) = &self.sum {
+            return whole(sum);
+        }
+        let mut all = (0.0, 0.0_f64);
+        for stream in self.own.values() {
+            let t = whole(stream)?;
+            if self.own.len() > 1 && !stream.exact {
+                return Err(Malformed::at(last, "several streams, and no [SUM]"));
+            }
+            all = (all.0 + t.work, all.1.max(t.seconds));
+        }
+        match self.own.is_empty() {
+            true => Err(Malformed::at(last, "no rate: the test did not run")),
+            false => Ok(trial(Unit::BitPerSecond, all.0, all.1)),
+        }
+    }
+
+    /// What the receiver counted: each datagram has the same number of bytes, where the client
+    /// tells it; else the bytes are those of the rate.
+    fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
+        if self.received.len() < self.own.len() {
+            return Err(Malformed::at(last, "the server's report of a stream is missing"));
+        }
+        let mut all = Datagrams { reordered: Some(0), ..Datagrams::default() };
+        let (mut bits, mut sent, mut seconds) = (0.0, 0.0, 0.0_f64);
+        for stream in self.received.values() {
+            let d = stream
+                .datagrams
+                .ok_or_else(|| Malformed::at(stream.at, "no datagrams are told"))?;
+            if stream.start != 0.0 {
+                return Err(Malformed::at(stream.at, "a part of the test, and no total follows"));
+            }
+            let each = match self.params.int("block_size") {
+                Some(block) => block as f64 * 8.0,
+                None => stream.bits / d.received.max(1) as f64,
+            };
+            bits += each * d.received as f64;
+            sent += each * d.sent as f64;
+            seconds = seconds.max(stream.seconds);
+            all.sent = all.sent.saturating_add(d.sent);
+            all.received = all.received.saturating_add(d.received);
+            all.reordered = all.reordered.zip(stream.reordered).map(|(a, b)| a.saturating_add(b));
+        }
+        let mut trial = trial(Unit::BitPerSecond, bits, seconds);
+        trial.network = Some(NetworkTraffic {
+            sent_bytes: (sent / 8.0).ceil() as u64,
+            received_bytes: (bits / 8.0).ceil() as u64,
+            datagrams: Some(all),
+            ..NetworkTraffic::default()
+        });
+        Ok(trial)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::network::told;
+use crate::testing::{captured, damaged, survives};
+
+macro_rules! texts {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("captured/", $name)))),*]
+    };
+}
+
+const CAPTURED: &[(&str, &str)] = texts!(
+    "2.0.14a-tcp.txt" "2.0.14a-tcp-4-streams.txt" "2.0.14a-tcp-bytes.txt" "2.0.14a-tcp-bits.txt"
+    "2.0.14a-tcp-enhanced.txt" "2.0.14a-tcp.csv" "2.0.14a-tcp-4-streams.csv"
+    "2.0.14a-tcp-intervals.csv" "2.0.14a-udp.txt" "2.0.14a-udp-lost.txt" "2.0.14a-udp.csv"
+    "2.0.14a-udp-2-streams.csv"
+    "2.1.8-tcp.txt" "2.1.8-tcp-4-streams.txt" "2.1.8-tcp-enhanced.txt" "2.1.8-reverse.txt"
+    "2.1.8-tcp-4-streams.csv" "2.1.8-udp.txt" "2.1.8-udp-lost.txt" "2.1.8-udp.csv"
+    "2.1.8-udp-reverse.txt"
+    "2.2.1-tcp.txt" "2.2.1-tcp-enhanced.txt" "2.2.1-tcp-4-streams.csv" "2.2.1-tcp-intervals.csv"
+    "2.2.1-udp-lost.txt" "2.2.1-udp-enhanced.txt" "2.2.1-udp-2-streams.csv"
+);
+const FAILED: &[(&str, &str)] =
+    texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
+
+fn text(name: &str) -> &'static str {
+    CAPTURED.iter().chain(FAILED).find(|(n, _)| *n == name).unwrap().1
+}
+
+fn only(text: &str) -> Figure {
+    let mut figures = Iperf.parse(text).unwrap().figures;
+    assert_eq!(figures.len(), 1);
+    figures.remove(0)
+}
+
+fn refused(text: &str) -> String {
+    Iperf.parse(text).unwrap_err().to_string()
+}
+
+fn near(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 1e-9
+}
+
+#[test]
+fn what_was_captured_is_read() {
+    let all: Vec<String> =
+        CAPTURED.iter().map(|(n, t)| format!("{n}: {}", told(&captured(&Iperf, t)))).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn bits_are_decimal_and_bytes_are_not() {
+    let value = |name: &str| only(text(name)).trials[0].value;
+    assert!(near(value("2.0.14a-tcp.txt"), 20.9e9));
+    assert!(near(value("2.0.14a-tcp-bits.txt"), 17_269_082_886.0));
+    assert!(near(value("2.0.14a-tcp-bytes.txt"), 1600.0 * 8.0 * 1_048_576.0));
+    for (unit, factor) in
+        [("Kbits", 1e3), ("Tbits", 1e12), ("Bytes", 8.0), ("GBytes", 8.0 * 1_073_741_824.0)]
+    {
+        let other = text("2.0.14a-tcp.txt").replace("Gbits/sec", &format!("{unit}/sec"));
+        assert!(near(only(&other).trials[0].value, 20.9 * factor), "{unit}");
+    }
+    assert!(
+        refused(&text("2.0.14a-tcp.txt").replace("Gbits/sec", "Gbots/sec")).contains("is no rate")
+    );
+}
+
+#[test]
+fn several_streams_are_their_sum() {
+    let f = only(text("2.0.14a-tcp-4-streams.txt"));
+    assert_eq!(f.params.int("streams"), Some(4));
+    assert!(near(f.trials[0].value, 27.0e9) && near(f.trials[0].seconds, 1.0007), "the last [SUM]");
+    let f = only(text("2.2.1-tcp-4-streams.csv"));
+    assert_eq!(f.params.int("streams"), Some(4));
+    assert!(near(f.trials[0].value, 22_786_446_284.0), "id -1");
+    assert!(near(f.trials[0].work, 2_900_230_400.0 * 8.0));
+    let f = only(text("2.0.14a-tcp-4-streams.csv"));
+    let bytes = 606_732_348.0 + 494_927_932.0 + 556_007_484.0 + 1_107_558_460.0;
+    assert!(near(f.trials[0].work, bytes * 8.0), "no sum in CSV");
+    assert!(near(f.trials[0].seconds, 556_007_484.0 * 8.0 / 4_420_375_062.0), "the longest");
+    let part = only(text("2.0.14a-tcp-intervals.csv"));
+    assert!(near(part.trials[0].work, (2_243_559_484.0 + 2_953_576_508.0) * 8.0), "not a part");
+}
+
+#[test]
+fn the_rate_of_datagrams_is_the_receivers() {
+    // Two reports: 200 MBytes at 1.67 Gbits/sec in 1.0000 sec, 186 MBytes at 1.58 in 0.9883.
+    let f = only(text("2.0.14a-udp-lost.txt"));
+    assert_eq!((&*f.kernel, f.params.int("streams")), ("network.udp.stream", Some(2)));
+    assert!(near(f.trials[0].work, 1.67e9 + 1.58e9 * 0.9883), "{:?}", f.trials[0]);
+    let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
+    assert_eq!((d.sent, d.lost()), (474_913 + 396_393, 325_356 + 257_203));
+    assert_eq!(d.reordered, Some(1));
+    // The client tells the bytes of a datagram.
+    let f = only(text("2.2.1-udp-lost.txt"));
+    let came = 302_037.0 - 210_704.0 + 394_582.0 - 289_119.0;
+    assert!(near(f.trials[0].work, came * 1400.0 * 8.0) && near(f.trials[0].seconds, 1.0054));
+    let n = f.trials[0].network.as_ref().unwrap();
+    assert_eq!(
+        (n.sent_bytes, n.received_bytes as f64),
+        ((302_037 + 394_582) * 1400, came * 1400.0)
+    );
+    // Among CSV, as this version prints it.
+    let d = only(text("2.0.14a-udp.csv")).trials[0].network.clone().unwrap().datagrams.unwrap();
+    assert_eq!((d.sent, d.lost()), (8511, 9));
+}
+
+#[test]
+fn what_the_sender_says_is_called_so() {
+    for name in ["2.1.8-udp-lost.txt", "2.1.8-udp.csv", "2.2.1-udp-2-streams.csv"] {
+        let f = only(text(name));
+        assert_eq!((&*f.kernel, &f.trials[0].network), ("iperf.udp.sent", &None), "{name}");
+    }
+    assert_eq!(only(text("2.1.8-tcp.txt")).title, "TCP throughput, by the sender");
+    let f = only(text("2.1.8-reverse.txt"));
+    assert_eq!((&*f.title, f.params.text("direction")), ("TCP throughput", Some("reverse")));
+    let f = only(text("2.1.8-udp-reverse.txt"));
+    assert_eq!((&*f.kernel, f.params.text("direction")), ("network.udp.stream", Some("reverse")));
+    let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
+    assert_eq!((d.sent, d.received), (8931, 8931), "the total, not the parts");
+    // CSV of a receiver.
+    let received = text("2.1.8-udp.csv").replace("0.000,0,-1,-0.000,0", "0.020,7,8505,0.08,2");
+    let f = only(&received);
+    let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
+    assert_eq!(
+        (&*f.kernel, d.sent, d.lost(), d.reordered),
+        ("network.udp.stream", 8505, 7, Some(2))
+    );
+    assert_eq!(f.trials[0].work, 12_500_880.0 * 8.0);
+}
+
+#[test]
+fn parameters_are_ours() {
+    let p = |name: &str| only(text(name)).params;
+    assert_eq!(p("2.1.8-udp.txt").int("block_size"), Some(1400));
+    assert_eq!(p("2.1.8-tcp-enhanced.txt").int("block_size"), Some(131_072));
+    assert_eq!(p("2.0.14a-tcp-enhanced.txt").int("block_size"), None, "rounded: 128 KByte");
+    for name in ["2.1.8-tcp.txt", "2.1.8-tcp-enhanced.txt", "2.1.8-tcp-4-streams.csv"] {
+        assert_eq!(p(name).text("path"), Some("loopback"), "{name}");
+    }
+    let peer =
+        text("2.1.8-tcp.txt").replace("connected with 127.0.0.1", "connected with 192.0.2.1");
+    assert_eq!(only(&peer).params.text("path"), None);
+}
+
+#[test]
+fn what_is_no_whole_test_is_refused() {
+    for (name, words) in [
+        ("2.1.8-fd-refused.txt", "line 5: a test both ways at once"),
+        ("2.1.8-server-refused.txt", "line 2: this is a server's"),
+        ("2.1.8-refused.txt", "line 5: no rate: the test did not run"),
+    ] {
+        assert!(Iperf.recognises(text(name)), "{name}");
+        assert!(refused(text(name)).starts_with(words), "{name}: {}", refused(text(name)));
+    }
+    let cut = |name: &str, from: &str| refused(&text(name)[..text(name).find(from).unwrap()]);
+    assert!(cut("2.1.8-tcp-4-streams.txt", "[  2] 0.0000-1.0142").contains("a part of the test"));
+    assert!(
+        cut("2.0.14a-udp-lost.txt", "[  5] Server Report")
+            .contains("report of a stream is missing")
+    );
+    let unsummed = text("2.1.8-tcp-4-streams.txt").replace("[SUM]", "[ ID]");
+    let unsummed: String =
+        unsummed.lines().filter(|l| !l.starts_with("[ ID]")).map(|l| format!("{l}\n")).collect();
+    assert!(refused(&unsummed).contains("no [SUM]"), "{}", refused(&unsummed));
+    let with = |name: &str, from: &str, to: &str| refused(&text(name).replace(from, to));
+    assert!(with("2.1.8-tcp.txt", "16.3 Gbits", "0 Gbits").contains("out of range"));
+    assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "0.0000-0.0000").contains("out of range"));
+    assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "1.0150-0.0000").contains("no interval"));
+    assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "1e999-1.0150").contains("not a number"));
+    assert!(with("2.1.8-tcp.txt", " Gbits/sec", "").contains("ends too soon"));
+    assert!(with("2.1.8-udp.txt", "0/8931", "9/8").contains("more datagrams are lost"));
+    assert_eq!(refused("x"), "line 1: no test of iperf's client");
+    let mixed = text("2.1.8-tcp-4-streams.csv").to_owned() + text("2.1.8-udp.csv");
+    assert!(refused(&mixed).contains("both TCP and UDP"));
+    let csv = |from: &str, to: &str| with("2.0.14a-tcp.csv", from, to);
+    assert!(csv(",0.0-1.0,", ",0.0-1.0,1,").contains("9 or 14 fields"));
+    assert!(csv("2190475324", "-1").contains("not a number"));
+    assert!(csv("17523066623", "0").contains("not more than zero"));
+    assert!(csv("0.0-1.0", "0.0").contains("no interval"));
+}
+
+#[test]
+fn any_damage_is_survived() {
+    for (_, text) in CAPTURED.iter().chain(FAILED) {
+        proptest!(|(text in damaged(text))| survives(&Iperf, &text));
+    }
+}

@@ -1,0 +1,209 @@
+//! iperf3: the JSON that its client prints with `-J`.
+
+mod json;
+mod way;
+
+use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
+use serde_json::Value;
+
+use crate::network::{figure, with_path};
+use crate::{Malformed, Output, Tool, trial};
+use json::Section;
+use way::Way;
+
+pub(crate) struct Iperf3;
+
+impl Tool for Iperf3 {
+    fn id(&self) -> &'static str {
+        "iperf3"
+    }
+
+    fn title(&self) -> &'static str {
+        "iperf3 (ESnet)"
+    }
+
+    fn about(&self) -> &'static str {
+        "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one or more streams, -R \
+         and --bidir. The rate is the receiver's: payload of all streams over the receiver's time, in \
+         bit/s; of --bidir both ways together over the longer time. Versions up to 3.9 tell of UDP \
+         what the sender sent and the share that was lost: the rate is what is left. Beside that of UDP stand \
+         the datagrams that were sent and came, and the CPU time of both ends by iperf3's own share of the \
+         time; of TCP nothing, since iperf3 stops with bytes on the way. \
+         --bitrate counts for each stream; the parameter rate is that of all."
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        text.trim_start().starts_with('{') && text.contains("\"iperf 3")
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let value: Value = serde_json::from_str(text)?;
+        let root = Section::whole(text, &value);
+        if let Some(error) = root.word("error") {
+            return Err(
+                root.wrong("error", &format!("ended the test: {}", Malformed::excerpt(error)))
+            );
+        }
+        let (start, end) = (root.section("start")?, root.section("end")?);
+        if start.has("accepted_connection") {
+            return Err(
+                start.wrong("accepted_connection", "is of a server: give the client's output")
+            );
+        }
+        let test = start.section("test_start")?;
+        let protocol = Protocol::of(&test)?;
+        let direction = direction(&test, &end);
+        let ways = way::all(&end, &test, protocol == Protocol::Udp, direction)?;
+        let trial = trial_of(&end, &ways);
+        let params = params(&start, &end, protocol, direction)?;
+        Ok(Output {
+            version: start.word("version").map(|v| v.trim_start_matches("iperf ").to_owned()),
+            started: started(&start)?,
+            figures: vec![figure(
+                protocol.kernel(),
+                protocol.title(),
+                Unit::BitPerSecond,
+                params,
+                trial,
+            )],
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Protocol {
+    Tcp,
+    Udp,
+    Sctp,
+}
+
+impl Protocol {
+    fn of(test: &Section) -> Result<Self, Malformed> {
+        match test.word("protocol") {
+            Some("TCP") => Ok(Self::Tcp),
+            Some("UDP") => Ok(Self::Udp),
+            Some("SCTP") => Ok(Self::Sctp),
+            _ => Err(test.wrong("protocol", "is none of TCP, UDP and SCTP")),
+        }
+    }
+
+    fn kernel(self) -> &'static str {
+        match self {
+            Self::Tcp => "network.tcp.stream",
+            Self::Udp => "network.udp.stream",
+            Self::Sctp => "iperf3.sctp",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP throughput",
+            Self::Udp => "UDP throughput",
+            Self::Sctp => "SCTP throughput",
+        }
+    }
+}
+
+/// Which way the blocks went. That it was both ways older versions tell only by what they tell
+/// of the second.
+fn direction(test: &Section, end: &Section) -> Direction {
+    let set = |key| test.number(key).is_ok_and(|v| v > 0.0);
+    let senders = |sends| {
+        let end_of = |s: Section| s.get("udp").or(s.get("sender"))?.flag("sender");
+        end.each("streams").any(|s| end_of(s) == Some(sends))
+    };
+    if set("bidir") || end.has("sum_received_bidir_reverse") || (senders(true) && senders(false)) {
+        Direction::Both
+    } else if set("reverse") {
+        Direction::Reverse
+    } else {
+        Direction::Forward
+    }
+}
+
+/// The knobs as far as the output tells.
+fn params(
+    start: &Section,
+    end: &Section,
+    protocol: Protocol,
+    direction: Direction,
+) -> Result<Params, Malformed> {
+    let test = start.section("test_start")?;
+    let streams = test.count("num_streams")?;
+    let mut params = Params::default()
+        .with("streams", streams)
+        .with("block_size", test.count("blksize")?)
+        .with("direction", direction.as_str());
+    let rate = test.counted("target_bitrate")?.unwrap_or(0);
+    params = match (rate, protocol) {
+        (0, _) => params,
+        (_, Protocol::Udp) => {
+            let all = rate.checked_mul(streams);
+            let all = all.ok_or_else(|| test.wrong("target_bitrate", "is too large"))?;
+            params.with("rate", all)
+        }
+        _ => params.with("target_bitrate", rate),
+    };
+    let asked = [
+        ("amount", test.counted("bytes")?),
+        ("blocks", test.counted("blocks")?),
+        ("socket_buffer", start.counted("sock_bufsize")?),
+    ];
+    for (name, value) in asked {
+        if let Some(value) = value.filter(|v| *v > 0) {
+            params = params.with(name, value);
+        }
+    }
+    if let Some(congestion) = end.word("sender_tcp_congestion") {
+        params = params.with("congestion", congestion);
+    }
+    let addresses = start
+        .each("connected")
+        .next()
+        .and_then(|c| Some((c.word("local_host")?, c.word("remote_host")?)));
+    Ok(match addresses {
+        Some((near, far)) => with_path(params, near, far),
+        None => params,
+    })
+}
+
+/// The test as one trial.
+fn trial_of(end: &Section, ways: &[Way]) -> Trial {
+    let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
+    let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);
+    let received_bytes = sum(|w| w.received_bytes);
+    let mut network = NetworkTraffic {
+        sent_bytes: sum(|w| w.sent_bytes),
+        received_bytes,
+        datagrams: way::datagrams(ways),
+        ways_s: match ways {
+            [forward, reverse] => Some([forward.seconds, reverse.seconds]),
+            _ => None,
+        },
+        ..NetworkTraffic::default()
+    };
+    network.near = of_end(end, "host_total", seconds);
+    network.far = of_end(end, "remote_total", seconds);
+    let mut trial = trial(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
+    // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
+    trial.network = network.datagrams.is_some().then_some(network);
+    trial
+}
+
+/// What is told of an end: its threads' CPU time, of which iperf3 prints the share of the test
+/// that one CPU ran, in percent.
+fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
+    let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
+    EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }
+}
+
+fn started(start: &Section) -> Result<Option<Timestamp>, Malformed> {
+    let Some(timestamp) = start.get("timestamp") else { return Ok(None) };
+    let seconds = timestamp.count("timesecs")?;
+    let at = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1000));
+    let at = at.and_then(Timestamp::from_millis);
+    at.map(Some).ok_or_else(|| timestamp.wrong("timesecs", "is no time"))
+}
+
+#[cfg(test)]
+mod tests;

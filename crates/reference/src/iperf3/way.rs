@@ -1,0 +1,157 @@
+//! What went one way: from the client to the server, or back.
+
+use proofmark_model::{Datagrams, Direction};
+
+use super::json::Section;
+use crate::Malformed;
+
+/// By how much a rate may differ from its bytes and time, as a share.
+const ROUNDING: f64 = 0.01;
+
+/// What went one way, over all streams.
+pub(super) struct Way {
+    pub(super) sent_bytes: u64,
+    pub(super) received_bytes: u64,
+    /// The receiver's time.
+    pub(super) seconds: f64,
+    datagrams: Option<Datagrams>,
+}
+
+/// The ways of a test: one, or two of which the first is from the client.
+pub(super) fn all(
+    end: &Section,
+    test: &Section,
+    udp: bool,
+    direction: Direction,
+) -> Result<Vec<Way>, Malformed> {
+    let paced = test.number("target_bitrate").is_ok_and(|rate| rate > 0.0);
+    let both = direction == Direction::Both;
+    let named = !both || end.has("sum_received_bidir_reverse");
+    let backs: &[bool] = match direction {
+        Direction::Forward => &[false],
+        Direction::Reverse => &[true],
+        Direction::Both => &[false, true],
+    };
+    let way = |back: &bool| {
+        let [sent, received] = match *back && both {
+            true => ["sum_sent_bidir_reverse", "sum_received_bidir_reverse"],
+            false => ["sum_sent", "sum_received"],
+        };
+        let way = match (udp, named) {
+            (true, _) if !named || !end.has("sum_received") => of_datagrams(end, !back)?,
+            (_, true) => of_sums(&end.section(sent)?, &end.section(received)?, udp)?,
+            _ => of_connections(end, !back)?,
+        };
+        if way.received_bytes == 0 {
+            return Err(end.wrong(received, "is nothing: the receiver got no byte"));
+        }
+        let datagrams = way.datagrams.map(|d| Datagrams {
+            reordered: reordered(end, !back),
+            jitter_s: d.jitter_s.filter(|_| paced),
+            ..d
+        });
+        Ok(Way { datagrams, ..way })
+    };
+    backs.iter().map(way).collect()
+}
+
+/// By the sums of both ends.
+fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malformed> {
+    let seconds = received.positive("seconds")?;
+    let bytes = received.count("bytes")?;
+    let rate = received.number("bits_per_second")?;
+    let follows = bytes as f64 * 8.0 / seconds;
+    if (rate - follows).abs() > ROUNDING * follows.max(rate) {
+        return Err(received.wrong("bits_per_second", "does not follow from bytes and seconds"));
+    }
+    let datagrams = match udp {
+        true => Some(Datagrams {
+            sent: sent.count("packets")?,
+            received: came(received)?,
+            jitter_s: received.number("jitter_ms").ok().map(|ms| ms * 1e-3),
+            ..Datagrams::default()
+        }),
+        false => None,
+    };
+    Ok(Way { sent_bytes: sent.count("bytes")?, received_bytes: bytes, seconds, datagrams })
+}
+
+/// Datagrams up to the last that came, less those of them that did not.
+fn came(of: &Section) -> Result<u64, Malformed> {
+    let came = of.count("packets")?.checked_sub(of.count("lost_packets")?);
+    came.ok_or_else(|| of.wrong("lost_packets", "is more than packets"))
+}
+
+/// Of versions up to 3.9, by the streams, whose time is the sender's: what was sent, less the
+/// share that was lost, over the receiver's time, which is that of the sum.
+fn of_datagrams(end: &Section, forward: bool) -> Result<Way, Malformed> {
+    let mut way = Way::empty(end.section("sum")?.positive("seconds")?);
+    let (mut all, mut jitter, mut streams) = (Datagrams::default(), Some(0.0), 0_u32);
+    for udp in udp_streams(end, forward) {
+        let (sent, came) = (udp.count("packets")?, came(&udp)?);
+        let bytes = udp.count("bytes")?;
+        let share = came as f64 / sent.max(1) as f64;
+        way.add(bytes, (bytes as f64 * share).round() as u64);
+        all.sent = all.sent.saturating_add(sent);
+        all.received = all.received.saturating_add(came);
+        jitter = jitter.zip(udp.number("jitter_ms").ok()).map(|(sum, ms)| sum + ms * 1e-3);
+        streams += 1;
+    }
+    all.jitter_s = jitter.map(|sum| sum / f64::from(streams.max(1)));
+    Ok(Way { datagrams: Some(all), ..way })
+}
+
+/// Of versions up to 3.9 and both ways, by the connections: the sums of both ways have one name,
+/// so that the second hides the first. The time is the same.
+fn of_connections(end: &Section, forward: bool) -> Result<Way, Malformed> {
+    let mut way = Way::empty(end.section("sum_received")?.positive("seconds")?);
+    for stream in end.each("streams") {
+        let (sender, receiver) = (stream.section("sender")?, stream.section("receiver")?);
+        if sender.flag("sender") == Some(forward) {
+            way.add(sender.count("bytes")?, receiver.count("bytes")?);
+        }
+    }
+    Ok(way)
+}
+
+impl Way {
+    fn empty(seconds: f64) -> Self {
+        Self { sent_bytes: 0, received_bytes: 0, seconds, datagrams: None }
+    }
+
+    fn add(&mut self, sent: u64, received: u64) {
+        self.sent_bytes = self.sent_bytes.saturating_add(sent);
+        self.received_bytes = self.received_bytes.saturating_add(received);
+    }
+}
+
+/// Streams of UDP that went that way.
+fn udp_streams<'a>(end: &Section<'a>, forward: bool) -> impl Iterator<Item = Section<'a>> {
+    end.each("streams")
+        .filter_map(|s| s.get("udp"))
+        .filter(move |udp| udp.flag("sender").is_none_or(|sends| sends == forward))
+}
+
+/// Datagrams that came after one that was sent later, where all streams tell.
+fn reordered(end: &Section, forward: bool) -> Option<u64> {
+    let mut streams =
+        udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok()).peekable();
+    streams.peek()?;
+    streams.try_fold(0_u64, |sum, count| Some(sum.saturating_add(count?)))
+}
+
+/// Datagrams of all ways; of several ways without jitter, which does not add up.
+pub(super) fn datagrams(ways: &[Way]) -> Option<Datagrams> {
+    let mut each = ways.iter().map(|w| w.datagrams);
+    let first = each.next()??;
+    each.try_fold(first, |sum, more| {
+        let more = more?;
+        Some(Datagrams {
+            sent: sum.sent.saturating_add(more.sent),
+            received: sum.received.saturating_add(more.received),
+            reordered: sum.reordered.zip(more.reordered).map(|(a, b)| a.saturating_add(b)),
+            duplicated: None,
+            jitter_s: None,
+        })
+    })
+}

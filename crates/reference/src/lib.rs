@@ -1,0 +1,71 @@
+//! The tools that people already trust: what their outputs hold, in our words.
+//!
+//! One folder a tool; its `captured/` holds outputs as the tool printed them, by version.
+
+mod figure;
+mod fio;
+mod hpl;
+mod iozone;
+mod iperf;
+mod iperf3;
+mod linpack;
+mod malformed;
+mod netperf;
+mod network;
+mod rated;
+mod sockperf;
+mod stream;
+mod sysbench;
+#[cfg(test)]
+mod testing;
+mod text;
+
+pub use figure::{Figure, Output, trial};
+pub use malformed::Malformed;
+
+/// A tool whose output can be read.
+pub trait Tool: Sync {
+    /// Name, as it is typed: `fio`.
+    fn id(&self) -> &'static str;
+
+    /// Name and author, for people.
+    fn title(&self) -> &'static str;
+
+    /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
+    /// once, which end of a connection, what a MB is.
+    fn about(&self) -> &'static str;
+
+    /// Whether a text looks like this tool's output, so that nobody has to name the tool.
+    fn recognises(&self, text: &str) -> bool;
+
+    /// What an output holds.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    fn parse(&self, text: &str) -> Result<Output, Malformed>;
+}
+
+/// All tools, in the order in which `list` shows them.
+pub const ALL: &[&dyn Tool] = &[
+    &fio::Fio,
+    &iozone::Iozone,
+    &stream::Stream,
+    &linpack::Linpack,
+    &hpl::Hpl,
+    &sysbench::Sysbench,
+    &iperf3::Iperf3,
+    &iperf::Iperf,
+    &netperf::Netperf,
+    &sockperf::Sockperf,
+];
+
+/// The tool of that name.
+pub fn find(id: &str) -> Option<&'static dyn Tool> {
+    ALL.iter().copied().find(|t| t.id() == id)
+}
+
+/// The tool whose output this is; `None` if it looks like none's, or like several's.
+pub fn recognise(text: &str) -> Option<&'static dyn Tool> {
+    let mut like = ALL.iter().copied().filter(|t| t.recognises(text));
+    like.next().filter(|_| like.next().is_none())
+}

@@ -1,0 +1,37 @@
+//! Why an output cannot be read, and where.
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct Malformed {
+    /// Line, from 1.
+    pub line: usize,
+    /// What was expected and what is there; never more of the file than [`Malformed::excerpt`] shows.
+    pub what: String,
+}
+
+impl Malformed {
+    /// At that line, from 1.
+    pub fn at(line: usize, what: impl Into<String>) -> Self {
+        Self { line, what: what.into() }
+    }
+
+    /// The first characters of a text from outside, made printable, for a message.
+    pub fn excerpt(text: &str) -> String {
+        const MOST: usize = 40;
+        let mut shown: String =
+            text.trim().chars().take(MOST).flat_map(char::escape_default).collect();
+        if text.trim().chars().count() > MOST {
+            shown.push_str("...");
+        }
+        shown
+    }
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(error: serde_json::Error) -> Self {
+        let text = error.to_string();
+        let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+        Self::at(error.line().max(1), what)
+    }
+}

@@ -1,0 +1,105 @@
+//! What the tools for networks share.
+
+use std::net::IpAddr;
+
+use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
+
+use crate::{Figure, Malformed};
+
+/// A figure of the network.
+pub(crate) fn figure(
+    kernel: &'static str,
+    title: &str,
+    unit: Unit,
+    params: Params,
+    trial: Trial,
+) -> Figure {
+    Figure {
+        kernel: kernel.into(),
+        title: title.to_owned(),
+        subsystem: Subsystem::Network,
+        unit,
+        better: Better::Higher,
+        params,
+        trials: vec![trial],
+        latency: None,
+    }
+}
+
+/// The parameters, with the path where the two addresses tell it: loopback where they are one
+/// or of this machine alone. Two addresses do not prove two machines.
+pub(crate) fn with_path(params: Params, near: &str, far: &str) -> Params {
+    let own = |address: &str| {
+        address == "localhost"
+            || address.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+    };
+    if own(far) || (near == far && near.parse::<IpAddr>().is_ok()) {
+        return params.with("path", "loopback");
+    }
+    params
+}
+
+/// Most figures of one output: each that is added is held against all.
+const MOST: usize = 1000;
+
+/// Adds a figure, which ends at that line: one with the same parameters as another of its
+/// kernel is a repetition of it.
+pub(crate) fn merge(figures: &mut Vec<Figure>, more: Figure, at: usize) -> Result<(), Malformed> {
+    let same = |f: &&mut Figure| f.kernel == more.kernel && f.params == more.params;
+    if let Some(figure) = figures.iter_mut().find(same) {
+        figure.trials.extend(more.trials);
+    } else if figures.len() < MOST {
+        figures.push(more);
+    } else {
+        return Err(Malformed::at(at, format!("more than {MOST} figures")));
+    }
+    Ok(())
+}
+
+/// Refuses numbers that are each in range, and not together.
+pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
+    let good = |v: f64| v.is_finite() && v > 0.0;
+    match figure.trials.iter().all(|t| good(t.value) && good(t.seconds) && good(t.work)) {
+        true => Ok(figure),
+        false => Err(Malformed::at(at, "the numbers are out of range")),
+    }
+}
+
+/// What an output holds, in a few lines, for the tests of what was captured.
+#[cfg(test)]
+pub(crate) fn told(output: &crate::Output) -> String {
+    let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
+    for f in &output.figures {
+        told +=
+            &format!("{} {:?} {}\n", f.kernel, f.title, serde_json::to_string(&f.params).unwrap());
+        for t in &f.trials {
+            told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
+            if let Some(n) = &t.network {
+                told +=
+                    &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
+            }
+        }
+        if let Some(latency) = &f.latency {
+            told += &format!("  {}\n", serde_json::to_string(latency).unwrap());
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_of_its_own_is_loopback() {
+        let path =
+            |near, far| with_path(Params::default(), near, far).text("path").map(str::to_owned);
+        let loopback = Some("loopback".to_owned());
+        for far in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "localhost"] {
+            assert_eq!(path("0.0.0.0", far), loopback, "{far}");
+        }
+        assert_eq!(path("192.0.2.1", "192.0.2.1"), loopback);
+        assert_eq!(path("192.0.2.1", "192.0.2.2"), None);
+        assert_eq!(path("peer", "peer"), None, "names, not addresses");
+    }
+}

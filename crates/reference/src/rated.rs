@@ -1,0 +1,65 @@
+//! A repetition whose rate the output tells, so that its time follows.
+
+use proofmark_model::{Trial, Unit};
+
+use crate::text::number;
+use crate::{Malformed, trial};
+
+/// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
+/// to all its digits; printed times often have fewer.
+///
+/// # Errors
+/// If the rate, the work or the time that follows is not more than zero, or out of range.
+pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
+    let seconds = work / rate;
+    if [work, rate, seconds].iter().all(|v| v.is_finite() && *v > 0.0) {
+        return Ok(Trial { value: rate, ..trial(unit, work, seconds) });
+    }
+    Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
+}
+
+/// Holds a repetition against the seconds that are printed beside its rate.
+///
+/// # Errors
+/// If work, rate and seconds contradict each other by more than what rounding loses of both: then
+/// one of them is not what it seems.
+pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
+    const RATE: f64 = 1e-3;
+    let decimals = seconds.split_once('.').map_or(0, |(_, after)| after.len().min(300));
+    let lost = 0.51 * 10_f64.powi(-(decimals as i32)) + RATE * trial.seconds;
+    let (told, follows) = (number(seconds, line)?, trial.seconds);
+    if (told - follows).abs() <= lost {
+        return Ok(());
+    }
+    Err(Malformed::at(line, format!("by its rate it took {follows:e} s, not {told:e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_follows_from_the_rate() {
+        let t = rated(Unit::BytePerSecond, 300.0, 100.0, 1).unwrap();
+        assert_eq!((t.value, t.work, t.seconds), (100.0, 300.0, 3.0));
+    }
+
+    #[test]
+    fn a_time_agrees_within_its_digits() {
+        let t = rated(Unit::FlopPerSecond, 1000.0, 8000.0, 1).unwrap();
+        for seconds in ["0", "0.1", "0.12", "0.13", "0.125", "0.1251"] {
+            assert_eq!(took(&t, seconds, 3), Ok(()), "{seconds}");
+        }
+        for seconds in ["1", "0.2", "0.11", "0.127", "0.1253", "x"] {
+            assert_eq!(took(&t, seconds, 3).unwrap_err().line, 3, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        for (work, rate) in [(1e9, 1e-300), (1e-300, 1e300), (1.0, f64::INFINITY), (0.0, 1.0)] {
+            let e = rated(Unit::BytePerSecond, work, rate, 7).unwrap_err();
+            assert_eq!(e.line, 7, "{work} {rate}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+use proptest::prelude::*;
+
+use super::Stream;
+use crate::testing::{captured, damaged, survives};
+use crate::{Malformed, Output, Tool};
+
+const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
+const ONE: &str = include_str!("captured/5.10-debian11-1-thread.txt");
+/// STREAM within HPC Challenge: hpl's by right, read as STREAM's where that is asked for.
+const HPCC: &str = include_str!("../hpl/captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
+
+fn refused(text: &str) -> Malformed {
+    Stream.parse(text).unwrap_err()
+}
+
+fn values(output: &Output) -> Vec<(&str, f64)> {
+    output.figures.iter().map(|f| (&*f.kernel, f.trials[0].value)).collect()
+}
+
+#[test]
+fn the_captured_outputs_are_read() {
+    insta::assert_json_snapshot!("debian12_2_threads", captured(&Stream, TWO));
+    insta::assert_json_snapshot!("debian11_1_thread", captured(&Stream, ONE));
+    insta::assert_json_snapshot!("hpcc", Stream.parse(HPCC).unwrap());
+}
+
+#[test]
+fn the_figures_are_those_of_the_text() {
+    let output = captured(&Stream, TWO);
+    assert_eq!(output.version.as_deref(), Some("5.10"));
+    let triad = output.figures.iter().find(|f| f.kernel == "memory.triad").unwrap();
+    // 353783808 elements of 8 bytes; "Triad: 14412.8 0.738743 0.589115 1.311863".
+    assert_eq!(triad.params.int("array_size"), Some(353_783_808 * 8));
+    assert_eq!(triad.params.int("threads"), Some(2));
+    assert_eq!(triad.params.int("NTIMES"), Some(10));
+    let [trial] = &triad.trials[..] else { panic!() };
+    assert_eq!((trial.value, trial.work), (14_412.8e6, 353_783_808.0 * 24.0));
+    assert!((trial.seconds - 0.589_115).abs() < 2e-6, "{}", trial.seconds);
+    let copy = |kernel: &str| &output.figures.iter().find(|f| f.kernel == kernel).unwrap().trials;
+    assert!((copy("stream.copy_mean")[0].seconds - 0.263_962).abs() < 1e-9);
+    assert!((copy("stream.copy_slowest")[0].seconds - 0.302_189).abs() < 1e-9);
+    assert_eq!(copy("memory.copy")[0].work, 353_783_808.0 * 16.0);
+}
+
+#[test]
+fn a_process_among_others_is_not_the_machine() {
+    let output = Stream.parse(HPCC).unwrap();
+    // GB/s; times of one digit say nothing of mean and slowest.
+    let expected = [
+        ("stream.star.copy", 31.8312e9),
+        ("stream.star.scale", 32.6596e9),
+        ("stream.star.add", 31.7336e9),
+        ("stream.star.triad", 30.0882e9),
+        ("memory.copy", 33.159_115e9),
+        ("memory.scale", 33.764_542e9),
+        ("memory.add", 31.992_194e9),
+        ("memory.triad", 30.459_359e9),
+    ];
+    // A slowest time of 3 digits is left out too: "Scale: 32.6596 0.0023 0.0001 0.0203".
+    for ((kernel, value), (k, v)) in expected.into_iter().zip(values(&output)) {
+        assert_eq!(kernel, k);
+        assert!((v / value - 1.0).abs() < 1e-12, "{kernel}: {v}");
+    }
+    assert_eq!(output.figures.len(), expected.len());
+    assert_eq!(output.figures[0].params.int("array_size"), Some(166_666 * 8));
+}
+
+#[test]
+fn what_other_benchmarks_of_hpcc_say_is_not_streams() {
+    let first = HPCC.find("Node(s) with error").unwrap();
+    assert!(first < HPCC.find("StarSTREAM").unwrap());
+    let failed = HPCC.replacen("Node(s) with error 0", "Node(s) with error 1", 1);
+    assert_eq!(Stream.parse(&failed), Stream.parse(HPCC));
+}
+
+#[test]
+fn threads_are_those_that_were_counted() {
+    let output = captured(&Stream, &TWO.replace("Threads requested = 2", "Threads requested = 4"));
+    assert_eq!(output.figures[0].params.int("threads"), Some(2));
+}
+
+#[test]
+fn the_older_head_is_read() {
+    let old =
+        TWO.replace("Function    Best Rate MB/s  Avg time", "Function      Rate (MB/s)   Avg time");
+    assert_eq!(values(&captured(&Stream, &old)), values(&captured(&Stream, TWO)));
+    assert!(refused(&TWO.replace("Best Rate MB/s", "Best Rate kB/s")).what.contains("MB/s"));
+}
+
+#[test]
+fn arrays_of_other_numbers_are_not_ours() {
+    let single = TWO.replace("uses 8 bytes", "uses 4 bytes").replace("353783808", "707567616");
+    let output = captured(&Stream, &single);
+    assert_eq!(output.figures[0].kernel, "stream.copy");
+    assert_eq!(output.figures[0].params.text("type"), Some("f32"));
+    assert_eq!(output.figures[0].trials[0].work, 707_567_616.0 * 8.0);
+}
+
+#[test]
+fn a_failed_validation_is_refused() {
+    let failed = "Failed Validation on array a[], AvgRelAbsErr > epsilon (1.000000e-13)";
+    let valid = TWO.lines().find(|l| l.starts_with("Solution Validates")).unwrap();
+    let e = refused(&TWO.replace(valid, failed));
+    assert_eq!(e.line, 32);
+    assert!(e.what.contains("wrong result"), "{e}");
+    let e = refused(&HPCC.replacen(
+        "Single STREAM Copy",
+        "Node(s) with error 1\nSingle STREAM Copy",
+        1,
+    ));
+    assert!(e.what.contains("a process found its result wrong"), "{e}");
+}
+
+#[test]
+fn what_is_cut_off_is_refused() {
+    let at = |text: &str| TWO.find(text).unwrap();
+    let e = refused(&TWO[..at("Solution")]);
+    assert_eq!((e.line, e.what.contains("ends too early")), (26, true), "{e}");
+    assert!(refused(&TWO[..at("Triad:")]).what.contains("ends too early"));
+    assert!(refused(&TWO[..at("Function")]).what.contains("no table"));
+    let e = refused(&TWO.replace("Scale: ", "Scope: "));
+    assert_eq!((e.line, e.what.contains("expected Scale:")), (28, true), "{e}");
+    assert!(refused(&TWO.replace("0.302189", "")).what.contains("4 numbers"));
+    assert!(refused(&TWO.replace("0.237502", "0.137502")).what.contains("it took"));
+    assert!(refused(&TWO.replace("23833.6", "inf")).what.contains("not a number"));
+    assert!(refused(&TWO.replace("Array size", "Arrays")).what.contains("no 'Array size'"));
+    let huge = TWO.replace("353783808", "18446744073709551615");
+    assert!(refused(&huge).what.contains("too large"));
+    assert!(
+        refused(&HPCC.replace("Single STREAM Add", "Single STREAM Sub")).what.contains("no loop")
+    );
+    assert!(refused("Single STREAM Add GB/s 3.1").what.contains("SingleSTREAM"));
+}
+
+proptest! {
+    #[test]
+    fn damage_is_survived(one in damaged(ONE), two in damaged(TWO), hpcc in damaged(HPCC)) {
+        for text in [one, two, hpcc] {
+            survives(&Stream, &text);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the lines of sysbench's report tell, by their labels.
+
+use std::collections::BTreeMap;
+
+use crate::Malformed;
+use crate::text::{lines, number, whole};
+
+/// A value, and the line that it stands in.
+pub(super) type Fact<'a> = (usize, &'a str);
+
+/// What a report tells.
+#[derive(Default)]
+pub(super) struct Facts<'a> {
+    pub(super) version: Option<&'a str>,
+    /// Last line.
+    pub(super) last: usize,
+    /// What stands after a colon, by what stands before it.
+    labelled: BTreeMap<&'a str, Fact<'a>>,
+    /// Lines without a colon, by their first word: sentences.
+    said: BTreeMap<&'a str, Vec<Fact<'a>>>,
+}
+
+/// The version that a line tells, as `sysbench 1.0.20 (using ...)`.
+pub(super) fn version(line: &str) -> Option<&str> {
+    let version = line.strip_prefix("sysbench ")?.split(' ').next()?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
+}
+
+/// Takes a report apart.
+pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
+    let mut facts = Facts::default();
+    for (at, line) in lines(text) {
+        facts.last = at;
+        if line.starts_with("FATAL:") {
+            return Err(Malformed::at(at, Malformed::excerpt(line)));
+        }
+        if let Some(version) = version(line) {
+            if facts.version.replace(version).is_some() {
+                return Err(Malformed::at(at, "a second report; one at a time"));
+            }
+        } else if let Some((label, value)) = line.split_once(':') {
+            facts.labelled.insert(label.trim(), (at, value.trim()));
+        } else if let Some(word) = line.split_whitespace().next() {
+            facts.said.entry(word).or_default().push((at, line.trim()));
+        }
+    }
+    Ok(facts)
+}
+
+impl<'a> Facts<'a> {
+    /// What stands after that label.
+    pub(super) fn get(&self, label: &str) -> Option<Fact<'a>> {
+        self.labelled.get(label).copied()
+    }
+
+    /// The same, where the report is incomplete without it.
+    pub(super) fn need(&self, label: &str) -> Result<Fact<'a>, Malformed> {
+        self.get(label).ok_or_else(|| Malformed::at(self.last, format!("no '{label}:' in it")))
+    }
+
+    /// A number after that label, with what follows it in the line.
+    pub(super) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
+        let (at, value) = self.need(label)?;
+        let Some(word) = value.strip_suffix(unit) else {
+            let value = Malformed::excerpt(value);
+            return Err(Malformed::at(at, format!("{value:?} does not end in {unit:?}")));
+        };
+        Ok((at, number(word, at)?))
+    }
+
+    /// A whole number after that label.
+    pub(super) fn count(&self, label: &str) -> Result<(usize, u64), Malformed> {
+        let (at, value) = self.need(label)?;
+        Ok((at, whole(value, at)?))
+    }
+
+    /// What a sentence says between these two pieces of text; the first is words of its own.
+    pub(super) fn between(&self, before: &str, after: &str) -> Option<Fact<'a>> {
+        let word = before.split(' ').next()?;
+        let mut sentences = self.said.get(word)?.iter();
+        sentences.find_map(|(at, s)| Some((*at, s.strip_prefix(before)?.strip_suffix(after)?)))
+    }
+
+    /// What stands before that end of a line without a colon.
+    pub(super) fn ending(&self, end: &str) -> Option<Fact<'a>> {
+        let mut sentences = self.said.values().flatten();
+        sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))
+    }
+}
+
+/// Bytes of `16KiB`; `None` where it has a fraction, which sysbench rounds.
+pub(super) fn size((at, text): Fact) -> Result<Option<u64>, Malformed> {
+    let wrong = || Malformed::at(at, format!("{:?} is no size", Malformed::excerpt(text)));
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let shift = match unit {
+        "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        "TiB" => 40,
+        _ => return Err(wrong()),
+    };
+    if digits.contains('.') {
+        return number(digits, at).map(|_| None);
+    }
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    bytes.map(Some).ok_or_else(wrong)
+}

@@ -1,0 +1,177 @@
+//! What a report of sysbench measures.
+
+use std::borrow::Cow;
+
+use proofmark_model::{Better, Latency, Param, Params, Subsystem, Trial, Unit};
+
+use super::facts::{Fact, Facts, size};
+use crate::rated::rated;
+use crate::text::{number, whole};
+use crate::{Figure, Malformed, Output};
+
+const MIB: f64 = 1_048_576.0;
+
+/// The modes of fileio: what sysbench calls them, and the kernel.
+const MODES: [(&str, &str); 6] = [
+    ("sequential read", "disk.seq_read"),
+    ("sequential rewrite", "disk.seq_write"),
+    ("sequential write (creation)", "sysbench.seqwr"),
+    ("random read", "disk.rand_read"),
+    ("random write", "disk.rand_write"),
+    ("random r/w", MIXED),
+];
+
+const MIXED: &str = "disk.mixed";
+
+/// The figure of a report.
+pub(super) fn of(facts: &Facts) -> Result<Output, Malformed> {
+    let mut figure = if let Some(limit) = facts.get("Prime numbers limit") {
+        cpu(facts, limit)?
+    } else if facts.get("Running memory speed test with the following options").is_some() {
+        memory(facts)?
+    } else if let Some(flags) = facts.get("Extra file open flags") {
+        fileio(facts, flags)?
+    } else {
+        return Err(Malformed::at(facts.last, "no report of cpu, memory or fileio"));
+    };
+    figure.params = figure.params.with("threads", facts.count("Number of threads")?.1);
+    figure.latency = latency(facts)?;
+    let version = facts.version.map(str::to_owned);
+    Ok(Output { version, started: None, figures: vec![figure] })
+}
+
+fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
+    let params = Params::default().with("cpu-max-prime", whole(limit, at)?);
+    let (at, rate) = facts.number("events per second", "")?;
+    let (_, events) = facts.count("total number of events")?;
+    let trial = rated(Unit::OpPerSecond, events as f64, rate, at)?;
+    let title = format!("sysbench cpu, primes up to {limit}");
+    Ok(figure("sysbench.cpu".into(), title, Subsystem::Cpu, params, trial))
+}
+
+fn memory(facts: &Facts) -> Result<Figure, Malformed> {
+    let (at, operation) = facts.need("operation")?;
+    if !["read", "write"].contains(&operation) {
+        let operation = Malformed::excerpt(operation);
+        return Err(Malformed::at(at, format!("operation {operation:?} moves no bytes")));
+    }
+    let mut params = Params::default().with("memory-scope", facts.need("scope")?.1);
+    if let Some(bytes) = size(facts.need("block size")?)? {
+        params = params.with("block_size", bytes);
+    }
+    let Some((at, moved)) = facts.ending(" MiB/sec)") else {
+        return Err(Malformed::at(facts.last, "no 'MiB transferred' in it"));
+    };
+    let Some((moved, rate)) = moved.split_once(" MiB transferred (") else {
+        return Err(Malformed::at(at, "expected MiB transferred, and MiB/sec in brackets"));
+    };
+    let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
+    let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
+    let kernel = format!("sysbench.memory_{operation}").into();
+    let title = format!("sysbench memory, {operation}");
+    Ok(figure(kernel, title, Subsystem::Memory, params, trial))
+}
+
+fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
+    let Some((at, name)) = facts.between("Doing ", " test") else {
+        return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
+    };
+    let Some((name, kernel)) = MODES.into_iter().find(|m| m.0 == name) else {
+        let name = Malformed::excerpt(name);
+        return Err(Malformed::at(at, format!("{name:?} is no mode of fileio that is known")));
+    };
+    let (_, read) = facts.number("read, MiB/s", "")?;
+    let (_, written) = facts.number("written, MiB/s", "")?;
+    let rate = (read + written) * MIB;
+    let (at, seconds) = facts.number("total time", "s")?;
+    let trial = rated(Unit::BytePerSecond, rate * seconds, rate, at)?;
+    let mut params = file_params(facts, flags)?;
+    if kernel == MIXED {
+        let (_, ratio) = facts.number("Read/Write ratio for combined random IO test", "")?;
+        if let Some(percent) = percent(ratio) {
+            params = params.with("reads", percent);
+        }
+    }
+    let title = format!("sysbench fileio, {name}");
+    Ok(figure(Cow::Borrowed(kernel), title, Subsystem::Disk, params, trial))
+}
+
+/// Percent of reads of so many reads a write, if they are a whole number but for what is lost of
+/// a ratio of which two digits behind the point are printed.
+fn percent(ratio: f64) -> Option<u64> {
+    let share = 100.0 * ratio / (ratio + 1.0);
+    let lost = 0.5 / (ratio + 1.0).powi(2);
+    ((share.round() - share).abs() <= lost).then_some(share.round() as u64)
+}
+
+/// What sysbench says of its files and how it reads and writes them.
+fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
+    let mut params = Params::default();
+    let mut set = |name: &str, value: Option<Param>| {
+        if let Some(value) = value {
+            params.0.insert(name.to_owned(), value);
+        }
+    };
+    let mut others = flags.split_whitespace().filter(|f| !["(none)", "directio"].contains(f));
+    let direct = flags.split_whitespace().any(|f| f == "directio");
+    set("direct", Some(if direct { "on" } else { "off" }.into()));
+    if let Some(other) = others.next() {
+        if !["sync", "dsync"].contains(&other) {
+            let flag = Malformed::excerpt(other);
+            return Err(Malformed::at(at, format!("{flag:?} is no flag that is known")));
+        }
+        set("file-extra-flags", Some(other.into()));
+    }
+    let bytes = |fact: Option<Fact>| fact.map_or(Ok(None), size);
+    set("block_size", bytes(facts.between("Block size ", ""))?.map(Param::Int));
+    set("file_size", bytes(facts.ending(" total file size"))?.map(Param::Int));
+    let merged = bytes(facts.between("Merging requests up to ", " for sequential IO."))?;
+    set("file-merged-requests", merged.map(Param::Int));
+    let (engine, depth) = match facts.between("Using ", " I/O mode").map(|(_, mode)| mode) {
+        Some("synchronous") => (Some("psync"), Some(1)),
+        Some("asynchronous") => (Some("libaio"), None),
+        Some("fast mmaped" | "slow mmaped") => (Some("mmap"), None),
+        _ => (None, None),
+    };
+    set("engine", engine.map(Param::from));
+    set("queue_depth", depth.map(Param::Int));
+    let each = facts.between("Periodic FSYNC enabled, calling fsync() each ", " requests.");
+    let each = each.map(|(at, word)| whole(word, at)).transpose()?;
+    set("file-fsync-freq", each.map(Param::Int));
+    let said = |text: &str| facts.between(text, "").map(|_| Param::Flag(true));
+    set("file-fsync-end", said("Calling fsync() at the end of test, Enabled."));
+    set("file-fsync-all", said("Calling fsync() after each write operation."));
+    Ok(params)
+}
+
+/// The times of events, where the percentile is the median; printed in ms.
+fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
+    if facts.get("50th percentile").is_none() {
+        return Ok(None);
+    }
+    let seconds = |label: &str| facts.number(label, "").map(|(_, ms)| ms / 1e3);
+    Ok(Some(Latency {
+        unit: "s".into(),
+        count: facts.count("total number of events")?.1,
+        min: seconds("min")?,
+        mean: seconds("avg")?,
+        p50: seconds("50th percentile")?,
+        p90: None,
+        p99: None,
+        p999: None,
+        max: seconds("max")?,
+        buckets: Vec::new(),
+    }))
+}
+
+fn figure(
+    kernel: Cow<'static, str>,
+    title: String,
+    subsystem: Subsystem,
+    params: Params,
+    trial: Trial,
+) -> Figure {
+    let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
+    let trials = vec![trial];
+    Figure { kernel, title, subsystem, unit, better: Better::Higher, params, trials, latency: None }
+}
