@@ -193,6 +193,12 @@ fn trust(run: &Run) -> Trust {
     let unmeasured = run.plan.points.len().saturating_sub(total);
     let mut sentence = match (total, suspect + invalid) {
         (0, _) => "Nothing was measured.".to_owned(),
+        (n, 0) if run.imported.is_some() => {
+            format!(
+                "No check speaks against {}.",
+                if n == 1 { "the one number" } else { "the numbers" }
+            )
+        }
         (1, 0) => "The one number stands.".to_owned(),
         (n, 0) => format!("All {n} numbers stand."),
         (n, _) => {
@@ -209,6 +215,11 @@ fn trust(run: &Run) -> Trust {
             format!("{}.", parts.join("; "))
         }
     };
+    if let Some(tool) = &run.imported {
+        let tool = clean(tool);
+        sentence
+            .push_str(&format!(" {tool} measured; what the machine did meanwhile is not known."));
+    }
     if unmeasured > 0 {
         sentence.push_str(&format!(
             " {} of the plan {} not measured.",
