@@ -27,6 +27,7 @@ fn imported(file: &Path, arguments: &[&str]) -> Run {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}: {told}", file.display());
     let page = fs::read_to_string(dir.path().join("report.html")).unwrap();
     assert!(page.contains("what the machine did meanwhile is not known"), "{}", file.display());
+    assert!(!page.contains("no end"), "{}", file.display());
     read_run(&String::from_utf8(output.stdout).unwrap()).unwrap()
 }
 

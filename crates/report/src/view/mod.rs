@@ -255,6 +255,9 @@ fn was(count: usize) -> &'static str {
 }
 
 fn stopped(run: &Run) -> Option<String> {
+    if run.imported.is_some() {
+        return None;
+    }
     match (&run.interrupted, run.ended) {
         (Some(signal), _) => Some(format!(
             "This run was stopped by {} before its plan was done; what was measured until then is here.",
