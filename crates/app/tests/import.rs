@@ -102,6 +102,12 @@ fn what_cannot_be_read_is_refused_in_a_line() {
 fn the_checks_of_our_own_figures_judge_theirs() {
     let (_, failed) = captured().into_iter().find(|(_, f)| f.ends_with("made-failed.txt")).unwrap();
     let run = imported(&failed, &[]);
+    // A residual is evidence; a rate alone is none.
+    let unproven = |m: &Measurement| m.findings.iter().any(|f| f.check == "imported");
+    assert!(!run.measurements.iter().any(unproven));
+    let (_, stream) = captured().into_iter().find(|(tool, _)| *tool == "stream").unwrap();
+    let rates = imported(&stream, &[]).measurements;
+    assert!(rates.iter().all(|m| unproven(m) && m.verdict == Verdict::Suspect));
     let found = |m: &Measurement| m.findings.iter().any(|f| f.check == "residual");
     let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));
     assert!(!wrong.is_empty() && !right.is_empty());

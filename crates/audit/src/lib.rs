@@ -74,7 +74,7 @@ fn loopback_limit(machine: &Machine) -> (f64, Severity, &'static str) {
     )
 }
 
-/// 10GBASE-T, and the most that providers of guests state for a single flow, in bit/s.
+/// 10GBASE-T, in bit/s: more is rare in machines whose owner does not say so.
 const FASTEST_FLOW: f64 = 10e9;
 
 #[cfg(test)]

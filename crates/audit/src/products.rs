@@ -22,7 +22,7 @@ const LEAST: usize = 3;
 /// What ties a latency to a throughput.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Product {
-    /// Latency x throughput, in bytes, bits or operations; with `per_block` divided by the block.
+    /// Latency x throughput, in bytes or bits; with `per_block` divided by the block.
     pub constant: f64,
     /// Whether it is the same only after division by the block.
     pub per_block: bool,
@@ -51,9 +51,11 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         if figure.trial == Trial::Mean && !sheet.trials(index).is_empty() {
             continue;
         }
-        let rate = [Metric::Throughput, Metric::Rate]
-            .into_iter()
-            .find_map(|m| sheet.partner(index, &figure.operation, m)?.level());
+        // Not operations a second: latency x those is what is in flight, by Little's law, of true
+        // latencies too, and the queue's depth is no column.
+        let rate = sheet
+            .partner(index, &figure.operation, Metric::Throughput)
+            .and_then(crate::Figure::level);
         if let (Some(latency), Some(rate)) = (figure.level(), rate)
             && latency * rate > 0.0
         {

@@ -1,6 +1,7 @@
 //! The tools that people already trust: what their outputs hold, in our words.
 //!
-//! One folder a tool; its `captured/` holds outputs as the tool printed them, by version.
+//! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
+//! named `made-` were written after published ones.
 
 mod figure;
 mod fio;

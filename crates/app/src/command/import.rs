@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::Result;
 use proofmark_model::{
-    Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp,
+    Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp, Trial,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
 
@@ -26,7 +26,9 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
     IMPORTED,
     "Measured by another tool",
     "The numbers come from another tool's output. The checks and ceilings that need no more than \
-     that were applied; nobody saw what the machine did meanwhile, and no witness counted the work.",
+     that were applied; nobody saw what the machine did meanwhile. A number is suspect where the \
+     output holds no residual, and no count of a receiver or of devices: a cache may have made it. Where \
+     it does not tell when it was measured, the time is that of the file.",
 )];
 const IMPORTED: &str = "imported";
 
@@ -93,7 +95,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     let measured: Vec<Measurement> = figures.into_iter().map(|f| measurement(f, started)).collect();
     let plan = Plan {
         profile: format!("import of {}", by.id()),
-        policy: Policy { min_trials: 1, max_trials: 1, trial_s: 0.0, ..Policy::default() },
+        policy: Policy { min_trials: 1, max_trials: 1, ..Policy::default() },
         points: measured.iter().map(Measurement::point).collect(),
     };
     let version = read.version.map_or_else(String::new, |v| format!(" {v}"));
@@ -130,6 +132,15 @@ fn measurement(figure: Figure, started: Timestamp) -> Measurement {
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     m.summary = proofmark_engine::summarise(&values);
     m.latency = figure.latency;
+    let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
+    if !m.trials.iter().all(proof) {
+        m.findings.push(Finding::new(
+            IMPORTED,
+            Severity::Suspect,
+            "the output proves nothing of it: no residual, no receiver's or device's count",
+            "measure with proofmark for a witness, the conditions and an interval",
+        ));
+    }
     m.ending = Ending::Complete;
     m
 }

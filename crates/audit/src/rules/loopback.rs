@@ -18,8 +18,8 @@ impl Rule for Loopback {
 
     fn about(&self) -> &'static str {
         "Within one machine no packet meets a wire, and the rate is that of copying memory. Above the \
-         declared link a rate is invalid. Where none is declared it is suspect above 10 Gbit/s: the \
-         fastest Ethernet over copper, and the most that providers state for a single flow of a guest. \
+         declared link a rate is invalid. Where none is declared it is suspect above 10 Gbit/s, \
+         a convention: faster links are rare in machines whose owner does not say so. \
          Declare network_link_bits_per_s for machines with more."
     }
 

@@ -124,6 +124,20 @@ mod tests {
     }
 
     #[test]
+    fn operations_in_flight_are_no_division() {
+        let row = |(b, r, l): (u32, f64, f64)| {
+            format!(
+                "disk,x,read,rate,{b},1,1,{r},op/s,{r},ops/s\n\
+                 disk,x,read,latency,{b},1,1,{l},s,{l},seconds\n"
+            )
+        };
+        // One at a time: each second holds as many as their times add up to.
+        let rows: String =
+            [(4096, 1e4, 1e-4), (65_536, 5e3, 2e-4), (1 << 20, 500.0, 2e-3)].map(row).concat();
+        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &rows), [false; 6]);
+    }
+
+    #[test]
     fn the_mean_of_reciprocals_is_one() {
         let trials = rows(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]);
         let mean = "memory,x,read,latency,64,1,mean,0.3,s,0.3,seconds\n";

@@ -10,6 +10,12 @@ const PRINTED: f64 = 0.01;
 
 pub(super) struct WrongUnit;
 
+/// Whether a unit in small letters is that of something by the bit or byte: `ns/b`, `us per byte`.
+fn by_the_byte(unit: &str) -> bool {
+    let by = unit.rsplit_once('/').or_else(|| unit.rsplit_once(" per "));
+    by.is_some_and(|(_, what)| matches!(what.trim(), "b" | "bit" | "bits" | "byte" | "bytes"))
+}
+
 impl Rule for WrongUnit {
     fn id(&self) -> &'static str {
         "wrong_unit"
@@ -27,7 +33,7 @@ impl Rule for WrongUnit {
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let unit = figure.unit.to_ascii_lowercase();
-        if figure.metric == Metric::Latency && (unit.contains("/b") || unit.contains("per b")) {
+        if figure.metric == Metric::Latency && by_the_byte(&unit) {
             return Some(Finding::new(
                 self.id(),
                 Severity::Invalid,
@@ -67,5 +73,15 @@ mod tests {
                     memory,x,r,throughput,8,1,1,5,parsecs,5,bytes/s\n";
         let expected = [false, false, true, true, true, false, true, false];
         assert_eq!(flagged(&WrongUnit, MACHINE, rows), expected);
+    }
+
+    #[test]
+    fn only_bits_and_bytes_are_no_operations() {
+        for unit in ["ms/bit", "ns / b", "us per byte"] {
+            assert!(by_the_byte(unit), "{unit}");
+        }
+        for unit in ["ms", "ms/block", "us/batch", "ms per block"] {
+            assert!(!by_the_byte(unit), "{unit}");
+        }
     }
 }

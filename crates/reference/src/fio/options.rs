@@ -127,6 +127,10 @@ impl Pattern {
 
 /// Whether this is work that a kernel here does too.
 pub(super) fn plain(options: Asked<'_>) -> bool {
+    // `randread:8` reads 8 blocks that follow each other, `read:8k` leaves a hole after each.
+    if options.get("rw").is_some_and(|rw| rw.contains(':')) {
+        return false;
+    }
     let known = |engine| ONE.contains(&engine) || QUEUED.contains(&engine);
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }

@@ -159,9 +159,9 @@ fn a_job_among_others_is_not_compared() {
 }
 
 #[test]
-fn a_pattern_may_say_how_many_blocks_follow_each_other() {
+fn blocks_that_follow_each_other_are_not_our_random_order() {
     let changed = PLUS_3_33.replacen("\"randread\"", "\"randread:8\"", 1);
-    assert_eq!(parse(&changed).figures[0].kernel, "disk.rand_read");
+    assert_eq!(parse(&changed).figures[0].kernel, "fio.randread");
 }
 
 #[test]

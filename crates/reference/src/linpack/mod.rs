@@ -25,7 +25,8 @@ impl Tool for Linpack {
          bytes. Residuals and normalised residuals go along with each trial. Refused are a file \
          whose summary has other averages or maxima than its solves, one whose Time(s) \
          contradicts its GFlops, and one that calls a solution failed whose normalised residual \
-         would pass, or passed where it would fail (16, as HPL has it)."
+         would pass, or passed where it would fail (16, as HPL has it). Written after published \
+         listings; no output that the program itself had just printed was at hand."
     }
 
     fn recognises(&self, text: &str) -> bool {
