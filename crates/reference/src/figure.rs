@@ -35,14 +35,45 @@ pub struct Figure {
     /// The knobs as far as the output tells, by the names that kernels have for them; what has
     /// no such knob by the tool's own name.
     pub params: Params,
-    /// The repetitions: with [`trial`], and the evidence that the output holds (device, network,
+    /// The repetitions, and the evidence that the output holds (device, network,
     /// solution).
     pub trials: Vec<Trial>,
     /// Times of single operations, where the output has them.
     pub latency: Option<Latency>,
 }
 
+impl Output {
+    /// Adds a figure; one with the kernel and the parameters of the last is a repetition of it.
+    pub(crate) fn add(&mut self, more: Figure) {
+        let same = |f: &&mut Figure| f.kernel == more.kernel && f.params == more.params;
+        match self.figures.last_mut().filter(same) {
+            Some(last) => last.trials.extend(more.trials),
+            None => self.figures.push(more),
+        }
+    }
+}
+
 impl Figure {
+    /// A rate, of which more is better, with one repetition.
+    pub(crate) fn rate(
+        kernel: impl Into<Cow<'static, str>>,
+        title: impl Into<String>,
+        (subsystem, unit): (Subsystem, Unit),
+        params: Params,
+        trial: Trial,
+    ) -> Self {
+        Self {
+            kernel: kernel.into(),
+            title: title.into(),
+            subsystem,
+            unit,
+            better: Better::Higher,
+            params,
+            trials: vec![trial],
+            latency: None,
+        }
+    }
+
     /// A declaration for what no kernel of ours measures.
     pub fn spec(&self) -> KernelSpec {
         KernelSpec {
@@ -64,7 +95,7 @@ impl Figure {
 
 /// A repetition of so much work, in the unit of the work, in so many seconds. Where the output
 /// tells the rate and one of the two, the other follows. When it began is for who imports it.
-pub fn trial(unit: Unit, work: f64, seconds: f64) -> Trial {
+pub(crate) fn trial(unit: Unit, work: f64, seconds: f64) -> Trial {
     Trial {
         value: unit.value(work, seconds),
         seconds,

@@ -21,7 +21,8 @@ mod sysbench;
 mod testing;
 mod text;
 
-pub use figure::{Figure, Output, trial};
+pub(crate) use figure::trial;
+pub use figure::{Figure, Output};
 pub use malformed::Malformed;
 
 /// A tool whose output can be read.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use crate::{Figure, Malformed};
 
@@ -14,16 +14,7 @@ pub(crate) fn figure(
     params: Params,
     trial: Trial,
 ) -> Figure {
-    Figure {
-        kernel: kernel.into(),
-        title: title.to_owned(),
-        subsystem: Subsystem::Network,
-        unit,
-        better: Better::Higher,
-        params,
-        trials: vec![trial],
-        latency: None,
-    }
+    Figure::rate(kernel, title, (Subsystem::Network, unit), params, trial)
 }
 
 /// The parameters, with the path where the two addresses tell it: loopback where they are one

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, DeviceTraffic, Params, Subsystem, Timestamp, Trial, Unit};
+use proofmark_model::{DeviceTraffic, Params, Subsystem, Timestamp, Trial, Unit};
 
 use super::json::{Disk, Job, Report, Side};
 use super::options::{Asked, Pattern, Way, params, plain, processes};
@@ -154,16 +154,8 @@ impl Work<'_> {
             None => (format!("fio.{}", way.word()), way.word().to_owned(), Params::default()),
         };
         let name = self.entries.first().map_or("", |job| job.jobname.as_str());
-        Ok(Figure {
-            kernel: kernel.into(),
-            title: format!("{}: {words}", Malformed::excerpt(name)),
-            subsystem: Subsystem::Disk,
-            unit: Unit::BytePerSecond,
-            better: Better::Higher,
-            params,
-            trials: vec![trial],
-            latency: None,
-        })
+        let title = format!("{}: {words}", Malformed::excerpt(name));
+        Ok(Figure::rate(kernel, title, (Subsystem::Disk, Unit::BytePerSecond), params, trial))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading HPL's listing line by line.
 
-use proofmark_model::{Better, Params, Subsystem, Timestamp, Unit};
+use proofmark_model::{Params, Subsystem, Timestamp, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{lines, number, positive, whole};
@@ -90,20 +90,9 @@ impl Listing {
         took(&trial, seconds, at)?;
         self.unproven = Some(at);
         self.solve = Some(at);
-        if let Some(last) = self.output.figures.last_mut().filter(|f| f.params == params) {
-            last.trials.push(trial);
-            return Ok(());
-        }
-        self.output.figures.push(Figure {
-            kernel: "cpu.linpack".into(),
-            title: format!("HPL {variant}, N = {n}"),
-            subsystem: Subsystem::Cpu,
-            unit: Unit::FlopPerSecond,
-            better: Better::Higher,
-            params,
-            trials: vec![trial],
-            latency: None,
-        });
+        let (title, what) =
+            (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
+        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What a test of IOzone's is in our words.
 
-use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use crate::{Figure, Malformed};
 
@@ -82,16 +82,9 @@ impl Mode {
     pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial) -> Figure {
         let ours = OURS.iter().find(|(name, _)| *name == test).map(|(_, id)| (*id).to_owned());
         let kernel = ours.filter(|_| self.others.is_empty());
-        Figure {
-            kernel: kernel.unwrap_or_else(|| own(test)).into(),
-            title: test.to_owned(),
-            subsystem: Subsystem::Disk,
-            unit: Unit::BytePerSecond,
-            better: Better::Higher,
-            params: self.params(test, sizes),
-            trials: vec![trial],
-            latency: None,
-        }
+        let kernel = kernel.unwrap_or_else(|| own(test));
+        let what = (Subsystem::Disk, Unit::BytePerSecond);
+        Figure::rate(kernel, test, what, self.params(test, sizes), trial)
     }
 
     fn params(&self, test: &str, sizes: Sizes) -> Params {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, Params, Solution, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
 use super::is_head;
 use crate::rated::{rated, took};
@@ -128,20 +128,9 @@ impl Listing {
         if let Some(threads) = self.threads {
             params = params.with("threads", threads);
         }
-        if let Some(last) = self.output.figures.last_mut().filter(|f| f.params == params) {
-            last.trials.push(trial);
-            return;
-        }
-        self.output.figures.push(Figure {
-            kernel: "cpu.linpack".into(),
-            title: format!("LINPACK, {} equations", shape.n),
-            subsystem: Subsystem::Cpu,
-            unit: Unit::FlopPerSecond,
-            better: Better::Higher,
-            params,
-            trials: vec![trial],
-            latency: None,
-        });
+        let title = format!("LINPACK, {} equations", shape.n);
+        let what = (Subsystem::Cpu, Unit::FlopPerSecond);
+        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
     }
 
     /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.

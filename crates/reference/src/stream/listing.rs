@@ -1,6 +1,8 @@
 //! Reading STREAM's listing line by line.
 
-use proofmark_model::{Better, Param, Params, Subsystem, Trial, Unit};
+use std::borrow::Cow;
+
+use proofmark_model::{Param, Params, Subsystem, Trial, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{lines, number, positive, whole};
@@ -200,7 +202,7 @@ impl Listing {
         };
         // Our kernels have numbers of 64 bits, on all of the machine.
         let same = self.word_bytes == Some(8) && self.section != Section::Star && suffix.is_empty();
-        let kernel = match same {
+        let kernel: Cow<'static, str> = match same {
             true => this.ours.into(),
             false => format!("stream.{prefix}{}{suffix}", this.name).into(),
         };
@@ -216,16 +218,9 @@ impl Listing {
                 params = params.with(name, value);
             }
         }
-        self.output.figures.push(Figure {
-            kernel,
-            title: format!("{kind}{}, {words}", this.label),
-            subsystem: Subsystem::Memory,
-            unit: Unit::BytePerSecond,
-            better: Better::Higher,
-            params,
-            trials: vec![trial],
-            latency: None,
-        });
+        let title = format!("{kind}{}, {words}", this.label);
+        let what = (Subsystem::Memory, Unit::BytePerSecond);
+        self.output.figures.push(Figure::rate(kernel, title, what, params, trial));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Better, Latency, Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Latency, Param, Params, Subsystem, Trial, Unit};
 
 use super::facts::{Fact, Facts, size};
 use crate::rated::rated;
@@ -172,6 +172,5 @@ fn figure(
     trial: Trial,
 ) -> Figure {
     let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    let trials = vec![trial];
-    Figure { kernel, title, subsystem, unit, better: Better::Higher, params, trials, latency: None }
+    Figure::rate(kernel, title, (subsystem, unit), params, trial)
 }
