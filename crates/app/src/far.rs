@@ -255,7 +255,8 @@ mod tests {
         let policy =
             Policy { trial_s: 1.0, min_trials: 10, max_trials: 10, budget_s, ..Policy::default() };
         let point = |id: &&str| Point { kernel: (*id).to_owned(), params: Params::default() };
-        Plan { profile: "test".to_owned(), policy, points: kernels.iter().map(point).collect() }
+        let points = kernels.iter().map(point).collect();
+        Plan { policy, points, ..Plan::default() }
     }
 
     #[test]

@@ -135,7 +135,7 @@ mod tests {
             interrupted: None,
             imported: None,
             host: crate::machine::look(None),
-            plan: Plan { profile: "test".to_owned(), policy, points: Vec::new() },
+            plan: Plan { profile: "test".to_owned(), policy, ..Plan::default() },
             kernels: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
             measurements: Vec::new(),
             findings: Vec::new(),

@@ -62,11 +62,22 @@ impl Finding {
 
 /// What the findings add up to.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The number stands.
+    #[default]
     Valid,
     /// Something disturbed it.
     Suspect,

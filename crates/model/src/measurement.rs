@@ -197,10 +197,31 @@ pub struct Reference {
     pub command: String,
     /// Its median, in the measurement's unit.
     pub value: f64,
-    /// Its trials.
+    /// Its trials, in order: the first was taken right after our first, and so on.
     pub trials: Vec<f64>,
     /// Ours / theirs.
     pub ratio: Ratio,
+    /// Statistics over its trials.
+    #[serde(default)]
+    pub summary: Option<Summary>,
+    /// What its figure counts, where that may differ from ours.
+    #[serde(default)]
+    pub counts: String,
+    /// How it ran, as far as its output tells, by the names of our knobs.
+    #[serde(default)]
+    pub params: Params,
+    /// Its trials with what its output and this machine's counters tell of them.
+    #[serde(default)]
+    pub evidence: Vec<Trial>,
+    /// Its median / our ceiling, the other way round where less is better.
+    #[serde(default)]
+    pub efficiency: Option<f64>,
+    /// What the checks found in it.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// What they add up to.
+    #[serde(default)]
+    pub verdict: Verdict,
 }
 
 /// One number, whole.

@@ -70,7 +70,7 @@ impl Policy {
 }
 
 /// The points of a run, in order, and the policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the profile that it came from.
     pub profile: String,
@@ -78,4 +78,7 @@ pub struct Plan {
     pub policy: Policy,
     /// The points.
     pub points: Vec<Point>,
+    /// Tools that run beside points: by name, the places of those points in `points`.
+    #[serde(default)]
+    pub references: BTreeMap<String, Vec<usize>>,
 }

@@ -3,6 +3,7 @@
 //! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
 //! named `made-` were written after published ones.
 
+mod beside;
 mod figure;
 mod fio;
 mod hpl;
@@ -21,6 +22,8 @@ mod sysbench;
 mod testing;
 mod text;
 
+pub use beside::{Beside, Installed, Invocation, Task};
+pub(crate) use beside::{on_path, version};
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
@@ -45,6 +48,11 @@ pub trait Tool: Sync {
     /// # Errors
     /// What is wrong with it, and where.
     fn parse(&self, text: &str) -> Result<Output, Malformed>;
+
+    /// How it is run beside our points; `None` where only its outputs are read.
+    fn beside(&self) -> Option<&dyn Beside> {
+        None
+    }
 }
 
 /// All tools, in the order in which `list` shows them.

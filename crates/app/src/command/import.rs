@@ -97,6 +97,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         profile: format!("import of {}", by.id()),
         policy: Policy { min_trials: 1, max_trials: 1, ..Policy::default() },
         points: measured.iter().map(Measurement::point).collect(),
+        ..Plan::default()
     };
     let version = read.version.map_or_else(String::new, |v| format!(" {v}"));
     let imported = format!("{}{version}", by.id());

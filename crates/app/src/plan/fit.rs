@@ -243,7 +243,7 @@ mod tests {
         host.memory.available_bytes = Probe::known(free, "test");
         host.limits.memory_bytes = Probe::known(None, "test");
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
-        let plan = Plan { profile: "test".to_owned(), policy, points: Vec::new() };
+        let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
         let planned =
             Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
         let mut gathering = Gathering { host: &host, planned };

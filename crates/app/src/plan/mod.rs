@@ -75,7 +75,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
     lengthen(&mut policy, host);
-    let plan = Plan { profile: profile.name.clone(), policy, points: Vec::new() };
+    let plan = Plan { profile: profile.name.clone(), policy, ..Plan::default() };
     let planned =
         Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
     let mut gathering = Gathering { host, planned };
@@ -265,7 +265,7 @@ mod tests {
         };
         let least = |points: Vec<Point>| {
             let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
-            estimate(&Plan { profile: String::new(), policy, points }).0
+            estimate(&Plan { policy, points, ..Plan::default() }).0
         };
         let seconds =
             |p: &Point| find(&p.kernel).unwrap().trial_seconds(&p.params, &Policy::default());
@@ -287,7 +287,7 @@ mod tests {
         let points = vec![Point { kernel: "cpu.linpack".to_owned(), params }];
         let of = |point_s| {
             let policy = Policy { point_s, ..Policy::default() };
-            estimate(&Plan { profile: String::new(), policy, points: points.clone() })
+            estimate(&Plan { policy, points: points.clone(), ..Plan::default() })
         };
         let (least, most) = of(Some(0.1));
         assert_eq!(least, most);

@@ -120,7 +120,7 @@ fn run_points(
     let clock = FakeClock::default();
     let log = Rc::new(RefCell::new(Vec::new()));
     let launcher = Script { clock: clock.clone(), log: log.clone(), values };
-    let plan = Plan { profile: "test".to_owned(), policy, points };
+    let plan = Plan { policy, points, ..Plan::default() };
     let stop = watch.stop.clone();
     let find = |id: &str| -> Option<&'static dyn Kernel> {
         Some(match id {
