@@ -3,7 +3,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 
-.PHONY: run build test lint bench setup
+.PHONY: run build test lint bench references setup
 
 ## run: build, measure the whole machine, say where the report lies (ARGS="--quick" for less)
 run: build
@@ -33,6 +33,10 @@ bench: build
 	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-kernels --target-dir target/dynamic --bench linpack
 	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-kernels --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
 	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-kernels --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
+
+## references: install the tools that `proofmark run --reference all` runs beside its points
+references:
+	@scripts/references
 
 setup:
 	@scripts/setup

@@ -46,6 +46,20 @@ pub enum Command {
     /// Measure one point when told to on standard input (used by run)
     #[command(hide = true)]
     Worker,
+    /// Become another program that ends with its parent (used by run)
+    #[command(hide = true)]
+    Tool(ToolArgs),
+}
+
+/// Arguments of `tool`.
+#[derive(Debug, Args)]
+pub struct ToolArgs {
+    /// A CPU that it may use; all, if none is named
+    #[arg(long)]
+    pub cpu: Vec<u32>,
+    /// The program and its arguments
+    #[arg(last = true)]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 /// Arguments of `run`.
@@ -81,6 +95,14 @@ pub struct RunArgs {
     /// File with the key that the far end has too [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// Tools to run beside the points that the profile marks, and beside each point of the kernels
+    /// that are named, as far as they can repeat it: names, all or none [default: one that is
+    /// installed, beside the points that the profile marks]
+    #[arg(long, value_name = "NAME,...|all|none", value_delimiter = ',')]
+    pub reference: Vec<String>,
+    /// Run no tool beside the points: short for --reference none
+    #[arg(long, conflicts_with = "reference")]
+    pub no_reference: bool,
     /// What the provider promises, as a ceiling: disk.read=160MB/s, disk.read_iops=3000
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
     pub limit: Vec<(String, f64)>,

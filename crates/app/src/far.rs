@@ -19,7 +19,7 @@ use proofmark_peer::{
 
 use crate::cli::RunArgs;
 use crate::command::run::own_program;
-use crate::plan::estimate;
+use crate::plan::{estimate, tools_s};
 use crate::profile::LONGEST_RUN;
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
@@ -200,7 +200,7 @@ fn network_s(plan: &Plan) -> f64 {
     };
     let points = plan.points[first..=last].to_vec();
     let (_, most) = estimate(&Plan { points, ..plan.clone() });
-    most.min(LONGEST_RUN.as_secs_f64())
+    (most + tools_s(plan)).min(LONGEST_RUN.as_secs_f64())
 }
 
 fn known(seen: &Overview) -> Network {

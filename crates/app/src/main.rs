@@ -1,6 +1,7 @@
 //! The binary `proofmark`: arguments -> plan -> run. Wiring only, and the only
 //! place that knows every crate.
 
+mod beside;
 mod cli;
 mod command;
 mod error;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => command::serve::run(args),
         Command::Schema => command::schema::run(),
         Command::Worker => command::worker::run(),
+        Command::Tool(args) => command::tool::run(args),
     };
     result.map_or_else(
         |error| {

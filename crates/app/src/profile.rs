@@ -72,6 +72,9 @@ pub struct PointText {
     /// Least duration of a trial of this kernel, where it is not the policy's.
     #[serde(default, deserialize_with = "optional_duration")]
     pub trial: Option<Duration>,
+    /// Whether a tool that is installed runs beside it, if nobody asks for more or less.
+    #[serde(default)]
+    pub reference: bool,
     /// Knobs by name.
     #[serde(flatten)]
     pub knobs: BTreeMap<String, Values>,

@@ -55,6 +55,11 @@ impl Progress {
         self.bar.set_message(line);
     }
 
+    /// A tool repeats the trial that a point has just taken.
+    pub fn beside(&self, tool: &str, m: &Measurement) {
+        self.bar.set_message(format!("{tool} beside {}", m.point()));
+    }
+
     /// A message that stays.
     pub fn say(&self, text: &str) {
         if self.plain {

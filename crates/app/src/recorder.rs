@@ -6,16 +6,18 @@ use proofmark_engine::{Observer, Phase};
 use proofmark_judge::{Context, judge};
 use proofmark_model::{Ending, Measurement, Run};
 
+use crate::beside::Tools;
 use crate::output::Output;
 use crate::progress::Progress;
 
 /// Longest time between two savings while trials are taken: what a `kill -9` costs at most.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps the run up to date, on disk and on the terminal.
+/// Keeps the run up to date, on disk and on the terminal, and has the tools repeat its trials.
 pub struct Recorder<'a> {
     run: Run,
     output: &'a Output,
+    tools: Tools<'a>,
     progress: Progress,
     saved: Instant,
     /// Whether a failure to save was told; the run goes on without.
@@ -24,16 +26,17 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// A recorder of a run that begins now.
-    pub fn new(run: Run, output: &'a Output, progress: Progress) -> Self {
-        Self { run, output, progress, saved: Instant::now(), told: false }
+    pub fn new(run: Run, output: &'a Output, tools: Tools<'a>, progress: Progress) -> Self {
+        Self { run, output, tools, progress, saved: Instant::now(), told: false }
     }
 
     /// Takes over what has a trial or has ended, judged.
     fn update(&mut self, measurements: &[Measurement]) {
         let known: Vec<Measurement> = measurements
             .iter()
-            .filter(|m| !m.trials.is_empty() || ended_by_itself(&m.ending))
-            .cloned()
+            .enumerate()
+            .filter(|(_, m)| !m.trials.is_empty() || ended_by_itself(&m.ending))
+            .map(|(index, m)| self.tools.fill(index, m.clone()))
             .collect();
         self.run.measurements = judged(&self.run, &known);
     }
@@ -81,7 +84,11 @@ pub fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
 
 impl Observer for Recorder<'_> {
     fn step(&mut self, phase: Phase, measurements: &[Measurement], index: usize, done: usize) {
-        self.progress.step(phase, &measurements[index], done);
+        let m = &measurements[index];
+        self.progress.step(phase, m, done);
+        if matches!(phase, Phase::Trial | Phase::Done) {
+            self.tools.repeat(index, m, &|tool| self.progress.beside(tool, m));
+        }
         if matches!(phase, Phase::Trial | Phase::Done)
             && (done == measurements.len() || self.saved.elapsed() >= SAVE_EVERY)
         {

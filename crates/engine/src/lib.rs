@@ -25,6 +25,7 @@ mod statistics;
 mod steady;
 mod team;
 mod traffic;
+mod watch;
 mod worker;
 
 pub use affinity::{pin, usable_cpus};
@@ -38,4 +39,5 @@ pub use schedule::{LEAST_TRIALS, Observer, Phase, Schedule, warm_trials};
 pub use session::{Idle, Launcher, Session, Stop, Workers};
 pub use statistics::summarise;
 pub use traffic::EndCounters;
+pub use watch::Watch;
 pub use worker::serve;

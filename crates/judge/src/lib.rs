@@ -17,6 +17,7 @@ mod nature;
 mod network;
 #[cfg(test)]
 mod property;
+mod references;
 mod statistics;
 #[cfg(test)]
 mod testing;
@@ -71,7 +72,8 @@ impl<'a> Context<'a> {
 
 /// Judges a measurement that has its trials, summary, witness and ending: fills the
 /// ceiling, efficiency, limiter, findings, verdict, and the reason for each part
-/// that stays null. Findings of checks that are not this crate's are kept.
+/// that stays null; and of each tool beside it the efficiency, findings and verdict, which
+/// change no verdict of ours. Findings of checks that are not this crate's are kept.
 pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
     let mut m = raw;
     let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
@@ -93,6 +95,9 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
             reasons.insert("efficiency", reason);
         }
     }
+    let tools = std::mem::take(&mut m.references);
+    let tools = tools.into_iter().map(|r| references::judged(ctx, &m, r)).collect();
+    m.references = tools;
     // In order: a later check may look at what an earlier one found.
     for check in checks::ALL {
         if let Some(finding) = check.examine(ctx, &m) {

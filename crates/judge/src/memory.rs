@@ -53,6 +53,9 @@ impl Streams {
     }
 }
 
+/// Knobs that say how large the data of a memory kernel are.
+pub(crate) const SIZES: [&str; 3] = ["array_size", "data_size", "working_set"];
+
 /// Whether it is known which streams a point of a memory kernel reads and writes: without them
 /// it has no ceiling.
 pub fn streams_are_known(kernel: &str, params: &Params) -> bool {
@@ -66,9 +69,7 @@ pub(crate) fn array_bytes(m: &Measurement) -> Option<u64> {
     match m.kernel.as_str() {
         // Its set is that of each thread.
         "memory.sweep" => Some(set("working_set")?.saturating_mul(m.params.threads())),
-        kernel if kernel.starts_with("memory.") => {
-            set("array_size").or_else(|| set("data_size")).or_else(|| set("working_set"))
-        }
+        kernel if kernel.starts_with("memory.") => SIZES.iter().find_map(|knob| set(knob)),
         _ => None,
     }
 }

@@ -2,13 +2,14 @@
 
 use proofmark_model::{
     Datagrams, DeviceTraffic, EndTraffic, Ending, FileState, Flush, Host, IoLimit, Latency, Link,
-    Measurement, NetworkTraffic, Order, Probe, Solution, StorageKind, TcpState, Trial, Unit,
+    Measurement, NetworkTraffic, Order, Params, Probe, Ratio, Reference, Solution, StorageKind,
+    TcpState, Trial, Unit,
 };
 use proptest::prelude::*;
 
 use crate::testing::{
-    blocks, clock, disk, flops, fsync, iops, judged, latency, linpack, mix, rand_read, round_trips,
-    set_interface, stream, sweep, tcp, trial, udp, with_network, with_storage,
+    beside, blocks, clock, disk, flops, fsync, iops, judged, latency, linpack, mix, rand_read,
+    round_trips, set_interface, stream, sweep, tcp, trial, udp, with_network, with_storage,
 };
 
 fn wild() -> impl Strategy<Value = f64> {
@@ -207,6 +208,18 @@ prop_compose! {
     }
 }
 
+/// A tool that tells anything of how it ran.
+fn any_tool(m: &Measurement, set: u64, threads: u64, wild: [f64; 3]) -> Reference {
+    let [value, low, high] = wild;
+    let mut r = beside(m, 1.0);
+    (r.value, r.ratio) = (value, Ratio { median: low, ci95: Some([low, high]) });
+    for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
+        r.params = r.params.with(name, value);
+    }
+    r.params = r.params.with("stores", "temporal");
+    r
+}
+
 fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
     if let Some(e) = m.efficiency {
         prop_assert!(e.is_finite());
@@ -216,7 +229,11 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
         prop_assert!(c.inputs.iter().all(|i| i.value.is_finite()));
     }
     let mut words = m.limiter.as_ref().map_or(String::new(), |l| l.evidence.clone());
-    for f in &m.findings {
+    for r in &m.references {
+        prop_assert!(r.efficiency.is_none_or(f64::is_finite));
+    }
+    let theirs = m.references.iter().flat_map(|r| &r.findings);
+    for f in m.findings.iter().chain(theirs) {
         words.push_str(&f.message);
         for (name, value) in &f.evidence {
             prop_assert!(!value.is_null(), "{}: {name} is null", f.check);
@@ -277,6 +294,10 @@ proptest! {
         if let Some(latency) = m.latency.as_mut() {
             *latency = Latency { mean: low, ..latency.clone() };
         }
+        let mut plain = any_tool(&m, set, threads, [median, low, high]);
+        plain.params = Params::default();
+        m.references = vec![plain, any_tool(&m, set, threads, [median, high, low])];
+        m.references[1].evidence.reverse();
         let mut other = m.clone();
         other.params = other.params.with("threads", 1);
         let others = [other, flops(1), linpack(5000, threads), latency(1 << 30, low), latency(set, high), rand_read(32)];
@@ -288,5 +309,9 @@ proptest! {
         prop_assert_eq!(once.ceiling, twice.ceiling);
         prop_assert_eq!(once.efficiency, twice.efficiency);
         prop_assert_eq!(once.missing, twice.missing);
+        for (once, twice) in once.references.iter().zip(&twice.references) {
+            prop_assert_eq!(&once.findings, &twice.findings);
+            prop_assert_eq!((once.efficiency, once.verdict), (twice.efficiency, twice.verdict));
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::{Context, judge};
 
 mod disk;
 mod network;
+mod reference;
 
 pub(crate) use disk::{
     block_device, disk, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
@@ -20,6 +21,7 @@ pub(crate) use disk::{
 pub(crate) use network::{
     healthy_network, host_with_network, round_trips, set_interface, tcp, told_so, udp, with_network,
 };
+pub(crate) use reference::beside;
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")

@@ -38,8 +38,48 @@ pub struct Invocation {
     /// File in its folder that holds its output; `None`: standard output does.
     pub output: Option<&'static str>,
     /// The other end, started before it and killed after it: program and arguments. It is
-    /// given the time until the task's port is open.
+    /// given the time until it is ready.
     pub server: Option<(PathBuf, Vec<String>)>,
+    /// By what the server shows that it is.
+    pub ready: Ready,
+}
+
+/// By what a tool's server shows that it is ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ready {
+    /// It listens on the task's port.
+    #[default]
+    Tcp,
+    /// Its socket of UDP has the task's port.
+    Udp,
+}
+
+impl Ready {
+    /// Whether a server of this machine is ready, as the system tells (`/proc/net`). A
+    /// connection that only tries would be the client of a server that serves one.
+    pub fn on(self, port: u16) -> bool {
+        let tables = match self {
+            Self::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
+            Self::Udp => ["/proc/net/udp", "/proc/net/udp6"],
+        };
+        let told = |table| std::fs::read_to_string(table).unwrap_or_default();
+        tables.into_iter().any(|table| self.told(&told(table), port))
+    }
+
+    /// Whether such a table has a socket that waits at that port.
+    fn told(self, table: &str, port: u16) -> bool {
+        // Of UDP a socket that is not connected has the state of a closed one.
+        let state = match self {
+            Self::Tcp => "0A",
+            Self::Udp => "07",
+        };
+        table.lines().skip(1).any(|line| {
+            let mut words = line.split_whitespace();
+            let near = words.nth(1).and_then(|ends| ends.rsplit_once(':'));
+            let near = near.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            near == Some(port) && words.nth(1) == Some(state)
+        })
+    }
 }
 
 /// A tool that is on this machine.
@@ -68,6 +108,11 @@ pub trait Beside: Sync {
     /// # Errors
     /// Why it cannot do that very work, in a few words: `it has no queue depth`.
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
+
+    /// Seconds of work from which on its figure is exact: our own trials last as long.
+    fn shortest(&self) -> f64 {
+        0.0
+    }
 
     /// Seconds that one run takes, with what it does before and after the work.
     fn takes(&self, task: &Task) -> f64 {
@@ -135,6 +180,23 @@ mod tests {
         ] {
             assert_eq!(version_in(text).as_deref(), version, "{text}");
         }
+    }
+
+    #[test]
+    fn a_server_is_ready_when_its_port_is_taken() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue
+   0: 0100007F:15B3 00000000:0000 0A 00000000:00000000
+   1: 0100007F:15B4 0100007F:15B3 01 00000000:00000000
+   2: 00000000000000000000000001000000:15B5 00000000000000000000000000000000:0000 07 0:0
+   3: short";
+        assert!(Ready::Tcp.told(table, 0x15b3) && Ready::Udp.told(table, 0x15b5));
+        assert!(!Ready::Tcp.told(table, 0x15b4), "connected");
+        assert!(!Ready::Udp.told(table, 0x15b3) && !Ready::Tcp.told(table, 1));
+        let (tcp, udp) =
+            (std::net::TcpListener::bind("127.0.0.1:0"), std::net::UdpSocket::bind("127.0.0.1:0"));
+        let (tcp, udp) = (tcp.unwrap(), udp.unwrap());
+        let of = |address: std::io::Result<std::net::SocketAddr>| address.unwrap().port();
+        assert!(Ready::Tcp.on(of(tcp.local_addr())) && Ready::Udp.on(of(udp.local_addr())));
     }
 
     #[test]

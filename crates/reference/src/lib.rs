@@ -4,16 +4,21 @@
 //! named `made-` were written after published ones.
 
 mod beside;
+mod disk;
 mod figure;
 mod fio;
 mod hpl;
 mod iozone;
 mod iperf;
 mod iperf3;
+mod lapack;
+mod likwid;
 mod linpack;
+mod lmbench;
 mod malformed;
 mod netperf;
 mod network;
+mod place;
 mod rated;
 mod sockperf;
 mod stream;
@@ -22,7 +27,7 @@ mod sysbench;
 mod testing;
 mod text;
 
-pub use beside::{Beside, Installed, Invocation, Task};
+pub use beside::{Beside, Installed, Invocation, Ready, Task};
 pub(crate) use beside::{on_path, version};
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
@@ -55,12 +60,20 @@ pub trait Tool: Sync {
     }
 }
 
-/// All tools, in the order in which `list` shows them.
+/// All tools, in the order in which `list` shows them; of several that can repeat a point, the first
+/// that is installed is run if none is named.
 pub const ALL: &[&dyn Tool] = &[
     &fio::Fio,
     &iozone::Iozone,
     &stream::Stream,
+    &likwid::LikwidBench,
+    &lmbench::Latency,
+    &lmbench::Bandwidth,
+    &lmbench::Stream,
     &linpack::Linpack,
+    &lapack::MKL,
+    &lapack::OPENBLAS,
+    &lapack::BLIS,
     &hpl::Hpl,
     &sysbench::Sysbench,
     &iperf3::Iperf3,

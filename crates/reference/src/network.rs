@@ -6,6 +6,12 @@ use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use crate::{Figure, Malformed};
 
+mod knobs;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub(crate) use knobs::{HERE, Knobs, Length, figure_of, numbers, whole, words};
+
 /// A figure of the network.
 pub(crate) fn figure(
     kernel: &'static str,
@@ -54,27 +60,6 @@ pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
         true => Ok(figure),
         false => Err(Malformed::at(at, "the numbers are out of range")),
     }
-}
-
-/// What an output holds, in a few lines, for the tests of what was captured.
-#[cfg(test)]
-pub(crate) fn told(output: &crate::Output) -> String {
-    let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
-    for f in &output.figures {
-        told +=
-            &format!("{} {:?} {}\n", f.kernel, f.title, serde_json::to_string(&f.params).unwrap());
-        for t in &f.trials {
-            told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
-            if let Some(n) = &t.network {
-                told +=
-                    &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
-            }
-        }
-        if let Some(latency) = &f.latency {
-            told += &format!("  {}\n", serde_json::to_string(latency).unwrap());
-        }
-    }
-    told
 }
 
 #[cfg(test)]

@@ -2,7 +2,42 @@
 
 use proptest::prelude::*;
 
-use crate::{Output, Tool};
+use crate::{Figure, Output, Tool};
+
+/// Captured outputs by name, of the folder `captured` beside the file that asks for them.
+macro_rules! texts {
+    (of $end:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("captured/", $name, $end)))),*]
+    };
+    ($($name:literal)*) => { $crate::testing::texts!(of "": $($name)*) };
+}
+pub(crate) use texts;
+
+/// Captured outputs by name.
+pub(crate) type Texts = &'static [(&'static str, &'static str)];
+
+/// The output of that name.
+pub(crate) fn text(all: &[Texts], name: &str) -> &'static str {
+    let mut all = all.iter().copied().flatten();
+    all.find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no output {name}")).1
+}
+
+/// The one figure of an output.
+pub(crate) fn only(tool: &dyn Tool, text: &str) -> Figure {
+    let mut figures = tool.parse(text).unwrap().figures;
+    assert_eq!(figures.len(), 1);
+    figures.remove(0)
+}
+
+/// Why an output is not read.
+pub(crate) fn refused(tool: &dyn Tool, text: &str) -> String {
+    tool.parse(text).unwrap_err().to_string()
+}
+
+/// Whether two values differ by rounding alone.
+pub(crate) fn near(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 1e-9
+}
 
 /// Holds what every captured output must: it is recognised as this tool's and nobody else's,
 /// it is read, and its figures have finite values. Returns what it holds.
@@ -56,4 +91,24 @@ pub(crate) fn survives(tool: &dyn Tool, text: &str) {
             assert!(t.value.is_finite() && t.seconds.is_finite() && t.seconds > 0.0, "{t:?}");
         }
     }
+}
+
+/// What an output holds, in a few lines, for the tests of what was captured.
+pub(crate) fn told(output: &Output) -> String {
+    let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
+    for f in &output.figures {
+        told +=
+            &format!("{} {:?} {}\n", f.kernel, f.title, serde_json::to_string(&f.params).unwrap());
+        for t in &f.trials {
+            told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
+            if let Some(n) = &t.network {
+                told +=
+                    &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
+            }
+        }
+        if let Some(latency) = &f.latency {
+            told += &format!("  {}\n", serde_json::to_string(latency).unwrap());
+        }
+    }
+    told
 }

@@ -26,7 +26,8 @@ proptest! {
             3 => fixture::disk(),
             2 => fixture::network(),
             _ if linpack => fixture::linpack(),
-            _ => fixture::run(),
+            _ if threads % 3 == 0 => fixture::run(),
+            _ => fixture::beside(),
         };
         let mut run = fixture::hostile_of(run, &text);
         if memory {
@@ -78,6 +79,14 @@ proptest! {
                 }
                 if let Some((d, f)) = t.device.as_mut().zip(t.file.as_mut()) {
                     (d.in_flight_s, d.read_bytes, f.asked_read_bytes) = (value(), threads, threads);
+                }
+            }
+            for r in &mut m.references {
+                (r.value, r.efficiency, r.ratio.median) = (value(), Some(value()), value());
+                r.ratio.ci95 = r.ratio.ci95.map(|_| [value(), value()]);
+                r.trials.iter_mut().for_each(|v| *v = value());
+                if let Some(s) = &mut r.summary {
+                    s.ci95 = Some([value(), value()]);
                 }
             }
             if let Some(l) = &mut m.latency {

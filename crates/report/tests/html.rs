@@ -74,11 +74,14 @@ fn tags_are_closed_and_ids_are_unique() {
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), "<i>'\"&")];
     let network = [fixture::network(), fixture::hostile_of(fixture::network(), "<i>'\"&")];
     let linpack = [fixture::linpack(), fixture::hostile_of(fixture::linpack(), "<i>'\"&")];
-    for run in runs.into_iter().chain(memory).chain(disk).chain(network).chain(linpack) {
+    let beside = [fixture::beside(), fixture::hostile_of(fixture::beside(), "<i>'\"&")];
+    for run in
+        runs.into_iter().chain(beside).chain(memory).chain(disk).chain(network).chain(linpack)
+    {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
-            "svg", "details", "div", "span",
+            "svg", "details", "div", "span", "dl", "dt", "dd", "code",
         ] {
             let open = page.matches(&format!("<{tag}>")).count()
                 + page.matches(&format!("<{tag} ")).count();

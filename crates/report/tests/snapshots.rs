@@ -103,6 +103,26 @@ fn loopback_80() {
     );
 }
 
+fn beside(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::beside(), &options).unwrap()
+}
+
+#[test]
+fn beside_80() {
+    insta::assert_snapshot!(beside("terminal", 80));
+}
+
+#[test]
+fn beside_40() {
+    insta::assert_snapshot!(beside("terminal", 40));
+}
+
+#[test]
+fn beside_markdown() {
+    insta::assert_snapshot!(beside("markdown", 80));
+}
+
 #[test]
 fn memory_80() {
     insta::assert_snapshot!(memory("terminal", 80));

@@ -4,6 +4,7 @@ use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 
+use crate::beside::FINDINGS as TOOL_FINDINGS;
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, Usage};
@@ -46,9 +47,9 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     checks.chain(ceilings).chain(tools).chain(rules).chain(findings().copied())
 }
 
-/// What can be found about the host, the plan and an import: id, title and meaning.
+/// What can be found about the host, the plan, a tool and an import: id, title and meaning.
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    HOST_FINDINGS.iter().chain(PLAN_FINDINGS).chain(IMPORT_FINDINGS)
+    HOST_FINDINGS.iter().chain(PLAN_FINDINGS).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
 fn explain_kernel(spec: &KernelSpec) -> String {

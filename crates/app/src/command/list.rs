@@ -1,6 +1,7 @@
 //! `proofmark list`: what there is, from the same tables that the run uses.
 
 use anyhow::Result;
+use proofmark_reference::Tool;
 
 use crate::cli::{ListArgs, Listing};
 use crate::error::Outcome;
@@ -22,7 +23,9 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
             columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
         }
         Listing::References => {
-            columns(proofmark_reference::ALL.iter().map(|t| (t.id(), t.title())))
+            let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t)));
+            let tools: Vec<_> = tools.collect();
+            columns(tools.iter().map(|(id, text)| (*id, text.as_str())))
         }
         Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
@@ -34,4 +37,14 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
     };
     print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// The tool's name, and whether it can be run here.
+fn reference(tool: &dyn Tool) -> String {
+    let here = match tool.beside().map(|b| (b.installed(), b.package())) {
+        None => "only its files are read".to_owned(),
+        Some((Some(installed), _)) => format!("installed: {}", installed.version),
+        Some((None, package)) => format!("not installed ({package})"),
+    };
+    format!("{}; {here}", tool.title())
 }

@@ -9,4 +9,5 @@ pub mod report;
 pub mod run;
 pub mod schema;
 pub mod serve;
+pub mod tool;
 pub mod worker;

@@ -5,18 +5,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
+use proofmark_engine::{Idle, Schedule, Stop, Workers};
 use proofmark_kernels::find;
 use proofmark_model::{
     Host, Plan, Point, Probe, Run, SCHEMA, StorageKind, Subsystem, Timestamp, format_seconds,
 };
+use proofmark_reference::Installed;
 
+use crate::beside::{Machine, Tools};
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
 use crate::far::{Far, Served, session_for};
 use crate::finish::{finish, tool, try_json};
 use crate::output::Output;
-use crate::plan::{Planned, asks_for, estimate, plan};
+use crate::plan::{NoReference, Planned, asks_for, estimate, plan, tools_s};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -39,7 +41,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if args.disk_path.is_some() && host.storage.get().is_none() {
         return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
     }
-    let planned = plan(args, &host)?;
+    let mut planned = plan(args, &host)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported.chain(&planned.left_out) {
@@ -64,7 +66,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let started = Timestamp::now();
     let output = Output::create(args.out.as_deref(), &planned.plan, started)?;
     try_json(args.json.as_deref())?;
-    let run = measure(begin(host, planned, started), far.as_ref(), &output, &stop)?;
+    let tools = Repeating {
+        installed: std::mem::take(&mut planned.tools),
+        missing: std::mem::take(&mut planned.no_reference),
+    };
+    let run = measure(begin(host, planned, started), tools, far.as_ref(), &output, &stop)?;
     finish(args.json.as_deref(), &run, &output)
 }
 
@@ -126,7 +132,19 @@ fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
     }
 }
 
-fn measure(run: Run, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<Run> {
+/// What of a plan is not kept in the run file: how the tools are found, and why there are none.
+struct Repeating {
+    installed: BTreeMap<String, Installed>,
+    missing: BTreeMap<usize, NoReference>,
+}
+
+fn measure(
+    run: Run,
+    tools: Repeating,
+    far: Option<&Far>,
+    output: &Output,
+    stop: &Stop,
+) -> Result<Run> {
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let plan = run.plan.clone();
     let longest = plan
@@ -137,15 +155,15 @@ fn measure(run: Run, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<
         .min(LONGEST_RUN.as_secs_f64());
     let largest_file =
         plan.points.iter().filter_map(|p| Some(find(&p.kernel)?.disk_bytes(&p.params))).max();
-    let storage = run.host.storage.get();
+    let machine = Machine::of(&run.host)?;
     let workers = Workers {
         program: own_program()?,
         arguments: vec!["worker".to_owned()],
         environment: Vec::new(),
-        cpus: run.host.limits.usable_cpus.clone(),
-        cpu_stat: run.host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
-        disk_path: storage.map(|s| PathBuf::from(&s.path)),
-        devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
+        cpus: machine.cpus.clone(),
+        cpu_stat: machine.cpu_stat.clone(),
+        disk_path: machine.disk_path.clone(),
+        devices: machine.devices.clone(),
         policy: plan.policy.clone(),
         patience: Duration::from_secs_f64(
             PATIENCE_S.max(PATIENCE_TIMES * longest)
@@ -154,11 +172,12 @@ fn measure(run: Run, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<
         stop: stop.clone(),
         idle: Idle::default(),
     };
-    let progress = Progress::new(plan.points.len(), estimate(&plan).1);
-    let mut recorder = Recorder::new(run, output, progress);
+    let progress = Progress::new(plan.points.len(), estimate(&plan).1 + tools_s(&plan));
+    let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, stop));
+    let clock = tools.own_time();
+    let mut recorder = Recorder::new(run, output, tools, progress);
     let launcher = Served { far, session: session_for(&plan), workers: &workers };
-    let schedule =
-        Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &Monotonic, stop };
+    let schedule = Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);
     if let Some(reason) = far.and_then(Far::ended) {
@@ -196,9 +215,20 @@ fn targets(plan: &Plan) -> String {
 fn dry_run(plan: &Plan) -> String {
     let policy = &plan.policy;
     let (least, most) = estimate(plan);
+    let tools_s = tools_s(plan);
+    let (least, most) = (least + tools_s, most + tools_s);
     let mut text = String::new();
-    for point in &plan.points {
-        text += &format!("{point}\n");
+    for (index, point) in plan.points.iter().enumerate() {
+        let beside: Vec<_> = plan
+            .references
+            .iter()
+            .filter(|(_, at)| at.contains(&index))
+            .map(|(t, _)| &**t)
+            .collect();
+        text += &match beside.is_empty() {
+            true => format!("{point}\n"),
+            false => format!("{point}  (beside it: {})\n", beside.join(", ")),
+        };
     }
     let trials = if policy.min_trials == policy.max_trials {
         format!("{} trials", policy.min_trials)

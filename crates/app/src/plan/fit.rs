@@ -11,6 +11,13 @@ use super::Planned;
 /// Id, title and meaning of what a plan itself can have to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
+        "plan.reference",
+        "A tool that was asked for is not here",
+        "A tool that was to run beside our points is not installed; the points are measured \
+         without it. Nothing is downloaded by this program: install the package that is named, or \
+         put the tool on the PATH. `proofmark list references` shows what is there.",
+    ),
+    (
         "plan.shrunk",
         "Less data than planned",
         "The memory that is available, or that the cgroup's limit leaves, or half of what the \
@@ -244,9 +251,7 @@ mod tests {
         host.limits.memory_bytes = Probe::known(None, "test");
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
-        let planned =
-            Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
-        let mut gathering = Gathering { host: &host, planned };
+        let mut gathering = Gathering { host: &host, planned: Planned::of(plan) };
         gathering.keep(proofmark_kernels::find(id).unwrap(), combinations);
         gathering.planned
     }

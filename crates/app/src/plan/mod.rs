@@ -1,6 +1,7 @@
 //! From what was typed to the points that are measured.
 
 mod fit;
+mod references;
 mod values;
 
 use std::collections::BTreeMap;
@@ -13,10 +14,13 @@ use proofmark_model::{Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Sub
 use crate::cli::{RunArgs, Trials};
 use crate::error::Usage;
 use crate::profile::{LONGEST_RUN, Profile};
+use proofmark_reference::Installed;
 
 pub use fit::FINDINGS;
+pub use references::{Cpus, NoReference, pairs, seconds as tools_s};
 
 use fit::Gathering;
+use references::Asked;
 use values::combinations;
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
@@ -47,9 +51,24 @@ pub struct Planned {
     pub left_out: Vec<String>,
     /// What runs otherwise than planned.
     pub findings: Vec<Finding>,
+    /// The tools of the plan as they were found here, by name.
+    pub tools: BTreeMap<String, Installed>,
+    /// By the place of a point in the plan: why tools do not run beside it.
+    pub no_reference: BTreeMap<usize, NoReference>,
 }
 
 impl Planned {
+    fn of(plan: Plan) -> Self {
+        Self {
+            plan,
+            unsupported: Vec::new(),
+            left_out: Vec::new(),
+            findings: Vec::new(),
+            tools: BTreeMap::new(),
+            no_reference: BTreeMap::new(),
+        }
+    }
+
     /// Adds a finding, once.
     fn add(&mut self, finding: Finding) {
         if !self.findings.iter().any(|f| f.message == finding.message) {
@@ -76,9 +95,9 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     }
     lengthen(&mut policy, host);
     let plan = Plan { profile: profile.name.clone(), policy, ..Plan::default() };
-    let planned =
-        Planned { plan, unsupported: Vec::new(), left_out: Vec::new(), findings: Vec::new() };
-    let mut gathering = Gathering { host, planned };
+    let references = Asked::parse(&args.reference, args.no_reference)?;
+    let mut gathering = Gathering { host, planned: Planned::of(plan) };
+    let mut marked = Vec::new();
     for text in &profile.points {
         let kernel = named(&text.kernel)
             .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
@@ -89,7 +108,10 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         if chosen.iter().any(|c| c == &text.kernel) {
             let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
             let combinations = combinations(kernel.spec(), &knobs, &overrides, host)?;
+            let before = gathering.planned.plan.points.len();
             gathering.keep(kernel, combinations);
+            let new = before..gathering.planned.plan.points.len();
+            marked.extend(new.filter(|_| text.reference));
         }
     }
     // A kernel that was named but is not in the profile runs with its defaults.
@@ -101,11 +123,13 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
             gathering.keep(kernel, combinations);
         }
     }
-    let planned = gathering.planned;
+    let mut planned = gathering.planned;
     if planned.plan.points.is_empty() {
         let reasons = [planned.unsupported, planned.left_out].concat();
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
+    references::choose(&mut planned, (&references, &args.names), &marked, &host.limits.usable_cpus);
+    references::share_budget(&mut planned, args.budget.is_some());
     Ok(planned)
 }
 

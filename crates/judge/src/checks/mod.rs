@@ -16,6 +16,7 @@ mod core_shared;
 mod cpu_saturated;
 mod crashed;
 mod direct_refused;
+mod disagrees;
 mod dropped_packets;
 mod falling_rate;
 mod fragmented;
@@ -78,7 +79,7 @@ pub trait Check: Sync {
 }
 
 /// Every check, in the order in which they run: first whether there is a number at
-/// all, then whether it can be, then what disturbed it. `core_shared` and
+/// all, then whether it can be, then what disturbed it. `core_shared`, `disagrees` and
 /// `involuntary_switches` look at what those before them found.
 pub const ALL: &[&dyn Check] = &[
     &crashed::Crashed,
@@ -130,7 +131,30 @@ pub const ALL: &[&dyn Check] = &[
     &random_faster::RandomFaster,
     &cache_disagreement::CacheDisagreement,
     &unwatched::Unwatched,
+    &disagrees::Disagrees,
     &core_shared::CoreShared,
+];
+
+/// The checks, in the same order, that are applied to the tools beside a measurement too: those
+/// that look at nothing but what a tool's output and this machine's counters tell. The others
+/// would miss what only our workers tell, or judge how trials were taken, which is not the tool's
+/// doing.
+pub(crate) const OF_REFERENCES: &[&dyn Check] = &[
+    &residual::Residual,
+    &inconsistent::Inconsistent,
+    &above_ceiling::AboveCeiling,
+    &in_cache::InCache,
+    &page_cache::PageCache,
+    &compressible_data::CompressibleData,
+    &not_durable::NotDurable,
+    &small_file::SmallFile,
+    &bytes_lost::BytesLost,
+    &short_transfer::ShortTransfer,
+    &udp_loss::UdpLoss,
+    &steal::Steal,
+    &throttled::Throttled,
+    &other_cpu::OtherCpu,
+    &swap::Swap,
 ];
 
 /// The check after whose finding no other runs: values that contradict each other
@@ -245,6 +269,18 @@ mod tests {
         let at = |id: &str| ALL.iter().position(|c| c.id() == id).unwrap();
         assert!(at("involuntary_switches") > at("other_cpu"));
         assert!(at("involuntary_switches") > at("oversubscribed"));
+        for id in
+            ["page_cache", "not_durable", "in_cache", "steal", "throttled", "other_cpu", "swap"]
+        {
+            assert!(at("disagrees") > at(id), "{id}");
+        }
         assert_eq!(at("core_shared"), ALL.len() - 1);
+    }
+
+    #[test]
+    fn those_of_references_are_of_all_in_its_order() {
+        let at = |check: &&dyn Check| ALL.iter().position(|c| c.id() == check.id());
+        let places: Vec<_> = OF_REFERENCES.iter().map(at).collect();
+        assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
     }
 }

@@ -25,6 +25,9 @@ const TOGETHER: f64 = 0.9;
 /// A trial that is shorter than this share of the policy's is short.
 const ALLOWANCE: f64 = 0.9;
 
+/// TCP's window, as another tool told it.
+const WINDOW: &str = "window";
+
 pub(super) struct ShortTransfer;
 
 /// Bytes that may be under way on one connection: its window, or what its buffers may hold
@@ -34,6 +37,8 @@ fn held(m: &Measurement, t: &Trial) -> f64 {
     let asked = m.params.int("socket_buffer").or(datagrams.then_some(UDP_BUFFER));
     let states = t.network.iter().flat_map(|n| &n.streams);
     let window = states.map(|s| s.window_bytes as f64).max_by(f64::total_cmp);
+    // Another tool may tell it once for all its connections.
+    let window = window.or(m.params.int(WINDOW).map(|bytes| bytes as f64));
     let least = if window.is_none() { BUFFER } else { 0.0 };
     asked.map_or(least, |asked| DOUBLED * asked as f64).max(window.unwrap_or(0.0))
 }
@@ -84,7 +89,8 @@ impl Check for ShortTransfer {
         let seconds = over(&|t| Some(t.seconds))?;
         let trip = over(&round_trip);
         let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel);
-        let fixed = short && m.params.int("amount").is_some();
+        let told = |name| m.params.int(name).is_some();
+        let fixed = short && (told("amount") || told(WINDOW));
         let message = if fixed && bytes < FILLS * held {
             format!(
                 "a connection carried {} a trial, and its buffers alone may hold {}",
@@ -146,6 +152,21 @@ mod tests {
         let mut asked = carrying(tcp(1, "loopback"), 4 << 20);
         asked.params = asked.params.with("socket_buffer", 2 << 20);
         assert!(says(asked).unwrap().ends_with("may hold 4 MiB"));
+    }
+
+    #[test]
+    fn what_another_tool_tells_of_its_window_counts() {
+        let imported = |window: u64, bytes: u64| {
+            let mut m = carrying(tcp(1, "loopback"), bytes);
+            m.params.0.remove("amount");
+            m.params = m.params.with("window", window);
+            m.trials.iter_mut().for_each(|t| t.network = None);
+            says(m)
+        };
+        let message = imported(2_500_000, 128 << 10).unwrap();
+        assert!(message.contains("128 KiB a trial"), "{message}");
+        assert!(imported(2_500_000, 8 << 20).is_some());
+        assert!(imported(250_000, 8 << 20).is_none());
     }
 
     #[test]

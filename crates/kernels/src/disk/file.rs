@@ -209,6 +209,14 @@ impl TestFile {
         self.file.buffered.sync_data()
     }
 
+    /// Takes away what stands behind its size.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn cut(&self) -> io::Result<()> {
+        Ok(ftruncate(&self.file.buffered, self.size)?)
+    }
+
     /// Puts the file out of the page cache, written out first.
     ///
     /// # Errors

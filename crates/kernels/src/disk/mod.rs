@@ -21,6 +21,7 @@ pub(crate) mod faults;
 mod feed;
 mod file;
 mod fsync;
+mod lent;
 mod load;
 mod order;
 mod readback;
@@ -29,6 +30,7 @@ mod shape;
 mod spec;
 
 pub use fsync::Fsync;
+pub use lent::LentFile;
 use load::{Blocks, Task};
 use order::Order;
 use shape::{Operation, Shape};

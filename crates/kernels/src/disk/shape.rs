@@ -210,7 +210,7 @@ fn least_file(operation: Operation, block: u64, threads: u64) -> u64 {
     block.saturating_mul(threads).saturating_mul(operation.blocks())
 }
 
-fn cache(word: &str) -> Option<Cache> {
+pub(super) fn cache(word: &str) -> Option<Cache> {
     match word {
         "none" => Some(Cache::None),
         "cold" => Some(Cache::Cold),

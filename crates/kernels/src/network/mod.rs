@@ -31,6 +31,7 @@ mod wire;
 
 pub use far::Far;
 use near::Point;
+pub use placement::beside;
 use shape::{Kind, Shape};
 
 /// A network kernel.

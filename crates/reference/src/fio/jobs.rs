@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{DeviceTraffic, Params, Subsystem, Timestamp, Trial, Unit};
+use proofmark_model::{DeviceTraffic, FileState, Params, Subsystem, Timestamp, Trial, Unit};
 
-use super::json::{Disk, Job, Report, Side};
-use super::options::{Asked, Pattern, Way, params, plain, processes};
+use super::json::{Job, Report, Side};
+use super::options::{Asked, params, plain, processes};
+use super::pattern::{Pattern, Way};
 use super::times::latency;
+use super::witness::{device, state, tells};
 use crate::{Figure, Malformed, Output, trial};
 
 /// A job with all its processes.
@@ -137,8 +139,30 @@ impl Work<'_> {
         }
         let bytes: f64 = sides.iter().map(|side| side.io_bytes as f64).sum();
         let seconds = sides.iter().map(|side| side.runtime).max()? as f64 / 1e3;
+        let file = self.file(way);
+        let tells = |d: &&DeviceTraffic| file.as_ref().is_none_or(|f| tells(d, f, seconds));
+        let device = device.filter(tells);
         let device = device.map(|d| DeviceTraffic { busy_s: d.busy_s * seconds, ..d.clone() });
-        Some(Trial { device, ..trial(Unit::BytePerSecond, bytes, seconds) })
+        // A size that is not told matters only where nothing else proves what was read.
+        let file = file.filter(|f| f.size_bytes > 0 || device.is_some());
+        Some(Trial { device, file, ..trial(Unit::BytePerSecond, bytes, seconds) })
+    }
+
+    /// How the file was used; `None` where the options, or the share of reads, are not told.
+    fn file(&self, way: Way) -> Option<FileState> {
+        let options = self.options?;
+        let pattern = Pattern::of(options).ok()?;
+        let bytes = |way| {
+            let all = self.sides(way).into_iter().map(|side| side.io_bytes);
+            all.fold(0, u64::saturating_add)
+        };
+        let asked = match way {
+            Way::Read => [bytes(Way::Read), 0],
+            Way::Write => [0, bytes(Way::Write)],
+            Way::Mixed => [bytes(Way::Read), bytes(Way::Write)],
+            Way::Trim => return None,
+        };
+        (asked != [0, 0]).then(|| state(options, pattern, self.threads, asked))
     }
 
     fn figure(&self, way: Way, trial: Trial, line: usize) -> Result<Figure, Malformed> {
@@ -168,31 +192,4 @@ fn side(job: &Job, way: Way) -> Option<&Side> {
         Way::Mixed => &job.mixed,
     };
     side.as_ref().filter(|side| side.io_bytes > 0 && side.runtime > 0)
-}
-
-/// What the devices at the bottom did; `None` where fio does not tell their bytes. `busy_s` is a
-/// share of the time here.
-fn device(disks: &[Disk], line: usize) -> Result<Option<DeviceTraffic>, Malformed> {
-    let large = || Malformed::at(line, "a counter of disk_util is out of range");
-    let mut all = DeviceTraffic::default();
-    let mut seen = false;
-    for disk in disks.iter().filter(|d| d.aggr_read_ios.is_none()) {
-        let (Some(read), Some(written)) = (disk.read_sectors, disk.write_sectors) else {
-            return Ok(None);
-        };
-        let add = |sum: u64, more: u64, times: u64| {
-            more.checked_mul(times).and_then(|more| sum.checked_add(more)).ok_or_else(large)
-        };
-        all.read_bytes = add(all.read_bytes, read, 512)?;
-        all.written_bytes = add(all.written_bytes, written, 512)?;
-        all.reads = add(all.reads, disk.read_ios, 1)?;
-        all.writes = add(all.writes, disk.write_ios, 1)?;
-        if disk.util.is_sign_negative() {
-            return Err(large());
-        }
-        all.busy_s = all.busy_s.max(disk.util / 100.0);
-        all.in_flight_s += disk.in_queue as f64 / 1e3;
-        seen = true;
-    }
-    Ok(seen.then_some(all))
 }

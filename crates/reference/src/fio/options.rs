@@ -1,35 +1,20 @@
 //! What a job was asked to do, as far as the report tells: options with fio's defaults.
 
-use proofmark_model::Params;
+use proofmark_model::{Flush, Params};
 
+use super::harmless::others;
 use super::json::Options;
-
-/// Options that make the work another than any kernel's here: they flush or slow it down, or
-/// change sizes, places or data.
-const OTHERWISE: &[&str] = &[
-    "bsrange",
-    "bssplit",
-    "buffer_compress_percentage",
-    "dedupe_percentage",
-    "fdatasync",
-    "fsync",
-    "percentage_random",
-    "random_distribution",
-    "rate",
-    "rate_iops",
-    "sync",
-    "sync_file_range",
-    "thinktime",
-    "verify",
-    "zero_buffers",
-    "zonemode",
-];
+use super::pattern::Way;
+use crate::Malformed;
 
 /// Engines that read and write files, one I/O in flight a process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
 
 /// Engines that do so with a queue.
 const QUEUED: &[&str] = &["io_uring", "libaio", "posixaio"];
+
+/// Of the options that make it other work, those that figures repeat at most.
+const TOLD: usize = 8;
 
 /// fio's default block, in bytes.
 const BLOCK: u64 = 4096;
@@ -47,81 +32,18 @@ impl<'a> Asked<'a> {
         (job.is_some() || !global.is_empty()).then_some(Self { job, global })
     }
 
-    fn get(self, name: &str) -> Option<&'a str> {
+    /// The value of that option, if it is in force.
+    pub(super) fn get(self, name: &str) -> Option<&'a str> {
         let own = self.job.and_then(|options| options.get(name));
         own.or_else(|| self.global.get(name)).map(String::as_str)
     }
-}
 
-/// A direction of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Read,
-    Write,
-    Trim,
-    /// All together.
-    Mixed,
-}
-
-impl Way {
-    pub(super) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Mixed];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Mixed => "both",
-        }
-    }
-}
-
-/// The pattern of a job (`rw`), and our kernel of that pattern.
-pub(super) struct Pattern {
-    pub(super) name: &'static str,
-    ours: Option<&'static str>,
-    /// Whether it goes in more than one direction.
-    sides: bool,
-}
-
-static PATTERNS: [Pattern; 11] = [
-    Pattern { name: "read", ours: Some("disk.seq_read"), sides: false },
-    Pattern { name: "write", ours: Some("disk.seq_write"), sides: false },
-    Pattern { name: "trim", ours: None, sides: false },
-    Pattern { name: "randread", ours: Some("disk.rand_read"), sides: false },
-    Pattern { name: "randwrite", ours: Some("disk.rand_write"), sides: false },
-    Pattern { name: "randtrim", ours: None, sides: false },
-    // One place in the file for both, where disk.read_write has one for each.
-    Pattern { name: "rw", ours: None, sides: true },
-    Pattern { name: "readwrite", ours: None, sides: true },
-    Pattern { name: "randrw", ours: Some("disk.mixed"), sides: true },
-    Pattern { name: "trimwrite", ours: None, sides: true },
-    Pattern { name: "randtrimwrite", ours: None, sides: true },
-];
-
-impl Pattern {
-    /// Of these options: `rw=randread:8` is `randread`. The name, if there is no such.
-    pub(super) fn of(options: Asked<'_>) -> Result<&'static Self, &str> {
-        let rw = options.get("rw").unwrap_or("read");
-        let name = rw.split(':').next().unwrap_or(rw);
-        PATTERNS.iter().find(|p| p.name == name).ok_or(rw)
-    }
-
-    /// Id of the kernel for a direction; of fio's own unless the work is `plain`.
-    pub(super) fn kernel(&self, way: Way, plain: bool) -> String {
-        match self.ours {
-            Some(id) if plain && (!self.sides || way == Way::Mixed) => id.to_owned(),
-            _ => format!("fio.{}", self.words(way).replace(' ', ".")),
-        }
-    }
-
-    /// `randread`; of a pattern of more than one direction, `randrw read`.
-    pub(super) fn words(&self, way: Way) -> String {
-        match way {
-            _ if !self.sides => self.name.to_owned(),
-            Way::Mixed => self.name.to_owned(),
-            _ => format!("{} {}", self.name, way.word()),
-        }
+    /// All that are in force, with their values.
+    pub(super) fn all(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let own = move |name: &str| self.job.is_some_and(|options| options.contains_key(name));
+        let global = self.global.iter().filter(move |(name, _)| !own(name));
+        let all = self.job.into_iter().flatten().chain(global);
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
@@ -135,23 +57,12 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }
 
-/// The options of [`OTHERWISE`] that are in force.
-fn others<'a>(options: Asked<'a>) -> impl Iterator<Item = (&'static str, &'a str)> {
-    let off = |value: &str| matches!(value, "0" | "none");
-    OTHERWISE
-        .iter()
-        .filter_map(move |name| Some((*name, options.get(name)?)))
-        .filter(move |(_, value)| !off(value))
-}
-
 /// The knobs of a direction: by the names that the disk kernels have for them, then what they
 /// have no name for.
 pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
-    let on = |name: &str| options.get(name) == Some("1");
-    let direct = on("direct") || options.get("buffered") == Some("0");
     let mut params = Params::default()
         .with("threads", threads)
-        .with("direct", if direct { "on" } else { "off" });
+        .with("direct", if direct(options) { "on" } else { "off" });
     if let Some(engine) = options.get("ioengine") {
         params = params.with("engine", engine);
     }
@@ -165,12 +76,51 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
             params = params.with(name, value);
         }
     }
-    let each = others(options).any(|(name, _)| matches!(name, "fsync" | "fdatasync" | "sync"));
-    if matches!(way, Way::Write | Way::Mixed) && !each {
-        let flush = on("end_fsync") || on("fsync_on_close");
-        params = params.with("flush", if flush { "end" } else { "none" });
+    if matches!(way, Way::Write | Way::Mixed) {
+        match flush(options) {
+            Flush::Never => params = params.with("flush", "none"),
+            Flush::End => params = params.with("flush", "end"),
+            // It is among the others.
+            Flush::Each => {}
+        }
     }
-    others(options).fold(params, |params, (name, value)| params.with(name, value))
+    for (name, value) in others(options).take(TOLD) {
+        let name = Malformed::excerpt(name);
+        if params.get(&name).is_none() {
+            params = params.with(&name, Malformed::excerpt(value).as_str());
+        }
+    }
+    params
+}
+
+/// Whether it goes past the page cache.
+pub(super) fn direct(options: Asked<'_>) -> bool {
+    on(options, "direct") || options.get("buffered") == Some("0")
+}
+
+/// When it flushes what it wrote.
+pub(super) fn flush(options: Asked<'_>) -> Flush {
+    let off = |value: &str| matches!(value, "0" | "none");
+    let each = |name: &&str| options.get(name).is_some_and(|value| !off(value));
+    if ["fsync", "fdatasync", "sync"].iter().any(each) {
+        Flush::Each
+    } else if (on(options, "end_fsync") || on(options, "fsync_on_close")) && !drops_flush(options) {
+        Flush::End
+    } else {
+        Flush::Never
+    }
+}
+
+/// Whether the system refuses the fsync at the end, of which fio says nothing (3.33, 3.39): it
+/// comes with the number of a registered buffer.
+fn drops_flush(options: Asked<'_>) -> bool {
+    on(options, "fixedbufs")
+        && options.get("ioengine") == Some("io_uring")
+        && depth(options) != Some(1)
+}
+
+fn on(options: Asked<'_>, name: &str) -> bool {
+    options.get(name) == Some("1")
 }
 
 /// Bytes of an I/O of that direction. `bs=4k,8k` is for reads, and for writes and trims.
@@ -200,7 +150,7 @@ fn depth(options: Asked<'_>) -> Option<u64> {
 }
 
 /// Bytes of all files: `size` is a process's, each of which has its own unless they are named.
-fn file(options: Asked<'_>, threads: u64) -> Option<u64> {
+pub(super) fn file(options: Asked<'_>, threads: u64) -> Option<u64> {
     let bytes = size(options.get("size")?, options)?;
     let files = if options.get("filename").is_some() { 1 } else { threads };
     bytes.checked_mul(files)
@@ -383,6 +333,10 @@ mod tests {
         ] {
             assert_eq!(of(&set).text("flush"), Some(flush));
         }
+        let registered = [("end_fsync", "1"), ("fixedbufs", "1"), ("ioengine", "io_uring")];
+        let deep = |depth| of(&[&registered[..], &[("iodepth", depth)]].concat());
+        assert_eq!(deep("8").text("flush"), Some("none"), "the system refuses it");
+        assert_eq!(deep("1").text("flush"), Some("end"));
         assert_eq!(params(asked(&options(&[])), Way::Read, 1).text("flush"), None);
         assert_eq!(of(&[("fdatasync", "1")]).text("flush"), None, "each write is");
     }

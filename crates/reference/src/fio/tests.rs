@@ -1,4 +1,4 @@
-use proofmark_model::{Latency, Param};
+use proofmark_model::{Flush, Latency, Order, Param};
 use proptest::prelude::*;
 
 use super::Fio;
@@ -15,7 +15,13 @@ const FLUSHED_3_25: &str = include_str!("captured/3.25-flushed.json");
 const PLUS_3_39: &str = include_str!("captured/3.39-json-plus.json");
 const STATUS_3_39: &str = include_str!("captured/3.39-status.json");
 
-const ALL: [&str; 9] = [
+const THREADS_3_33: &str = include_str!("captured/3.33-beside-threads.json");
+const COMMITS_3_39: &str = include_str!("captured/3.39-beside-commits.json");
+const COLD_3_39: &str = include_str!("captured/3.39-beside-cold.json");
+const CACHED_3_39: &str = include_str!("captured/3.39-cached.json");
+const DIRECT_3_39: &str = include_str!("captured/3.39-direct.json");
+
+const ALL: [&str; 14] = [
     PLUS_3_33,
     CLONES_3_33,
     NORMAL_3_33,
@@ -25,6 +31,11 @@ const ALL: [&str; 9] = [
     FLUSHED_3_25,
     PLUS_3_39,
     STATUS_3_39,
+    THREADS_3_33,
+    COMMITS_3_39,
+    COLD_3_39,
+    CACHED_3_39,
+    DIRECT_3_39,
 ];
 
 /// A line a figure, without what has a test of its own.
@@ -59,6 +70,11 @@ snapshots! {
     fdatasync_of_3_25 FLUSHED_3_25;
     libaio_in_json_plus_of_3_39 PLUS_3_39;
     last_status_of_3_39 STATUS_3_39;
+    threads_of_3_33 THREADS_3_33;
+    commits_of_3_39 COMMITS_3_39;
+    cold_of_3_39 COLD_3_39;
+    cached_of_3_39 CACHED_3_39;
+    direct_of_3_39 DIRECT_3_39;
 }
 
 fn parse(text: &str) -> Output {
@@ -192,19 +208,59 @@ fn a_job_that_failed_has_no_figure() {
 
 #[test]
 fn counters_of_devices_are_those_of_a_run_of_one_job() {
-    // "read_ios" : 11006, "read_sectors" : 88048, "in_queue" : 845, "util" : 58.049887
-    let device = parse(PLUS_3_39).figures[0].trials[0].device.clone().unwrap();
-    assert_eq!((device.reads, device.read_bytes, device.writes), (11_006, 88_048 * 512, 0));
-    assert!(near(device.busy_s, 0.580_498_87 * 0.401) && near(device.in_flight_s, 0.845));
-    let over = PLUS_3_39.replace("\"read_ios\"", "\"aggr_read_ios\" : 0, \"read_ios\"");
+    // "read_ios" : 363063, "read_sectors" : 3320952, "in_queue" : 56773, "util" : 59.325873
+    let device = parse(DIRECT_3_39).figures[0].trials[0].device.clone().unwrap();
+    assert_eq!((device.reads, device.read_bytes, device.writes), (363_063, 3_320_952 * 512, 2481));
+    assert!(near(device.busy_s, 0.593_258_73 * 30.001) && near(device.in_flight_s, 56.773));
+    let over = DIRECT_3_39.replace("\"read_ios\"", "\"aggr_read_ios\" : 0, \"read_ios\"");
     assert_eq!(parse(&over).figures[0].trials[0].device, None, "it lies on others");
-    let sectors = "\"read_sectors\" : 8, \"write_sectors\" : 8, \"read_ios\"";
+    let sectors = "\"read_sectors\" : 99999999, \"write_sectors\" : 99999999, \"read_ios\"";
     let three = parse(&GROUPS_3_25.replace("\"read_ios\"", sectors));
     assert!(three.figures.iter().all(|f| f.trials[0].device.is_none()), "whose they are");
-    let large = PLUS_3_39.replace("88048", "99999999999999999");
+    let large = DIRECT_3_39.replace("3320952", "99999999999999999");
     assert!(Fio.parse(&large).unwrap_err().what.contains("out of range"));
-    let negative = PLUS_3_39.replace("58.049887", "-58.049887");
+    let negative = DIRECT_3_39.replace("59.325873", "-59.325873");
     assert!(Fio.parse(&negative).is_err());
+}
+
+#[test]
+fn counters_that_may_lack_the_end_of_a_run_prove_nothing() {
+    let device = |text: &str| parse(text).figures[0].trials[0].device.clone();
+    // 45 of 53 MB in 0.4 s, 48 of 53 MB in 1.5 s
+    assert_eq!((device(PLUS_3_39), device(STATUS_3_39)), (None, None));
+    // 186 MB of 981 MB in 3 s: from the page cache
+    let cached = device(CACHED_3_39).unwrap();
+    assert!(cached.read_bytes < 981_000_000 / 4, "{cached:?}");
+    // Read to the end of all the 1241 MB, or to within what is missed of 30 s.
+    let direct = |sectors: &str| device(&DIRECT_3_39.replace("3320952", sectors));
+    assert!(direct("2424670").is_some(), "all");
+    assert_eq!(direct("2400000"), None, "99.0 to 98.4 % of it");
+    assert!(direct("2350000").is_some(), "less than that explains");
+}
+
+#[test]
+fn the_options_tell_how_the_file_was_used() {
+    let file = |text: &str| parse(text).figures[0].trials[0].file.clone().unwrap();
+    let direct = file(DIRECT_3_39);
+    assert_eq!(
+        (direct.order, direct.flush, direct.direct),
+        (Order::Rand, Flush::Never, Some(true))
+    );
+    assert_eq!((direct.size_bytes, direct.asked_written_bytes), (64 << 20, 0));
+    assert_eq!(direct.asked_read_bytes as f64, parse(DIRECT_3_39).figures[0].trials[0].work);
+    assert_eq!((direct.cached, direct.unwritten, direct.entropy_bits), (None, None, None));
+    assert_eq!(file(CACHED_3_39).direct, Some(false));
+    assert_eq!((file(COMMITS_3_39).flush, file(COMMITS_3_39).order), (Flush::Each, Order::Seq));
+    assert_eq!(file(NORMAL_3_33).flush, Flush::End);
+    let both = parse(GROUPS_3_25).figures.pop().unwrap();
+    let both = both.trials[0].file.clone().unwrap();
+    assert_eq!((both.asked_read_bytes, both.asked_written_bytes), (8_372_224, 6_201_344));
+    // Of reads and writes together it is not told which were which.
+    assert_eq!(parse(MIXED_3_33).figures[0].trials[0].file, None);
+    let unsized_ = PLUS_3_33.replacen("\"size\"", "\"description\"", 1);
+    assert_eq!(parse(&unsized_).figures[0].trials[0].file, None, "nor is there a device's count");
+    let unsized_ = DIRECT_3_39.replacen("\"size\"", "\"description\"", 1);
+    assert_eq!(file(&unsized_).size_bytes, 0);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! HPL, the High-Performance Linpack of the TOP500, alone or in the output of HPC Challenge.
 
+mod beside;
 mod listing;
 #[cfg(test)]
 mod tests;
 
-use crate::{Malformed, Output, Tool};
+use crate::{Beside, Malformed, Output, Tool};
 
 /// HPL.
 pub(crate) struct Hpl;
@@ -35,5 +36,9 @@ impl Tool for Hpl {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
     }
 }

@@ -1,8 +1,12 @@
+use std::path::Path;
+
+use proofmark_model::Params;
 use proptest::prelude::*;
 
 use super::Hpl;
+use super::beside::{blas, grid, of, of_file, solve};
 use crate::testing::{captured, damaged, survives};
-use crate::{Malformed, Tool};
+use crate::{Beside, Malformed, Task, Tool};
 
 const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 const ONE: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-1-process.txt");
@@ -121,4 +125,81 @@ proptest! {
             survives(&Hpl, &text);
         }
     }
+}
+
+/// A task of so many equations and threads on 2 CPUs.
+fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
+    let params =
+        Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa);
+    call(&Task {
+        kernel: "cpu.linpack",
+        params: &params,
+        seconds: 1.0,
+        work: 1.0,
+        cpus: &[2, 3],
+        file: Path::new("/"),
+        port: 0,
+    })
+}
+
+#[test]
+fn a_solve_has_a_process_a_thread() {
+    let call =
+        |solver| with_task(5000, 2, "avx512", |t| solve(Path::new(solver), t, "avx512")).unwrap();
+    let hpcc = call("/usr/bin/hpcc");
+    assert_eq!(hpcc.arguments, ["-n", "2", "/usr/bin/hpcc"]);
+    assert_eq!(hpcc.output, Some("hpccoutf.txt"));
+    for (name, value) in [
+        ("OPENBLAS_NUM_THREADS", "1"),
+        ("OMP_NUM_THREADS", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ] {
+        assert!(hpcc.environment.contains(&(name, value.to_owned())), "{name}");
+    }
+    let (file, text) = &hpcc.files[0];
+    // By their place in the file: N, NB, P, Q and the separator.
+    let first = |line: usize| text.lines().nth(line - 1)?.split_whitespace().next();
+    let values = [6, 8, 11, 12, 32, 33].map(|line| first(line).unwrap());
+    assert_eq!((*file, values), ("hpccinf.txt", ["5000", "256", "1", "2", "-", "0"]));
+    let alone = call("/opt/xhpl");
+    assert_eq!((alone.files[0].0, alone.output), ("HPL.dat", None));
+    assert_eq!(alone.files[0].1, *text);
+}
+
+#[test]
+fn processes_lie_in_a_grid_as_square_as_can_be() {
+    let grids = [1, 2, 6, 7, 16, 48].map(grid);
+    assert_eq!(grids, [(1, 1), (1, 2), (2, 3), (1, 7), (4, 4), (6, 8)]);
+}
+
+#[test]
+fn what_it_cannot_do_alike_is_refused() {
+    let refused = |threads, isa: &str| {
+        with_task(5000, threads, isa, |t| solve(Path::new("hpcc"), t, "avx512")).unwrap_err()
+    };
+    assert_eq!(refused(3, "avx512"), "it runs no more processes than it has CPUs");
+    assert_eq!(refused(2, "avx2+fma"), "its BLAS cannot be held to avx2+fma");
+    assert!(Hpl.counts("cpu.linpack").is_some() && Hpl.counts("cpu.dgemm").is_none());
+}
+
+#[test]
+fn the_figure_is_that_of_the_task() {
+    let nb = |n, threads| {
+        let figure = with_task(n, threads, "avx512", |t| of(t, captured(&Hpl, TWO)));
+        figure.and_then(|f| f.params.int("nb"))
+    };
+    assert_eq!((nb(1000, 2), nb(1000, 1), nb(999, 2)), (Some(40), None, None));
+}
+
+#[test]
+fn the_blas_is_the_one_that_is_linked() {
+    let debian = "\tlinux-vdso.so.1 (0x00007f48ddecc000)
+\tlibblas.so.3 => /lib/x86_64-linux-gnu/libblas.so.3 (0x00007f48dddc0000)
+\tlibopenblas.so.0 => /lib/x86_64-linux-gnu/libopenblas.so.0 (0x00007f48db6d0000)\n";
+    assert_eq!(blas(debian), Some("/lib/x86_64-linux-gnu/libblas.so.3".into()));
+    assert_eq!(blas("\tlibopenblas.so.0 => not found\n\tlibm.so.6"), None);
+    let openblas = Path::new("/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3");
+    assert_eq!(of_file(openblas), "openblas-pthread");
+    assert_eq!(of_file(Path::new("/opt/lib/libopenblasp-r0.3.21.so")), "libopenblasp-r0.3.21.so");
 }

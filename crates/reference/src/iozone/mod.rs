@@ -1,8 +1,10 @@
 //! IOzone (William Norcott, Don Capps): its listing.
 //!
 //! `listing` reads it line by line, `table` the matrix by file and record size, `throughput` what
-//! several processes say, `work` what a test is in our words.
+//! several processes say, `work` what a test is in our words,
+//! `beside` what our points are in IOzone's options.
 
+mod beside;
 mod listing;
 mod table;
 mod throughput;
@@ -11,7 +13,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use crate::{Malformed, Output, Tool};
+use crate::{Beside, Malformed, Output, Tool};
 
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
@@ -47,5 +49,9 @@ impl Tool for Iozone {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
     }
 }

@@ -1,4 +1,4 @@
-use proofmark_model::{Param, Unit};
+use proofmark_model::{Flush, Order, Param, Unit};
 use proptest::prelude::*;
 
 use super::Iozone;
@@ -16,7 +16,12 @@ const NO_RETESTS_507: &str = include_str!("captured/3.507-no-retests.txt");
 const SKIPPED_507: &str = include_str!("captured/3.507-skipped.txt");
 const THROUGHPUT_507: &str = include_str!("captured/3.507-throughput-ops.txt");
 
-const ALL: [&str; 10] = [
+const BESIDE_READ_489: &str = include_str!("captured/3.489-beside-read.txt");
+const BESIDE_RANDOM_489: &str = include_str!("captured/3.489-beside-random-write.txt");
+const BESIDE_WRITE_507: &str = include_str!("captured/3.507-beside-write.txt");
+const BESIDE_RANDOM_507: &str = include_str!("captured/3.507-beside-random-read.txt");
+
+const ALL: [&str; 14] = [
     AUTO_489,
     DIRECT_489,
     MICROSECONDS_489,
@@ -27,6 +32,10 @@ const ALL: [&str; 10] = [
     NO_RETESTS_507,
     SKIPPED_507,
     THROUGHPUT_507,
+    BESIDE_READ_489,
+    BESIDE_RANDOM_489,
+    BESIDE_WRITE_507,
+    BESIDE_RANDOM_507,
 ];
 
 /// A line a figure.
@@ -60,6 +69,10 @@ snapshots! {
     no_retests_of_3_507 NO_RETESTS_507;
     tests_left_out_of_3_507 SKIPPED_507;
     throughput_in_operations_of_3_507 THROUGHPUT_507;
+    read_beside_ours_of_3_489 BESIDE_READ_489;
+    random_write_beside_ours_of_3_489 BESIDE_RANDOM_489;
+    write_beside_ours_of_3_507 BESIDE_WRITE_507;
+    random_read_beside_ours_of_3_507 BESIDE_RANDOM_507;
 }
 
 fn parse(text: &str) -> Output {
@@ -116,6 +129,31 @@ fn direct_and_flush_are_told_by_the_listing() {
     );
     assert_eq!(find(&output, "disk.rand_read", 128 << 10).params.text("flush"), None);
     assert_eq!(output.figures.len(), 8, "what is for a spreadsheet is no second result");
+}
+
+#[test]
+fn the_listing_tells_how_the_file_was_used() {
+    let file = |text: &str, kernel: &str| {
+        let output = parse(text);
+        let found = output.figures.iter().find(|f| f.kernel == kernel);
+        found.unwrap_or_else(|| panic!("{kernel}")).trials[0].file.clone()
+    };
+    let read = file(BESIDE_READ_489, "disk.seq_read").unwrap();
+    assert_eq!((read.asked_read_bytes, read.asked_written_bytes), (64 << 20, 0));
+    assert_eq!((read.direct, read.order, read.size_bytes), (Some(false), Order::Seq, 64 << 20));
+    let written = file(BESIDE_RANDOM_489, "disk.rand_write").unwrap();
+    assert_eq!((written.asked_read_bytes, written.asked_written_bytes), (0, 64 << 20));
+    assert_eq!((written.direct, written.order), (Some(true), Order::Rand));
+    assert_eq!(written.flush, Flush::End);
+    let read = file(BESIDE_RANDOM_489, "disk.rand_read").unwrap();
+    assert_eq!((read.asked_read_bytes, read.flush), (64 << 20, Flush::Never));
+    assert_eq!(file(AUTO_489, "disk.seq_write").unwrap().flush, Flush::Never);
+    assert_eq!(file(AUTO_489, "iozone.stride_read"), None, "no order of ours");
+    let other = DIRECT_489.replacen("O_DIRECT feature", "SYNC Mode. \n\tO_DIRECT feature", 1);
+    assert_eq!(file(&other, "iozone.rewrite"), None, "other work");
+    let both = file(THROUGHPUT_489, "disk.seq_write").unwrap();
+    // 4124067.81 kB/s, until the fastest has its 512 kB at 3388236.50 kB/s
+    assert_eq!((both.size_bytes, both.asked_written_bytes), (1 << 20, 638_149));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a test of IOzone's is in our words.
 
-use proofmark_model::{Params, Subsystem, Trial, Unit};
+use proofmark_model::{FileState, Flush, Order, Params, Subsystem, Trial, Unit};
 
 use crate::{Figure, Malformed};
 
@@ -73,6 +73,10 @@ impl Mode {
     /// Notes a line that says that this is other work; the first few are enough.
     pub(super) fn otherwise(&mut self, text: &str) {
         const MOST: usize = 8;
+        // Data that are looked for or not are the same data; what it does by default has no line.
+        if text.starts_with(">>> No Verify mode") {
+            return;
+        }
         if self.others.len() < MOST && OTHERWISE.iter().any(|o| text.starts_with(o)) {
             self.others.push(Malformed::excerpt(text.trim_matches(['>', '<', ' ', '.'])));
         }
@@ -84,7 +88,31 @@ impl Mode {
         let kernel = ours.filter(|_| self.others.is_empty());
         let kernel = kernel.unwrap_or_else(|| own(test));
         let what = (Subsystem::Disk, Unit::BytePerSecond);
+        let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
         Figure::rate(kernel, test, what, self.params(test, sizes), trial)
+    }
+
+    /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
+    /// and of other work.
+    fn file(&self, test: &str, sizes: Sizes, bytes: f64) -> Option<FileState> {
+        let (order, writes) = match test {
+            "write" | "rewrite" => (Order::Seq, true),
+            "read" | "reread" => (Order::Seq, false),
+            "random read" => (Order::Rand, false),
+            "random write" => (Order::Rand, true),
+            _ => return None,
+        };
+        // Rates are printed with some digits, so the bytes are about whole.
+        let bytes = bytes.round() as u64;
+        self.others.is_empty().then(|| FileState {
+            asked_read_bytes: if writes { 0 } else { bytes },
+            asked_written_bytes: if writes { bytes } else { 0 },
+            order,
+            flush: if writes && self.flush { Flush::End } else { Flush::Never },
+            direct: Some(self.direct),
+            size_bytes: sizes.file.saturating_mul(sizes.processes),
+            ..FileState::default()
+        })
     }
 
     fn params(&self, test: &str, sizes: Sizes) -> Params {
@@ -117,7 +145,9 @@ mod tests {
     #[test]
     fn lines_that_say_so_make_it_other_work() {
         let mut mode = Mode::default();
-        for line in ["Auto Mode", "O_DIRECT feature enabled", "Record Size 4 kB"] {
+        for line in
+            ["Auto Mode", "O_DIRECT feature enabled", "Record Size 4 kB", ">>> No Verify mode. <<<"]
+        {
             mode.otherwise(line);
         }
         assert!(mode.others.is_empty());

@@ -45,6 +45,11 @@ pub(super) enum Line<'a> {
     },
     /// Bytes of a block.
     Block(u64),
+    /// Bytes of a socket's buffer, and those that were asked for.
+    Window {
+        bytes: u64,
+        asked: Option<u64>,
+    },
     /// Datagrams of a stream that came out of order, of the server's report.
     Late {
         stream: &'a str,
@@ -71,14 +76,32 @@ impl<'a> Line<'a> {
         if line.starts_with("Server listening on ") {
             return Ok(Self::Server);
         }
-        let sending = line.strip_prefix("Sending ").and_then(|l| l.split_once(" byte datagrams"));
-        let writing = line.strip_prefix("Write buffer size: ").and_then(|l| l.split_once(" Byte"));
-        match sending.or(writing) {
-            Some((bytes, _)) => Ok(Self::Block(whole(bytes.trim(), at)?)),
-            None => Ok(Self::Other),
+        let after = |mark: &str| line.strip_prefix(mark);
+        if let Some(told) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
+            let asked = told.split_once("requested ").and_then(|(_, asked)| size(asked));
+            return Ok(size(told).map_or(Self::Other, |bytes| Self::Window { bytes, asked }));
         }
+        if let Some((bytes, _)) = after("Sending ").and_then(|l| l.split_once(" byte datagrams")) {
+            return Ok(Self::Block(whole(bytes.trim(), at)?));
+        }
+        // Rounded where it is told in KByte.
+        let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
+        Ok(writing.and_then(size).map_or(Self::Other, Self::Block))
     }
 }
+
+/// Bytes of `128 KByte`, whose prefix is a power of 1024.
+fn size(told: &str) -> Option<u64> {
+    let mut words = told.split_whitespace();
+    let number: f64 = words.next()?.parse().ok()?;
+    let prefix = words.next()?.trim_end_matches(')').strip_suffix("Byte")?;
+    let power = ["", "K", "M", "G"].iter().position(|p| *p == prefix)?;
+    let bytes = number * 1024.0_f64.powi(power as i32);
+    (1.0..MOST).contains(&bytes).then_some(bytes as u64)
+}
+
+/// More than any buffer, in bytes.
+const MOST: f64 = 1e15;
 
 /// What stands after the id of a stream.
 fn of_stream<'a>(id: &'a str, rest: &'a str, at: usize) -> Result<Line<'a>, Malformed> {
@@ -100,23 +123,35 @@ fn of_stream<'a>(id: &'a str, rest: &'a str, at: usize) -> Result<Line<'a>, Malf
     }
     let mut words = told.split_whitespace();
     let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
-    let (_, _, rate, unit) = (next()?, next()?, next()?, next()?);
-    let bits = number(rate, at)? * factor(unit, at)? * seconds;
+    let (moved, of, rate, unit) = (next()?, next()?, next()?, next()?);
+    let rate = number(rate, at)? * factor(unit, at)?;
+    let counted = (of == "Bytes").then(|| number(moved, at)).transpose()?;
+    let counted = counted.filter(|_| rate > 0.0).map(|bytes| (bytes * 8.0, bytes * 8.0 / rate));
+    // The time has few digits.
+    let counted = counted.filter(|(_, s)| (s - seconds).abs() <= ROUNDED + ROUNDED * seconds);
+    let (bits, seconds, exact) = match counted {
+        Some((bits, seconds)) => (bits, seconds, true),
+        None => (rate * seconds, seconds, false),
+    };
     let amount = Amount {
         at,
         start,
         seconds,
         bits,
-        exact: false,
+        exact,
         datagrams: datagrams(told, at)?,
         reordered: Some(0),
     };
     let said = match id {
-        "SUM" => Said::Sum,
+        _ if id.starts_with("SUM") => Said::Sum,
         _ => Said::Stream(id.trim_start_matches('*')),
     };
     Ok(Line::Amount { said, amount })
 }
+
+/// By how much the time of a line may differ from that of its bytes at its rate: in seconds, and
+/// as a share.
+const ROUNDED: f64 = 0.001;
 
 /// Datagrams, which a receiver alone tells: after its jitter in ms the lost ones, a slash and all.
 fn datagrams(told: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {

@@ -1,5 +1,6 @@
 //! iperf, version 2: the text and the CSV (`-y C`) that its client prints.
 
+mod beside;
 mod line;
 
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::lines;
-use crate::{Figure, Malformed, Output, Tool, trial};
+use crate::{Beside, Figure, Malformed, Output, Tool, trial};
 use line::{Amount, Line, Said};
 
 pub(crate) struct Iperf;
@@ -25,11 +26,12 @@ impl Tool for Iperf {
     fn about(&self) -> &'static str {
         "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R too; not both ways \
          at once (-d, -r, --full-duplex), nor a server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) \
-         is 2^20 bytes; text has three digits of them, CSV all. Of TCP the rate is the sender's, who also counts \
-         what only filled the buffers of its socket; with -R the receiver's. Of UDP it is the receiver's, by \
+         is 2^20 bytes; text has three digits of them, with -f b and in CSV all. Of TCP the rate is the sender's \
+         (iperf.tcp.sent), and versions before 2.1 also count what only filled the buffers of its socket, of \
+         which `window` tells the bytes; with -R it is the receiver's. Of UDP it is the receiver's, by \
          the server's report, with datagrams sent and lost; without that report it is the sender's, and no \
-         rate of the network: iperf.udp.sent. Of several streams of TCP it is [SUM], in CSV without one \
-         all bytes over the longest time."
+         rate of the network: iperf.udp.sent. Of several streams of TCP it is their bytes over the longest \
+         time: [SUM] leaves out of its time when not all of them ran."
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -51,7 +53,14 @@ impl Tool for Iperf {
         }
         Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
     }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
 }
+
+/// Of TCP, what the sender counted.
+const SENT: &str = "iperf.tcp.sent";
 
 /// What has been read so far.
 #[derive(Default)]
@@ -78,8 +87,12 @@ impl Read {
                 let direction = if reverse { "reverse" } else { "forward" };
                 self.params = with_path(params.with("direction", direction), near, far);
             }
-            Line::Block(bytes) => {
-                self.params = std::mem::take(&mut self.params).with("block_size", bytes);
+            Line::Block(bytes) => self.knob("block_size", bytes),
+            Line::Window { bytes, asked } => {
+                self.knob("window", bytes);
+                if let Some(asked) = asked {
+                    self.knob("socket_buffer", asked);
+                }
             }
             Line::Late { stream, count } => {
                 if let Some(amount) = self.received.get_mut(stream) {
@@ -90,6 +103,10 @@ impl Read {
             Line::Other => {}
         }
         Ok(())
+    }
+
+    fn knob(&mut self, name: &str, bytes: u64) {
+        self.params = std::mem::take(&mut self.params).with(name, bytes);
     }
 
     fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {
@@ -136,7 +153,7 @@ impl Read {
         match (udp, reverse) {
             (true, _) => of("iperf.udp.sent", "UDP rate, by the sender", trial),
             (false, true) => of("network.tcp.stream", "TCP throughput", trial),
-            (false, false) => of("network.tcp.stream", "TCP throughput, by the sender", trial),
+            (false, false) => of(SENT, "TCP throughput, by the sender", trial),
         }
     }
 
@@ -147,7 +164,13 @@ impl Read {
             false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),
         };
         if let Some(sum) = &self.sum {
-            return whole(sum);
+            let mut all = whole(sum)?;
+            let longest = self.own.values().filter(|a| a.start == 0.0).map(|a| a.seconds);
+            let longest = longest.fold(all.seconds, f64::max);
+            if longest > all.seconds {
+                all = trial(Unit::BitPerSecond, all.work, longest);
+            }
+            return Ok(all);
         }
         let mut all = (0.0, 0.0_f64);
         for stream in self.own.values() {

@@ -1,16 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::told;
-use crate::testing::{captured, damaged, survives};
+use crate::testing::{self, Texts, captured, damaged, near, survives, texts, told};
 
-macro_rules! texts {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("captured/", $name)))),*]
-    };
-}
-
-const CAPTURED: &[(&str, &str)] = texts!(
+const CAPTURED: Texts = texts!(
     "2.0.14a-tcp.txt" "2.0.14a-tcp-4-streams.txt" "2.0.14a-tcp-bytes.txt" "2.0.14a-tcp-bits.txt"
     "2.0.14a-tcp-enhanced.txt" "2.0.14a-tcp.csv" "2.0.14a-tcp-4-streams.csv"
     "2.0.14a-tcp-intervals.csv" "2.0.14a-udp.txt" "2.0.14a-udp-lost.txt" "2.0.14a-udp.csv"
@@ -20,26 +13,21 @@ const CAPTURED: &[(&str, &str)] = texts!(
     "2.1.8-udp-reverse.txt"
     "2.2.1-tcp.txt" "2.2.1-tcp-enhanced.txt" "2.2.1-tcp-4-streams.csv" "2.2.1-tcp-intervals.csv"
     "2.2.1-udp-lost.txt" "2.2.1-udp-enhanced.txt" "2.2.1-udp-2-streams.csv"
+    "2.0.14a-tcp-128k.txt" "2.1.8-tcp-128k.txt" "2.1.8-tcp-small.txt" "2.1.8-udp-bits.txt"
+    "2.1.8-tcp-2-streams-bits.txt" "2.2.1-tcp-2-streams-bits.txt"
 );
-const FAILED: &[(&str, &str)] =
-    texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
+const FAILED: Texts = texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
 
 fn text(name: &str) -> &'static str {
-    CAPTURED.iter().chain(FAILED).find(|(n, _)| *n == name).unwrap().1
+    testing::text(&[CAPTURED, FAILED], name)
 }
 
 fn only(text: &str) -> Figure {
-    let mut figures = Iperf.parse(text).unwrap().figures;
-    assert_eq!(figures.len(), 1);
-    figures.remove(0)
+    testing::only(&Iperf, text)
 }
 
 fn refused(text: &str) -> String {
-    Iperf.parse(text).unwrap_err().to_string()
-}
-
-fn near(value: f64, expected: f64) -> bool {
-    (value / expected - 1.0).abs() < 1e-9
+    testing::refused(&Iperf, text)
 }
 
 #[test]
@@ -84,6 +72,54 @@ fn several_streams_are_their_sum() {
 }
 
 #[test]
+fn the_time_of_several_streams_is_that_of_the_longest() {
+    // [SUM] says 42.9 Gbit/s, over 0.0447 s.
+    let f = only(text("2.1.8-tcp-2-streams-bits.txt"));
+    assert_eq!((&*f.kernel, f.params.int("streams")), ("iperf.tcp.sent", Some(2)));
+    assert!(near(f.trials[0].work, 240_000_000.0 * 8.0));
+    assert!(near(f.trials[0].seconds, 120_000_000.0 * 8.0 / 19_074_868_860.0), "{f:?}");
+    // Here [SUM-2] says 19.3 Gbit/s.
+    let f = only(text("2.2.1-tcp-2-streams-bits.txt"));
+    assert_eq!(f.params.int("streams"), Some(2));
+    assert!(near(f.trials[0].value, 2.0 * 8_789_518_499.0), "{f:?}");
+}
+
+#[test]
+fn counted_bytes_are_not_rounded() {
+    let f = only(text("2.1.8-tcp-small.txt"));
+    assert_eq!((f.params.int("block_size"), f.trials[0].work), (Some(1), 42_794.0 * 8.0));
+    assert!(near(f.trials[0].value, 2_999_010.0));
+    let other = text("2.1.8-tcp-small.txt").replace("2999010", "1");
+    assert!(near(only(&other).trials[0].work, 0.1142), "bytes of another time count for nothing");
+    let d = only(text("2.1.8-udp-bits.txt")).trials[0].network.clone().unwrap();
+    assert_eq!(d.received_bytes, (9836 - 4500) * 65_507);
+}
+
+#[test]
+fn what_a_check_needs_of_a_buffer_is_told() {
+    let f = only(text("2.0.14a-tcp-128k.txt"));
+    assert_eq!((f.params.int("window"), f.params.int("socket_buffer")), (Some(4 << 20), None));
+    assert_eq!(f.trials[0].work, 262_204.0 * 8.0, "less than its buffer holds");
+    let p = only(text("2.1.8-tcp-2-streams-bits.txt")).params;
+    assert_eq!((p.int("window"), p.int("socket_buffer")), (Some(2_000_000), Some(1_000_000)));
+    let window = |told: &str| {
+        let of = text("2.1.8-tcp-128k.txt").replace("16.0 KByte", told);
+        only(&of).params.int("window")
+    };
+    for (told, bytes) in [
+        ("16.0 KByte", Some(16_384)),
+        ("1.50 MByte", Some(3 << 19)),
+        ("1 GByte", Some(1 << 30)),
+        ("1 TByte", None),
+        ("1e300 GByte", None),
+        ("NaN Byte", None),
+        ("-1 Byte", None),
+    ] {
+        assert_eq!(window(told), bytes, "{told}");
+    }
+}
+
+#[test]
 fn the_rate_of_datagrams_is_the_receivers() {
     // Two reports: 200 MBytes at 1.67 Gbits/sec in 1.0000 sec, 186 MBytes at 1.58 in 0.9883.
     let f = only(text("2.0.14a-udp-lost.txt"));
@@ -112,9 +148,11 @@ fn what_the_sender_says_is_called_so() {
         let f = only(text(name));
         assert_eq!((&*f.kernel, &f.trials[0].network), ("iperf.udp.sent", &None), "{name}");
     }
-    assert_eq!(only(text("2.1.8-tcp.txt")).title, "TCP throughput, by the sender");
+    let f = only(text("2.1.8-tcp.txt"));
+    assert_eq!((&*f.kernel, &*f.title), ("iperf.tcp.sent", "TCP throughput, by the sender"));
     let f = only(text("2.1.8-reverse.txt"));
-    assert_eq!((&*f.title, f.params.text("direction")), ("TCP throughput", Some("reverse")));
+    assert_eq!((&*f.kernel, &*f.title), ("network.tcp.stream", "TCP throughput"));
+    assert_eq!(f.params.text("direction"), Some("reverse"));
     let f = only(text("2.1.8-udp-reverse.txt"));
     assert_eq!((&*f.kernel, f.params.text("direction")), ("network.udp.stream", Some("reverse")));
     let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();

@@ -1,13 +1,14 @@
 //! iperf3: the JSON that its client prints with `-J`.
 
+mod beside;
 mod json;
 mod way;
 
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
 use serde_json::Value;
 
-use crate::network::{figure, with_path};
-use crate::{Malformed, Output, Tool, trial};
+use crate::network::{figure, finite, with_path};
+use crate::{Beside, Malformed, Output, Tool, trial};
 use json::Section;
 use way::Way;
 
@@ -29,7 +30,8 @@ impl Tool for Iperf3 {
          what the sender sent and the share that was lost: the rate is what is left. Beside that of UDP stand \
          the datagrams that were sent and came, and the CPU time of both ends by iperf3's own share of the \
          time; of TCP nothing, since iperf3 stops with bytes on the way. \
-         --bitrate counts for each stream; the parameter rate is that of all."
+         --bitrate counts for each stream; the parameter rate is that of all, both ways together. TCP that is \
+         paced so is iperf3.tcp.paced, since ours is not."
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -56,19 +58,25 @@ impl Tool for Iperf3 {
         let ways = way::all(&end, &test, protocol == Protocol::Udp, direction)?;
         let trial = trial_of(&end, &ways);
         let params = params(&start, &end, protocol, direction)?;
+        let paced = params.int(PACED).is_some();
+        let (kernel, title) = (protocol.kernel(paced), protocol.title(paced));
+        let figure = figure(kernel, title, Unit::BitPerSecond, params, trial);
+        let figure = finite(figure, 1)
+            .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
         Ok(Output {
             version: start.word("version").map(|v| v.trim_start_matches("iperf ").to_owned()),
             started: started(&start)?,
-            figures: vec![figure(
-                protocol.kernel(),
-                protocol.title(),
-                Unit::BitPerSecond,
-                params,
-                trial,
-            )],
+            figures: vec![figure],
         })
     }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
 }
+
+/// Bits a second that each stream of TCP or SCTP sends at most: no knob of ours.
+const PACED: &str = "target_bitrate";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Protocol {
@@ -87,16 +95,19 @@ impl Protocol {
         }
     }
 
-    fn kernel(self) -> &'static str {
+    /// Our streams of TCP are not paced.
+    fn kernel(self, paced: bool) -> &'static str {
         match self {
+            Self::Tcp if paced => "iperf3.tcp.paced",
             Self::Tcp => "network.tcp.stream",
             Self::Udp => "network.udp.stream",
             Self::Sctp => "iperf3.sctp",
         }
     }
 
-    fn title(self) -> &'static str {
+    fn title(self, paced: bool) -> &'static str {
         match self {
+            Self::Tcp if paced => "TCP throughput, paced",
             Self::Tcp => "TCP throughput",
             Self::Udp => "UDP throughput",
             Self::Sctp => "SCTP throughput",
@@ -138,11 +149,12 @@ fn params(
     params = match (rate, protocol) {
         (0, _) => params,
         (_, Protocol::Udp) => {
-            let all = rate.checked_mul(streams);
+            let ways = if direction == Direction::Both { 2 } else { 1 };
+            let all = rate.checked_mul(streams).and_then(|all| all.checked_mul(ways));
             let all = all.ok_or_else(|| test.wrong("target_bitrate", "is too large"))?;
             params.with("rate", all)
         }
-        _ => params.with("target_bitrate", rate),
+        _ => params.with(PACED, rate),
     };
     let asked = [
         ("amount", test.counted("bytes")?),

@@ -1,32 +1,24 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::told;
-use crate::testing::{captured, damaged, survives};
+use crate::Figure;
+use crate::testing::{self, Texts, captured, damaged, survives, texts, told};
 
-macro_rules! texts {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("captured/", $name, ".json")))),*]
-    };
-}
-
-const CAPTURED: &[(&str, &str)] = texts!(
+const CAPTURED: Texts = texts!(of ".json":
     "3.9-tcp" "3.9-tcp-bidir" "3.9-udp-lost" "3.9-udp-reverse" "3.9-udp-bidir"
     "3.12-tcp" "3.12-tcp-4-streams" "3.12-tcp-reverse" "3.12-tcp-bidir"
-    "3.12-udp" "3.12-udp-lost" "3.12-udp-reverse" "3.12-udp-bidir"
+    "3.12-tcp-paced" "3.12-udp" "3.12-udp-lost" "3.12-udp-reverse" "3.12-udp-bidir"
     "3.18-tcp-4-streams" "3.18-tcp-bidir" "3.18-udp-reverse"
 );
-const FAILED: &[(&str, &str)] =
-    texts!("3.9-refused" "3.12-refused" "3.12-interrupted-refused" "3.18-refused");
+const FAILED: Texts =
+    texts!(of ".json": "3.9-refused" "3.12-refused" "3.12-interrupted-refused" "3.18-refused");
 
 fn text(name: &str) -> &'static str {
-    CAPTURED.iter().chain(FAILED).find(|(n, _)| *n == name).unwrap().1
+    testing::text(&[CAPTURED, FAILED], name)
 }
 
-fn only(text: &str) -> crate::Figure {
-    let mut figures = Iperf3.parse(text).unwrap().figures;
-    assert_eq!(figures.len(), 1);
-    figures.remove(0)
+fn only(text: &str) -> Figure {
+    testing::only(&Iperf3, text)
 }
 
 fn network(text: &str) -> NetworkTraffic {
@@ -34,7 +26,7 @@ fn network(text: &str) -> NetworkTraffic {
 }
 
 fn refused(text: &str) -> String {
-    Iperf3.parse(text).unwrap_err().to_string()
+    testing::refused(&Iperf3, text)
 }
 
 #[test]
@@ -104,7 +96,7 @@ fn evidence_of_both_ends() {
 fn parameters_are_ours() {
     let f = only(text("3.12-udp-bidir"));
     let p = &f.params;
-    assert_eq!((p.int("rate"), p.text("path")), (Some(50_000_000), Some("loopback")));
+    assert_eq!((p.int("rate"), p.text("path")), (Some(100_000_000), Some("loopback")));
     let more = text("3.12-udp").replace("\"num_streams\":\t1", "\"num_streams\":\t4");
     assert_eq!(only(&more).params.int("rate"), Some(400_000_000), "of all streams");
     let buffer = text("3.12-udp").replace("\"sock_bufsize\":\t0", "\"sock_bufsize\":\t65536");
@@ -114,8 +106,9 @@ fn parameters_are_ours() {
     assert_eq!(only(&peer).params.text("path"), None);
     let sctp = text("3.12-tcp").replace("\"TCP\"", "\"SCTP\"");
     assert_eq!(only(&sctp).kernel, "iperf3.sctp");
-    let paced = text("3.12-tcp").replace("\"target_bitrate\":\t0\n", "\"target_bitrate\":\t1000\n");
-    assert_eq!(only(&paced).params.int("target_bitrate"), Some(1000), "no knob of TCP's kernel");
+    let paced = only(text("3.12-tcp-paced"));
+    assert_eq!((&*paced.kernel, &*paced.title), ("iperf3.tcp.paced", "TCP throughput, paced"));
+    assert_eq!(paced.params.int("target_bitrate"), Some(1_000_000_000), "no knob of TCP's kernel");
 }
 
 #[test]
@@ -157,6 +150,8 @@ fn what_does_not_add_up_is_refused() {
         with("941710528,\n\t\t\t\"bits_per_second\":\t7531763624.27581", "0,\"bits_per_second\":0");
     assert!(silent.contains("no byte"), "{silent}");
     assert!(with("\"seconds\":\t1.000255", "\"seconds\":\t0").contains("seconds is zero"));
+    let brief = text("3.9-tcp-bidir").replace("1.042199", "1e-308");
+    assert!(refused(&brief).contains("out of range"), "{}", refused(&brief));
     let late = with("1795297654", "\"x\"");
     assert_eq!(late, "line 18: timestamp.timesecs is not a number, or below zero");
     assert_eq!(refused("{\"start\": \"iperf 3\"\n,}").split(':').next(), Some("line 2"));

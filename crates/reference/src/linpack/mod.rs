@@ -1,10 +1,11 @@
 //! Intel's LINPACK for shared memory (`xlinpack_xeon64`, `runme_xeon64`).
 
+mod beside;
 mod listing;
 #[cfg(test)]
 mod tests;
 
-use crate::{Malformed, Output, Tool};
+use crate::{Beside, Malformed, Output, Tool};
 
 /// Intel's LINPACK.
 pub(crate) struct Linpack;
@@ -35,6 +36,10 @@ impl Tool for Linpack {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
     }
 }
 

@@ -1,8 +1,12 @@
+use std::path::Path;
+
+use proofmark_model::Params;
 use proptest::prelude::*;
 
 use super::Linpack;
+use super::beside::solve;
 use crate::testing::{captured, damaged, survives};
-use crate::{Malformed, Tool};
+use crate::{Beside, Malformed, Task, Tool};
 
 /// Made after the published description of the listing, since the program cannot be had.
 const MADE: &str = include_str!("captured/made-4-sizes.txt");
@@ -99,4 +103,54 @@ proptest! {
             survives(&Linpack, &text);
         }
     }
+}
+
+/// A task of so many equations and threads on 2 CPUs.
+fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
+    let params = Params::default().with("n", n).with("threads", threads).with("isa", isa);
+    call(&Task {
+        kernel: "cpu.linpack",
+        params: &params,
+        seconds: 1.0,
+        work: 1.0,
+        cpus: &[2, 3],
+        file: Path::new("/"),
+        port: 0,
+    })
+}
+
+#[test]
+fn a_solve_has_the_size_and_the_threads_of_the_point() {
+    let input = |n| {
+        let call = with_task(n, 2, "avx512", |t| solve(t, "avx512")).unwrap();
+        assert_eq!(call.arguments, ["lininput"]);
+        let set: Vec<String> = call.environment.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(set, ["OMP_NUM_THREADS=2", "MKL_NUM_THREADS=2", "MKL_DYNAMIC=FALSE"]);
+        let (name, text) = call.files[0].clone();
+        assert_eq!(name, "lininput");
+        let numbers = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+        text.lines().skip(2).map(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(input(5001), ["2", "500 5001", "504 5008", "1 1", "4 4"]);
+    assert_eq!(input(4096)[2], "504 4104", "no power of two");
+    assert_eq!(input(500)[1], "400 500");
+}
+
+#[test]
+fn what_it_cannot_do_alike_is_refused() {
+    let refused =
+        |threads, isa: &str| with_task(5000, threads, isa, |t| solve(t, "avx512")).unwrap_err();
+    assert_eq!(refused(3, "avx512"), "it runs no more threads than it has CPUs");
+    assert_eq!(refused(2, "sse2"), "it cannot be held to sse2");
+    assert!(Linpack.counts("cpu.linpack").is_some() && Linpack.counts("cpu.dgemm").is_none());
+}
+
+#[test]
+fn the_figure_is_that_of_the_task() {
+    let trials = |n, threads| {
+        let figure =
+            with_task(n, threads, "avx512", |t| Linpack.figure(t, captured(&Linpack, MADE)));
+        figure.map(|f| f.trials.len())
+    };
+    assert_eq!((trials(5000, 2), trials(5001, 2), trials(5000, 1)), (Some(2), None, None));
 }

@@ -1,10 +1,12 @@
 //! netperf: the classic tables, each under the line that names its test.
 
+mod beside;
+
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Figure, Malformed, Output, Tool, trial};
+use crate::{Beside, Figure, Malformed, Output, Tool, trial};
 
 pub(crate) struct Netperf;
 
@@ -52,6 +54,10 @@ impl Tool for Netperf {
             None if figures.is_empty() => Err(Malformed::at(1, "no table of netperf")),
             None => Ok(Output { figures, ..Output::default() }),
         }
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
     }
 }
 

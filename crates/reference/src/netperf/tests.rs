@@ -1,16 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::told;
-use crate::testing::{captured, damaged, survives};
+use crate::testing::{self, Texts, captured, damaged, near, survives, texts, told};
 
-macro_rules! texts {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("captured/", $name, ".txt")))),*]
-    };
-}
-
-const CAPTURED: &[(&str, &str)] = texts!(
+const CAPTURED: Texts = texts!(of ".txt":
     "2.7.0-tcp_stream" "2.7.0-tcp_stream-cpu" "2.7.0-tcp_stream-units" "2.7.0-tcp_stream-verbose"
     "2.7.0-tcp_stream-confidence" "2.7.0-tcp_maerts" "2.7.0-udp_stream" "2.7.0-udp_stream-cpu"
     "2.7.0-tcp_rr" "2.7.0-tcp_rr-cpu" "2.7.0-udp_rr" "2.7.0-tcp_crr"
@@ -20,21 +13,15 @@ const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");
 
 fn text(name: &str) -> &'static str {
-    CAPTURED.iter().find(|(n, _)| *n == name).unwrap().1
+    testing::text(&[CAPTURED], name)
 }
 
 fn only(text: &str) -> Figure {
-    let mut figures = Netperf.parse(text).unwrap().figures;
-    assert_eq!(figures.len(), 1);
-    figures.remove(0)
+    testing::only(&Netperf, text)
 }
 
 fn refused(text: &str) -> String {
-    Netperf.parse(text).unwrap_err().to_string()
-}
-
-fn near(value: f64, expected: f64) -> bool {
-    (value / expected - 1.0).abs() < 1e-9
+    testing::refused(&Netperf, text)
 }
 
 #[test]

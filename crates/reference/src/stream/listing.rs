@@ -23,6 +23,11 @@ static LOOPS: [Loop; 4] = [
     Loop { label: "Triad", ours: "memory.triad", name: "triad", arrays: 3 },
 ];
 
+/// Whether it has a loop of that kernel.
+pub(super) fn is_ours(kernel: &str) -> bool {
+    LOOPS.iter().any(|l| l.ours == kernel)
+}
+
 /// Fewer digits than these leave a time unsure by more than a tenth of a percent.
 const DIGITS: usize = 4;
 

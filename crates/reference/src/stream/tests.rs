@@ -1,8 +1,12 @@
+use std::path::PathBuf;
+
+use proofmark_model::Params;
 use proptest::prelude::*;
 
-use super::Stream;
+use super::{Stream, program};
+use crate::place::task;
 use crate::testing::{captured, damaged, survives};
-use crate::{Malformed, Output, Tool};
+use crate::{Beside, Installed, Malformed, Output, Tool};
 
 const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
 const ONE: &str = include_str!("captured/5.10-debian11-1-thread.txt");
@@ -139,4 +143,66 @@ proptest! {
             survives(&Stream, &text);
         }
     }
+}
+
+/// The knobs of a kernel; without a knob of pages, which the machine would have a say in.
+fn knobs() -> Params {
+    Params::default().with("threads", 2).with("stores", "temporal")
+}
+
+/// What runs it, if its program has these words in it and takes so much memory.
+fn run(kernel: &str, params: &Params, words: &str, memory: u64) -> Result<String, String> {
+    let name = format!("proofmark-stream-{}-{:?}", std::process::id(), std::thread::current().id());
+    let file: PathBuf = std::env::temp_dir().join(name);
+    std::fs::write(&file, program::made(words, memory)).unwrap();
+    let installed = Installed { program: file.clone(), version: "5.10".to_owned() };
+    let made = Stream.invocation(&installed, &task(kernel, params));
+    std::fs::remove_file(file).unwrap();
+    let made = made?;
+    assert!(made.arguments.is_empty() && made.output.is_none());
+    Ok(made.environment.iter().map(|(name, value)| format!("{name}={value} ")).collect())
+}
+
+const WORDS: &str = "STREAM version $Revision: 5.10 $ Number of Threads counted = %i";
+
+#[test]
+fn beside_ours_it_has_our_threads() {
+    for kernel in ["memory.copy", "memory.scale", "memory.add", "memory.triad"] {
+        let made = run(kernel, &knobs(), WORDS, 1 << 20).unwrap();
+        assert_eq!(made, "OMP_NUM_THREADS=2 OMP_DYNAMIC=false OMP_PROC_BIND=true ");
+        assert!(Stream.counts(kernel).is_some());
+    }
+    assert_eq!((Stream.counts("memory.read"), Stream.counts("stream.copy_mean")), (None, None));
+}
+
+#[test]
+fn what_its_program_does_otherwise_is_refused() {
+    let why = |kernel: &str, params: &Params, words: &str, memory: u64| {
+        run(kernel, params, words, memory).unwrap_err()
+    };
+    let past = knobs().with("stores", "nontemporal");
+    assert!(why("memory.triad", &past, WORDS, 1).contains("stores=temporal"));
+    assert!(why("memory.triad", &knobs().with("threads", 3), WORDS, 1).contains("do not fit"));
+    assert!(why("memory.triad", &knobs(), "STREAM copy", 1).contains("no STREAM"));
+    let alone = "STREAM version $Revision: 5.10 $";
+    assert!(why("memory.triad", &knobs(), alone, 1).contains("without threads"));
+    assert!(run("memory.triad", &knobs().with("threads", 1), alone, 1).is_ok());
+    let copies = format!("{WORDS} memcpy");
+    assert!(why("memory.copy", &knobs(), &copies, 1).contains("C library's"));
+    assert!(run("memory.triad", &knobs(), &copies, 1).is_ok());
+    assert!(why("memory.add", &knobs(), WORDS, 1 << 60).contains("GiB that are free"));
+}
+
+#[test]
+fn its_figure_is_of_our_threads() {
+    let figure = |params: &Params, text: &str| {
+        Stream.figure(&task("memory.triad", params), captured(&Stream, text))
+    };
+    let f = figure(&knobs(), TWO).unwrap();
+    assert_eq!((&*f.kernel, f.trials[0].value), ("memory.triad", 14_412.8e6));
+    assert_eq!(f.params.int("array_size"), Some(353_783_808 * 8));
+    let one = knobs().with("threads", 1);
+    assert_eq!(figure(&one, TWO), None);
+    let alone = TWO.replace("Number of Threads counted = 2", "");
+    assert!(figure(&one, &alone).is_some() && figure(&knobs(), &alone).is_none());
 }

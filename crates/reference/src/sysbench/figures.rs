@@ -11,14 +11,15 @@ use crate::{Figure, Malformed, Output};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The modes of fileio: what sysbench calls them, and the kernel.
-const MODES: [(&str, &str); 6] = [
-    ("sequential read", "disk.seq_read"),
-    ("sequential rewrite", "disk.seq_write"),
-    ("sequential write (creation)", "sysbench.seqwr"),
-    ("random read", "disk.rand_read"),
-    ("random write", "disk.rand_write"),
-    ("random r/w", MIXED),
+/// The modes of fileio: what sysbench calls them, the kernel, and the name for runs whose
+/// flushes are part of the work.
+const MODES: [(&str, &str, &str); 6] = [
+    ("sequential read", "disk.seq_read", "sysbench.seqrd"),
+    ("sequential rewrite", "disk.seq_write", "sysbench.seqrewr"),
+    ("sequential write (creation)", "sysbench.seqwr", "sysbench.seqwr"),
+    ("random read", "disk.rand_read", "sysbench.rndrd"),
+    ("random write", "disk.rand_write", "sysbench.rndwr"),
+    ("random r/w", MIXED, "sysbench.rndrw"),
 ];
 
 const MIXED: &str = "disk.mixed";
@@ -76,7 +77,7 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let Some((at, name)) = facts.between("Doing ", " test") else {
         return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
     };
-    let Some((name, kernel)) = MODES.into_iter().find(|m| m.0 == name) else {
+    let Some((name, kernel, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
         let name = Malformed::excerpt(name);
         return Err(Malformed::at(at, format!("{name:?} is no mode of fileio that is known")));
     };
@@ -92,9 +93,23 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
             params = params.with("reads", percent);
         }
     }
+    let kernel = if flushes(facts)? { flushed } else { kernel };
     let title = format!("sysbench fileio, {name}");
     Ok(figure(Cow::Borrowed(kernel), title, Subsystem::Disk, params, trial))
 }
+
+/// Whether it flushed again and again while it wrote, which no kernel of ours does; the flush at
+/// the end alone is none of these. What is said of flushes is said of reading tests too, which
+/// make none: so those that were counted decide.
+fn flushes(facts: &Facts) -> Result<bool, Malformed> {
+    let (_, counted) = facts.number("fsyncs/s", "")?;
+    let said = facts.between(PERIODIC, "").or_else(|| facts.between(EACH, ""));
+    Ok(said.is_some() && counted > 0.0)
+}
+
+/// How the sentences on its flushes begin.
+const PERIODIC: &str = "Periodic FSYNC enabled, calling fsync() each ";
+const EACH: &str = "Calling fsync() after each write operation.";
 
 /// Percent of reads of so many reads a write, if they are a whole number but for what is lost of
 /// a ratio of which two digits behind the point are printed.
@@ -135,31 +150,36 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
     };
     set("engine", engine.map(Param::from));
     set("queue_depth", depth.map(Param::Int));
-    let each = facts.between("Periodic FSYNC enabled, calling fsync() each ", " requests.");
+    let each = facts.between(PERIODIC, " requests.");
     let each = each.map(|(at, word)| whole(word, at)).transpose()?;
     set("file-fsync-freq", each.map(Param::Int));
     let said = |text: &str| facts.between(text, "").map(|_| Param::Flag(true));
     set("file-fsync-end", said("Calling fsync() at the end of test, Enabled."));
-    set("file-fsync-all", said("Calling fsync() after each write operation."));
+    set("file-fsync-all", said(EACH));
     Ok(params)
 }
 
-/// The times of events, where the percentile is the median; printed in ms.
+/// The times of events, where the percentile is the median; printed in ms with two digits behind
+/// the point, of which a `0.00` tells no time. Left out where one of them is that short.
 fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     if facts.get("50th percentile").is_none() {
         return Ok(None);
     }
     let seconds = |label: &str| facts.number(label, "").map(|(_, ms)| ms / 1e3);
-    Ok(Some(Latency {
+    let (min, mean) = (seconds("min")?, seconds("avg")?);
+    let (p50, max) = (seconds("50th percentile")?, seconds("max")?);
+    let count = facts.count("total number of events")?.1;
+    let told = [min, mean, p50, max].iter().all(|s| *s > 0.0);
+    Ok(told.then(|| Latency {
         unit: "s".into(),
-        count: facts.count("total number of events")?.1,
-        min: seconds("min")?,
-        mean: seconds("avg")?,
-        p50: seconds("50th percentile")?,
+        count,
+        min,
+        mean,
+        p50,
         p90: None,
         p99: None,
         p999: None,
-        max: seconds("max")?,
+        max,
         buckets: Vec::new(),
     }))
 }

@@ -1,11 +1,12 @@
 //! sysbench 1.0 by Alexey Kopytov: its tests of CPU, memory and files.
 
+mod beside;
 mod facts;
 mod figures;
 #[cfg(test)]
 mod tests;
 
-use crate::{Malformed, Output, Tool};
+use crate::{Beside, Malformed, Output, Tool};
 
 /// sysbench.
 pub(crate) struct Sysbench;
@@ -28,8 +29,9 @@ impl Tool for Sysbench {
          disk.seq_write, a sequential write, which makes its files, sysbench.seqwr. MiB is 2^20 \
          bytes. Times are the total time; work follows from it and the rate. file_size is that of \
          all files together. sysbench flushes by itself: file-fsync-freq, file-fsync-end and \
-         file-fsync-all say how. Latency is read only where the percentile that was asked for is \
-         the median."
+         file-fsync-all say how; writing with the first or the last is other work than ours, and \
+         becomes sysbench.seqrewr, rndwr and rndrw. Latency is read only where the percentile that \
+         was asked for is the median, and no time is printed as 0.00 ms."
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -38,5 +40,9 @@ impl Tool for Sysbench {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         figures::of(&facts::read(text)?)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
     }
 }

@@ -1,9 +1,12 @@
-use proofmark_model::Param;
+use std::path::Path;
+
+use proofmark_model::{Param, Params};
 use proptest::prelude::*;
 
 use super::Sysbench;
+use crate::place::task;
 use crate::testing::{captured, damaged, survives};
-use crate::{Figure, Malformed, Tool};
+use crate::{Beside, Figure, Installed, Malformed, Task, Tool};
 
 const CPU: &str = include_str!("captured/1.0.20-debian11-cpu.txt");
 const MEDIAN: &str = include_str!("captured/1.0.20-debian12-cpu-median.txt");
@@ -58,7 +61,7 @@ fn memory_is_in_mib() {
 #[test]
 fn fileio_tells_how_it_read_and_wrote() {
     let f = figure(MIXED);
-    assert_eq!((&*f.kernel, f.params.int("reads")), ("disk.mixed", Some(60)));
+    assert_eq!((&*f.kernel, f.params.int("reads")), ("sysbench.rndrw", Some(60)));
     assert_eq!(f.trials[0].value, (441.84 + 294.56) * 1_048_576.0);
     assert_eq!(f.trials[0].seconds, 1.0003);
     assert_eq!(f.params.int("block_size"), Some(16 << 10));
@@ -88,11 +91,6 @@ fn other_modes_and_flags_have_their_names() {
     let f = with("(none)", "dsync directio");
     assert_eq!(f.params.text("file-extra-flags"), Some("dsync"));
     assert_eq!(f.params.text("direct"), Some("on"));
-    let f = with(
-        "Calling fsync() at the end of test, Enabled.",
-        "Calling fsync() after each write operation.",
-    );
-    assert_eq!(f.params.get("file-fsync-all"), Some(&Param::Flag(true)));
     let merged = "Block size 16KiB\nMerging requests up to 256MiB for sequential IO.";
     assert_eq!(
         with("Block size 16KiB", merged).params.int("file-merged-requests"),
@@ -101,6 +99,45 @@ fn other_modes_and_flags_have_their_names() {
     assert_eq!(with("Block size 16KiB", "Block size 1.9531KiB").params.int("block_size"), None);
     let f = figure(&MIXED.replace("test: 1.50", "test: 1.37"));
     assert_eq!(f.params.int("reads"), None, "57.8 %");
+}
+
+#[test]
+fn flushes_that_are_part_of_the_work_are_no_kernel_of_ours() {
+    let all = "Calling fsync() after each write operation.";
+    let end = "Calling fsync() at the end of test, Enabled.";
+    let f = figure(&HISTOGRAM.replace(end, all));
+    assert_eq!(
+        (&*f.kernel, f.params.get("file-fsync-all")),
+        ("sysbench.rndwr", Some(&Param::Flag(true)))
+    );
+    let f = figure(&HISTOGRAM.replace(end, "").replace("random write test", "random r/w test"));
+    assert_eq!(f.kernel, "disk.mixed", "no word of flushes");
+    let periodic = format!("{end}\nPeriodic FSYNC enabled, calling fsync() each 100 requests.");
+    for (mode, kernel) in [
+        ("sequential rewrite", "sysbench.seqrewr"),
+        ("sequential write (creation)", "sysbench.seqwr"),
+        ("random write", "sysbench.rndwr"),
+        ("random r/w", "sysbench.rndrw"),
+    ] {
+        let text = HISTOGRAM.replace(end, &periodic).replace("random write", mode);
+        assert_eq!(figure(&text).kernel, kernel);
+    }
+    // Reading tests say the same, and flush nothing.
+    assert!(DIRECT.contains("Periodic FSYNC"));
+    assert_eq!(figure(DIRECT).kernel, "disk.seq_read");
+    assert!(refused(&MIXED.replace("fsyncs/s", "fsyncs")).what.contains("'fsyncs/s:'"));
+}
+
+#[test]
+fn a_time_of_zero_is_none() {
+    assert!(figure(MEDIAN).latency.is_some());
+    for (label, value) in [("min:", "0.12"), ("avg:", "0.66"), ("50th percentile:", "0.12")] {
+        let at = MEDIAN.find(label).unwrap();
+        let (head, tail) = MEDIAN.split_at(at);
+        let text = format!("{head}{}", tail.replacen(value, "0.00", 1));
+        assert_ne!(text, MEDIAN);
+        assert_eq!(figure(&text).latency, None, "{label}");
+    }
 }
 
 #[test]
@@ -135,4 +172,68 @@ proptest! {
     fn damage_is_survived(text in prop::sample::select(&ALL[..]).prop_flat_map(damaged)) {
         survives(&Sysbench, &text);
     }
+}
+
+/// The knobs of a sweep; without a knob of pages, which the machine would have a say in.
+fn sweep() -> Params {
+    let params = Params::default().with("op", "read").with("working_set", 1 << 20);
+    params.with("threads", 2).with("isa", "scalar")
+}
+
+fn arguments(task: &Task) -> Result<String, String> {
+    let program = Installed { program: Path::new("/x").to_owned(), version: "1".to_owned() };
+    Sysbench.invocation(&program, task).map(|made| made.arguments.join(" "))
+}
+
+#[test]
+fn beside_a_sweep_it_goes_over_the_same_set_as_often() {
+    let params = sweep();
+    let made = arguments(&task("memory.sweep", &params)).unwrap();
+    assert_eq!(
+        made,
+        "memory --threads=2 --memory-block-size=1048576 --memory-total-size=3999268864 \
+         --memory-oper=read --memory-scope=local --memory-access-mode=seq --time=0 run"
+    );
+    let large = sweep().with("working_set", 8_u64 << 30).with("op", "write");
+    let made = arguments(&task("memory.sweep", &large)).unwrap();
+    assert!(made.contains("--memory-total-size=17179869184 --memory-oper=write"), "{made}");
+    for work in [f64::NAN, f64::INFINITY, 0.0] {
+        let huge = sweep().with("working_set", 1_u64 << 62);
+        let made = arguments(&Task { work, ..task("memory.sweep", &huge) }).unwrap();
+        assert!(made.contains("--memory-total-size=9223372036854775807 "), "{work}: {made}");
+    }
+    assert!(Sysbench.takes(&task("memory.sweep", &large)) > 17.0);
+    assert!(Sysbench.takes(&task("memory.sweep", &params)) < 1.0);
+}
+
+#[test]
+fn what_it_does_otherwise_is_refused() {
+    let why = |name: &str, value: Param| {
+        let params = sweep().with(name, value);
+        arguments(&task("memory.sweep", &params)).unwrap_err()
+    };
+    assert!(why("op", "copy".into()).contains("does not copy"));
+    assert!(why("isa", "avx2".into()).contains("isa=scalar"));
+    assert!(why("working_set", Param::Int(3 << 20)).contains("power of two"));
+    assert!(why("working_set", Param::Int(0)).contains("power of two"));
+    assert!(why("working_set", Param::Int(1 << 19)).contains("small blocks"));
+    assert!(why("threads", Param::Int(3)).contains("do not fit"));
+    for kernel in ["memory.seq_write", "memory.seq_read", "disk.rand_read", "cpu.iops"] {
+        assert_eq!(Sysbench.counts(kernel), None);
+    }
+    assert!(Sysbench.counts("memory.sweep").is_some());
+}
+
+#[test]
+fn its_block_is_a_sweeps_working_set() {
+    let of = |op: &str, text: &str| {
+        let params = sweep().with("op", op);
+        Sysbench.figure(&task("memory.sweep", &params), captured(&Sysbench, text))
+    };
+    let f = of("write", WRITE).unwrap();
+    assert_eq!((&*f.kernel, f.params.int("working_set")), ("memory.sweep", Some(1 << 20)));
+    assert_eq!((f.params.get("block_size"), f.params.text("op")), (None, Some("write")));
+    assert_eq!(f.trials[0].value, 14_691.43 * 1_048_576.0);
+    assert!(of("read", READ).is_some());
+    assert_eq!((of("read", WRITE), of("write", CPU)), (None, None));
 }

@@ -1,5 +1,9 @@
 //! Raw trials, one a row, for spreadsheets and statistics programs.
 //!
+//! Where other tools ran beside a point, their trials follow its own, and columns say whose each
+//! is: `proofmark`, or the tool's name with its version and command line. The knobs of such a row
+//! are those of the point; the verdict is that of the tool's number.
+//!
 //! The unit of `value` and `work` is in a column of its own, since one file holds
 //! several kernels; every other column names its unit at the end of its name. A
 //! measurement without trials has one row that says why. RFC 4180; text that a
@@ -7,12 +11,14 @@
 //! ("CSV Injection") advises.
 
 mod network;
+mod reference;
 mod solution;
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{FileState, Measurement, Run, Trial, Unit};
 
+use self::reference::Whose;
 use crate::view::{clean, trial_iops, why_no_trials};
 use crate::{Format, Options, RenderError};
 
@@ -93,6 +99,10 @@ impl Format for Csv {
             run.measurements.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
+        let shared = reference::any(run);
+        if shared {
+            header.extend(reference::COLUMNS.map(str::to_owned));
+        }
         header.extend(knobs.iter().map(|k| guarded(k)));
         header.extend(TRIAL.iter().chain(&CONDITIONS).chain(&DISK).map(|s| (*s).to_owned()));
         header.extend(network::columns());
@@ -100,11 +110,14 @@ impl Format for Csv {
         header.push("missing".to_owned());
         writer.write_record(&header).map_err(failed)?;
         for m in &run.measurements {
+            let ours = shared.then(|| Whose::ours(run));
             if m.trials.is_empty() {
-                writer.write_record(row(m, &knobs, None)).map_err(failed)?;
+                writer.write_record(row(m, &knobs, ours, None)).map_err(failed)?;
             }
-            for numbered in m.trials.iter().enumerate() {
-                writer.write_record(row(m, &knobs, Some(numbered))).map_err(failed)?;
+            let own = m.trials.iter().enumerate().map(|t| (ours, Shot::of(t)));
+            let theirs = m.references.iter().flat_map(reference::shots);
+            for (whose, shot) in own.chain(theirs) {
+                writer.write_record(row(m, &knobs, whose, Some(shot))).map_err(failed)?;
             }
         }
         let bytes = writer.into_inner().map_err(|e| RenderError::Csv(e.to_string()))?;
@@ -116,49 +129,67 @@ fn failed(error: ::csv::Error) -> RenderError {
     RenderError::Csv(error.to_string())
 }
 
+/// One trial of a row.
+struct Shot<'a> {
+    /// From 0.
+    at: usize,
+    value: f64,
+    /// All else that is known of it.
+    trial: Option<&'a Trial>,
+}
+
+impl<'a> Shot<'a> {
+    fn of((at, trial): (usize, &'a Trial)) -> Self {
+        Self { at, value: trial.value, trial: Some(trial) }
+    }
+}
+
 /// One record; without a trial, one that says why there is none.
-fn row(m: &Measurement, knobs: &BTreeSet<&str>, trial: Option<(usize, &Trial)>) -> Vec<String> {
+fn row(
+    m: &Measurement,
+    knobs: &BTreeSet<&str>,
+    whose: Option<Whose>,
+    shot: Option<Shot>,
+) -> Vec<String> {
     let mut out = vec![guarded(&m.kernel), m.subsystem.to_string()];
+    out.extend(whose.into_iter().flat_map(|w| w.cells()));
     out.extend(
         knobs.iter().map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))),
     );
+    let verdict = whose.and_then(|w| w.verdict).unwrap_or(m.verdict);
+    let trial = shot.as_ref().and_then(|s| s.trial);
+    out.extend([
+        shot.as_ref().map_or_else(String::new, |s| (s.at + 1).to_string()),
+        number(shot.as_ref().map(|s| s.value)),
+        m.unit.to_string(),
+        number(shot.as_ref().and_then(|s| trial_iops(m, s.value))),
+        number(trial.map(|t| t.seconds)),
+        number(trial.map(|t| t.work)),
+        work_unit(m.unit).to_owned(),
+        number(trial.and_then(|t| t.moved)),
+        number(trial.and_then(|t| t.background)),
+        trial.map_or_else(String::new, |t| t.started.to_string()),
+        verdict.to_string(),
+    ]);
     match trial {
-        Some((index, t)) => {
-            out.extend([
-                (index + 1).to_string(),
-                number(Some(t.value)),
-                m.unit.to_string(),
-                number(trial_iops(m, t)),
-                number(Some(t.seconds)),
-                number(Some(t.work)),
-                work_unit(m.unit).to_owned(),
-                number(t.moved),
-                number(t.background),
-                t.started.to_string(),
-                m.verdict.to_string(),
-            ]);
+        Some(t) => {
             out.extend(conditions(t));
             out.extend(disk(t));
             out.extend(network::cells(t));
             out.extend(solution::cells(t));
-            out.push(String::new());
         }
         None => {
-            let mut empty = vec![String::new(); TRIAL.len()];
-            empty[2] = m.unit.to_string();
-            empty[6] = work_unit(m.unit).to_owned();
-            empty[10] = m.verdict.to_string();
-            out.extend(empty);
-            out.extend(std::iter::repeat_n(
-                String::new(),
-                CONDITIONS.len()
-                    + DISK.len()
-                    + network::columns().count()
-                    + solution::COLUMNS.len(),
-            ));
-            out.push(guarded(&why_no_trials(m)));
+            let columns = CONDITIONS.len()
+                + DISK.len()
+                + network::columns().count()
+                + solution::COLUMNS.len();
+            out.extend(std::iter::repeat_n(String::new(), columns));
         }
     }
+    out.push(match shot {
+        Some(_) => String::new(),
+        None => guarded(&why_no_trials(m)),
+    });
     out
 }
 

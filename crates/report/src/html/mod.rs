@@ -72,6 +72,7 @@ struct Charts {
     lines: Vec<Chart>,
     bars: Vec<Chart>,
     latency: Vec<Chart>,
+    beside: Vec<Chart>,
 }
 
 impl Charts {
@@ -79,6 +80,7 @@ impl Charts {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
+        let beside = |(i, c)| chart::beside(c, &format!("chart-{at}-beside-{i}"));
         let timed = kernel.curves.iter().chain(&kernel.distribution);
         let spots = kernel.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
         let bars = kernel.bars.iter().flat_map(|b| &b.bars);
@@ -88,6 +90,13 @@ impl Charts {
             lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
             bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
             latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
+            beside: kernel
+                .references
+                .charts
+                .iter()
+                .enumerate()
+                .map(beside)
+                .collect::<Result<_, _>>()?,
         })
     }
 }

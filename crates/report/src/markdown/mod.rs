@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 use proofmark_model::Run;
 
-use crate::view::{Cell, FindingGroup, KernelView, Table, View, severity_mark, stop, verdict_mark};
+use crate::view::{
+    Cell, FindingGroup, KernelView, References, Table, View, severity_mark, stop, verdict_mark,
+};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -46,6 +48,7 @@ impl Format for Markdown {
             headline(&mut out, kernel);
         }
         out.push('\n');
+        table(&mut out, &view.beside);
         for sentence in &view.lacking {
             line(&mut out, &escape(sentence));
         }
@@ -166,9 +169,11 @@ fn section(out: &mut String, kernel: &KernelView) {
         line(out, &escape(sentence));
     }
     let solves = &kernel.solves.summary;
-    for t in [&kernel.table, solves, &kernel.references, &kernel.latency, &kernel.datagrams] {
-        table(out, t);
-    }
+    table(out, &kernel.table);
+    table(out, solves);
+    beside(out, &kernel.references);
+    table(out, &kernel.latency);
+    table(out, &kernel.datagrams);
     table(out, &kernel.witnesses);
     for t in kernel.ends.iter().chain(&kernel.reciprocal).chain(&kernel.published) {
         table(out, t);
@@ -190,6 +195,24 @@ fn section(out: &mut String, kernel: &KernelView) {
         }
         out.push('\n');
         table(out, &d.table);
+    }
+}
+
+/// Other tools: the rows, and what each counts and how it was run.
+fn beside(out: &mut String, references: &References) {
+    table(out, &references.table);
+    for t in &references.told {
+        let _ = writeln!(out, "- {}", escape(&t.sentence()));
+        for c in &t.commands {
+            let at = if c.at.is_empty() { String::new() } else { format!("{}: ", c.at) };
+            let _ = writeln!(out, "  - {}", escape(&format!("{at}{}", c.line)));
+        }
+    }
+    if !references.told.is_empty() {
+        out.push('\n');
+    }
+    for sentence in &references.lacking {
+        line(out, &escape(sentence));
     }
 }
 

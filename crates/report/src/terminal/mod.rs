@@ -15,7 +15,7 @@ use proofmark_model::Run;
 
 pub use self::machine::host;
 use self::paint::Paint;
-use crate::view::{FindingGroup, Headline, KernelView, Roofline, Table, Term, View};
+use crate::view::{FindingGroup, Headline, KernelView, References, Roofline, Table, Term, View};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -132,6 +132,11 @@ impl Page {
         for kernel in &view.kernels {
             self.summary(kernel, widest);
         }
+        if !view.beside.rows.is_empty() {
+            self.blank();
+            self.wrap("", 0, &view.beside.caption);
+            self.table(&view.beside);
+        }
         if !view.lacking.is_empty() {
             self.blank();
         }
@@ -171,13 +176,13 @@ impl Page {
         if kernel.matrix.is_some() {
             self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
         }
-        let more = [&kernel.references, &kernel.latency, &kernel.datagrams];
-        for table in kernel.solves.brief.iter().chain(more).chain(&kernel.reciprocal) {
-            if !table.rows.is_empty() {
-                self.blank();
-                self.wrap("", 0, &table.caption);
-                self.table(table);
-            }
+        for table in &kernel.solves.brief {
+            self.captioned(table);
+        }
+        self.beside(&kernel.references);
+        let more = [&kernel.latency, &kernel.datagrams].into_iter();
+        for table in more.chain(&kernel.reciprocal) {
+            self.captioned(table);
         }
         if !kernel.solves.left_out.is_empty() {
             self.wrap("", 0, &kernel.solves.left_out);
@@ -186,6 +191,31 @@ impl Page {
             self.blank();
         }
         for sentence in &kernel.sentences {
+            self.wrap("", 0, sentence);
+        }
+    }
+
+    /// A table under its caption, if it has rows.
+    fn captioned(&mut self, table: &Table) {
+        if !table.rows.is_empty() {
+            self.blank();
+            self.wrap("", 0, &table.caption);
+            self.table(table);
+        }
+    }
+
+    /// Other tools: few rows, and what each counts.
+    fn beside(&mut self, references: &References) {
+        self.captioned(&references.brief);
+        if !references.left_out.is_empty() {
+            self.wrap("", 0, &references.left_out);
+        }
+        for tool in references.told.iter().filter(|t| !t.counts.is_empty()) {
+            self.wrap("", 2, &tool.sentence());
+        }
+        // What had no tool at all is said where there is room.
+        let lacking = references.lacking.iter().filter(|_| !references.brief.rows.is_empty());
+        for sentence in lacking {
             self.wrap("", 0, sentence);
         }
     }

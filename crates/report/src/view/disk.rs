@@ -1,7 +1,7 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use proofmark_model::{FileState, Measurement, Param, Subsystem, Trial, Unit};
+use proofmark_model::{FileState, Measurement, Param, Subsystem, Unit};
 
 use super::latency;
 use super::num::{Scale, percent};
@@ -106,9 +106,9 @@ pub fn chart_iops<'a>(
     move |m| iops(m).map(|scale| if most > DIGITS { scale.thousands() } else { scale })
 }
 
-/// I/Os a second in a trial.
-pub fn trial_iops(m: &Measurement, t: &Trial) -> Option<f64> {
-    iops(m).map(|scale| scale.scaled(t.value)).filter(|v| v.is_finite())
+/// I/Os a second in a trial of this value.
+pub fn trial_iops(m: &Measurement, value: f64) -> Option<f64> {
+    iops(m).map(|scale| scale.scaled(value)).filter(|v| v.is_finite())
 }
 
 /// Bytes that the devices moved as a share of those asked for: the median over the trials.

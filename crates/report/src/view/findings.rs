@@ -27,9 +27,11 @@ pub struct Place {
 pub struct FindingGroup {
     /// Id of the check.
     pub check: String,
+    /// The tool whose number it was found in; `None` where it is ours.
+    pub tool: Option<String>,
     /// How much it weighs.
     pub severity: Severity,
-    /// The cause, as found at the first place.
+    /// The cause, as found at the first place, after the tool's name if it is a tool's.
     pub message: String,
     /// That as a sentence, and whether the other places have messages of their own.
     pub sentence: String,
@@ -43,6 +45,23 @@ pub struct FindingGroup {
     pub places: Vec<Place>,
 }
 
+/// A finding and where it was made.
+struct Found<'a> {
+    /// The kernel, or `the host`.
+    place: String,
+    /// Its point; empty where there is none.
+    at: String,
+    /// The tool whose number it is.
+    tool: Option<String>,
+    finding: &'a Finding,
+}
+
+impl<'a> Found<'a> {
+    fn of(place: &str, finding: &'a Finding) -> Self {
+        Self { place: place.to_owned(), at: String::new(), tool: None, finding }
+    }
+}
+
 /// Signs and words of the severities.
 pub fn severity_mark(severity: Severity) -> &'static str {
     match severity {
@@ -54,13 +73,9 @@ pub fn severity_mark(severity: Severity) -> &'static str {
 
 /// All findings of a run: worst first, then those at most places.
 pub fn all(run: &Run) -> Vec<FindingGroup> {
-    let mut found: Vec<(String, String, &Finding)> = Vec::new();
-    for f in &run.findings {
-        found.push(("the run".to_owned(), String::new(), f));
-    }
-    for f in &run.host.findings {
-        found.push(("the host".to_owned(), String::new(), f));
-    }
+    let mut found: Vec<Found> = Vec::new();
+    found.extend(run.findings.iter().map(|f| Found::of("the run", f)));
+    found.extend(run.host.findings.iter().map(|f| Found::of("the host", f)));
     let groups = super::kernel::groups(run);
     for group in &groups {
         found.extend(of_group(group));
@@ -70,8 +85,7 @@ pub fn all(run: &Run) -> Vec<FindingGroup> {
 
 /// The findings about the machine itself.
 pub fn of_host(host: &Host) -> Vec<FindingGroup> {
-    let found: Vec<_> =
-        host.findings.iter().map(|f| ("the host".to_owned(), String::new(), f)).collect();
+    let found: Vec<Found> = host.findings.iter().map(|f| Found::of("the host", f)).collect();
     gather(&found)
 }
 
@@ -80,43 +94,55 @@ pub fn of_kernel(group: &Group) -> Vec<FindingGroup> {
     gather(&of_group(group).collect::<Vec<_>>())
 }
 
-fn of_group<'a>(group: &'a Group) -> impl Iterator<Item = (String, String, &'a Finding)> {
+/// Those in our numbers and in those of the tools beside them.
+fn of_group<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
     group.all.iter().flat_map(move |m| {
         let at = group.short(m);
-        m.findings.iter().map(move |f| (clean(group.id), at.clone(), f))
+        let ours = m.findings.iter().map(|f| (None, f));
+        let theirs = m.references.iter().flat_map(|r| r.findings.iter().map(move |f| (Some(r), f)));
+        ours.chain(theirs).map(move |(reference, finding)| Found {
+            place: clean(group.id),
+            at: at.clone(),
+            tool: reference.map(|r| clean(&r.tool)),
+            finding,
+        })
     })
 }
 
-fn gather(found: &[(String, String, &Finding)]) -> Vec<FindingGroup> {
-    type Key<'a> = (Severity, &'a str, &'a str);
-    let mut groups: BTreeMap<Key, Vec<&(String, String, &Finding)>> = BTreeMap::new();
+fn gather(found: &[Found]) -> Vec<FindingGroup> {
+    type Key<'a> = (Severity, Option<&'a str>, &'a str, &'a str);
+    let mut groups: BTreeMap<Key, Vec<&Found>> = BTreeMap::new();
     for item in found {
-        let f = item.2;
-        groups.entry((f.severity, &f.check, &f.advice)).or_default().push(item);
+        let f = item.finding;
+        let key = (f.severity, item.tool.as_deref(), &*f.check, &*f.advice);
+        groups.entry(key).or_default().push(item);
     }
     let mut out: Vec<FindingGroup> = groups.into_values().filter_map(|i| group(&i)).collect();
     out.sort_by(|a, b| {
         b.severity
             .cmp(&a.severity)
+            .then(a.tool.is_some().cmp(&b.tool.is_some()))
             .then(b.places.len().cmp(&a.places.len()))
             .then(a.check.cmp(&b.check))
     });
     out
 }
 
-fn group(items: &[&(String, String, &Finding)]) -> Option<FindingGroup> {
-    let (_, _, first) = items.first()?;
-    let places = items.iter().map(|(kernel, at, f)| Place {
-        at: if at.is_empty() { kernel.clone() } else { format!("{kernel}: {at}") },
-        message: clean(&f.message),
-        evidence: f
+fn group(items: &[&Found]) -> Option<FindingGroup> {
+    let (tool, first) = items.first().map(|i| (i.tool.clone(), i.finding))?;
+    let places = items.iter().map(|i| Place {
+        at: if i.at.is_empty() { i.place.clone() } else { format!("{}: {}", i.place, i.at) },
+        message: clean(&i.finding.message),
+        evidence: i
+            .finding
             .evidence
             .iter()
             .map(|(name, value)| clean(&format!("{name} = {}", evidence(value))))
             .collect(),
     });
-    let message = clean(&first.message);
-    let uniform = items.iter().all(|(_, _, f)| f.message == first.message);
+    let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
+    let message = format!("{whose}{}", clean(&first.message));
+    let uniform = items.iter().all(|i| i.finding.message == first.message);
     let like = if uniform { "" } else { "; alike at the others" };
     let sentence = match message.strip_suffix('.') {
         Some(open) => format!("{open}{like}."),
@@ -124,6 +150,7 @@ fn group(items: &[&(String, String, &Finding)]) -> Option<FindingGroup> {
     };
     Some(FindingGroup {
         check: clean(&first.check),
+        tool,
         severity: first.severity,
         message,
         sentence,
@@ -135,10 +162,10 @@ fn group(items: &[&(String, String, &Finding)]) -> Option<FindingGroup> {
 }
 
 /// Few places by name, of more the points of each kernel counted.
-fn whereabouts(items: &[&(String, String, &Finding)]) -> String {
+fn whereabouts(items: &[&Found]) -> String {
     let mut by_kernel: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (kernel, at, _) in items {
-        by_kernel.entry(kernel).or_default().push(at);
+    for item in items {
+        by_kernel.entry(&item.place).or_default().push(&item.at);
     }
     let parts: Vec<String> = by_kernel
         .iter()

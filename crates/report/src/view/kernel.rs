@@ -11,6 +11,7 @@ use super::headline::{self, Headline};
 use super::label::{Group, title, why_missing, why_no_interval, why_no_trials};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
+use super::references::{self, References};
 use super::series::{self, BarChart, LineChart};
 use super::solves::{self, Solves};
 use super::table::{Cell, Table};
@@ -67,8 +68,8 @@ pub struct KernelView {
     pub lines: Vec<LineChart>,
     /// Bars by instruction set against their ceiling.
     pub bars: Vec<BarChart>,
-    /// Own number against trusted tools; empty without one.
-    pub references: Table,
+    /// Own number against tools that people already trust; empty without one.
+    pub references: References,
     /// Percentiles of single operations; empty without any.
     pub latency: Table,
     /// Their distributions.
@@ -92,7 +93,7 @@ pub struct KernelView {
 impl KernelView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let all = [&self.table, &self.latency, &self.datagrams].into_iter();
+        let all = [&self.table, &self.references.table, &self.latency, &self.datagrams].into_iter();
         all.chain(&self.ends)
             .chain(&self.reciprocal)
             .chain([&self.solves.summary])
@@ -134,7 +135,7 @@ fn view(group: &Group) -> KernelView {
         reciprocal: published::reciprocal(group),
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
-        references: references(group, &scale),
+        references: references::of(group, &scale),
         latency: latency::table(group),
         distribution: latency::distribution(group),
         curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
@@ -316,7 +317,8 @@ pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
     Cell { note, ..Cell::verdict(m.verdict) }
 }
 
-fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
+/// The median as a cell shows it.
+pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
     summary.and_then(|s| scale.number(s.median))
 }
 
@@ -329,36 +331,12 @@ pub fn why_no_ceiling(m: &Measurement) -> String {
 }
 
 /// Why there is no efficiency.
-fn why_no_efficiency(m: &Measurement) -> String {
+pub fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),
         (_, None) => why_no_ceiling(m),
         _ => why_missing(m, "efficiency", "no efficiency, and no reason recorded"),
     }
-}
-
-fn references(group: &Group, scale: &Scale) -> Table {
-    let mut table = keyed(group, caption(group, "against tools that people already trust"), &[])
-        .column("tool")
-        .column("version")
-        .measured("its median", scale.label())
-        .number("ours / theirs")
-        .number("95 % interval");
-    for m in &group.all {
-        for r in &m.references {
-            let mut cells = keys(group, m, &mut table, &[]);
-            cells.push(Cell::text(clean(&r.tool)));
-            cells.push(Cell::text(clean(&r.version)));
-            let finite = || "not a finite number".to_owned();
-            cells.push(table.maybe(scale.number(r.value), finite));
-            let ratio = r.ratio.median;
-            cells.push(table.maybe(ratio.is_finite().then(|| format!("{ratio:.3}")), finite));
-            let interval = r.ratio.ci95.map(|[a, b]| format!("{a:.3}–{b:.3}"));
-            cells.push(table.maybe(interval, || "fewer than 6 pairs".to_owned()));
-            table.push(cells);
-        }
-    }
-    table
 }
 
 fn witnesses(group: &Group) -> Table {

@@ -26,6 +26,7 @@ mod method;
 mod network;
 mod num;
 mod published;
+mod references;
 mod roofline;
 mod saturation;
 mod sentences;
@@ -47,8 +48,12 @@ pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
+pub use references::{Command, References, Told};
 pub use roofline::{Dot, Peak, Roofline, Slope};
-pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
+pub use series::{
+    Bar, BarChart, BesideBar, BesideChart, BesidePoint, Limit, LineChart, Mark, Rule, Series, Spot,
+    Tick,
+};
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
@@ -70,6 +75,8 @@ pub struct View {
     pub trust: Trust,
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
+    /// The headline's points beside tools that people trust; without rows where none ran.
+    pub beside: Table,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
     /// What has no ceiling at all, and why; a sentence each.
@@ -108,6 +115,7 @@ impl View {
     pub fn of(run: &Run) -> Self {
         let groups = kernel::groups(run);
         let glances = glance::tables(run);
+        let beside = glance::beside(&groups);
         let mut kernels = kernel::all(&groups);
         detail::refer(&mut kernels);
         let roofline = roofline::of(run);
@@ -116,8 +124,9 @@ impl View {
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run),
-            terms: terms(&glances, &kernels, roofline.as_ref()),
+            terms: terms(glances.iter().chain([&beside]), &kernels, roofline.as_ref()),
             glances,
+            beside,
             kernels,
             lacking: derivation::lacking(&groups),
             roofline,
@@ -127,9 +136,9 @@ impl View {
         }
     }
 
-    /// Findings that a reader must know first: those above a note.
+    /// Findings that a reader must know first: those above a note, and in our own numbers.
     pub fn worst_findings(&self) -> impl Iterator<Item = &FindingGroup> {
-        self.findings.iter().filter(|f| f.severity > Severity::Note)
+        self.findings.iter().filter(|f| f.severity > Severity::Note && f.tool.is_none())
     }
 }
 
@@ -238,9 +247,12 @@ fn trust(run: &Run) -> Trust {
 }
 
 /// What the columns of these tables mean, each term once.
-fn terms(glances: &[Table], kernels: &[KernelView], roofline: Option<&Roofline>) -> Vec<Term> {
+fn terms<'a>(
+    glances: impl Iterator<Item = &'a Table>,
+    kernels: &'a [KernelView],
+    roofline: Option<&'a Roofline>,
+) -> Vec<Term> {
     let tables = glances
-        .iter()
         .chain(kernels.iter().flat_map(KernelView::explained))
         .chain(roofline.map(|r| &r.table));
     let mut out: Vec<Term> = Vec::new();

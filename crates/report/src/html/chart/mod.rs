@@ -6,6 +6,7 @@
 
 mod axis;
 mod bars;
+mod beside;
 mod canvas;
 mod frame;
 mod latency;
@@ -17,7 +18,10 @@ use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::RenderError;
-use crate::view::{BarChart, LatencyChart, LineChart, Roofline};
+use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline};
+
+/// What the gap in a bar is.
+const CUT: &str = "A bar with a gap: it does not stand and goes on beyond the axis.";
 
 /// A chart on the page.
 #[derive(Debug, Clone, Serialize)]
@@ -76,6 +80,22 @@ pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
         title: chart.title.clone(),
         legend: Vec::new(),
         key: String::new(),
+        left_out: chart.left_out.clone(),
+    })
+}
+
+/// Our numbers, those of other tools and the ceilings.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn beside(chart: &BesideChart, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
+    let inside = beside::draw(chart).map_err(failed)?;
+    Ok(Chart {
+        svg: element(&inside, beside::size(chart), id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: Vec::new(),
+        key: if beside::cut(chart) { CUT.to_owned() } else { String::new() },
         left_out: chart.left_out.clone(),
     })
 }
@@ -163,7 +183,7 @@ fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Bar, Mark, Rule, Series, Spot, Tick};
+    use crate::view::{Bar, BesideBar, BesidePoint, Limit, Mark, Rule, Series, Spot, Tick};
 
     fn mark(value: f64) -> Mark {
         Mark {
@@ -238,6 +258,39 @@ mod tests {
     }
 
     #[test]
+    fn an_invalid_number_does_not_stretch_the_axis() {
+        let bar = |value, verdict| Bar {
+            name: "<b>".into(),
+            mark: Mark { verdict, ceiling: None, ..mark(value) },
+            efficiency: None,
+        };
+        let drawn = |verdict, value| {
+            let bars = [bar(5.0, Verdict::Valid), bar(value, verdict)];
+            let bars = bars.into_iter().enumerate().map(|(who, bar)| BesideBar { who, bar });
+            let ceiling = Some(Limit { value: 6.0, text: "6".into() });
+            let point = BesidePoint { name: "&".into(), bars: bars.collect(), ceiling };
+            let chart = BesideChart {
+                title: String::new(),
+                description: String::new(),
+                unit: "<u>".into(),
+                points: vec![point],
+                left_out: String::new(),
+            };
+            beside(&chart, "c").unwrap()
+        };
+        let cut = drawn(Verdict::Invalid, 900.0);
+        assert_eq!(cut.key, CUT);
+        assert!(cut.svg.lines().all(|l| l.trim() != "1000") && cut.svg.contains("var(--page)"));
+        assert!(drawn(Verdict::Suspect, 900.0).svg.lines().any(|l| l.trim() == "1000"));
+        assert_eq!(drawn(Verdict::Suspect, 900.0).key, "");
+        assert_eq!(drawn(Verdict::Invalid, 4.0).key, "");
+        for value in [0.0, -5.0, 1e-300, 9e6, -9e6] {
+            let svg = drawn(Verdict::Invalid, value).svg;
+            assert!(!svg.contains("NaN") && !svg.contains("<b>") && !svg.contains("\"#"));
+        }
+    }
+
+    #[test]
     fn any_value_on_the_axis_can_be_drawn() {
         for value in [0.0, -5.0, 1e-300, 9e6, -9e6] {
             for log in [false, true] {
@@ -255,6 +308,14 @@ mod tests {
             let svg = bars(&chart, "c").unwrap().svg;
             assert!(!svg.contains("NaN"));
         }
+        let empty = BesideChart {
+            title: String::new(),
+            description: String::new(),
+            unit: String::new(),
+            points: vec![],
+            left_out: String::new(),
+        };
+        assert!(beside(&empty, "c").is_ok());
         assert!(lines(&chart(&[], false), "c").is_ok() && lines(&chart(&[], true), "c").is_ok());
     }
 }

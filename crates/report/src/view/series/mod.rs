@@ -7,6 +7,7 @@
 
 mod across;
 mod bars;
+mod beside;
 mod knobs;
 mod lines;
 mod panels;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
+pub use self::beside::{BesideBar, BesideChart, BesidePoint, Limit, beside};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
 use super::disk::{fall, fall_phrase, way};
 use super::label::Group;

@@ -1,0 +1,214 @@
+//! A tool that is a line of shell, beside a measurement that is made up.
+
+use proofmark_model::Unit;
+use proofmark_reference::{Beside, Invocation, Malformed, Output};
+
+use super::*;
+
+/// Prints a rate; its arguments are a script.
+struct Shell(&'static str);
+
+impl Tool for Shell {
+    fn id(&self) -> &'static str {
+        "shell"
+    }
+
+    fn title(&self) -> &'static str {
+        "a line of shell"
+    }
+
+    fn about(&self) -> &'static str {
+        "For tests."
+    }
+
+    fn recognises(&self, _: &str) -> bool {
+        false
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
+        let trial = Trial { value, ..trial(0.0) };
+        let spec = find("cpu.flops").unwrap().spec();
+        let figure = Figure {
+            kernel: "cpu.flops".into(),
+            title: String::new(),
+            subsystem: spec.subsystem,
+            unit: spec.unit,
+            better: spec.better,
+            params: Params::default().with("told", 7),
+            trials: vec![trial],
+            latency: None,
+        };
+        Ok(Output { version: None, started: None, figures: vec![figure] })
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
+}
+
+impl Beside for Shell {
+    fn installed(&self) -> Option<Installed> {
+        Some(Installed { program: "/bin/sh".into(), version: "1.5".to_owned() })
+    }
+
+    fn package(&self) -> &'static str {
+        "Debian: dash"
+    }
+
+    fn counts(&self, _: &str) -> Option<&'static str> {
+        Some("what it likes")
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        if task.work < 1.0 {
+            return Err("there is no work".to_owned());
+        }
+        let script = format!("{}; : {}", self.0, task.work);
+        Ok(Invocation { arguments: vec!["-c".to_owned(), script], ..Invocation::default() })
+    }
+
+    fn takes(&self, _: &Task) -> f64 {
+        0.01
+    }
+}
+
+fn trial(value: f64) -> Trial {
+    Trial {
+        value,
+        seconds: 1.0,
+        work: value,
+        moved: None,
+        background: None,
+        started: Timestamp::default(),
+        conditions: Conditions::default(),
+        device: None,
+        file: None,
+        network: None,
+        solution: None,
+    }
+}
+
+fn machine() -> Machine {
+    // Without what puts it on its CPUs: this is not the program, but its tests.
+    let wrapper = ["sh", "-c", r#"[ "$1" = --cpu=0 ] && shift 2 && exec "$@""#, "sh"];
+    let wrapper = wrapper.map(OsString::from).into();
+    Machine { wrapper, cpus: vec![0], cpu_stat: vec![], disk_path: None, devices: vec![] }
+}
+
+fn missing() -> NoReference {
+    NoReference {
+        refused: vec![("hpl".to_owned(), "too long".to_owned())],
+        why: "because".to_owned(),
+    }
+}
+
+/// Our trials in turn with those of the tool, at most so many, on a machine.
+fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f64) {
+    let (machine, stop) = (machine(), Stop::default());
+    let installed = tool.installed().unwrap();
+    let mut tools = Tools {
+        machine: &machine,
+        stop: &stop,
+        own_time: OwnTime::default(),
+        pairs: BTreeMap::from([(3, vec![Pairs::new(tool, installed, most)])]),
+        missing: BTreeMap::from([(3, missing())]),
+        file: None,
+    };
+    let spec = find("cpu.flops").unwrap().spec();
+    let mut m = Measurement::new(spec, Params::default().with("threads", 1));
+    for value in ours {
+        m.trials.push(trial(*value));
+        tools.repeat(2, &m, &|_| panic!("no tool runs beside point 2"));
+        tools.repeat(3, &m, &|name| assert_eq!(name, "shell"));
+    }
+    let away = tools.own_time.0.get();
+    (tools.fill(3, m), away)
+}
+
+#[test]
+fn each_trial_is_repeated_and_the_ratio_is_taken_pair_by_pair() {
+    static TOOL: Shell = Shell("sleep 0.02; echo 50");
+    let (m, away) = repeated(&TOOL, &[100.0, 50.0, 100.0, 100.0, 200.0, 100.0], 8);
+    let [r] = &m.references[..] else { panic!("{:?}", m.findings) };
+    assert_eq!(
+        (r.tool.as_str(), r.version.as_str(), r.counts.as_str()),
+        ("shell", "1.5", "what it likes")
+    );
+    assert_eq!((r.trials.as_slice(), r.value), (&[50.0; 6][..], 50.0));
+    assert_eq!((r.ratio.median, r.ratio.ci95), (2.0, Some([1.0, 4.0])));
+    assert_eq!((r.evidence.len(), r.params.int("told")), (6, Some(7)));
+    assert!(
+        r.evidence[0].conditions.steal_s.is_some() && r.evidence[0].started > Timestamp::default()
+    );
+    assert!(r.command.starts_with("sh -c 'sleep 0.02; echo 50; : "), "{}", r.command);
+    assert!(away > 0.12, "the clock of the budget stood still for {away} s");
+    assert!(m.findings.is_empty());
+    assert_eq!(m.missing, BTreeMap::from([("references.hpl".to_owned(), "too long".to_owned())]));
+}
+
+#[test]
+fn no_more_pairs_than_planned() {
+    static TOOL: Shell = Shell("echo 50");
+    let (m, _) = repeated(&TOOL, &[1.0; 5], 3);
+    assert_eq!(m.references[0].trials.len(), 3);
+    assert_eq!(m.references[0].ratio.ci95, None, "3 pairs carry none");
+}
+
+#[test]
+fn a_tool_that_fails_is_told_and_costs_nothing_else() {
+    static FAILS: Shell = Shell("echo broken >&2; exit 9");
+    static BABBLES: Shell = Shell("echo hello");
+    static NAUGHT: Shell = Shell("echo 0");
+    static INFINITE: Shell = Shell("echo inf");
+    for (tool, why) in [
+        (&FAILS, "it ended with status 9: broken"),
+        (&BABBLES, "its output: "),
+        (&NAUGHT, "its figure is 0"),
+        (&INFINITE, "its figure is inf"),
+    ] {
+        let (m, _) = repeated(tool, &[1.0, 1.0], 8);
+        assert!(m.references.is_empty());
+        let [finding] = &m.findings[..] else { panic!("{why}: {:?}", m.findings) };
+        assert!(finding.message.contains(why), "{}", finding.message);
+        assert_eq!((finding.check.as_ref(), finding.severity), (FAILED, Severity::Note));
+        assert_eq!(m.missing["references"], "because");
+    }
+    static REFUSES: Shell = Shell("echo 1");
+    let (m, _) = repeated(&REFUSES, &[0.5], 8);
+    assert!(m.findings[0].message.contains("there is no work"), "{:?}", m.findings);
+}
+
+#[test]
+fn what_it_measured_before_it_failed_stays() {
+    let file = std::env::temp_dir().join(format!("proofmark-beside-{}", std::process::id()));
+    let script = format!("[ -e {0} ] && exit 3; : > {0}; echo 4", file.display());
+    let tool: &'static Shell = Box::leak(Box::new(Shell(Box::leak(script.into_boxed_str()))));
+    let (m, _) = repeated(tool, &[4.0, 4.0, 4.0], 8);
+    let _ = std::fs::remove_file(&file);
+    assert_eq!(m.references[0].trials, [4.0]);
+    assert!(m.findings[0].message.contains("status 3"), "{:?}", m.findings);
+}
+
+#[test]
+fn a_figure_in_another_unit_is_none_of_this_work() {
+    static TOOL: Shell = Shell("echo 5");
+    let output = TOOL.parse("5").unwrap();
+    let spec = find("memory.latency").unwrap().spec();
+    let m = Measurement::new(spec, Params::default());
+    assert_eq!(m.unit, Unit::Second);
+    let why = trial_of(&output.figures[0], &m).unwrap_err();
+    assert_eq!(why, "its figure is in FLOP/s, not in s");
+}
+
+#[test]
+fn a_timed_part_has_its_share_of_what_happened_in_the_whole_run() {
+    let (steal_s, swapped_pages) = (Some(0.4), Some(3));
+    let whole = Conditions { steal_s, swapped_pages, ..Conditions::default() };
+    let of = |part| share_of(&whole, part);
+    assert_eq!(
+        (of(0.25).steal_s, of(0.25).throttled_s, of(0.25).swapped_pages),
+        (Some(0.1), None, Some(3))
+    );
+    assert_eq!(of(1.5).steal_s, Some(0.4));
+}

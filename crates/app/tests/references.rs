@@ -1,0 +1,247 @@
+//! `proofmark run --reference`: tools beside our points. The tools are lines of shell that
+//! stand on the PATH under the names of real ones.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use proofmark_model::{Ending, Measurement, Run, Severity, read_run};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// A folder for a disk, and one for programs.
+struct Lab {
+    disk: TempDir,
+    programs: TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Self { disk: folder(), programs: folder() }
+    }
+
+    /// A program of that name that tells its version, and otherwise does what the script says.
+    fn program(&self, name: &str, script: &str) {
+        let file = self.programs.path().join(name);
+        let version = "case \"$1\" in --version) echo tool-9.5; exit 0;; esac";
+        fs::write(&file, format!("#!/bin/sh\n{version}\n{script}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A run of one small point; nothing but our programs and those of the system's own
+    /// folders for the shell is on the PATH.
+    fn run(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+        command.args(["run", "disk.rand_read", "--threads", "1", "--json", "-"]);
+        for knob in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
+            command.args(["--set", &format!("disk.rand_read.{knob}")]);
+        }
+        command.args(arguments).arg("--disk-path").arg(self.disk.path());
+        command.arg("--out").arg(self.out());
+        command.env("PATH", self.programs.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn out(&self) -> PathBuf {
+        self.programs.path().join("out")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.programs.path().join(name)
+    }
+}
+
+/// What fio printed once of random reads.
+fn captured() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src/fio/captured");
+    folder.join("3.33-json-plus.json").canonicalize().unwrap().display().to_string()
+}
+
+/// The run, its first measurement, and what was said.
+fn result(command: &mut Command) -> (Run, Measurement, String) {
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{told}");
+    let run = read_run(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    let first = run.measurements[0].clone();
+    (run, first, told)
+}
+
+const CAT: &str = "/bin/cat";
+
+#[test]
+fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
+    let lab = Lab::new();
+    let (arguments, sizes) = (lab.file("arguments"), lab.file("sizes"));
+    lab.program(
+        "fio",
+        &format!(
+            "echo \"$@\" >> {}\nfor a; do case $a in --filename=*) /bin/stat -L -c %s \"${{a#*=}}\" >> {};; \
+             esac; done\n{CAT} {}",
+            arguments.display(),
+            sizes.display(),
+            captured()
+        ),
+    );
+    let (run, m, told) = result(&mut lab.run(&["--trials", "6", "--reference", "fio"]));
+    let [r] = &m.references[..] else { panic!("{told}: {:?}", m.findings) };
+    assert_eq!((r.tool.as_str(), r.trials.len(), m.trials.len()), ("fio", 6, 6));
+    assert!(r.value > 0.0 && r.ratio.ci95.is_some() && !r.counts.is_empty());
+    assert!(r.command.starts_with("fio ") && r.command.contains("/fd/"), "{}", r.command);
+    let ratio = m.trials[0].value / r.trials[0];
+    let [low, high] = r.ratio.ci95.unwrap();
+    assert!(low <= ratio && ratio <= high, "6 pairs: the interval holds them all");
+    assert_eq!(run.plan.references["fio"], [0]);
+    assert_eq!(fs::read_to_string(sizes).unwrap(), "16777216\n".repeat(6), "whole and there");
+    assert_eq!(fs::read_to_string(arguments).unwrap().lines().count(), 6);
+    assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
+    // What is printed and written shows it.
+    let page = fs::read_to_string(lab.out().join("report.html")).unwrap();
+    let page = page.replace("&#x2f;", "/");
+    assert!(page.contains("fio tool-9.5") || page.contains("fio 3.33"), "the version");
+    assert!(page.contains("ours / theirs"));
+}
+
+#[test]
+fn a_tool_that_breaks_is_told_and_the_point_stands() {
+    let lab = Lab::new();
+    lab.program("fio", "echo 'it is raining' >&2; exit 3");
+    let (_, m, _) = result(&mut lab.run(&["--trials", "3", "--reference", "fio"]));
+    assert_eq!((m.trials.len(), &m.ending), (3, &Ending::Complete));
+    let finding = m.findings.iter().find(|f| f.check == "reference.failed").unwrap();
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(finding.message.contains("status 3: it is raining"), "{}", finding.message);
+    assert!(m.references.is_empty() && m.missing.contains_key("references"));
+}
+
+#[test]
+fn what_is_not_here_is_named_with_its_package() {
+    let lab = Lab::new();
+    let (run, m, told) = result(&mut lab.run(&["--trials", "3", "--reference", "fio"]));
+    assert!(told.contains("fio (Debian: fio)"), "{told}");
+    assert!(run.findings.iter().any(|f| f.check == "plan.reference"));
+    assert_eq!(m.missing["references"], "fio: not installed (Debian: fio)");
+}
+
+#[test]
+fn what_nobody_asks_for_does_not_run() {
+    let lab = Lab::new();
+    lab.program("fio", &format!("echo run >> {}; exit 3", lab.file("ran").display()));
+    let ran = || fs::read_to_string(lab.file("ran")).unwrap_or_default().lines().count();
+    for more in [&["--no-reference"][..], &["--reference", "none"]] {
+        let _ = fs::remove_dir_all(lab.out());
+        let (run, m, _) = result(lab.run(&["--trials", "3"]).args(more));
+        assert!(run.plan.references.is_empty() && m.references.is_empty());
+        assert_eq!(m.missing["references"], "no tool was asked for");
+        assert_eq!(ran(), 0);
+    }
+    let _ = fs::remove_dir_all(lab.out());
+    // The default profile marks this point, and no other of this kernel.
+    let mut command = lab.run(&["--trials", "3", "disk.rand_write"]);
+    command.args([
+        "--set",
+        "disk.rand_write.file_size=16MB",
+        "--set",
+        "disk.rand_write.queue_depth=1",
+    ]);
+    let (run, m, _) = result(&mut command);
+    assert_eq!((run.plan.references["fio"].as_slice(), ran()), (&[0][..], 1));
+    assert!(m.findings.iter().any(|f| f.check == "reference.failed"));
+    let why = &run.measurements[1].missing["references"];
+    assert!(why.contains("unless its kernel is named with --reference"), "{why}");
+}
+
+#[test]
+fn the_plan_says_who_runs_beside_what_and_for_how_long() {
+    let lab = Lab::new();
+    lab.program("fio", "exit 3");
+    let dry = |more: &[&str]| {
+        let output = lab.run(&["--trials", "8", "--dry-run"]).args(more).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (with, without) = (dry(&["--reference", "all"]), dry(&["--no-reference"]));
+    assert!(with.contains("(beside it: fio)") && !without.contains("beside"), "{with}{without}");
+    assert_ne!(with.lines().last(), without.lines().last(), "the tools take time");
+    // A budget that has no room for both is for our own trials.
+    let output = lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("left out: the tools beside the points would take about"), "{told}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("beside it"));
+}
+
+#[test]
+fn names_of_tools_that_are_none() {
+    let lab = Lab::new();
+    for (name, word) in
+        [("fioo", "did you mean 'fio'?"), ("xyzzyxyzzy", "proofmark list references")]
+    {
+        let output = lab.run(&["--reference", name]).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told.contains(word) && told.lines().count() == 1, "{told}");
+    }
+}
+
+/// Starts a run whose tool sleeps, and waits until it does; the number of its process.
+fn sleeping(lab: &Lab) -> (Child, i32) {
+    let pid = lab.file("pid");
+    lab.program(
+        "fio",
+        &format!("echo $$ > {}.part; /bin/mv {0}.part {0}; exec /bin/sleep 300", pid.display()),
+    );
+    let run = lab
+        .run(&["--trials", "3", "--reference", "fio"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !pid.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the tool was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    (run, fs::read_to_string(&pid).unwrap().trim().parse().unwrap())
+}
+
+/// Whether a process runs, and is no zombie.
+fn lives(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn ends(pid: i32) -> bool {
+    let begun = Instant::now();
+    while lives(pid) && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    !lives(pid)
+}
+
+#[test]
+fn a_tool_does_not_outlive_its_run() {
+    for signal in [Signal::KILL, Signal::INT] {
+        let lab = Lab::new();
+        let (mut run, tool) = sleeping(&lab);
+        assert!(lives(tool));
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        assert!(ends(tool), "{signal:?}");
+        let status = run.wait().unwrap();
+        assert!(!status.success());
+        assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
+        if signal == Signal::INT {
+            let text = fs::read_to_string(lab.out().join("run.json")).unwrap();
+            let run = read_run(&text).unwrap();
+            assert_eq!(
+                (run.interrupted.as_deref(), run.measurements[0].trials.len()),
+                (Some("SIGINT"), 1)
+            );
+            let found = &run.measurements[0].findings;
+            assert!(!found.iter().any(|f| f.check == "reference.failed"), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the system and the block devices did while another program ran.
+
+use std::path::PathBuf;
+
+use proofmark_model::{Conditions, DeviceTraffic};
+
+use crate::conditions::{Sources, SystemCounters};
+use crate::device::DeviceCounters;
+
+/// Counters that were read before a program was started.
+#[derive(Debug)]
+pub struct Watch {
+    sources: Sources,
+    devices: Vec<String>,
+    system: SystemCounters,
+    device: Option<DeviceCounters>,
+}
+
+impl Watch {
+    /// Reads the counters of these CPUs, the cgroups with these cpu.stat files, and these
+    /// block devices, by the names of /proc/diskstats.
+    pub fn begin(cpus: &[u32], cpu_stat: &[PathBuf], devices: &[String]) -> Self {
+        let sources = Sources { cpu_stat: cpu_stat.to_vec(), cpus: cpus.to_vec() };
+        let system = SystemCounters::read(&sources);
+        let device = DeviceCounters::read(devices);
+        Self { sources, devices: devices.to_vec(), system, device }
+    }
+
+    /// Reads them again. Of the devices, what this process is told that it moved itself is
+    /// what its children moved that it has waited for.
+    pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
+        let device = DeviceCounters::read(&self.devices);
+        let traffic = device.zip(self.device).and_then(|(later, earlier)| later.since(&earlier));
+        let system = SystemCounters::read(&self.sources).since(&self.system);
+        let conditions = Conditions {
+            steal_s: system.steal_s,
+            throttled_s: system.most_throttled_s(),
+            swapped_pages: system.swapped_pages,
+            ..Conditions::default()
+        };
+        (conditions, traffic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn what_a_child_wrote_is_told() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let stats = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
+        let Some(device) = stats.lines().find_map(|l| l.split_ascii_whitespace().nth(2)) else {
+            return; // A machine without block devices.
+        };
+        let watch = Watch::begin(&[0], &[], &[device.to_owned()]);
+        let out = format!("of={}", dir.path().join("f").display());
+        let args = ["if=/dev/urandom", "bs=1M", "count=4", "conv=fsync", &out];
+        assert!(Command::new("dd").args(args).output().unwrap().status.success());
+        let (conditions, traffic) = watch.end();
+        assert!(conditions.steal_s.is_some() && conditions.clock_hz.is_none());
+        if let Some(own) = traffic.unwrap().own_written_bytes {
+            assert!(own >= 4 << 20, "{own}");
+        }
+    }
+}

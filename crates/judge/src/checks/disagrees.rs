@@ -1,0 +1,128 @@
+//! `disagrees`: a tool that ran side by side shows another number.
+//!
+//! Pair by pair, so that what drifts moves both. Whoever trusts the tool asks why; the causes
+//! are looked for in what both left behind, in the order of their table.
+
+mod causes;
+#[cfg(test)]
+mod tests;
+
+use proofmark_model::{Finding, Measurement, Reference, Severity};
+
+use super::Check;
+use crate::Context;
+use crate::words::times;
+use causes::{CAUSES, Cause, Pair};
+
+/// The least difference that is told. A policy's target is 2 % for each number; two programs that
+/// begin and end their clocks at other moments, one of which prints three digits or the best of
+/// ten rounds, differ by as much again without a cause that anybody would look for.
+const DIFFERENCE: f64 = 0.05;
+/// Trials on each side from which they tell how they scatter.
+const LEAST: usize = 2;
+
+/// What is done where no cause is known.
+const ADVICE: &str =
+    "look at what each counts, and run the tool's command line, which is on file, by hand";
+
+pub(super) struct Disagrees;
+
+/// Greatest less least, of values that are numbers.
+fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    let most = values.iter().copied().max_by(f64::total_cmp)?;
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    (values.len() >= LEAST).then_some(most - least)
+}
+
+/// Ours / theirs, where the two disagree.
+fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
+    let positive = |v: &f64| v.is_finite() && *v > 0.0;
+    let ratio = Some(r.ratio.median).filter(positive)?;
+    let ours = Some(m.summary.as_ref()?.median).filter(positive)?;
+    let theirs = Some(r.value).filter(positive)?;
+    let apart = match r.ratio.ci95 {
+        Some([low, high]) => low > 1.0 || high < 1.0,
+        None => {
+            let both =
+                scatter(m.trials.iter().map(|t| t.value))? + scatter(r.trials.iter().copied())?;
+            (ours - theirs).abs() > both
+        }
+    };
+    (apart && ratio.max(1.0 / ratio) > 1.0 + DIFFERENCE).then_some(ratio)
+}
+
+/// The causes that apply, up to one that is enough, each with what it says.
+fn causes(pair: &Pair) -> Vec<(&'static Cause, String)> {
+    let mut all = Vec::new();
+    for cause in CAUSES {
+        if let Some(told) = (cause.tell)(pair) {
+            all.push((cause, told.words));
+            if told.whole {
+                break;
+            }
+        }
+    }
+    all
+}
+
+/// What is said where nothing explains it.
+fn unexplained(r: &Reference) -> String {
+    let counts = Some(r.counts.trim()).filter(|c| !c.is_empty());
+    let counts = counts.map_or(String::new(), |counts| format!(" (it counts {counts})"));
+    format!("nothing that was recorded explains it{counts}")
+}
+
+/// How much, in words: `1.34 times what stream shows (1.32 to 1.36)`.
+fn amount(r: &Reference, ratio: f64) -> String {
+    let interval = r.ratio.ci95.filter(|ends| ends.iter().all(|v| v.is_finite()));
+    let interval =
+        interval.map_or(String::new(), |[a, b]| format!(" ({} to {})", times(a), times(b)));
+    format!("ours is {} times what {} shows{interval}", times(ratio), r.tool)
+}
+
+impl Check for Disagrees {
+    fn id(&self) -> &'static str {
+        "disagrees"
+    }
+
+    fn title(&self) -> &'static str {
+        "Differs from a tool beside it"
+    }
+
+    fn about(&self) -> &'static str {
+        "A tool that ran side by side with the measurement shows another number: the 95 % interval of \
+         the ratio, taken pair by pair, excludes 1, and the ratio is more than 5 % away from it; with \
+         fewer than 6 pairs, the medians are further apart than the trials of both scatter. A note, since \
+         it does not say who is wrong; what is wrong with the tool's own trials is told of the tool. It \
+         says why as far as anything recorded does: the page cache; data that fit into the cache; bytes \
+         that move and are not counted (write-allocate); a rate of few operations a cycle, as of code \
+         built without optimisation; sockets' buffers; what the tool says of how it ran; disturbances; \
+         trials that are much shorter or longer. Run both the same way, or read what each counts."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let mut parts = Vec::new();
+        let mut finding = Finding::new(self.id(), Severity::Note, "", "");
+        for r in &m.references {
+            let Some(ratio) = disagreement(m, r) else { continue };
+            let found = causes(&Pair::new(ctx, m, r, ratio));
+            let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
+            if parts.is_empty() {
+                finding.advice = advice.to_owned();
+            }
+            let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
+            let words: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
+            let why = if words.is_empty() { unexplained(r) } else { words.join("; ") };
+            parts.push(format!("{}: {why}", amount(r, ratio)));
+            let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+            finding = finding.with(&format!("{}: ratio", r.tool), ratio);
+            finding = finding.with(&format!("{}: causes", r.tool), ids);
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        finding.message = parts.join("; ");
+        Some(finding)
+    }
+}

@@ -1,0 +1,54 @@
+//! What tools that are run on a file of ours share.
+
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
+use proofmark_model::Params;
+
+/// The path of the file that a tool is given. Of a device that holds somebody's data nothing would
+/// be left.
+///
+/// # Errors
+/// If it is a device or a folder, or no text.
+pub(crate) fn file(path: &Path) -> Result<&str, String> {
+    let kind = std::fs::metadata(path).map(|m| m.file_type());
+    if kind.is_ok_and(|k| k.is_block_device() || k.is_char_device() || k.is_dir()) {
+        return Err("it is given no file".to_owned());
+    }
+    path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
+}
+
+/// Whether a knob is the first of two words.
+///
+/// # Errors
+/// If it is neither.
+pub(crate) fn either(params: &Params, knob: &str, yes: &str, no: &str) -> Result<bool, String> {
+    match params.text(knob) {
+        Some(word) if word == yes => Ok(true),
+        Some(word) if word == no => Ok(false),
+        _ => Err(format!("{knob} is not set")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_given_files_only() {
+        for path in ["/", "/dev/null"] {
+            assert_eq!(file(Path::new(path)).unwrap_err(), "it is given no file", "{path}");
+        }
+        assert_eq!(file(Path::new("/proc/77/fd/5")), Ok("/proc/77/fd/5"));
+        assert!(file(Path::new("/etc/passwd")).is_ok());
+    }
+
+    #[test]
+    fn a_knob_is_one_word_or_the_other() {
+        let of =
+            |word: &str| either(&Params::default().with("direct", word), "direct", "on", "off");
+        assert_eq!((of("on"), of("off")), (Ok(true), Ok(false)));
+        assert_eq!(of("auto").unwrap_err(), "direct is not set");
+        assert!(either(&Params::default(), "direct", "on", "off").is_err());
+    }
+}

@@ -1,0 +1,239 @@
+use std::path::Path;
+
+use super::*;
+use crate::Tool;
+
+const FILE: &str = "/proc/77/fd/5";
+
+fn knobs(kernel: &str) -> Params {
+    let common = Params::default()
+        .with("threads", 1)
+        .with("block_size", 4096)
+        .with("file_size", 1 << 30)
+        .with("amount", "auto");
+    if kernel == COMMITS {
+        return common;
+    }
+    let blocks = common
+        .with("queue_depth", 32)
+        .with("engine", "io_uring")
+        .with("direct", "on")
+        .with("cache", "none");
+    match kernel {
+        "disk.mixed" => blocks.with("reads", 70).with("flush", "end"),
+        _ if kernel.ends_with("write") => blocks.with("flush", "end"),
+        _ => blocks,
+    }
+}
+
+fn task<'a>(kernel: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<'a> {
+    Task { kernel, params, seconds, work, cpus: &[0], file: Path::new(FILE), port: 0 }
+}
+
+/// The arguments that are not always the same.
+fn of(kernel: &str, params: &Params, (seconds, work): (f64, f64)) -> Result<String, String> {
+    let all = arguments(&task(kernel, params, seconds, work), true)?;
+    let (always, own) = all.split_at(ALWAYS.len());
+    assert_eq!(always, ALWAYS);
+    assert_eq!(own[0], format!("--filename={FILE}"));
+    Ok(own[1..].join(" "))
+}
+
+fn same(kernel: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {
+    of(kernel, &change(knobs(kernel)), (0.3, 40e6))
+}
+
+#[test]
+fn every_knob_is_an_option() {
+    let uring = "--ioengine=io_uring --iodepth=32 --registerfiles=1 --fixedbufs=";
+    for (kernel, expected) in [
+        (
+            "disk.rand_read",
+            format!(
+                "--rw=randread --bs=4096 --size=1073741824 --direct=1 --invalidate=0 --end_fsync=0 \
+                 {uring}1 --io_size=39997440"
+            ),
+        ),
+        (
+            "disk.seq_write",
+            format!(
+                "--rw=write --bs=4096 --size=1073741824 --direct=1 --invalidate=0 --end_fsync=1 \
+                 {uring}0 --io_size=39997440"
+            ),
+        ),
+        (
+            "disk.mixed",
+            format!(
+                "--rw=randrw --bs=4096 --size=1073741824 --direct=1 --invalidate=0 --end_fsync=1 \
+                 --rwmixread=70 {uring}0 --io_size=39997440"
+            ),
+        ),
+    ] {
+        assert_eq!(same(kernel, |p| p), Ok(expected), "{kernel}");
+    }
+    let commits = of(COMMITS, &knobs(COMMITS), (0.3, 200.0));
+    let expected = "--rw=write --bs=4096 --file_append=1 --size=819200 --direct=0 --ioengine=psync \
+                    --fdatasync=1 --end_fsync=1";
+    assert_eq!(commits.as_deref(), Ok(expected));
+}
+
+#[test]
+fn each_thread_has_its_part_and_its_share() {
+    let three = same("disk.rand_write", |p| p.with("threads", 3)).unwrap();
+    // 262144 blocks are 87381 for each of three, and one.
+    assert!(three.contains("--size=357912576 "), "{three}");
+    assert!(three.contains("--numjobs=3 --offset_increment=357912576 "), "{three}");
+    assert!(three.ends_with("--io_size=13332480"), "{three}");
+    let one = same("disk.rand_write", |p| p).unwrap();
+    assert!(!one.contains("numjobs"), "{one}");
+}
+
+#[test]
+fn the_cache_the_engine_and_the_flush_are_ours() {
+    let buffered = |cache| same("disk.seq_read", |p| p.with("direct", "off").with("cache", cache));
+    let cold = buffered("cold").unwrap();
+    assert!(cold.contains("--direct=0 --invalidate=1 --end_fsync=0"), "{cold}");
+    assert!(buffered("warm").unwrap().contains("--direct=0 --invalidate=0"));
+    let psync = same("disk.seq_read", |p| p.with("engine", "psync").with("queue_depth", 1));
+    assert!(psync.unwrap().contains("--end_fsync=0 --ioengine=psync --io_size"));
+    let unflushed = same("disk.seq_write", |p| p.with("flush", "none")).unwrap();
+    assert!(unflushed.contains("--end_fsync=0 "), "{unflushed}");
+    assert!(unflushed.contains("--fixedbufs=1"), "no flush that they would keep away");
+    let plain = knobs("disk.seq_read");
+    let unregistered = arguments(&task("disk.seq_read", &plain, 0.3, 1e6), false).unwrap();
+    assert!(unregistered.contains(&"--fixedbufs=0".to_owned()));
+}
+
+#[test]
+fn long_trials_begin_with_untimed_work() {
+    let of = |params: Params, seconds| of("disk.rand_write", &params, (seconds, 800e6)).unwrap();
+    let long = of(knobs("disk.rand_write"), 2.0);
+    assert!(long.ends_with("--io_size=899997696 --ramp_time=250ms"), "{long}");
+    assert!(!of(knobs("disk.rand_write"), 0.9).contains("ramp_time"));
+    for cache in ["cold", "warm"] {
+        let buffered = knobs("disk.rand_write").with("direct", "off").with("cache", cache);
+        assert!(of(buffered, 2.0).ends_with("--io_size=799997952"), "{cache}");
+    }
+}
+
+#[test]
+fn a_mix_of_one_kind_is_that_kind() {
+    for (reads, rw, kernel) in [(0, "randwrite", "rand_write"), (100, "randread", "rand_read")] {
+        let params = knobs("disk.mixed").with("reads", reads);
+        let told = of("disk.mixed", &params, (0.3, 40e6)).unwrap();
+        assert!(told.starts_with(&format!("--rw={rw} ")) && !told.contains("rwmixread"));
+        let task = task("disk.mixed", &params, 0.3, 40e6);
+        assert_eq!(pattern(&task).unwrap().kernel(Way::Mixed, true), format!("disk.{kernel}"));
+    }
+}
+
+#[test]
+fn what_it_cannot_do_is_refused() {
+    let refused =
+        |kernel: &str, knob: &str, value: &str| same(kernel, |p| p.with(knob, value)).unwrap_err();
+    assert_eq!(refused("disk.read_write", "flush", "end"), "it has no such work");
+    assert_eq!(refused("disk.rand_read", "engine", "psync"), "its psync has no such queue");
+    assert_eq!(refused("disk.rand_read", "engine", "auto"), "its auto has no such queue");
+    for knob in ["block_size", "file_size", "direct"] {
+        assert_eq!(refused("disk.rand_read", knob, "auto"), format!("{knob} is not set"));
+    }
+    assert_eq!(refused("disk.mixed", "reads", "few"), "reads is not set");
+    assert_eq!(refused("disk.seq_write", "flush", "often"), "flush is not set");
+    let small = same("disk.rand_read", |p| p.with("file_size", 8192).with("threads", 3));
+    assert_eq!(small.unwrap_err(), "its threads need a block of the file each");
+    let commits = |threads: u64, work| {
+        of(COMMITS, &knobs(COMMITS).with("threads", threads), (0.3, work)).unwrap_err()
+    };
+    assert_eq!(commits(2, 10.0), "it is given one file, where our threads have one each");
+    assert_eq!(commits(1, 1e6), "its file would grow by more than file_size");
+    let short = of("disk.rand_read", &knobs("disk.rand_read"), (0.012, 40e6)).unwrap_err();
+    assert_eq!(short, "it tells whole milliseconds, and a trial takes 12.0");
+}
+
+#[test]
+fn a_path_that_fio_would_part_is_refused() {
+    let params = knobs("disk.rand_read");
+    let colon = Task { file: Path::new("/t/a:b"), ..task("disk.rand_read", &params, 0.3, 1e6) };
+    assert_eq!(arguments(&colon, true).unwrap_err(), "its path has a colon");
+    let device = Task { file: Path::new("/dev/null"), ..colon };
+    assert_eq!(arguments(&device, true).unwrap_err(), "it is given no file");
+}
+
+#[test]
+fn amounts_out_of_range_are_a_block_or_all_there_is() {
+    let params = knobs("disk.rand_read");
+    for (work, bytes) in [(0.0, 4096), (-1.0, 4096), (f64::NAN, 4096), (1e300, u64::MAX)] {
+        let told = of("disk.rand_read", &params, (0.3, work)).unwrap();
+        assert!(told.ends_with(&format!("--io_size={bytes}")), "{told}");
+    }
+}
+
+#[test]
+fn buffers_are_registered_where_they_may_be_locked() {
+    let limits = |most: &str| {
+        format!(
+            "Limit  Soft Limit  Hard Limit  Units\nMax locked memory   {most}   {most}   bytes\n"
+        )
+    };
+    let (none, capable) = ("CapEff:\t0000000000000000\n", "CapEff:\t0000000000004000\n");
+    assert!(may_lock(8 << 20, &limits("8388608"), none));
+    assert!(!may_lock((8 << 20) + 1, &limits("8388608"), none));
+    assert!(may_lock(1 << 40, &limits("unlimited"), none));
+    assert!(may_lock(1 << 40, &limits("65536"), capable));
+    assert!(!may_lock(1, "", "") && !may_lock(1, &limits("many"), "CapEff:\tx"));
+}
+
+/// What fio printed that was run with these very arguments: the figure is the task's.
+#[test]
+fn the_figure_is_in_the_words_of_the_kernel() {
+    let figure = |kernel: &str, params: &Params, text: &str| {
+        let task = task(kernel, params, 0.3, 40e6);
+        Fio.figure(&task, Fio.parse(text).unwrap()).unwrap_or_else(|| panic!("{kernel}"))
+    };
+    // 57573376 bytes in 107 ms
+    let params = knobs("disk.rand_read").with("threads", 2);
+    let f = figure("disk.rand_read", &params, include_str!("../captured/3.33-beside-threads.json"));
+    assert_eq!((&*f.kernel, f.unit), ("disk.rand_read", Unit::BytePerSecond));
+    assert_eq!((f.trials[0].work, f.trials[0].seconds), (57_573_376.0, 0.107));
+    assert!(f.latency.is_some());
+    let file = f.trials[0].file.clone().unwrap();
+    assert_eq!((file.asked_read_bytes, file.direct), (57_573_376, Some(true)));
+    assert_eq!(file.size_bytes, 1 << 30, "the parts together");
+
+    let mixed = knobs("disk.mixed");
+    let f = figure("disk.mixed", &mixed, include_str!("../captured/3.33-beside-mixed.json"));
+    assert_eq!((&*f.kernel, f.trials[0].work), ("disk.mixed", 29_462_528.0));
+    let file = f.trials[0].file.clone().unwrap();
+    assert_eq!(file.asked_read_bytes + file.asked_written_bytes, 29_462_528);
+    assert_eq!(file.flush, Flush::End);
+
+    // 35 writes of 4096 bytes in 25 ms
+    let f = figure(COMMITS, &knobs(COMMITS), include_str!("../captured/3.39-beside-commits.json"));
+    assert_eq!((&*f.kernel, f.unit, f.latency), (COMMITS, Unit::OpPerSecond, None));
+    assert_eq!((f.trials[0].work, f.trials[0].seconds), (35.0, 0.025));
+    assert!((f.trials[0].value - 1400.0).abs() < 1e-9);
+    assert_eq!(f.trials[0].file.as_ref().unwrap().flush, Flush::Each);
+
+    let cold = knobs("disk.seq_read").with("direct", "off").with("cache", "cold");
+    let text = include_str!("../captured/3.39-beside-cold.json");
+    let f = figure("disk.seq_read", &cold, text);
+    assert_eq!((f.trials[0].work, &f.params), (128_974_848.0, &cold));
+    let other = task("disk.rand_write", &cold, 0.3, 40e6);
+    assert_eq!(Fio.figure(&other, Fio.parse(text).unwrap()), None);
+}
+
+#[test]
+fn every_kernel_that_it_counts_has_a_pattern() {
+    for kernel in [
+        "disk.seq_read",
+        "disk.seq_write",
+        "disk.rand_read",
+        "disk.rand_write",
+        "disk.mixed",
+        COMMITS,
+    ] {
+        assert!(Fio.counts(kernel).is_some(), "{kernel}");
+        assert!(pattern(&task(kernel, &knobs(kernel), 0.3, 1e6)).is_some(), "{kernel}");
+    }
+    assert_eq!((Fio.counts("disk.read_write"), Fio.counts("memory.copy")), (None, None));
+}

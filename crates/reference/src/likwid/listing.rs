@@ -1,0 +1,104 @@
+//! Reading what likwid-bench prints: a label and a value a line.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use proofmark_model::{Params, Subsystem, Unit};
+
+use super::name::Name;
+use crate::rated::{rated, took};
+use crate::text::{lines, positive, whole};
+use crate::{Figure, Malformed, Output};
+
+/// The line above each report.
+pub(super) const TITLE: &str = "LIKWID MICRO BENCHMARK";
+
+/// The values of a report, with the lines that they stand in.
+struct Report<'a> {
+    values: BTreeMap<&'a str, (usize, &'a str)>,
+    threads: Option<u64>,
+    last: usize,
+}
+
+/// What the listing holds.
+pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
+    let report = Report::read(text)?;
+    let (_, test) = report.get("Test")?;
+    let name = Name::read(test);
+    // Of a test that only computes, the bytes that it loads meanwhile say nothing.
+    let (what, rate, work) = match test.starts_with("peakflops") {
+        true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
+        false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
+    };
+    let (at, rate) = report.get(rate)?;
+    let rate = positive(rate, at)? * 1e6;
+    let (at, work) = report.get(work)?;
+    let trial = rated(what.1, whole(work, at)? as f64, rate, at)?;
+    let (at, time) = report.get("Time")?;
+    let seconds = time.strip_suffix(" sec").ok_or_else(|| {
+        Malformed::at(at, format!("{:?} does not end in sec", Malformed::excerpt(time)))
+    })?;
+    took(&trial, seconds, at)?;
+    let params = report.params(name.as_ref())?;
+    let kernel: Cow<'static, str> = match &name {
+        Some(name) => name.of.ours.into(),
+        None => format!("likwid-bench.{}", Malformed::excerpt(test)).into(),
+    };
+    let title = format!("likwid-bench {}", Malformed::excerpt(test));
+    let figures = vec![Figure::rate(kernel, title, what, params, trial)];
+    Ok(Output { version: None, started: None, figures })
+}
+
+impl<'a> Report<'a> {
+    fn read(text: &'a str) -> Result<Self, Malformed> {
+        let mut report = Self { values: BTreeMap::new(), threads: None, last: 1 };
+        let mut begun = false;
+        for (at, line) in lines(text) {
+            report.last = at;
+            if line == TITLE {
+                if begun {
+                    return Err(Malformed::at(at, "a second report; one at a time"));
+                }
+                begun = true;
+            } else if line.starts_with("ERROR") {
+                return Err(Malformed::at(at, Malformed::excerpt(line)));
+            } else if let Some(threads) =
+                line.strip_prefix("Using ").and_then(|l| l.strip_suffix(" threads"))
+            {
+                report.threads = Some(whole(threads, at)?);
+            } else if let (true, Some((label, value))) = (begun, line.split_once(':')) {
+                report.values.insert(label, (at, value.trim()));
+            }
+        }
+        if begun {
+            Ok(report)
+        } else {
+            Err(Malformed::at(report.last, "no report of likwid-bench"))
+        }
+    }
+
+    fn get(&self, label: &str) -> Result<(usize, &'a str), Malformed> {
+        let value = self.values.get(label).copied();
+        value.ok_or_else(|| Malformed::at(self.last, format!("no '{label}:': it ends too early")))
+    }
+
+    fn params(&self, name: Option<&Name>) -> Result<Params, Malformed> {
+        let (at, size) = self.get("Size (Byte)")?;
+        let size = whole(size, at)?;
+        let (at, iterations) = self.get("Iterations per thread")?;
+        let mut params = Params::default().with("iterations", whole(iterations, at)?);
+        if let Some(threads) = self.threads {
+            params = params.with("threads", threads);
+        }
+        let Some(name) = name else { return Ok(params.with("size", size)) };
+        params = params.with("isa", name.isa).with("array_size", size / name.of.arrays);
+        if name.of.stores {
+            params =
+                params.with("stores", if name.nontemporal { "nontemporal" } else { "temporal" });
+        }
+        if name.fused {
+            params = params.with("fma", "on");
+        }
+        Ok(params)
+    }
+}

@@ -1,0 +1,107 @@
+//! What the name of a test of likwid-bench says: `stream_mem_avx512` is the loop `stream` with
+//! non-temporal stores and vectors of 512 bits.
+
+/// A loop that does the work of a kernel of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loop {
+    /// likwid's name of it.
+    pub(super) name: &'static str,
+    /// Our kernel.
+    pub(super) ours: &'static str,
+    /// Arrays, of which it writes the last, if it writes.
+    pub(super) arrays: u64,
+    /// Whether it writes.
+    pub(super) stores: bool,
+}
+
+/// The loops that do what kernels of ours do.
+pub(super) const LOOPS: [Loop; 4] = [
+    Loop { name: "copy", ours: "memory.copy", arrays: 2, stores: true },
+    Loop { name: "stream", ours: "memory.triad", arrays: 3, stores: true },
+    Loop { name: "load", ours: "memory.read", arrays: 1, stores: false },
+    Loop { name: "store", ours: "memory.write", arrays: 1, stores: true },
+];
+
+/// Instruction sets: our name and likwid's. Its scalar loops move one number at a time.
+pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("avx512", "avx512")];
+
+/// What a name says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The loop of a kernel of ours.
+    pub(super) of: Loop,
+    /// Our name of the instruction set.
+    pub(super) isa: &'static str,
+    /// Whether it stores past the caches.
+    pub(super) nontemporal: bool,
+    /// Whether product and sum are one instruction.
+    pub(super) fused: bool,
+}
+
+impl Name {
+    /// Of a test that does what a kernel of ours does.
+    pub(super) fn read(test: &str) -> Option<Self> {
+        let mut words = test.split('_').peekable();
+        let base = words.next()?;
+        let of = LOOPS.into_iter().find(|l| l.name == base)?;
+        // `load_mem` is another matter: non-temporal loads.
+        let nontemporal = of.stores && words.next_if_eq(&"mem").is_some();
+        let set = words.peek().and_then(|word| SETS.into_iter().find(|set| set.1 == *word));
+        if set.is_some() {
+            words.next();
+        }
+        let fused = words.next_if_eq(&"fma").is_some();
+        let isa = set.map_or("scalar", |set| set.0);
+        words.next().is_none().then_some(Self { of, isa, nontemporal, fused })
+    }
+
+    /// The test of that name; what multiplies, as ours, rounds before it adds.
+    pub(super) fn test(of: Loop, isa: &str, nontemporal: bool) -> Option<String> {
+        let (_, set) = SETS.into_iter().find(|set| set.0 == isa)?;
+        let mem = if nontemporal { "_mem" } else { "" };
+        Some(format!("{}{mem}_{set}", of.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_loop_set_and_stores() {
+        let told = |test| Name::read(test).map(|n| (n.of.ours, n.isa, n.nontemporal, n.fused));
+        for (test, expected) in [
+            ("copy", Some(("memory.copy", "scalar", false, false))),
+            ("copy_mem_avx512", Some(("memory.copy", "avx512", true, false))),
+            ("stream_avx_fma", Some(("memory.triad", "avx2", false, true))),
+            ("stream_mem", Some(("memory.triad", "scalar", true, false))),
+            ("load_sse", Some(("memory.read", "sse2", false, false))),
+            ("store_mem_sse", Some(("memory.write", "sse2", true, false))),
+            ("load_mem", None),
+            ("stream_sp", None),
+            ("stream_sp_avx", None),
+            ("triad_avx512", None),
+            ("copy_avx512_mem", None),
+            ("clload", None),
+            ("", None),
+        ] {
+            assert_eq!(told(test), expected, "{test}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_made_is_read_back() {
+        for of in LOOPS {
+            for (isa, _) in SETS {
+                for nontemporal in [false, true].into_iter().filter(|n| of.stores || !n) {
+                    let test = Name::test(of, isa, nontemporal).unwrap();
+                    assert_eq!(
+                        Name::read(&test).unwrap(),
+                        Name { of, isa, nontemporal, fused: false }
+                    );
+                }
+            }
+        }
+        assert_eq!(Name::test(LOOPS[0], "scalar", false), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! bw_mem: bytes a second read, written or copied, all of them or every fourth word.
+
+use proofmark_model::{Params, Subsystem, Trial, Unit};
+
+use super::run;
+use crate::place;
+use crate::text::{lines, positive};
+use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+
+/// bw_mem.
+pub(crate) struct Bandwidth;
+
+const KERNEL: &str = "lmbench.bw_mem";
+
+/// Bytes that a turn of its loops does.
+const PIECE: u64 = 512;
+
+/// An operation that takes every word, and the kernel of ours that does.
+struct Work {
+    name: &'static str,
+    ours: &'static str,
+    /// What `memory.sweep` calls it.
+    op: &'static str,
+    /// Arrays of the size that it is given: it counts a copy once, and we both ends.
+    arrays: u64,
+}
+
+static WORKS: [Work; 3] = [
+    Work { name: "frd", ours: "memory.read", op: "read", arrays: 1 },
+    Work { name: "fwr", ours: "memory.write", op: "write", arrays: 1 },
+    Work { name: "fcp", ours: "memory.copy", op: "copy", arrays: 2 },
+];
+
+const SWEEP: &str = "memory.sweep";
+
+impl Tool for Bandwidth {
+    fn id(&self) -> &'static str {
+        "lmbench-bw"
+    }
+
+    fn title(&self) -> &'static str {
+        "lmbench bw_mem, Larry McVoy and Carl Staelin"
+    }
+
+    fn about(&self) -> &'static str {
+        "The two numbers that bw_mem of lmbench 3 prints: the size of one process's array in MB of \
+         10^6 bytes, and MB a second of all processes together. What it did is not told, so it is \
+         lmbench.bw_mem, and never recognised: name the tool. A copy is counted once; its rd, wr, \
+         rdwr and cp count all bytes, but take every fourth word."
+    }
+
+    fn recognises(&self, _: &str) -> bool {
+        // Two numbers are no sign of anything.
+        false
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        parse(text)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
+}
+
+fn parse(text: &str) -> Result<Output, Malformed> {
+    let mut output = Output::default();
+    for (at, line) in lines(text).filter(|(_, line)| !line.trim().is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [size, rate] = words[..] else {
+            let what = format!("{:?} is no size and rate of bw_mem", Malformed::excerpt(line));
+            return Err(Malformed::at(at, what));
+        };
+        let size = positive(size, at)? * 1e6;
+        let trial = run::megabytes(size, positive(rate, at)?, at)?;
+        let params = Params::default().with("size", size.round() as u64);
+        let what = (Subsystem::Memory, Unit::BytePerSecond);
+        output.add(Figure::rate(KERNEL, "bw_mem", what, params, trial));
+    }
+    if output.figures.is_empty() {
+        return Err(Malformed::at(1, "no size and rate of bw_mem"));
+    }
+    Ok(output)
+}
+
+impl Beside for Bandwidth {
+    fn installed(&self) -> Option<Installed> {
+        run::installed("bw_mem", b"frd fcp bzero bcopy")
+    }
+
+    fn package(&self) -> &'static str {
+        run::PACKAGE
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        let ours = kernel == SWEEP || WORKS.iter().any(|w| w.ours == kernel);
+        ours.then_some(
+            "bytes read and written, as ours, in words of 4 bytes, with the instructions that its \
+             compiler chose; nothing is verified, and each thread is a process of its own",
+        )
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        let work = work(task).ok_or("it has no such loop")?;
+        run::ordinary_stores(task)?;
+        let threads = place::threads(task)?;
+        let size = size(task, work).ok_or("the point has no size")?;
+        if size < PIECE || size % PIECE != 0 {
+            return Err("it works in whole pieces of 512 bytes a thread".to_owned());
+        }
+        let (threads, size) = (threads.to_string(), size.to_string());
+        let arguments = ["-P", &threads, "-N", "1", &size, work.name];
+        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let all = work(task)
+            .and_then(|w| size(task, w)?.checked_mul(w.arrays)?.checked_mul(task.params.threads()));
+        run::takes(task, all.unwrap_or(0))
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let (work, threads) = (work(task)?, task.params.threads());
+        let size = size(task, work)?;
+        let [mut figure] = <[Figure; 1]>::try_from(output.figures).ok()?;
+        // It prints two or six digits behind the point of its MB.
+        let told = figure.params.int("size")?;
+        if told.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
+            return None;
+        }
+        figure.kernel = task.kernel.to_owned().into();
+        let all = size.checked_mul(threads)?;
+        let params = Params::default().with("threads", threads);
+        figure.params = match task.kernel {
+            SWEEP => params.with("op", work.op).with("working_set", size * work.arrays),
+            _ => params.with("array_size", all),
+        };
+        let both = work.arrays as f64;
+        let trials = figure
+            .trials
+            .into_iter()
+            .map(|t| run::lasting(Trial { value: t.value * both, work: t.work * both, ..t }, task));
+        figure.trials = trials.collect();
+        Some(figure)
+    }
+}
+
+/// What does a task's work.
+fn work(task: &Task) -> Option<&'static Work> {
+    let op = task.params.text("op").filter(|_| task.kernel == SWEEP);
+    WORKS.iter().find(|w| op == Some(w.op) || w.ours == task.kernel)
+}
+
+/// Bytes of one process's array.
+fn size(task: &Task, work: &Work) -> Option<u64> {
+    match task.kernel {
+        SWEEP => task.params.int("working_set").map(|set| set / work.arrays),
+        _ => task.params.int("array_size")?.checked_div(task.params.threads()),
+    }
+}

@@ -1,0 +1,178 @@
+//! lat_mem_rd: the time of a load by the size of what is walked through.
+
+use proofmark_model::{Better, Params, Subsystem, Unit};
+
+use super::run;
+use crate::text::{lines, positive, whole};
+use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool, trial};
+
+/// lat_mem_rd.
+pub(crate) struct Latency;
+
+const KERNEL: &str = "lmbench.lat_mem_rd";
+
+const OURS: &str = "memory.latency";
+
+/// Bytes of a line, of which our walk and its own take one pointer each.
+const LINE: u64 = 64;
+
+/// The least set that it measures; every other is a multiple.
+const LEAST: u64 = 512;
+
+const MIB: f64 = 1_048_576.0;
+
+/// Sets that a first TLB holds in the smallest pages of 4 KiB: 64 of them.
+const HELD: u64 = 256 << 10;
+
+/// Sets of which at most an eighth lies before the first huge page of 2 MiB, or after the last.
+const HUGE: u64 = 16 << 20;
+
+impl Tool for Latency {
+    fn id(&self) -> &'static str {
+        "lmbench"
+    }
+
+    fn title(&self) -> &'static str {
+        "lmbench lat_mem_rd, Larry McVoy and Carl Staelin"
+    }
+
+    fn about(&self) -> &'static str {
+        "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 bytes and the \
+         nanoseconds of a load, each of which gives the address of the next. Whether the order was \
+         random (-t) or that of addresses is not told, so it is lmbench.lat_mem_rd; the fastest of \
+         its repetitions is the one trial. How many loads there were is not told: a trial is one."
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        text.lines().any(|line| stride(line).is_some())
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        parse(text)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
+}
+
+/// The stride that a line of `"stride=64` names.
+fn stride(line: &str) -> Option<&str> {
+    line.strip_prefix("\"stride=")
+}
+
+fn parse(text: &str) -> Result<Output, Malformed> {
+    let (mut output, mut now, mut last) = (Output::default(), None, 1);
+    for (at, line) in lines(text) {
+        last = at;
+        if let Some(stride) = stride(line) {
+            now = Some(whole(stride.trim(), at)?);
+            continue;
+        }
+        let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [size, ns] = words[..] else {
+            let what = format!("{:?} is no size and time", Malformed::excerpt(line));
+            return Err(Malformed::at(at, what));
+        };
+        let load = trial(Unit::Second, 1.0, positive(ns, at)? / 1e9);
+        let params = Params::default()
+            .with("working_set", bytes(positive(size, at)?))
+            .with("stride", stride);
+        output.add(Figure {
+            kernel: KERNEL.into(),
+            title: "lat_mem_rd".to_owned(),
+            subsystem: Subsystem::Memory,
+            unit: Unit::Second,
+            better: Better::Lower,
+            params,
+            trials: vec![load],
+            latency: None,
+        });
+    }
+    if output.figures.is_empty() {
+        return Err(Malformed::at(last, "no sizes and times of lat_mem_rd"));
+    }
+    Ok(output)
+}
+
+/// Bytes of a size that is printed with five digits behind the point; all sizes are multiples of
+/// the least.
+fn bytes(mib: f64) -> u64 {
+    const LOST: f64 = 0.000_005_1 * MIB;
+    let bytes = mib * MIB;
+    let whole = (bytes / LEAST as f64).round() * LEAST as f64;
+    if (whole - bytes).abs() <= LOST { whole as u64 } else { bytes.round() as u64 }
+}
+
+impl Beside for Latency {
+    fn installed(&self) -> Option<Installed> {
+        run::installed("lat_mem_rd", b"[-t] len [stride...]")
+    }
+
+    fn package(&self) -> &'static str {
+        run::PACKAGE
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        (kernel == OURS).then_some(
+            "the time of a load, as ours, of a walk over all pages in random order, one line on \
+             each, then the next; its order is its own, and it verifies nothing",
+        )
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        if task.params.text("order") != Some("rand") {
+            return Err("it has no order within 2 MiB".to_owned());
+        }
+        let set = task.params.int("working_set").ok_or("the point has no size")?;
+        if !is_measured(set) {
+            return Err("it measures sets of 2^n and 3 x 2^n bytes only".to_owned());
+        }
+        if task.params.text("pages") == Some("huge") && (HELD + 1..HUGE).contains(&set) {
+            return Err("its memory begins anywhere, so a set of less than 16 MiB lies in small \
+                        pages: set pages=small"
+                .to_owned());
+        }
+        let len = i32::try_from(set.div_ceil(1 << 20)).map_err(|_| "its sets are smaller")?;
+        let arguments = ["-N", "1", "-t", &len.to_string(), &LINE.to_string()];
+        run::invocation(task, 1e5, arguments.map(str::to_owned).to_vec())
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        // It measures every smaller set before; a size takes a tenth of a second and half as long
+        // to get there, and large ones some passes of slow loads.
+        const LOAD_S: f64 = 150e-9;
+        const PASSES: f64 = 6.0;
+        let set = task.params.int("working_set").unwrap_or(LEAST).max(1 << 20) as f64;
+        let sizes = 2.0 * (set / LEAST as f64).log2();
+        // 1 + 2/3 + 1/2 + 1/3 ... of the last one.
+        0.15 * sizes + PASSES * 3.3 * set / LINE as f64 * LOAD_S
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let set = task.params.int("working_set")?;
+        let same = |f: &Figure| {
+            f.params.int("working_set") == Some(set) && f.params.int("stride") == Some(LINE)
+        };
+        let mut figure = output.figures.into_iter().find(same)?;
+        figure.kernel = OURS.into();
+        figure.params = figure.params.with("order", "rand");
+        let loads = figure.trials.into_iter();
+        figure.trials = loads.map(|t| lasting(t.value)).collect();
+        Some(figure)
+    }
+}
+
+/// A trial of the tenth of a second that it measures at least.
+fn lasting(load: f64) -> proofmark_model::Trial {
+    let seconds = load.max(0.1);
+    proofmark_model::Trial { value: load, ..trial(Unit::Second, seconds / load, seconds) }
+}
+
+/// Whether it measures a set of so many bytes: every version takes the powers of two and what
+/// lies halfway between, some take more.
+fn is_measured(bytes: u64) -> bool {
+    let odd = bytes >> bytes.trailing_zeros().min(63);
+    bytes >= 4096 && (odd == 1 || odd == 3)
+}

@@ -1,0 +1,135 @@
+//! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
+
+use proofmark_model::{Params, Subsystem, Unit};
+
+use super::run;
+use crate::place;
+use crate::text::{lines, positive};
+use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+
+/// lmbench's stream.
+pub(crate) struct Stream;
+
+/// Its loops: what it calls them, our kernel of the same work, and bytes that it counts an element.
+static LOOPS: [(&str, &str, f64); 8] = [
+    ("STREAM copy", "memory.copy", 16.0),
+    ("STREAM scale", "memory.scale", 16.0),
+    ("STREAM add", "memory.add", 24.0),
+    ("STREAM triad", "memory.triad", 24.0),
+    ("STREAM2 fill", "memory.write", 8.0),
+    ("STREAM2 copy", "memory.copy", 16.0),
+    ("STREAM2 daxpy", "lmbench.stream2_daxpy", 24.0),
+    ("STREAM2 sum", "lmbench.stream2_sum", 8.0),
+];
+
+/// Loops of one run, one after the other.
+const LOOPS_OF_A_RUN: f64 = 4.0;
+
+impl Tool for Stream {
+    fn id(&self) -> &'static str {
+        "lmbench-stream"
+    }
+
+    fn title(&self) -> &'static str {
+        "lmbench stream, Larry McVoy and Carl Staelin"
+    }
+
+    fn about(&self) -> &'static str {
+        "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is 10^6 bytes. \
+         Counted are the bytes that the loops read and write, over all processes, as STREAM does. \
+         copy, scale, add and triad are memory.copy and so on, fill is memory.write; daxpy and sum \
+         are lmbench.stream2_daxpy and stream2_sum. The size of the arrays and how long it ran are \
+         not told: a trial is one element. It is not McCalpin's program: that is stream."
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        text.lines().any(|l| bandwidth(l).is_some())
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let mut output = Output::default();
+        let mut last = 1;
+        for (at, line) in lines(text) {
+            last = at;
+            let Some(((name, kernel, bytes), rate)) = bandwidth(line) else { continue };
+            let Some(rate) = rate.strip_suffix(" MB/sec") else {
+                let what = format!("{:?} does not end in MB/sec", Malformed::excerpt(rate));
+                return Err(Malformed::at(at, what));
+            };
+            let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
+            let what = (Subsystem::Memory, Unit::BytePerSecond);
+            let title = format!("lmbench {name}");
+            output.figures.push(Figure::rate(*kernel, title, what, Params::default(), trial));
+        }
+        if output.figures.is_empty() {
+            return Err(Malformed::at(last, "no bandwidth of lmbench's stream"));
+        }
+        Ok(output)
+    }
+
+    fn beside(&self) -> Option<&dyn Beside> {
+        Some(self)
+    }
+}
+
+/// The loop of a line with its rate, and what stands behind the colon.
+fn bandwidth(line: &str) -> Option<(&'static (&'static str, &'static str, f64), &str)> {
+    let (label, rate) = line.split_once(" bandwidth: ")?;
+    Some((LOOPS.iter().find(|l| l.0 == label)?, rate))
+}
+
+impl Beside for Stream {
+    fn installed(&self) -> Option<Installed> {
+        run::installed("stream", b"STREAM2 daxpy latency")
+    }
+
+    fn package(&self) -> &'static str {
+        run::PACKAGE
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        arrays(kernel).map(|_| {
+            "bytes read and written, as ours, with the instructions that its compiler chose; \
+             nothing is verified, and each thread is a process of its own"
+        })
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        run::ordinary_stores(task)?;
+        let threads = place::threads(task)?;
+        let size = size(task).ok_or("the point has no size")?;
+        let (threads, size) = (threads.to_string(), size.to_string());
+        let arguments = ["-v", "1", "-M", &size, "-P", &threads, "-N", "1"];
+        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let all = size(task).and_then(|s| s.checked_mul(task.params.threads()));
+        LOOPS_OF_A_RUN * run::takes(task, all.unwrap_or(0))
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let mut figure = output.figures.into_iter().find(|f| f.kernel == task.kernel)?;
+        let threads = task.params.threads();
+        let array = size(task)?.checked_mul(threads)? / ARRAYS;
+        figure.params = Params::default().with("threads", threads).with("array_size", array);
+        figure.trials = figure.trials.into_iter().map(|t| run::lasting(t, task)).collect();
+        Some(figure)
+    }
+}
+
+/// Arrays that it has, whichever loop uses them.
+const ARRAYS: u64 = 3;
+
+/// Arrays of the loop that does a kernel's work.
+fn arrays(kernel: &str) -> Option<u64> {
+    matches!(kernel, "memory.copy" | "memory.scale" | "memory.add" | "memory.triad")
+        .then_some(ARRAYS)
+}
+
+/// Bytes of all arrays of one process.
+fn size(task: &Task) -> Option<u64> {
+    let array = task.params.int("array_size")?.checked_div(task.params.threads())?;
+    // Whole numbers of 8 bytes.
+    (array - array % 8).checked_mul(arrays(task.kernel)?)
+}

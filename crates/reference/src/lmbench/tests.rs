@@ -1,0 +1,212 @@
+use std::path::Path;
+
+use proofmark_model::{Params, Unit};
+use proptest::prelude::*;
+
+use super::{Bandwidth, Latency, Stream};
+use crate::place::task;
+use crate::testing::{captured, damaged, survives};
+use crate::{Beside, Figure, Installed, Task, Tool};
+
+const SMALL: &str = include_str!("captured/3.0-a9-debian12-lat_mem_rd-t-64.txt");
+const LARGE: &str = include_str!("captured/3.0-a9-debian12-lat_mem_rd-t-64-256m.txt");
+const FOUR: &str = include_str!("captured/3.0-a9-debian12-stream-2-processes.txt");
+const SECOND: &str = include_str!("captured/3.0-a9-debian12-stream2-1-process.txt");
+const COPY: &str = include_str!("captured/3.0-a9-debian12-bw_mem-fcp-2-processes.txt");
+const READ: &str = include_str!("captured/3.0-a9-debian12-bw_mem-frd-2-processes.txt");
+
+fn refused(tool: &dyn Tool, text: &str) -> String {
+    tool.parse(text).unwrap_err().to_string()
+}
+
+/// The arguments, and what is added to the environment.
+fn run(tool: &dyn Beside, task: &Task) -> Result<(String, String), String> {
+    let program = Installed { program: Path::new("/x").to_owned(), version: "3".to_owned() };
+    let invocation = tool.invocation(&program, task)?;
+    assert!(invocation.output.is_none() && invocation.files.is_empty());
+    let set = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
+    Ok((invocation.arguments.join(" "), set.collect::<Vec<_>>().join(" ")))
+}
+
+fn why(tool: &dyn Beside, kernel: &str, params: &Params) -> String {
+    run(tool, &task(kernel, params)).unwrap_err()
+}
+
+#[test]
+fn the_captured_outputs_are_read() {
+    insta::assert_json_snapshot!("lat_mem_rd", captured(&Latency, LARGE));
+    insta::assert_json_snapshot!("stream", [FOUR, SECOND].map(|text| captured(&Stream, text)));
+    insta::assert_json_snapshot!("bw_mem", [COPY, READ].map(|t| Bandwidth.parse(t).unwrap()));
+}
+
+#[test]
+fn sizes_are_those_before_they_were_rounded() {
+    let figures = captured(&Latency, LARGE).figures;
+    let sets: Vec<u64> = figures.iter().map(|f| f.params.int("working_set").unwrap()).collect();
+    assert_eq!(sets[..6], [512, 1024, 2048, 3072, 4096, 6144]);
+    assert!(sets.iter().all(|s| s % 512 == 0));
+    assert_eq!(sets.last(), Some(&(256 << 20)));
+    let last = &figures.last().unwrap().trials[0];
+    assert!((last.value - 304.169e-9).abs() < 1e-15, "{}", last.value);
+    let odd = captured(&Latency, &SMALL.replace("0.50000", "0.50010"));
+    assert_eq!(odd.figures[18].params.int("working_set"), Some(524_393), "of no known step");
+}
+
+#[test]
+fn strides_and_repetitions_are_kept_apart() {
+    let two = format!("{SMALL}\n{}", SMALL.replace("stride=64", "stride=128"));
+    let figures = captured(&Latency, &two).figures;
+    assert_eq!(figures.len(), 2 * captured(&Latency, SMALL).figures.len());
+    assert_eq!(figures.last().unwrap().params.int("stride"), Some(128));
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    assert!(refused(&Latency, "0.00049 3.347").contains("no sizes"));
+    assert!(refused(&Latency, "\"stride=x\n").contains("whole number"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "")).contains("no size and time"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "inf")).contains("not a number"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "0")).contains("not more than zero"));
+    assert!(refused(&Stream, "STREAM copy latency: 1").contains("no bandwidth"));
+    assert!(refused(&Stream, &FOUR.replace("MB/sec", "GB/sec")).contains("end in MB/sec"));
+    assert!(refused(&Stream, &FOUR.replace("7568.51", "-1")).contains("not a number"));
+    assert!(refused(&Bandwidth, "").contains("no size and rate"));
+    assert!(refused(&Bandwidth, "usage: bw_mem size").contains("usage: bw_mem"));
+    assert!(refused(&Bandwidth, "67.11 1e999").contains("not a number"));
+    assert!(refused(&Bandwidth, "1e300 1e-300").contains("out of range"));
+}
+
+proptest! {
+    #[test]
+    fn damage_is_survived(lat in damaged(SMALL), stream in damaged(FOUR), bw in damaged(COPY)) {
+        survives(&Latency, &lat);
+        survives(&Stream, &stream);
+        survives(&Bandwidth, &bw);
+    }
+}
+
+const QUICK: &str = "ENOUGH=200000 TIMING_O=0 LOOP_O=0";
+
+#[test]
+fn lat_mem_rd_walks_our_sets_at_random() {
+    let params = Params::default().with("order", "rand").with("pages", "none");
+    let of = |set: u64| params.clone().with("working_set", set);
+    let with = |set: u64| run(&Latency, &task("memory.latency", &of(set)));
+    let (arguments, environment) = with(256 << 20).unwrap();
+    assert_eq!(arguments, "-N 1 -t 256 64");
+    assert_eq!(environment, "ENOUGH=100000 TIMING_O=0 LOOP_O=0");
+    assert_eq!(with(32 << 10).unwrap().0, "-N 1 -t 1 64");
+    assert_eq!(with(3 << 19).unwrap().0, "-N 1 -t 2 64");
+    for set in [1920 << 20, 2048, 20 << 10, 0] {
+        assert!(with(set).unwrap_err().contains("2^n and 3 x 2^n"), "{set}");
+    }
+    assert!(with(1 << 60).unwrap_err().contains("smaller"));
+    let params = of(256 << 20).with("order", "local");
+    assert!(why(&Latency, "memory.latency", &params).contains("order"));
+    for (set, small) in [(512 << 10, true), (8 << 20, true)] {
+        let huge = of(set).with("pages", "huge");
+        assert_eq!(why(&Latency, "memory.latency", &huge).contains("pages=small"), small);
+    }
+    let takes = |set: u64| Latency.takes(&task("memory.latency", &of(set)));
+    assert!(takes(32 << 10) < 5.0 && takes(256 << 20) > 15.0);
+}
+
+#[test]
+fn lat_mem_rds_figure_is_that_of_our_set() {
+    let params = Params::default().with("working_set", 1 << 20).with("order", "rand");
+    let figure = |params: &Params, text: &str| {
+        Latency.figure(&task("memory.latency", params), captured(&Latency, text))
+    };
+    let f = figure(&params, SMALL).unwrap();
+    assert_eq!((&*f.kernel, f.unit), ("memory.latency", Unit::Second));
+    assert_eq!((f.params.text("order"), f.params.int("stride")), (Some("rand"), Some(64)));
+    let trial = &f.trials[0];
+    assert!((trial.value - 32.628e-9).abs() < 1e-15);
+    assert!((trial.seconds / trial.work - trial.value).abs() < 1e-15 && trial.seconds >= 0.1);
+    assert_eq!(figure(&params, &SMALL.replace("stride=64", "stride=128")), None);
+    assert_eq!(figure(&params.with("working_set", 2 << 20), SMALL), None);
+}
+
+/// The knobs of a stream kernel; without a knob of pages, which the machine would have a say in.
+fn knobs() -> Params {
+    Params::default().with("threads", 2).with("array_size", 128 << 20).with("stores", "temporal")
+}
+
+#[test]
+fn bw_mem_takes_every_word() {
+    for (kernel, name) in [("read", "frd"), ("write", "fwr"), ("copy", "fcp")] {
+        let params = knobs();
+        let kernel = format!("memory.{kernel}");
+        let made = run(&Bandwidth, &task(&kernel, &params)).unwrap();
+        assert_eq!(made, (format!("-P 2 -N 1 67108864 {name}"), QUICK.to_owned()));
+        assert!(Bandwidth.counts(&kernel).is_some());
+    }
+    let sweep = |op: &str| Params::default().with("op", op).with("working_set", 32 << 10);
+    let with = |op: &str| run(&Bandwidth, &task("memory.sweep", &sweep(op))).unwrap().0;
+    assert_eq!(with("write"), "-P 1 -N 1 32768 fwr");
+    assert_eq!(with("copy"), "-P 1 -N 1 16384 fcp");
+    assert!(why(&Bandwidth, "memory.sweep", &sweep("add")).contains("no such loop"));
+    assert!(why(&Bandwidth, "memory.triad", &knobs()).contains("no such loop"));
+    let odd = knobs().with("array_size", (128 << 20) + 512);
+    assert!(why(&Bandwidth, "memory.copy", &odd).contains("512 bytes"));
+    let past = knobs().with("stores", "nontemporal");
+    assert!(why(&Bandwidth, "memory.write", &past).contains("stores=temporal"));
+    assert!(why(&Bandwidth, "memory.read", &knobs().with("threads", 3)).contains("do not fit"));
+    assert!(why(&Bandwidth, "memory.read", &knobs().with("threads", 0)).contains("do not fit"));
+    assert_eq!(Bandwidth.counts("memory.triad"), None);
+}
+
+#[test]
+fn a_copy_of_bw_mem_counts_both_ends() {
+    let figure = |kernel: &str, params: &Params, text: &str| {
+        Bandwidth.figure(&task(kernel, params), Bandwidth.parse(text).unwrap())
+    };
+    let f = figure("memory.copy", &knobs(), COPY).unwrap();
+    assert_eq!((&*f.kernel, f.trials[0].value), ("memory.copy", 2.0 * 2292.48e6));
+    assert_eq!(f.params.int("array_size"), Some(128 << 20));
+    assert!((f.trials[0].seconds - 0.2).abs() < 1e-9, "{}", f.trials[0].seconds);
+    assert!((f.trials[0].work - 0.2 * f.trials[0].value).abs() < 1.0);
+    assert_eq!(figure("memory.read", &knobs(), COPY).unwrap().trials[0].value, 2292.48e6);
+    assert_eq!(figure("memory.copy", &knobs().with("array_size", 64 << 20), COPY), None);
+    let sweep = Params::default().with("op", "read").with("working_set", 16 << 10);
+    let f = figure("memory.sweep", &sweep.with("threads", 2), READ).unwrap();
+    assert_eq!((f.params.int("working_set"), f.params.text("op")), (Some(16384), Some("read")));
+    assert_eq!(f.trials[0].value, 12_373.62e6);
+    assert_eq!(figure("memory.copy", &knobs(), &format!("{COPY}{READ}")), None, "two runs");
+}
+
+#[test]
+fn stream_is_given_our_arrays() {
+    let params = knobs();
+    let made = run(&Stream, &task("memory.triad", &params)).unwrap();
+    assert_eq!(made, ("-v 1 -M 201326592 -P 2 -N 1".to_owned(), QUICK.to_owned()));
+    let past = knobs().with("stores", "nontemporal");
+    assert!(why(&Stream, "memory.add", &past).contains("stores=temporal"));
+    assert!(why(&Stream, "memory.write", &knobs()).contains("no size"));
+    assert_eq!((Stream.counts("memory.write"), Stream.counts("memory.read")), (None, None));
+    let f: Figure = Stream.figure(&task("memory.triad", &params), captured(&Stream, FOUR)).unwrap();
+    assert_eq!((&*f.kernel, f.trials[0].value), ("memory.triad", 7695.39e6));
+    assert_eq!((f.params.int("array_size"), f.params.int("threads")), (Some(128 << 20), Some(2)));
+    assert!((f.trials[0].seconds - 0.2).abs() < 1e-9);
+    let add = Stream.figure(&task("memory.add", &params), captured(&Stream, FOUR)).unwrap();
+    assert_eq!(add.trials[0].value, 7574.41e6);
+    let second = captured(&Stream, SECOND);
+    assert_eq!(second.figures[0].kernel, "memory.write");
+    assert_eq!(Stream.figure(&task("memory.triad", &params), second), None);
+}
+
+#[test]
+fn what_has_the_name_of_a_program_may_be_another() {
+    assert_eq!(super::run::installed("sh", b"STREAM2 daxpy latency"), None);
+    assert!(super::run::installed("sh", b"ELF").is_some(), "on the PATH");
+    assert_eq!(super::run::installed("no-such-program", b""), None);
+}
+
+#[test]
+fn a_run_lasts_as_long_as_one_of_our_trials() {
+    let params = knobs();
+    let task = task("memory.copy", &params);
+    let with = |seconds| super::run::lasts_us(&Task { seconds, ..task });
+    assert_eq!([0.2, 0.01, f64::NAN, 1e9, f64::INFINITY].map(with), [2e5, 1e5, 1e5, 1e8, 1e8]);
+    assert!(Bandwidth.takes(&task) > 1.6 && Stream.takes(&task) > 4.0);
+}

@@ -1,0 +1,71 @@
+//! Tasks for the tests of the tools for networks.
+
+use std::path::Path;
+
+use proofmark_model::Params;
+
+use crate::{Beside, Installed, Invocation, Task};
+
+fn stream() -> Params {
+    let open = ["socket_buffer", "amount"];
+    open.into_iter()
+        .fold(Params::default(), |params, knob| params.with(knob, "auto"))
+        .with("streams", 1)
+        .with("direction", "forward")
+        .with("path", "loopback")
+}
+
+/// The knobs of a point of `network.tcp.stream`.
+pub(crate) fn tcp() -> Params {
+    stream()
+        .with("block_size", 65_536)
+        .with("congestion", "auto")
+        .with("no_delay", "off")
+        .with("placement", "free")
+}
+
+/// The knobs of a point of `network.udp.stream`.
+pub(crate) fn udp() -> Params {
+    stream().with("block_size", 65_507).with("rate", "auto").with("placement", "apart")
+}
+
+/// The knobs of a point of a round trip.
+pub(crate) fn rtt(mode: &str) -> Params {
+    Params::default()
+        .with("streams", 1)
+        .with("block_size", 1024)
+        .with("mode", mode)
+        .with("path", "loopback")
+        .with("placement", "apart")
+}
+
+/// Calls with a task of these knobs that takes a tenth of a second: 240 MB, or as many operations
+/// as bits.
+pub(crate) fn with_task<T>(kernel: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
+    f(&Task {
+        kernel,
+        params,
+        seconds: 0.1,
+        work: 1.92e9,
+        cpus: &[0],
+        file: Path::new("/"),
+        port: 5201,
+    })
+}
+
+/// How a tool of that version, at `/usr/bin/tool`, does such a task.
+pub(crate) fn asked(
+    tool: &dyn Beside,
+    version: &str,
+    kernel: &str,
+    params: &Params,
+) -> Result<Invocation, String> {
+    let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
+    with_task(kernel, params, |task| tool.invocation(&installed, task))
+}
+
+/// The command line of it and of its server.
+pub(crate) fn lines(invocation: Invocation) -> (String, String) {
+    let (program, arguments) = invocation.server.unwrap();
+    (invocation.arguments.join(" "), format!("{} {}", program.display(), arguments.join(" ")))
+}

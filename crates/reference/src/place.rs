@@ -1,0 +1,149 @@
+//! Where a tool's work is done: its threads and the pages of its memory, which our kernels choose
+//! by knobs and most tools leave to the system.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Task;
+
+/// Says which memory the kernel backs with huge pages: `always [madvise] never`.
+const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// From this version on the GNU C library asks for huge pages, where its tunable says so.
+const ASKS: (u32, u32) = (2, 35);
+
+/// Bytes that a thread of a tool touches for the first time in a second: what a guest manages
+/// whose host has to find the memory, too.
+const FIRST_TOUCH: f64 = 1e9;
+
+/// Threads of the task.
+///
+/// # Errors
+/// If they are more than its CPUs: then ours share CPUs in a way that a tool's need not.
+pub(crate) fn threads(task: &Task) -> Result<u64, String> {
+    let threads = task.params.threads();
+    match usize::try_from(threads) {
+        Ok(n) if n >= 1 && n <= task.cpus.len() => Ok(threads),
+        _ => Err(format!("{threads} threads do not fit on {} CPUs", task.cpus.len())),
+    }
+}
+
+/// Seconds until that much memory is there, and filled.
+pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
+    bytes / FIRST_TOUCH / threads.max(1) as f64
+}
+
+/// The pages of memory for which nothing is asked, as our knob calls them.
+pub(crate) fn pages_unasked() -> &'static str {
+    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
+    if chosen(&setting) == "always" { "huge" } else { "small" }
+}
+
+/// What has to stand in the environment of a program that has its memory from the C library, so that
+/// it lies in the task's pages.
+///
+/// # Errors
+/// Why it cannot be had.
+pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
+    let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
+    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
+    lay_out(wanted, chosen(&setting), c_library)
+}
+
+fn lay_out(
+    wanted: &str,
+    setting: &str,
+    library: impl FnOnce() -> Option<(u32, u32)>,
+) -> Result<Vec<(&'static str, String)>, String> {
+    match (wanted, setting) {
+        ("huge", "madvise") if library() >= Some(ASKS) => {
+            Ok(vec![("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1".to_owned())])
+        }
+        ("huge", "madvise") => Err("it cannot ask for huge pages here: set pages=small".to_owned()),
+        ("small", "always") => Err("its memory lies in huge pages here: set pages=huge".to_owned()),
+        // Without huge pages ours are small, too, whatever the knob says.
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The setting in force, which stands in brackets; empty where the kernel knows none.
+fn chosen(setting: &str) -> &str {
+    let word = setting.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
+    word.unwrap_or_default()
+}
+
+/// Version of this machine's C library, as `glibc 2.36`; ours is part of this program and need not
+/// be the one that tools use. `None` if it is another library or does not tell.
+fn c_library() -> Option<(u32, u32)> {
+    let told = Command::new("getconf").arg("GNU_LIBC_VERSION").stdin(Stdio::null()).output();
+    glibc(&String::from_utf8_lossy(&told.ok()?.stdout))
+}
+
+fn glibc(told: &str) -> Option<(u32, u32)> {
+    let (major, minor) = told.trim().strip_prefix("glibc ")?.split_once('.')?;
+    let minor = minor.split_once('.').map_or(minor, |(minor, _)| minor);
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// A task of these knobs on two CPUs, for the tests of memory tools: 0.2 s at 20 GB/s.
+#[cfg(test)]
+pub(crate) fn task<'a>(kernel: &'a str, params: &'a proofmark_model::Params) -> Task<'a> {
+    let file = Path::new("/");
+    Task { kernel, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+
+    #[test]
+    fn memory_lies_in_the_tasks_pages_or_the_tool_is_refused() {
+        let with = |wanted, setting, library| {
+            lay_out(wanted, setting, || library).map(|e| e.len()).map_err(|e| e.len() > 20)
+        };
+        let (new, old) = (Some((2, 35)), Some((2, 34)));
+        for (wanted, setting, library, made) in [
+            ("huge", "always", None, Ok(0)),
+            ("huge", "madvise", new, Ok(1)),
+            ("huge", "madvise", Some((3, 0)), Ok(1)),
+            ("huge", "madvise", old, Err(true)),
+            ("huge", "madvise", None, Err(true)),
+            ("huge", "", None, Ok(0)),
+            ("small", "always", new, Err(true)),
+            ("small", "madvise", new, Ok(0)),
+        ] {
+            let got = with(wanted, setting, library);
+            assert_eq!(got, made, "{wanted} {setting} {library:?}");
+        }
+    }
+
+    #[test]
+    fn the_setting_and_the_library_are_read() {
+        assert_eq!(chosen("always [madvise] never\n"), "madvise");
+        assert_eq!(chosen("[always] madvise never"), "always");
+        assert_eq!([chosen(""), chosen("always")], ["", ""]);
+        assert_eq!(glibc("glibc 2.36\n"), Some((2, 36)));
+        assert_eq!(glibc("glibc 2.3.6"), Some((2, 3)));
+        for other in ["", "musl 1.2", "glibc", "glibc 2", "glibc x.y", "glibc 2.99999999999"] {
+            assert_eq!(glibc(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_the_knob_asks_for_no_pages() {
+        let params = Params::default().with("threads", 1);
+        assert_eq!(pages(&task("memory.x", &params)), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn every_thread_has_a_cpu() {
+        let with = |n: u64| threads(&task("memory.x", &Params::default().with("threads", n)));
+        assert_eq!((with(1), with(2)), (Ok(1), Ok(2)));
+        assert_eq!(with(3).unwrap_err(), "3 threads do not fit on 2 CPUs");
+        assert!(with(0).is_err() && with(u64::MAX).is_err());
+        assert_eq!(threads(&task("memory.x", &Params::default())), Ok(1));
+        assert!((filling(4e9, 2) - 2.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,117 @@
+//! sockperf's ping-pong beside our round trips.
+
+use super::Sockperf;
+use crate::network::{HERE, Knobs, figure_of, whole, words};
+use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task, on_path, version};
+
+/// Bytes of a message.
+const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
+/// Seconds at the begin and the end of a run that it leaves out.
+const LEFT_OUT: f64 = 0.45;
+
+/// Seconds that it takes before and after a run, most of them asleep.
+const AROUND: f64 = 2.5;
+
+impl Beside for Sockperf {
+    fn installed(&self) -> Option<Installed> {
+        let program = on_path(&["sockperf"], &[])?;
+        Some(Installed { version: version(&program, "--version"), program })
+    }
+
+    fn package(&self) -> &'static str {
+        "Debian: sockperf"
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        match kernel {
+            "network.tcp.rtt" => {
+                Some("round trips of the part that it calls valid, some half a second")
+            }
+            "network.udp.rtt" => Some(
+                "round trips of the part that it calls valid, some half a second, over sockets that \
+                 are not connected",
+            ),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        let knobs = Knobs::of(task)?;
+        knobs.one_connection()?;
+        if !MESSAGE.contains(&knobs.block) {
+            return Err("its messages are of 14 B to 65,507 B".to_owned());
+        }
+        let tcp = task.kernel == "network.tcp.rtt";
+        let protocol = if tcp { " --tcp" } else { "" };
+        let mode = if knobs.poll { " --nonblocked" } else { "" };
+        let ends = format!("-i {HERE} -p {}{protocol}{mode}", task.port);
+        let line = format!("pp {ends} -m {} -t {} --full-rtt", knobs.block, seconds(task));
+        let server = format!("sr {ends}");
+        Ok(Invocation {
+            arguments: words(&line),
+            server: Some((installed.program.clone(), words(&server))),
+            ready: if tcp { Ready::Tcp } else { Ready::Udp },
+            ..Invocation::default()
+        })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        seconds(task) as f64 + AROUND
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        figure_of(task, output.figures, &[task.kernel])
+    }
+}
+
+/// Whole seconds of a run whose valid part lasts as long as one of our trials.
+fn seconds(task: &Task) -> u64 {
+    whole(task.seconds + LEFT_OUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+    use crate::Tool;
+    use crate::network::testing::{asked, lines, rtt, with_task};
+
+    const TCP: &str = "network.tcp.rtt";
+    const UDP: &str = "network.udp.rtt";
+
+    #[test]
+    fn one_message_after_the_other() {
+        let (client, server) = lines(asked(&Sockperf, "3.7", TCP, &rtt("block")).unwrap());
+        assert_eq!(client, "pp -i 127.0.0.1 -p 5201 --tcp -m 1024 -t 1 --full-rtt");
+        assert_eq!(server, "/usr/bin/tool sr -i 127.0.0.1 -p 5201 --tcp");
+        assert_eq!(asked(&Sockperf, "3.7", TCP, &rtt("block")).unwrap().ready, Ready::Tcp);
+        let invocation = asked(&Sockperf, "3.7", UDP, &rtt("poll")).unwrap();
+        assert_eq!(invocation.ready, Ready::Udp);
+        let (client, server) = lines(invocation);
+        assert_eq!(client, "pp -i 127.0.0.1 -p 5201 --nonblocked -m 1024 -t 1 --full-rtt");
+        assert_eq!(server, "/usr/bin/tool sr -i 127.0.0.1 -p 5201 --nonblocked");
+        let long = with_task(UDP, &rtt("block"), |task| seconds(&Task { seconds: 0.6, ..*task }));
+        assert_eq!(long, 2);
+    }
+
+    #[test]
+    fn what_it_cannot_do_is_refused() {
+        let no = |params: &Params| asked(&Sockperf, "3.7", UDP, params).unwrap_err();
+        assert!(no(&rtt("block").with("streams", 2)).contains("one connection"));
+        assert!(no(&rtt("block").with("path", "peer")).contains("far end"));
+        for bytes in [1, 13, 65_508] {
+            assert!(no(&rtt("block").with("block_size", bytes)).contains("14 B to"), "{bytes}");
+        }
+        assert_eq!(Sockperf.counts("network.tcp.connect"), None);
+    }
+
+    #[test]
+    fn its_figure_is_the_tasks() {
+        let output = || Sockperf.parse(include_str!("captured/3.7-tcp.txt")).unwrap();
+        let figure =
+            |kernel| with_task(kernel, &rtt("block"), |task| Sockperf.figure(task, output()));
+        assert!(figure(TCP).is_some());
+        assert_eq!(figure(UDP), None);
+    }
+}

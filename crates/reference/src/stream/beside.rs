@@ -1,0 +1,125 @@
+//! STREAM beside our points: its arrays and its iterations are those that it was compiled with.
+
+use std::path::PathBuf;
+
+use super::Stream;
+use super::program::{PROGRAMS, Program};
+use crate::place;
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+
+/// Times that it runs each loop, unless it was compiled otherwise.
+const NTIMES: f64 = 10.0;
+
+/// Passes over all its memory that a run makes for each time: of 2, 2, 3 and 3 arrays of 3.
+const PASSES: f64 = 10.0 / 3.0;
+
+/// Bytes a second that it is reckoned with before anything is known.
+const SLOW: f64 = 10e9;
+
+impl Beside for Stream {
+    fn installed(&self) -> Option<Installed> {
+        // Other programs are called stream, too: lmbench's, ImageMagick's.
+        candidates().find_map(|program| {
+            let version = Program::read(&program)?.version;
+            Some(Installed { program, version })
+        })
+    }
+
+    fn package(&self) -> &'static str {
+        "compiled as stream or stream_c, or Debian: opa-basic-tools"
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        super::listing::is_ours(kernel).then_some(
+            "bytes that its program reads and writes, as ours; its arrays have the size, and its \
+             loops the instructions and the kind of stores, that it was compiled with; they lie in \
+             the pages that the system gives; the fastest iteration, not the median",
+        )
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        if task.params.text("stores") != Some("temporal") {
+            return Err("its stores are ordinary ones: set stores=temporal".to_owned());
+        }
+        let threads = place::threads(task)?;
+        let program = Program::read(&installed.program).ok_or("it is no STREAM any more")?;
+        if threads > 1 && !program.threads {
+            return Err("it was compiled without threads".to_owned());
+        }
+        if task.kernel == "memory.copy" && program.copies {
+            return Err("its Copy is the C library's, which may store past the caches".to_owned());
+        }
+        if let Some(free) = free_memory().filter(|free| *free < program.bytes) {
+            let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+            return Err(format!(
+                "its arrays take {:.1} GiB, of {:.1} GiB that are free",
+                gib(program.bytes),
+                gib(free)
+            ));
+        }
+        let environment = vec![
+            ("OMP_NUM_THREADS", threads.to_string()),
+            ("OMP_DYNAMIC", "false".to_owned()),
+            // Each thread stays on its CPU, as ours.
+            ("OMP_PROC_BIND", "true".to_owned()),
+        ];
+        Ok(Invocation { environment, ..Invocation::default() })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let bytes = self.installed().and_then(|i| Program::read(&i.program)).map_or(0, |p| p.bytes);
+        let bytes = bytes as f64;
+        let threads = task.params.threads();
+        // Besides its loops it fills, doubles and verifies its arrays, the last with one thread.
+        let verifying = bytes / SLOW * 2.0;
+        1.0 + place::filling(bytes, threads) + NTIMES * PASSES * bytes / SLOW + verifying
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let ours = |f: &Figure| f.kernel == task.kernel;
+        let figure = output.figures.into_iter().find(ours)?;
+        // Compiled without threads, it does not say how many there were: one.
+        let threads = figure.params.int("threads").unwrap_or(1);
+        // Its arrays are a part of the program: what pages they lie in is not for it to choose.
+        let params = match task.params.text("pages") {
+            Some(_) => figure.params.clone().with("pages", place::pages_unasked()),
+            None => figure.params.clone(),
+        };
+        (threads == task.params.threads()).then_some(Figure { params, ..figure })
+    }
+}
+
+/// Where one of its programs may be: on the PATH, or where Debian's opa-basic-tools has it.
+fn candidates() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.push("/usr/lib/opa/tools".into());
+    folders.into_iter().flat_map(|f| PROGRAMS.map(|p| f.join(p)))
+}
+
+/// Bytes of memory that are free for it; `None` where the system does not tell.
+fn free_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    available(&told)
+}
+
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_free_is_read() {
+        let told = "MemTotal:       24684324 kB\nMemAvailable:   23781764 kB\n";
+        assert_eq!(available(told), Some(23_781_764 * 1024));
+        for other in
+            ["", "MemAvailable: 5", "MemAvailable: x kB", "MemAvailable: 18446744073709551615 kB"]
+        {
+            assert_eq!(available(other), None, "{other}");
+        }
+    }
+}

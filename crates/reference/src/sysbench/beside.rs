@@ -1,0 +1,91 @@
+//! sysbench's memory test beside our points.
+
+use super::Sysbench;
+use crate::place;
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+
+/// The one kernel of ours that goes over a block of each thread again and again, as sysbench does.
+/// Its tests of files and of the CPU do the work of none.
+const OURS: &str = "memory.sweep";
+
+/// Each pass over a block costs it some hundred nanoseconds besides, with which it counts the pass;
+/// one over a block of this size takes tens of microseconds.
+const LEAST: u64 = 1 << 20;
+
+impl Beside for Sysbench {
+    fn installed(&self) -> Option<Installed> {
+        let program = crate::on_path(&["sysbench"], &[])?;
+        let version = crate::version(&program, "--version");
+        Some(Installed { program, version })
+    }
+
+    fn package(&self) -> &'static str {
+        "Debian: sysbench"
+    }
+
+    fn counts(&self, kernel: &str) -> Option<&'static str> {
+        (kernel == OURS).then_some(
+            "bytes read or written, as ours, 8 at a time; it times each pass over its block, the \
+             first and the start of its threads too",
+        )
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        let op = task.params.text("op").filter(|op| ["read", "write"].contains(op));
+        let op = op.ok_or("it reads or writes, but does not copy")?;
+        if task.params.text("isa") != Some("scalar") {
+            return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
+        }
+        let block = task.params.int("working_set").ok_or("the point has no size")?;
+        if !block.is_power_of_two() {
+            return Err("its block is a power of two".to_owned());
+        }
+        if block < LEAST {
+            return Err("counting its passes takes as long as small blocks".to_owned());
+        }
+        let threads = place::threads(task)?;
+        let arguments = [
+            "memory".to_owned(),
+            format!("--threads={threads}"),
+            format!("--memory-block-size={block}"),
+            format!("--memory-total-size={}", total(task.work, block, threads)),
+            format!("--memory-oper={op}"),
+            // A block for each thread: otherwise all of them share one.
+            "--memory-scope=local".to_owned(),
+            "--memory-access-mode=seq".to_owned(),
+            // Ends by the work, not after the 10 s of its default.
+            "--time=0".to_owned(),
+            "run".to_owned(),
+        ];
+        let environment = place::pages(task)?;
+        Ok(Invocation { arguments: arguments.into(), environment, ..Invocation::default() })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let block = task.params.int("working_set").unwrap_or(0) as f64;
+        let passes = block * task.params.threads() as f64;
+        // The main thread fills the blocks of all.
+        task.seconds.max(passes / 5e9) + place::filling(passes, 1) + 0.5
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let op = task.params.text("op")?;
+        let same = |f: &Figure| f.kernel == format!("sysbench.memory_{op}");
+        let mut figure = output.figures.into_iter().find(same)?;
+        figure.kernel = OURS.into();
+        let block = figure.params.0.remove("block_size");
+        figure.params = figure.params.with("op", op);
+        if let Some(block) = block {
+            figure.params = figure.params.with("working_set", block);
+        }
+        Some(figure)
+    }
+}
+
+/// Bytes of all passes of all threads: the same work, a pass each at least.
+fn total(work: f64, block: u64, threads: u64) -> u64 {
+    let pass = block.saturating_mul(threads);
+    let passes = (work / pass.max(1) as f64).round();
+    let passes = if passes >= 1.0 { passes.min(1e9) as u64 } else { 1 };
+    pass.saturating_mul(passes).min(i64::MAX as u64)
+}

@@ -1,0 +1,49 @@
+//! Our numbers beside those of tools that people trust: one point a kernel and tool, that of the
+//! kernel's headline where the tool ran beside it.
+
+use crate::view::disk;
+use crate::view::label::Group;
+use crate::view::references::{RATIO, chosen, ratio, ratio_interval, why_no_ratio};
+use crate::view::table::{Cell, Table};
+use crate::view::text::clean;
+
+/// The table; without rows where no tool ran.
+pub fn table(groups: &[Group]) -> Table {
+    let mut table = Table::new("Beside the tools that people trust")
+        .column("kernel")
+        .column("point")
+        .spare(4)
+        .column("tool")
+        .number("ours")
+        .spare(3)
+        .number("theirs")
+        .spare(3)
+        .number("ours / theirs")
+        .explained("ours / theirs", RATIO)
+        .number("95 % interval")
+        .column("their verdict");
+    table.keys = 3;
+    for group in groups {
+        for (m, r) in chosen(group) {
+            let scale = |value: f64| disk::scale(m, &[value]);
+            let finite = || "not a finite number".to_owned();
+            let median = m.summary.as_ref().map(|s| s.median);
+            let ours = table.maybe(median.and_then(|v| scale(v).with_label(v)), finite);
+            let theirs = table.maybe(scale(r.value).with_label(r.value), finite);
+            let quotient = table.maybe(ratio(r.ratio.median), finite);
+            let interval = r.ratio.ci95.and_then(ratio_interval);
+            let interval = table.maybe(interval, || why_no_ratio(r));
+            table.push(vec![
+                Cell::text(clean(group.id)),
+                Cell::text(group.short(m)),
+                Cell::text(clean(&r.tool)),
+                ours,
+                theirs,
+                quotient,
+                interval,
+                Cell::verdict(r.verdict),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,95 @@
+//! Our number beside those of tools that people already trust.
+//!
+//! A row a point and tool: what we measured, what the tool measured right after each of our
+//! trials, both against the same ceiling, and the ratio of the two. What a tool's figure counts,
+//! its version and its command lines are said once a kernel.
+
+mod table;
+mod told;
+
+use proofmark_model::{Measurement, Reference};
+use serde::Serialize;
+
+pub use self::table::{chosen, ratio, ratio_interval, why_no_ratio};
+pub use self::told::{Command, Told};
+use super::label::Group;
+use super::num::Scale;
+use super::series::{self, BesideChart};
+use super::table::Table;
+use super::text::{clean, plural};
+
+/// Rows that a terminal has room for beside all else that it shows of a kernel.
+const ROWS: usize = 4;
+
+/// What the column `ours / theirs` means.
+pub const RATIO: &str = "Each of our trials divided by the tool's that followed it: the median over \
+    these pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows \
+    no difference. Above 1 ours is the greater, which is better where more is better.";
+
+/// A measurement with a tool that ran beside it.
+pub type Pair<'a> = (&'a Measurement, &'a Reference);
+
+/// The tools beside one kernel; empty without one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct References {
+    /// A row a point and tool.
+    pub table: Table,
+    /// What a terminal has room for: all of it, or a row a tool.
+    pub brief: Table,
+    /// What that leaves out; empty if nothing is.
+    pub left_out: String,
+    /// What each tool's figure counts, and how it was run.
+    pub told: Vec<Told>,
+    /// Bars side by side.
+    pub charts: Vec<BesideChart>,
+    /// Every trial of ours with the tool's that followed it.
+    pub pairs: Table,
+    /// Points without a tool, and tools without a figure, with the reasons; a sentence each.
+    pub lacking: Vec<String>,
+}
+
+/// The tools beside one kernel.
+pub fn of(group: &Group, scale: &Scale) -> References {
+    let pairs = pairs(group);
+    let lacking = told::lacking(group);
+    if pairs.is_empty() {
+        return References { lacking, ..References::default() };
+    }
+    let table = table::table(group, scale, &pairs);
+    let fits = table.rows.len() <= ROWS;
+    let brief = match fits {
+        true => table.clone(),
+        false => table::table(group, scale, &chosen(group)),
+    };
+    let more = table.rows.len() - brief.rows.len();
+    let left_out = match more {
+        0 => String::new(),
+        more => format!("{}: in the other formats.", plural(more as u64, "more comparison")),
+    };
+    References {
+        told: told::all(group, &pairs),
+        charts: series::beside(group, scale),
+        pairs: table::trials(group, scale, &pairs),
+        table,
+        brief,
+        left_out,
+        lacking,
+    }
+}
+
+/// Every measurement with every tool beside it, in the order of rows.
+pub fn pairs<'a>(group: &Group<'a>) -> Vec<Pair<'a>> {
+    group.all.iter().flat_map(|m| m.references.iter().map(move |r| (*m, r))).collect()
+}
+
+/// The names of the tools beside a kernel, in the order of rows.
+pub fn tools(group: &Group) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (_, r) in pairs(group) {
+        let name = clean(&r.tool);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}

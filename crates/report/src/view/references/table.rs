@@ -1,0 +1,167 @@
+//! Ours, theirs, the ceiling of both and their ratio, as rows.
+
+use proofmark_model::{Measurement, Reference, Verdict};
+
+use super::{Pair, RATIO, pairs, tools};
+use crate::view::headline::{best, in_question};
+use crate::view::kernel::{caption, keyed, keys, median, why_no_ceiling, why_no_efficiency};
+use crate::view::label::{Group, why_no_trials};
+use crate::view::num::{Scale, percent};
+use crate::view::table::{Cell, Table};
+use crate::view::text::clean;
+
+/// Pairs that an interval needs.
+const PAIRS: usize = 6;
+
+/// The point that stands for a kernel beside each tool: that of the kernel's headline, or the
+/// best that ran beside it, or the first.
+pub fn chosen<'a>(group: &Group<'a>) -> Vec<Pair<'a>> {
+    let all = pairs(group);
+    let one = |tool: String| {
+        let of: Vec<Pair> = all.iter().copied().filter(|(_, r)| clean(&r.tool) == tool).collect();
+        let with = |m: &Measurement| of.iter().copied().find(|(n, _)| std::ptr::eq(*n, m));
+        let points: Vec<&Measurement> = of.iter().map(|(m, _)| *m).collect();
+        let asked: Vec<&Measurement> =
+            in_question(group).into_iter().filter(|m| with(m).is_some()).collect();
+        let best = best(group, &asked).or_else(|| best(group, &points));
+        best.and_then(|(m, _)| with(m)).or_else(|| of.first().copied())
+    };
+    tools(group).into_iter().filter_map(one).collect()
+}
+
+/// A row a point and tool.
+pub fn table(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
+    let bounded = pairs.iter().any(|(m, _)| m.ceiling.is_some());
+    let mut table = keyed(group, caption(group, "beside tools that people trust"), &[])
+        .column("tool")
+        .measured("ours", scale.label())
+        .measured("theirs", scale.label());
+    if bounded {
+        table = table.measured("ceiling", scale.label()).spare(4);
+        table = table.measured("ours / ceiling", "%").spare(3);
+        table = table.measured("theirs / ceiling", "%").spare(3);
+    }
+    table = table
+        .number("ours / theirs")
+        .explained("ours / theirs", RATIO)
+        .number("95 % interval")
+        .spare(1)
+        .column("their verdict");
+    for (m, r) in pairs {
+        let mut cells = keys(group, m, &mut table, &[]);
+        cells.push(Cell::text(clean(&r.tool)));
+        cells.push(ours(m, scale, &mut table));
+        cells.push(table.maybe(scale.number(r.value), finite));
+        if bounded {
+            cells.extend(shares(m, r, scale, &mut table));
+        }
+        cells.push(table.maybe(ratio(r.ratio.median), finite));
+        cells.push(table.maybe(r.ratio.ci95.and_then(ratio_interval), || why_no_ratio(r)));
+        cells.push(Cell::verdict(r.verdict));
+        table.push(cells);
+    }
+    table
+}
+
+/// Our median, and beside it whether it stands.
+fn ours(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
+    let cell = table.maybe(median(m.summary.as_ref(), scale), || match m.summary {
+        None => why_no_trials(m),
+        Some(_) => finite(),
+    });
+    match m.verdict {
+        Verdict::Valid => cell,
+        _ if cell.note.is_some() => cell,
+        other => Cell { note: Some(table.note(format!("our number is {other}"))), ..cell },
+    }
+}
+
+/// The ceiling, our share of it and theirs.
+fn shares(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> [Cell; 3] {
+    let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
+    let theirs = || match (&m.ceiling, m.efficiency) {
+        (Some(_), Some(_)) => "its share of the ceiling was not recorded".to_owned(),
+        _ => why_no_efficiency(m),
+    };
+    [
+        table.maybe(ceiling, || why_no_ceiling(m)),
+        table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)),
+        table.maybe(r.efficiency.and_then(percent), theirs),
+    ]
+}
+
+/// Every trial of ours with the one of the tool that followed it.
+pub fn trials(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
+    let mut table = keyed(group, caption(group, "every pair of trials"), &[])
+        .column("tool")
+        .number("pair")
+        .measured("ours", scale.label())
+        .measured("theirs", scale.label())
+        .number("ours / theirs")
+        .measured("their wall time", "s");
+    for (m, r) in pairs {
+        let key = keys(group, m, &mut table, &[]);
+        for (i, value) in r.trials.iter().enumerate() {
+            let ours = m.trials.get(i).map(|t| t.value);
+            let mut cells = key.clone();
+            cells.push(Cell::text(clean(&r.tool)));
+            cells.push(Cell::text((i + 1).to_string()));
+            cells.push(table.maybe(ours.and_then(|v| scale.number(v)), || match ours {
+                None => "no trial of ours goes with it".to_owned(),
+                Some(_) => finite(),
+            }));
+            cells.push(table.maybe(scale.number(*value), finite));
+            cells.push(table.maybe(ours.and_then(|v| ratio(v / value)), || {
+                "not both are finite and above zero".to_owned()
+            }));
+            let took = r.evidence.get(i).map(|t| t.seconds).filter(|s| s.is_finite());
+            let took = took.map(|s| format!("{s:.4}")).filter(|s| s.len() <= 12);
+            cells.push(table.maybe(took, || "it does not tell".to_owned()));
+            table.push(cells);
+        }
+    }
+    table
+}
+
+fn finite() -> String {
+    "not a finite number".to_owned()
+}
+
+/// A ratio with three decimals.
+pub fn ratio(value: f64) -> Option<String> {
+    let plain = (1e-3..1e6).contains(&value.abs()) || value == 0.0;
+    let text = || if plain { format!("{value:.3}") } else { format!("{value:.2e}") };
+    value.is_finite().then(text)
+}
+
+/// `0.987–1.013`.
+pub fn ratio_interval([low, high]: [f64; 2]) -> Option<String> {
+    Some(format!("{}–{}", ratio(low)?, ratio(high)?))
+}
+
+/// Why a ratio has no interval.
+pub fn why_no_ratio(r: &Reference) -> String {
+    match r.ratio.ci95 {
+        Some(_) => finite(),
+        None if r.trials.len() < PAIRS => {
+            format!("fewer than {PAIRS} pairs cannot give a 95 % interval")
+        }
+        None => "no interval, and no reason recorded".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_stay_short() {
+        assert_eq!(ratio(1.0).as_deref(), Some("1.000"));
+        assert_eq!(ratio(0.0).as_deref(), Some("0.000"));
+        assert_eq!(ratio(1e300).as_deref(), Some("1.00e300"));
+        assert_eq!(ratio(2.5e-7).as_deref(), Some("2.50e-7"));
+        assert_eq!(ratio(f64::NAN), None);
+        assert_eq!(ratio_interval([0.98, f64::INFINITY]), None);
+        assert_eq!(ratio_interval([0.98, 1.02]).as_deref(), Some("0.980–1.020"));
+    }
+}
