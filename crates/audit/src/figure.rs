@@ -41,9 +41,9 @@ pub enum Metric {
 
 /// Which of a point's numbers a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Trial {
+pub enum Statistic {
     /// The trial of that number.
-    Number(u64),
+    Trial(u64),
     /// Mean (or median) over the trials.
     Mean,
     /// Standard deviation over the trials.
@@ -71,10 +71,10 @@ pub struct Figure {
     pub block: Option<u64>,
     /// Threads or streams; `None`: not said.
     pub threads: Option<u64>,
-    /// Trial as written.
-    pub trial_name: String,
+    /// Which of the numbers it is, as the column `trial` says it.
+    pub statistic_name: String,
     /// Which of the point's numbers it is.
-    pub trial: Trial,
+    pub statistic: Statistic,
     /// The number as printed, in `unit`.
     pub value: f64,
     /// The unit as printed.
@@ -223,11 +223,11 @@ fn figure(row: Row, line: u64) -> Result<Figure, FigureError> {
         value: number("value", &row.value)?,
         si: (!row.value_si.is_empty()).then(|| number("value_si", &row.value_si)).transpose()?,
         metric: metric(&row.metric),
-        trial: trial(&row.trial),
+        statistic: statistic(&row.trial),
         tool: row.tool,
         operation: row.operation.to_ascii_lowercase(),
         metric_name: row.metric,
-        trial_name: row.trial,
+        statistic_name: row.trial,
         unit: row.unit_as_written,
         si_unit: row.si_unit,
     })
@@ -242,11 +242,11 @@ fn metric(text: &str) -> Metric {
     }
 }
 
-fn trial(text: &str) -> Trial {
+fn statistic(text: &str) -> Statistic {
     match text.to_ascii_lowercase().as_str() {
-        "mean" | "average" | "avg" | "median" => Trial::Mean,
-        "sd" | "std" | "stddev" | "stdev" | "std dev" | "deviation" => Trial::Deviation,
-        other => other.parse().map_or(Trial::Other, Trial::Number),
+        "mean" | "average" | "avg" | "median" => Statistic::Mean,
+        "sd" | "std" | "stddev" | "stdev" | "std dev" | "deviation" => Statistic::Deviation,
+        other => other.parse().map_or(Statistic::Other, Statistic::Trial),
     }
 }
 
@@ -263,22 +263,21 @@ impl Figure {
     /// The figure in base units, unless it is a deviation: that is no rate and no time of an
     /// operation, so limits of these do not hold for it.
     pub(crate) fn level(&self) -> Option<f64> {
-        self.si.filter(|_| self.trial != Trial::Deviation)
+        self.si.filter(|_| self.statistic != Statistic::Deviation)
     }
 
-    /// What a disk would have to carry for it, in B/s; a latency is the rate of one operation
-    /// at a time.
+    /// What a disk would have to carry for it, in B/s: of a rate of operations their blocks; a
+    /// latency is the rate of one operation at a time.
     pub(crate) fn device_rate(&self) -> Option<f64> {
         if self.subsystem != Subsystem::Disk {
             return None;
         }
         let (level, block) = (self.level()?, self.block.map(|b| b as f64));
+        let random = self.operation.contains("rand");
+        let sectors = block.filter(|b| random && *b < SECTOR).map_or(1.0, |b| SECTOR / b);
         match self.metric {
-            Metric::Throughput => {
-                let random = self.operation.contains("rand");
-                let sectors = block.filter(|b| random && *b < SECTOR).map_or(1.0, |b| SECTOR / b);
-                Some(level * sectors)
-            }
+            Metric::Throughput => Some(level * sectors),
+            Metric::Rate => Some(level * block? * sectors),
             Metric::Latency if level > 0.0 => Some(block? / level),
             _ => None,
         }
@@ -314,7 +313,7 @@ mod tests {
         let all = read_figures(format!("{HEADER}{rows}").as_bytes()).unwrap();
         let [f] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!((f.line, f.block, f.threads, f.si), (2, Some(4096), None, None));
-        assert_eq!((f.operation.as_str(), f.trial), ("seq_read", Trial::Deviation));
+        assert_eq!((f.operation.as_str(), f.statistic), ("seq_read", Statistic::Deviation));
         assert_eq!(f.metric, Metric::Throughput);
     }
 
@@ -350,12 +349,12 @@ mod tests {
             assert!(words.iter().all(|w| metric(w) == is), "{words:?}");
         }
         for (words, is) in [
-            (&["mean", "Average", "avg", "median"][..], Trial::Mean),
-            (&["sd", "std", "stddev", "stdev", "Std Dev", "deviation"], Trial::Deviation),
-            (&["7", "007"], Trial::Number(7)),
-            (&["max", "", "-1"], Trial::Other),
+            (&["mean", "Average", "avg", "median"][..], Statistic::Mean),
+            (&["sd", "std", "stddev", "stdev", "Std Dev", "deviation"], Statistic::Deviation),
+            (&["7", "007"], Statistic::Trial(7)),
+            (&["max", "", "-1"], Statistic::Other),
         ] {
-            assert!(words.iter().all(|w| trial(w) == is), "{words:?}");
+            assert!(words.iter().all(|w| statistic(w) == is), "{words:?}");
         }
     }
 

@@ -8,7 +8,7 @@
 //! Rules rest on physics and arithmetic alone (a link's rate, a clock's cycle, a copied
 //! column), never on who published the figures.
 
-mod copies;
+mod equal_columns;
 mod figure;
 mod machine;
 mod products;
@@ -16,12 +16,12 @@ pub mod render;
 pub mod rules;
 mod series;
 mod sheet;
-mod siblings;
+mod tallies;
 mod units;
 
 use proofmark_model::{Finding, Severity, Verdict};
 
-pub use figure::{Figure, FigureError, Metric, Trial, read_figures};
+pub use figure::{Figure, FigureError, Metric, Statistic, read_figures};
 pub use machine::{Machine, MachineError, choose, read_machines};
 pub use rules::Rule;
 pub use sheet::Sheet;
@@ -64,18 +64,6 @@ pub fn worst(judged: &[Judged]) -> Verdict {
 fn severity(factor: f64) -> Severity {
     if factor >= 4.0 { Severity::Invalid } else { Severity::Suspect }
 }
-
-/// What the network's link carries at most, in bit/s, how much it weighs to be above it, and
-/// whose limit that is.
-fn loopback_limit(machine: &Machine) -> (f64, Severity, &'static str) {
-    machine.network_link_bits_per_s.map_or(
-        (FASTEST_FLOW, Severity::Suspect, "no link is declared and a single flow gets at most"),
-        |link| (link, Severity::Invalid, "the link carries"),
-    )
-}
-
-/// 10GBASE-T, in bit/s: more is rare in machines whose owner does not say so.
-const FASTEST_FLOW: f64 = 10e9;
 
 #[cfg(test)]
 mod testing;

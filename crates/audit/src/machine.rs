@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::nearest;
+use proofmark_model::{Severity, nearest};
 use serde::Deserialize;
+
+use crate::figure::Metric;
 
 /// What is known of one machine; everything may be missing. What else the table holds is
 /// ignored: reports say more of a machine than rules can use.
@@ -142,30 +144,75 @@ impl Machine {
         ]
     }
 
-    /// CPUs that threads can run on: logical ones, where they are said.
-    pub(crate) fn usable_cpus(&self) -> Option<f64> {
-        self.cpus.or(self.vcpus).or(self.cores)
+    /// Threads that can run at once: one a logical CPU; where only cores are declared, two a
+    /// core.
+    pub(crate) fn logical_cpus(&self) -> Option<Limit> {
+        let declared = self.cpus.or(self.vcpus).map(|n| n.max(self.cores.unwrap_or(n)));
+        declared.map(|n| Limit::declared(n, "can run at once")).or_else(|| {
+            let whose = "can run at once, if a core runs two (no logical CPUs are declared)";
+            self.cores.map(|n| Limit::assumed(n * THREADS_A_CORE, whose))
+        })
     }
 
-    /// The highest clock that is known, in Hz.
+    /// The highest clock that is declared, in Hz. No bound: a turbo clock may be above it.
     pub(crate) fn clock(&self) -> Option<f64> {
         [self.clock_hz_nominal, self.clock_hz_running].into_iter().flatten().reduce(f64::max)
     }
 
-    /// What the disk can carry at most, in B/s, and which limit that is.
-    pub(crate) fn disk_limit(&self) -> (f64, &'static str) {
-        let link = self.disk_link_bytes_per_s.map(|v| (v, "the disk's link carries"));
-        let limit = self.disk_limit_bytes_per_s.map(|v| (v, "the disk is allowed"));
-        [link, limit]
+    /// What the disk can carry at most, in B/s. An allowance is one of many operations, so it
+    /// says nothing of the time of one.
+    pub(crate) fn disk_limit(&self, metric: Metric) -> Limit {
+        let declared = Limit::declared;
+        let link = self.disk_link_bytes_per_s.map(|v| declared(v, "the disk's link carries"));
+        let allowed = self.disk_limit_bytes_per_s.map(|v| declared(v, "the disk is allowed"));
+        [link, allowed.filter(|_| metric != Metric::Latency)]
             .into_iter()
             .flatten()
-            .reduce(|a, b| if b.0 < a.0 { b } else { a })
-            .unwrap_or((FASTEST_DISK, "one drive's PCIe 5.0 x4 link carries (none is declared)"))
+            .reduce(|a, b| if b.most < a.most { b } else { a })
+            .unwrap_or(FASTEST_DISK)
+    }
+
+    /// What the network's link carries at most, in bit/s.
+    pub(crate) fn network_limit(&self) -> Limit {
+        self.network_link_bits_per_s
+            .map_or(FASTEST_FLOW, |link| Limit::declared(link, "the link carries"))
     }
 }
 
-/// 4 lanes x 32 GT/s x 128/130 / 8: the fastest link of one drive in use.
-const FASTEST_DISK: f64 = 15.754e9;
+/// What a machine does at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Limit {
+    /// In base units.
+    pub most: f64,
+    /// Whose it is, in words that stand beside the number.
+    pub whose: &'static str,
+    /// What it weighs to be above it: only what is declared makes a figure impossible.
+    pub severity: Severity,
+}
+
+impl Limit {
+    const fn declared(most: f64, whose: &'static str) -> Self {
+        Self { most, whose, severity: Severity::Invalid }
+    }
+
+    const fn assumed(most: f64, whose: &'static str) -> Self {
+        Self { most, whose, severity: Severity::Suspect }
+    }
+}
+
+/// In Hz. No processor was ever run at it: the record under liquid helium is 9.1 GHz.
+pub(crate) const NO_CLOCK: f64 = 10e9;
+
+/// What a core runs at once of x86 and ARM, where it does more than one; POWER runs up to eight.
+const THREADS_A_CORE: f64 = 2.0;
+
+/// 4 lanes x 32 GT/s x 128/130 / 8: the fastest link of one drive in common use.
+const FASTEST_DISK: Limit =
+    Limit::assumed(15.754e9, "one drive's PCIe 5.0 x4 link carries (none is declared)");
+
+/// 10GBASE-T: more is rare in machines whose owner does not say so.
+const FASTEST_FLOW: Limit =
+    Limit::assumed(10e9, "no link is declared and a single flow gets at most");
 
 #[cfg(test)]
 mod tests {
@@ -176,14 +223,15 @@ mod tests {
     #[test]
     fn a_table_is_chosen_by_name_by_file_or_because_it_is_the_only_one() {
         let two = read_machines(TWO).unwrap();
-        assert_eq!(choose(&two, Some("two"), Some("one")).unwrap().usable_cpus(), Some(4.0));
-        assert_eq!(choose(&two, None, Some("one")).unwrap().usable_cpus(), Some(2.0));
+        let cpus = |machine: Machine| machine.logical_cpus().unwrap().most;
+        assert_eq!(cpus(choose(&two, Some("two"), Some("one")).unwrap()), 4.0);
+        assert_eq!(cpus(choose(&two, None, Some("one")).unwrap()), 2.0);
         let said = choose(&two, None, Some("x")).unwrap_err().to_string();
         assert!(said.contains("one, two"), "{said}");
         let said = choose(&two, Some("tow"), None).unwrap_err().to_string();
         assert!(said.contains("did you mean 'two'"), "{said}");
         let one = read_machines("[a]\ncores = 3\n").unwrap();
-        assert_eq!(choose(&one, None, Some("x")).unwrap().usable_cpus(), Some(3.0));
+        assert_eq!(choose(&one, None, Some("x")).unwrap().cores, Some(3.0));
         assert!(matches!(choose(&BTreeMap::new(), None, None), Err(MachineError::Empty)));
     }
 
@@ -203,13 +251,35 @@ mod tests {
         }
     }
 
+    fn only(text: &str) -> Machine {
+        choose(&read_machines(text).unwrap(), None, None).unwrap()
+    }
+
     #[test]
-    fn the_lower_limit_of_a_disk_counts() {
-        let limit =
-            |text: &str| choose(&read_machines(text).unwrap(), None, None).unwrap().disk_limit().0;
+    fn the_lower_limit_of_a_disk_counts_and_an_allowance_is_none_of_a_latency() {
+        let limit = |text, metric| {
+            let limit = only(text).disk_limit(metric);
+            (limit.most, limit.severity)
+        };
         let both = "[a]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1.6e8\n";
-        assert_eq!(limit(both), 1.6e8);
-        assert_eq!(limit("[a]\ndisk_link_bytes_per_s = 600_000_000\n"), 6e8);
-        assert_eq!(limit("[a]\n"), FASTEST_DISK);
+        assert_eq!(limit(both, Metric::Throughput), (1.6e8, Severity::Invalid));
+        assert_eq!(limit(both, Metric::Latency), (6e8, Severity::Invalid));
+        let link = "[a]\ndisk_link_bytes_per_s = 600_000_000\n";
+        assert_eq!(limit(link, Metric::Throughput), (6e8, Severity::Invalid));
+        let none = (FASTEST_DISK.most, Severity::Suspect);
+        assert_eq!(limit("[a]\n", Metric::Throughput), none);
+        assert_eq!(limit("[a]\ndisk_limit_bytes_per_s = 1.6e8\n", Metric::Latency), none);
+    }
+
+    #[test]
+    fn cores_are_no_logical_cpus() {
+        let cpus = |text| only(text).logical_cpus().map(|l| (l.most, l.severity));
+        let (invalid, suspect) = (Severity::Invalid, Severity::Suspect);
+        assert_eq!(cpus("[a]\ncpus = 16\ncores = 8\n"), Some((16.0, invalid)));
+        assert_eq!(cpus("[a]\nvcpus = 8\ncores = 8\n"), Some((8.0, invalid)));
+        // Who counts sockets as CPUs has a thread a core at least.
+        assert_eq!(cpus("[a]\ncpus = 2\ncores = 8\n"), Some((8.0, invalid)));
+        assert_eq!(cpus("[a]\ncores = 8\n"), Some((16.0, suspect)));
+        assert_eq!(cpus("[a]\n"), None);
     }
 }

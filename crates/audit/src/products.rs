@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Metric, Trial};
-use crate::sheet::Sheet;
+use crate::figure::{Metric, Statistic};
+use crate::sheet::{Point, Sheet};
 
 /// How far products may lie apart: figures printed with three digits differ by up to 0.5 %,
 /// and two of them are multiplied.
@@ -45,10 +45,10 @@ struct Pair {
 pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
     for (index, figure) in sheet.figures().iter().enumerate() {
-        if figure.metric != Metric::Latency || figure.trial == Trial::Deviation {
+        if figure.metric != Metric::Latency || figure.statistic == Statistic::Deviation {
             continue;
         }
-        if figure.trial == Trial::Mean && !sheet.trials(index).is_empty() {
+        if figure.statistic == Statistic::Mean && !sheet.trials(index).is_empty() {
             continue;
         }
         // Not operations a second: latency x those is what is in flight, by Little's law, of true
@@ -73,9 +73,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         tied(pairs, false, &mut found);
         tied(pairs, true, &mut found);
     }
-    let means: Vec<_> = (0..sheet.figures().len())
-        .filter_map(|index| Some((index, of_trials(sheet, index, &found)?)))
-        .collect();
+    let means = means_of_tied(sheet, &found);
     found.extend(means);
     found
 }
@@ -108,13 +106,24 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
     most / least
 }
 
-/// What holds for every trial of a point holds for their mean.
-fn of_trials(sheet: &Sheet, index: usize, found: &HashMap<usize, Product>) -> Option<Product> {
-    let figure = sheet.figure(index)?;
-    if figure.metric != Metric::Latency || figure.trial != Trial::Mean {
-        return None;
+/// What holds for every trial of a point holds for its means. A point's trials are looked at
+/// once, however many means a file prints of it.
+fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
+    let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
+    let mut means = Vec::new();
+    for (index, figure) in sheet.figures().iter().enumerate() {
+        if figure.metric != Metric::Latency || figure.statistic != Statistic::Mean {
+            continue;
+        }
+        let Some(point) = sheet.point(index) else { continue };
+        let product = points.entry(point).or_insert_with(|| of_all(sheet.trials(index), found));
+        means.extend(product.map(|p| (index, p.clone())));
     }
-    let trials = sheet.trials(index);
+    means
+}
+
+/// The first trial's product, if every trial has one.
+fn of_all<'a>(trials: &[usize], found: &'a HashMap<usize, Product>) -> Option<&'a Product> {
     let first = found.get(trials.first()?)?;
-    trials.iter().all(|i| found.contains_key(i)).then(|| first.clone())
+    trials.iter().all(|i| found.contains_key(i)).then_some(first)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Trial};
+use crate::figure::{Figure, Metric, Statistic};
 
 /// Most numbers of threads that are looked at; no report has as many, a hostile file may.
 const MOST_CELLS: usize = 64;
@@ -75,10 +75,10 @@ impl Series {
         self.members.push(index);
         let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
         let cell = self.cells.entry(threads).or_default();
-        match figure.trial {
-            Trial::Mean => cell.means.add(level),
-            Trial::Number(_) => cell.trials.add(level),
-            Trial::Deviation | Trial::Other => {}
+        match figure.statistic {
+            Statistic::Mean => cell.means.add(level),
+            Statistic::Trial(_) => cell.trials.add(level),
+            Statistic::Deviation | Statistic::Other => {}
         }
     }
 

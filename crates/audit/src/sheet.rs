@@ -2,18 +2,24 @@
 
 use std::collections::HashMap;
 
-use crate::copies::{self, Copies};
-use crate::figure::{Figure, Metric, Trial};
+use crate::equal_columns::{self, EqualColumns};
+use crate::figure::{Figure, Metric, Statistic};
 use crate::machine::Machine;
 use crate::products::{self, Product};
 use crate::series::{Key, Series};
-use crate::siblings::{self, Sibling, Siblings};
+use crate::tallies::{self, Tallies, Tally};
 
-/// Most trials of a point that are looked at.
-const MOST_TRIALS: usize = 1000;
+/// A series' number, and threads.
+pub(crate) type Point = (usize, Option<u64>);
 
-/// One figure's place in a series; several figures of one place are told apart by order.
-type Place = (usize, Option<u64>, Trial);
+/// Where a figure stands.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    /// The number of its series.
+    series: usize,
+    /// Which it is of the figures with its point and statistic: these are told apart by order.
+    nth: usize,
+}
 
 /// Figures and machine, indexed once.
 #[derive(Debug)]
@@ -22,14 +28,13 @@ pub struct Sheet {
     figures: Vec<Figure>,
     keys: HashMap<Key, usize>,
     series: Vec<Series>,
-    /// Series of each figure, and which of its place's figures it is.
-    places: Vec<(usize, usize)>,
-    points: HashMap<Place, Vec<usize>>,
-    /// Numbered trials by series and threads.
-    trials: HashMap<(usize, Option<u64>), Vec<usize>>,
+    positions: Vec<Position>,
+    statistics: HashMap<(Point, Statistic), Vec<usize>>,
+    /// Numbered trials.
+    trials: HashMap<Point, Vec<usize>>,
     products: HashMap<usize, Product>,
-    copies: Copies,
-    siblings: Siblings,
+    equal_columns: EqualColumns,
+    tallies: Tallies,
     copy_bandwidth: Option<f64>,
 }
 
@@ -41,12 +46,12 @@ impl Sheet {
             figures: Vec::new(),
             keys: HashMap::new(),
             series: Vec::new(),
-            places: Vec::with_capacity(figures.len()),
-            points: HashMap::new(),
+            positions: Vec::with_capacity(figures.len()),
+            statistics: HashMap::new(),
             trials: HashMap::new(),
             products: HashMap::new(),
-            copies: Copies::new(),
-            siblings: Siblings::new(),
+            equal_columns: EqualColumns::new(),
+            tallies: Tallies::new(),
             copy_bandwidth: None,
         };
         for (index, figure) in figures.iter().enumerate() {
@@ -58,18 +63,19 @@ impl Sheet {
             if let Some(series) = sheet.series.get_mut(id) {
                 series.add(index, figure);
             }
-            let point = sheet.points.entry((id, figure.threads, figure.trial)).or_default();
-            sheet.places.push((id, point.len()));
-            point.push(index);
-            if matches!(figure.trial, Trial::Number(_)) {
-                sheet.trials.entry((id, figure.threads)).or_default().push(index);
+            let point = (id, figure.threads);
+            let same = sheet.statistics.entry((point, figure.statistic)).or_default();
+            sheet.positions.push(Position { series: id, nth: same.len() });
+            same.push(index);
+            if matches!(figure.statistic, Statistic::Trial(_)) {
+                sheet.trials.entry(point).or_default().push(index);
             }
         }
-        sheet.siblings = siblings::find(&sheet.machine, &figures);
+        sheet.tallies = tallies::count(&sheet.machine, &figures);
         sheet.copy_bandwidth = copy_bandwidth(&figures);
         sheet.figures = figures;
         sheet.products = products::find(&sheet);
-        sheet.copies = copies::find(&sheet.figures, &sheet.series);
+        sheet.equal_columns = equal_columns::find(&sheet.figures, &sheet.series);
         sheet
     }
 
@@ -89,28 +95,28 @@ impl Sheet {
 
     /// The series that a figure belongs to.
     pub(crate) fn series(&self, index: usize) -> Option<&Series> {
-        self.series.get(self.places.get(index)?.0)
+        self.series.get(self.positions.get(index)?.series)
     }
 
     /// The figure of the same tool, block, threads and trial in another series.
     pub(crate) fn partner(&self, index: usize, operation: &str, metric: Metric) -> Option<&Figure> {
-        let (figure, (_, nth)) = (self.figure(index)?, self.places.get(index)?);
+        let (figure, position) = (self.figure(index)?, self.positions.get(index)?);
         let key = Key { operation: operation.to_owned(), metric, ..Key::of(figure) };
         let id = *self.keys.get(&key)?;
-        let point = self.points.get(&(id, figure.threads, figure.trial))?;
-        self.figure(*point.get(*nth)?)
+        let same = self.statistics.get(&((id, figure.threads), figure.statistic))?;
+        self.figure(*same.get(position.nth)?)
     }
 
-    /// The numbered trials of a figure's point, by index; none where there are more than any
-    /// report lists, so that a hostile file cannot make every row look at every other.
+    /// The point that a figure belongs to.
+    pub(crate) fn point(&self, index: usize) -> Option<Point> {
+        Some((self.positions.get(index)?.series, self.figure(index)?.threads))
+    }
+
+    /// The numbered trials of a figure's point, by index. There may be as many as rows: who
+    /// looks at all of them for each figure makes every row look at every other.
     pub(crate) fn trials(&self, index: usize) -> &[usize] {
-        let threads = self.figure(index).and_then(|f| f.threads);
-        let id = self.places.get(index).map_or(usize::MAX, |p| p.0);
-        self.trials
-            .get(&(id, threads))
-            .map(Vec::as_slice)
-            .filter(|t| t.len() <= MOST_TRIALS)
-            .unwrap_or_default()
+        let trials = self.point(index).and_then(|point| self.trials.get(&point));
+        trials.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What ties a latency to a throughput.
@@ -118,14 +124,14 @@ impl Sheet {
         self.products.get(&index)
     }
 
-    /// Another figure whose column holds the same numbers.
-    pub(crate) fn copy_of(&self, index: usize) -> Option<&Figure> {
-        self.figure(*self.copies.get(&index)?)
+    /// The same trial in another column that holds the same numbers.
+    pub(crate) fn same_trial_of_equal_column(&self, index: usize) -> Option<&Figure> {
+        self.figure(*self.equal_columns.get(&index)?)
     }
 
-    /// How a disk figure's tool did at the same point, all operations and trials together.
-    pub(crate) fn sibling(&self, index: usize) -> Option<&Sibling> {
-        self.siblings.get(&siblings::place(self.figure(index)?))
+    /// How a disk figure's tool did at the same setting, all operations and trials together.
+    pub(crate) fn tally(&self, index: usize) -> Option<&Tally> {
+        self.tallies.get(&tallies::setting(self.figure(index)?))
     }
 
     /// The best memory copy of one thread in the same report, in B/s read and written together.
@@ -150,8 +156,8 @@ mod tests {
     use crate::testing::{MACHINE, figures, machine};
 
     #[test]
-    fn a_row_does_not_look_at_every_other() {
-        let trials = |count: usize| {
+    fn threads_of_a_series_are_bounded_and_trials_of_a_point_are_not() {
+        let looked_at = |count: usize| {
             let rows: String = (1..=count)
                 .map(|n| {
                     format!(
@@ -162,7 +168,7 @@ mod tests {
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
             (sheet.trials(1).len(), sheet.series(1).map_or(0, |s| s.levels().count()))
         };
-        assert_eq!(trials(20), (21, 20));
-        assert_eq!(trials(1000), (0, 64));
+        assert_eq!(looked_at(20), (21, 20));
+        assert_eq!(looked_at(1000), (1001, 64));
     }
 }

@@ -119,3 +119,27 @@ fn a_million_rows_take_seconds() {
     // Seconds when optimised; whatever looks at each row for each row would take hours.
     assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
 }
+
+#[test]
+fn many_means_of_many_trials_take_seconds() {
+    let mut text = HEADER.to_owned();
+    // All tied to a throughput, so that the trials behind a mean must be looked at to the last.
+    for n in 1..=20_000_u32 {
+        for block in if n < 100 { &[8, 64][..] } else { &[8] } {
+            let _ = writeln!(text, "memory,x,read,latency,{block},1,{n},{n},s,{n},seconds");
+            let rate = 1e6 / f64::from(n);
+            let _ =
+                writeln!(text, "memory,x,read,throughput,{block},1,{n},{rate},x,{rate},bytes/s");
+        }
+    }
+    for statistic in ["mean", "sd"] {
+        for _ in 0..30_000 {
+            let _ = writeln!(text, "memory,x,read,latency,8,1,{statistic},3,s,3,seconds");
+        }
+    }
+    let start = Instant::now();
+    let sheet = Sheet::new(Machine::default(), read_figures(text.as_bytes()).unwrap());
+    let flagged = audit(&sheet).iter().filter(|j| !j.findings.is_empty()).count();
+    assert_eq!(flagged, 20_099 + 30_000);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}

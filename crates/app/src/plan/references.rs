@@ -18,8 +18,10 @@ const PAIRS: u32 = 8;
 /// Fewest runs that are worth it.
 const FEWEST: u32 = 3;
 
-/// Longest that a tool may take beside one point, all runs together, in seconds.
-const LONGEST_S: f64 = 120.0;
+/// Longest that a tool may take beside one point, all runs together, in seconds; and where nobody
+/// asked for it.
+const LONGEST_S: f64 = 240.0;
+const LONGEST_UNASKED_S: f64 = 60.0;
 
 /// Work of a trial of a second before any has been measured: more than a machine does.
 const UNKNOWN_WORK: f64 = 1e12;
@@ -140,7 +142,7 @@ pub fn choose(
             if has_one || known.beside.counts(&point.kernel).is_none() {
                 continue;
             }
-            match fits(&known, &planned.plan, index, usable) {
+            match fits(&known, &planned.plan, index, (asked, usable)) {
                 Ok(()) => {
                     planned.plan.references.entry(id.to_owned()).or_default().push(index);
                     lengthen(&mut planned.plan, &point.kernel, known.beside.shortest());
@@ -228,7 +230,12 @@ fn known(asked: &Asked, points: &[Point], wanted: &dyn Fn(usize) -> bool) -> Vec
 }
 
 /// Whether a tool repeats a point, or why not.
-fn fits(known: &Known, plan: &Plan, index: usize, usable: &[u32]) -> Result<(), String> {
+fn fits(
+    known: &Known,
+    plan: &Plan,
+    index: usize,
+    (asked, usable): (&Asked, &[u32]),
+) -> Result<(), String> {
     let installed = known
         .installed
         .as_ref()
@@ -237,8 +244,10 @@ fn fits(known: &Known, plan: &Plan, index: usize, usable: &[u32]) -> Result<(), 
     let cpus = Cpus::of(point, usable);
     let task = task(plan, point, &cpus.near, known.beside);
     known.beside.invocation(installed, &task)?;
-    if pairs(plan, index, known.tool).is_none() {
-        let takes = known.beside.takes(&task);
+    let takes = known.beside.takes(&task);
+    let pairs = pairs(plan, index, known.tool);
+    let unasked = *asked == Asked::Marked;
+    if pairs.is_none_or(|n| unasked && takes * f64::from(n) > LONGEST_UNASKED_S) {
         return Err(format!("one run takes about {}", format_seconds(takes)));
     }
     Ok(())

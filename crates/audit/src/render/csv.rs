@@ -43,7 +43,7 @@ pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
             harmless(&f.metric_name),
             number(f.block),
             number(f.threads),
-            harmless(&f.trial_name),
+            harmless(&f.statistic_name),
             f.value.to_string(),
             harmless(&f.unit),
             f.si.map_or_else(String::new, |v| v.to_string()),

@@ -49,7 +49,7 @@ pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<String, serde_json::Er
         metric: &f.metric_name,
         block_size_bytes: f.block,
         threads: f.threads,
-        trial: &f.trial_name,
+        trial: &f.statistic_name,
         value: f.value,
         unit_as_written: &f.unit,
         value_si: f.si,

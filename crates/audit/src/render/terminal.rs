@@ -107,7 +107,7 @@ fn line(figure: &Figure, judged: &Judged) -> String {
         clean(&figure.metric_name),
         or_dash(figure.block),
         or_dash(figure.threads),
-        clean(&figure.trial_name),
+        clean(&figure.statistic_name),
         figure.value,
         clean(&figure.unit)
     );

@@ -3,11 +3,16 @@
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
 use super::Rule;
+use crate::machine::NO_CLOCK;
 use crate::{Figure, Machine, Metric, Sheet};
 
-/// The widest core known: two 512-bit fused multiply-adds a cycle of 16 single-precision
-/// lanes and 2 operations each. A bound for every precision of an ordinary core.
-const FLOP_A_CYCLE: f64 = 64.0;
+/// The widest vector units of a core: two 512-bit fused multiply-adds a cycle of 16
+/// single-precision lanes and 2 operations each.
+const VECTOR_FLOP_A_CYCLE: f64 = 64.0;
+/// The widest matrix unit of a core: 16 x 16 sums of 64 products of 8-bit numbers in 16 cycles
+/// (AMX), 2 operations each; 16-bit numbers get half of it. No core known does more of any
+/// precision.
+const MATRIX_FLOP_A_CYCLE: f64 = 2048.0;
 
 pub(super) struct AboveOwnCeiling;
 
@@ -22,8 +27,10 @@ impl Rule for AboveOwnCeiling {
 
     fn about(&self) -> &'static str {
         "A rate above the theoretical value that the report gives is suspect: one of the two is wrong. \
-         A floating-point rate above CPUs x clock x 64 FLOP a cycle (two 512-bit fused multiply-adds, \
-         single precision), the widest core known, is invalid."
+         Where it gives none, a floating-point rate above CPUs x the highest clock declared x 64 FLOP a \
+         cycle (two 512-bit fused multiply-adds, single precision) is suspect: 16-bit numbers, matrix \
+         units and a turbo clock may do more. One above CPUs x 10 GHz, which no processor reaches, x \
+         2048 FLOP a cycle, the widest matrix unit, is invalid."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -58,15 +65,20 @@ type Ceiling = (f64, Unit, Severity, &'static str);
 fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
     match (figure.subsystem, figure.metric) {
         (Subsystem::Cpu, Metric::Rate | Metric::Throughput) if is_floating_point(figure) => {
-            let widest = machine
-                .usable_cpus()
-                .zip(machine.clock())
-                .map(|(cpus, clock)| cpus * clock * FLOP_A_CYCLE);
-            let widest = widest.map(|v| (v, Severity::Invalid, "what the widest cores could do"));
+            let cpus = machine.logical_cpus().map(|l| l.most);
+            let matrix = cpus.map(|cpus| {
+                let whose = "what no core comes up to (10 GHz, 2048 FLOP a cycle)";
+                (cpus * NO_CLOCK * MATRIX_FLOP_A_CYCLE, Severity::Invalid, whose)
+            });
+            let vector = cpus.zip(machine.clock()).map(|(cpus, clock)| {
+                let whose = "what vector units do (64 FLOP a cycle of the declared clock; \
+                             16-bit numbers, matrix units and turbo may do more)";
+                (cpus * clock * VECTOR_FLOP_A_CYCLE, Severity::Suspect, whose)
+            });
             let claimed = machine
                 .claimed_peak_gflops
                 .map(|g| (g * 1e9, Severity::Suspect, "the peak that the report claims"));
-            [widest, claimed].map(|c| c.map(|(v, s, w)| (v, Unit::FlopPerSecond, s, w)))
+            [matrix, claimed.or(vector)].map(|c| c.map(|(v, s, w)| (v, Unit::FlopPerSecond, s, w)))
         }
         (Subsystem::Memory, Metric::Throughput) => {
             let claimed = machine.claimed_memory_bytes_per_s.map(|v| {
@@ -90,12 +102,12 @@ mod tests {
     use crate::testing::findings;
 
     #[test]
-    fn above_the_claim_is_suspect_and_above_the_widest_core_invalid() {
+    fn above_the_claim_is_suspect_and_above_any_core_invalid() {
         let machine = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
                        claimed_memory_bytes_per_s = 2e10\n";
         let rows = "cpu,x,gflops,rate,,2,1,29,GFLOPS,29e9,ops/s\n\
                     cpu,x,gflops,rate,,2,1,31,GFLOPS,31e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,1,257,GFLOPS,257e9,ops/s\n\
+                    cpu,x,gflops,rate,,2,1,41000,GFLOPS,41000e9,ops/s\n\
                     cpu,x,gflops,rate,,2,sd,31,GFLOPS,31e9,ops/s\n\
                     cpu,x,giops,rate,,2,1,31,GIOPS,31e9,ops/s\n\
                     cpu,x,peak,rate,,2,1,31,GFLOP/s,31e9,ops/s\n\
@@ -106,5 +118,24 @@ mod tests {
         let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
         assert_eq!(severities, [None, suspect, invalid, None, None, suspect, suspect, None]);
         assert!(findings(&AboveOwnCeiling, "[m]\n", rows).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn turbo_and_matrix_units_are_above_vectors_at_the_nominal_clock() {
+        let row =
+            |gflops: u32| format!("cpu,x,gflops,rate,,2,1,{gflops},GFLOPS,{gflops}e9,ops/s\n");
+        let rows = [255, 257, 8000, 41_000].map(row).concat();
+        let of = |machine: &str| findings(&AboveOwnCeiling, machine, &rows);
+        let severities = |machine: &str| -> Vec<_> {
+            of(machine).into_iter().map(|f| f.map(|f| f.severity)).collect()
+        };
+        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
+        let nominal = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\n";
+        assert_eq!(severities(nominal), [None, suspect, suspect, invalid]);
+        let said = of(nominal).swap_remove(1).unwrap().message;
+        assert!(said.contains("16-bit numbers, matrix units and turbo may do more"), "{said}");
+        let declared = format!("{nominal}claimed_peak_gflops = 8192\n");
+        assert_eq!(severities(&declared), [None, None, None, invalid]);
+        assert_eq!(severities("[m]\nvcpus = 2\n"), [None, None, None, invalid]);
     }
 }

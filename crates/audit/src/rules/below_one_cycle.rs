@@ -3,10 +3,11 @@
 use proofmark_model::{Finding, Severity, Unit, format_quantity};
 
 use super::Rule;
+use crate::machine::NO_CLOCK;
 use crate::{Metric, Sheet};
 
-/// No processor was ever run at 10 GHz: the record under liquid helium is 9.1 GHz.
-const NO_CLOCK: f64 = 10e9;
+/// Printed latencies have two digits or more.
+const PRINTED: f64 = 0.01;
 
 pub(super) struct BelowOneCycle;
 
@@ -20,37 +21,44 @@ impl Rule for BelowOneCycle {
     }
 
     fn about(&self) -> &'static str {
-        "An operation that a processor starts and waits for takes a cycle at the least: \
-         1 / clock, with the higher of the nominal and the running clock, or with 10 GHz, \
-         which no processor reaches, where no clock is known."
+        "An operation that a processor starts and waits for takes a cycle at the least. Less than one \
+         of 10 GHz, which no processor reaches, is invalid. Less than one of the higher of the nominal \
+         and the running clock is suspect: a turbo clock may have been above both."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
-        let cycle = 1.0 / sheet.machine().clock().unwrap_or(NO_CLOCK);
-        (latency < cycle).then(|| {
+        let declared = sheet.machine().clock();
+        let (clock, severity, whose) = if latency < 1.0 / NO_CLOCK {
+            (declared.unwrap_or(NO_CLOCK), Severity::Invalid, "")
+        } else {
+            let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock)?;
+            (clock, Severity::Suspect, ", if no turbo clock was above the declared one")
+        };
+        let cycle = 1.0 / clock;
+        Some(
             Finding::new(
                 self.id(),
-                Severity::Invalid,
+                severity,
                 format!(
-                    "{latency:.3e} s are {:.4} of a cycle of {}",
+                    "{latency:.3e} s are {:.4} of a cycle of {}{whose}",
                     latency / cycle,
                     format_quantity(cycle, Unit::Second)
                 ),
                 "look at the unit, and at what was divided by what: time one operation that \
-                 waits for the one before it",
+                 waits for the one before it; declare the clock that it ran at",
             )
             .with("cycle_s", cycle)
-            .with("latency_s", latency)
-        })
+            .with("latency_s", latency),
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{MACHINE, findings, flagged};
 
     #[test]
     fn less_than_a_cycle_is_no_latency() {
@@ -61,5 +69,23 @@ mod tests {
                     network,x,tcp,latency,8,1,1,0.05,ns,5e-11,seconds\n";
         assert_eq!(flagged(&BelowOneCycle, MACHINE, rows), [true, false, false, false, true]);
         assert_eq!(flagged(&BelowOneCycle, "[m]\n", rows), [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_turbo_clock_may_be_above_the_declared_one() {
+        let rows = "cpu,x,add,latency,,1,1,0.238,ns,2.38e-10,seconds\n\
+                    cpu,x,add,latency,,1,1,0.099,ns,9.9e-11,seconds\n";
+        let severities = |machine: &str| -> Vec<_> {
+            let found = findings(&BelowOneCycle, machine, rows);
+            found.into_iter().map(|f| f.map(|f| f.severity)).collect()
+        };
+        let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
+        assert_eq!(severities(MACHINE), [suspect, invalid]);
+        let said = findings(&BelowOneCycle, MACHINE, rows).swap_remove(0).unwrap().message;
+        assert!(said.ends_with("if no turbo clock was above the declared one"), "{said}");
+        // As printed: 1 / 4.2 GHz is 0.23810 ns.
+        let running = format!("{MACHINE}clock_hz_running = 4.2e9\n");
+        assert_eq!(severities(&running), [None, invalid]);
+        assert_eq!(severities("[m]\n"), [None, invalid]);
     }
 }

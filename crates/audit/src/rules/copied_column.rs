@@ -22,7 +22,7 @@ impl Rule for CopiedColumn {
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let other = sheet.copy_of(index)?;
+        let other = sheet.same_trial_of_equal_column(index)?;
         Some(
             Finding::new(
                 self.id(),

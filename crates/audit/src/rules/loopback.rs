@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Subsystem, Unit, format_quantity};
 
 use super::Rule;
-use crate::{Metric, Sheet, loopback_limit};
+use crate::{Metric, Sheet};
 
 pub(super) struct Loopback;
 
@@ -26,17 +26,17 @@ impl Rule for Loopback {
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
-        let (limit, severity, whose) = loopback_limit(sheet.machine());
+        let limit = sheet.machine().network_limit();
         let shown = |v| format_quantity(v, Unit::BitPerSecond);
-        (rate > limit).then(|| {
+        (rate > limit.most).then(|| {
             Finding::new(
                 self.id(),
-                severity,
-                format!("{}, where {whose} {}", shown(rate), shown(limit)),
+                limit.severity,
+                format!("{}, where {} {}", shown(rate), limit.whose, shown(limit.most)),
                 "both ends were on one machine, or nothing was sent: name it loopback, or measure \
                  between two machines and look at the interfaces' counters",
             )
-            .with("limit_bit_per_s", limit)
+            .with("limit_bit_per_s", limit.most)
         })
     }
 }

@@ -21,37 +21,43 @@ impl Rule for PageCache {
 
     fn about(&self) -> &'static str {
         "A rate above what the disk's link carries after coding, or above what the provider allows, \
-         did not come from the disk but from memory. Random operations smaller than a sector count \
-         as the sector of 512 B that the device must move. A latency counts as the rate of one \
-         operation at a time: block / latency. Where no link is declared, that of one drive on \
-         PCIe 5.0 x4 (15.754 GB/s) is the limit. A rate below it is suspect where nine in ten of the \
-         same tool's other rates with that block and those threads, of nine at least, are above: it \
-         was buffered too."
+         did not come from the disk but from memory. Operations a second count as their blocks, and \
+         random operations smaller than a sector as the sector of 512 B that the device must move. \
+         A latency counts as the rate of one operation at a time, block / latency, against the link \
+         alone: an allowance is one of many operations. Where no link is declared, a rate above that \
+         of one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. A rate below the limit is suspect \
+         where nine in ten of the same tool's other rates with that block and those threads, of nine \
+         at least, are above: it was buffered too."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let rate = figure.device_rate()?;
-        let (limit, whose) = sheet.machine().disk_limit();
-        if rate <= limit {
+        let limit = sheet.machine().disk_limit(figure.metric);
+        if rate <= limit.most {
             return buffered(sheet, figure, index);
         }
         let shown = |v| format_quantity(v, Unit::BytePerSecond);
         Some(
             Finding::new(
                 self.id(),
-                Severity::Invalid,
-                format!("{} from the disk, where {whose} {}", shown(rate), shown(limit)),
+                limit.severity,
+                format!(
+                    "{} from the disk, where {} {}",
+                    shown(rate),
+                    limit.whose,
+                    shown(limit.most)
+                ),
                 ADVICE,
             )
             .with("device_bytes_per_s", rate)
-            .with("limit_bytes_per_s", limit),
+            .with("limit_bytes_per_s", limit.most),
         )
     }
 }
 
 /// Fewer other figures prove nothing about a tool.
-const LEAST_SIBLINGS: usize = 9;
+const LEAST_OTHERS: usize = 9;
 /// Share of them above the limit that tells a buffered tool.
 const MOST_OF_THEM: f64 = 0.9;
 
@@ -61,28 +67,28 @@ fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
     if !figure.is(Subsystem::Disk, Metric::Throughput) || figure.level().is_none() {
         return None;
     }
-    let sibling = sheet.sibling(index)?;
-    let others = sibling.figures.saturating_sub(1);
-    let most = others >= LEAST_SIBLINGS && sibling.above as f64 >= MOST_OF_THEM * others as f64;
+    let tally = sheet.tally(index)?;
+    let others = tally.figures.saturating_sub(1);
+    let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
     most.then(|| {
         Finding::new(
             PageCache.id(),
             Severity::Suspect,
             format!(
                 "{} of this tool's {others} other rates here are above the disk's",
-                sibling.above
+                tally.above
             ),
             ADVICE,
         )
         .with("others", others)
-        .with("above", sibling.above)
+        .with("above", tally.above)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{MACHINE, findings, flagged};
 
     #[test]
     fn a_rate_above_the_link_is_the_page_cache() {
@@ -130,5 +136,31 @@ mod tests {
                     disk,x,seq_read,latency,8192,1,1,20,us,2e-5,seconds\n\
                     disk,x,seq_read,latency,,1,1,10,us,1e-5,seconds\n";
         assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false]);
+        let allowed = "[m]\ndisk_limit_bytes_per_s = 1e6\n";
+        assert_eq!(flagged(&PageCache, allowed, rows), [false; 3]);
+        let both = format!("{MACHINE}disk_limit_bytes_per_s = 1e6\n");
+        assert_eq!(flagged(&PageCache, &both, rows), [true, false, false]);
+    }
+
+    #[test]
+    fn operations_a_second_move_their_blocks() {
+        let rows = "disk,x,rand_read,rate,4096,8,1,150,kIOPS,150e3,ops/s\n\
+                    disk,x,rand_read,rate,4096,8,1,140,kIOPS,140e3,ops/s\n\
+                    disk,x,rand_read,rate,1,8,1,1.2,MIOPS,1.2e6,ops/s\n\
+                    disk,x,stat,rate,,8,1,9,MIOPS,9e6,ops/s\n";
+        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, true, false]);
+    }
+
+    #[test]
+    fn only_above_a_declared_limit_is_a_rate_impossible() {
+        let rows = "disk,x,seq_read,throughput,,1,1,28,GB/s,28e9,bytes/s\n\
+                    disk,x,seq_read,throughput,,1,1,15,GB/s,15e9,bytes/s\n";
+        let severities = |machine: &str| -> Vec<_> {
+            findings(&PageCache, machine, rows).into_iter().map(|f| f.map(|f| f.severity)).collect()
+        };
+        assert_eq!(severities("[m]\n"), [Some(Severity::Suspect), None]);
+        let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";
+        assert_eq!(severities(gen4), [Some(Severity::Invalid); 2]);
+        assert_eq!(severities("[m]\ndisk_link_bytes_per_s = 31.5e9\n"), [None; 2]);
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Sheet, Trial};
+use crate::{Sheet, Statistic};
 
 /// Printed deviations have two digits or more.
 const PRINTED: f64 = 0.01;
@@ -30,12 +30,10 @@ impl Rule for PopulationDeviation {
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index).filter(|f| f.trial == Trial::Deviation)?;
+        let figure = sheet.figure(index).filter(|f| f.statistic == Statistic::Deviation)?;
+        let trials = Some(sheet.trials(index)).filter(|t| (2..=20).contains(&t.len()))?;
         let values: Vec<f64> =
-            sheet.trials(index).iter().filter_map(|i| Some(sheet.figure(*i)?.value)).collect();
-        if !(2..=20).contains(&values.len()) {
-            return None;
-        }
+            trials.iter().filter_map(|i| Some(sheet.figure(*i)?.value)).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();

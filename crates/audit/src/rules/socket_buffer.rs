@@ -3,7 +3,6 @@
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
 use super::Rule;
-use crate::loopback_limit;
 use crate::{Metric, Sheet};
 
 pub(super) struct SocketBuffer;
@@ -32,7 +31,7 @@ impl Rule for SocketBuffer {
         // Read and written, and twice: four bytes move for one that arrives. In bit/s.
         let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
         let shown = |v| format_quantity(v, Unit::BitPerSecond);
-        (rate > twice && rate > loopback_limit(sheet.machine()).0).then(|| {
+        (rate > twice && rate > sheet.machine().network_limit().most).then(|| {
             Finding::new(
                 self.id(),
                 Severity::Suspect,

@@ -3,6 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
+use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet, severity};
 
 /// Trials of a quiet machine lie within some percent; a tenth above linear is no noise.
@@ -23,33 +24,32 @@ impl Rule for ThreadMultiplied {
         "n threads do at most n times the work of one, and more threads than CPUs do no more than \
          one a CPU. A rate that beyond the CPUs still grows, and is nearer to proportional than to \
          flat (above the square root of the factor of threads), had the threads multiplied into it \
-         or was divided by CPU time; then every multi-thread figure of that series did. Also a rate \
-         more than a tenth above linear. Disks count only where they are faster than their link, \
-         since a queue may help a real one; networks do not count."
+         or was divided by CPU time; then every multi-thread figure of that series did. CPUs are \
+         logical ones; where only cores are declared, two a core, and the rate is suspect. Also a \
+         rate more than a tenth above linear. Disks count only where they are faster than their \
+         link, since a queue may help a real one; networks do not count."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         figure.level()?;
         let threads = figure.threads.filter(|t| *t > 1)? as f64;
-        if !bound_by_cpus(sheet, figure) {
-            return None;
-        }
+        let heaviest = bound_by_cpus(sheet, figure)?;
         let levels: Vec<(f64, f64)> = sheet.series(index)?.levels().collect();
-        let cpus = sheet.machine().usable_cpus();
-        let finding = cpus
+        let cpus = sheet.machine().logical_cpus();
+        let growth = cpus
             .and_then(|cpus| beyond(&levels, cpus))
             .or_else(|| above_linear(&levels, threads))?;
         Some(
             Finding::new(
                 self.id(),
-                finding.severity,
-                finding.message,
+                growth.severity.min(heaviest),
+                growth.message,
                 "divide all the work by the wall time from the first thread's start to the last \
                  one's end; never add up rates or use CPU time",
             )
-            .with("growth", finding.growth)
-            .with("possible", finding.possible),
+            .with("growth", growth.growth)
+            .with("possible", growth.possible),
         )
     }
 }
@@ -61,18 +61,25 @@ struct Growth {
     possible: f64,
 }
 
-/// Whether only CPUs and memory can have made the figure.
-fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> bool {
-    let rate = matches!(figure.metric, Metric::Rate | Metric::Throughput);
-    rate && match figure.subsystem {
-        Subsystem::Cpu | Subsystem::Memory => true,
-        Subsystem::Disk => figure.device_rate().is_some_and(|r| r > sheet.machine().disk_limit().0),
-        Subsystem::Network => false,
+/// What a finding weighs at most; `None` where more than CPUs and memory can have made the
+/// figure.
+fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
+    if !matches!(figure.metric, Metric::Rate | Metric::Throughput) {
+        return None;
+    }
+    match figure.subsystem {
+        Subsystem::Cpu | Subsystem::Memory => Some(Severity::Invalid),
+        Subsystem::Disk => {
+            let limit = sheet.machine().disk_limit(figure.metric);
+            (figure.device_rate()? > limit.most).then_some(limit.severity)
+        }
+        Subsystem::Network => None,
     }
 }
 
 /// The strongest growth beyond the CPUs.
-fn beyond(levels: &[(f64, f64)], cpus: f64) -> Option<Growth> {
+fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
+    let cpus = limit.most;
     // The first point that fills the CPUs; without one, what the last before could become.
     let full = levels.iter().find(|(t, _)| *t >= cpus).copied();
     let below = levels.iter().rev().find(|(t, _)| *t < cpus).copied();
@@ -88,9 +95,10 @@ fn beyond(levels: &[(f64, f64)], cpus: f64) -> Option<Growth> {
             let (from, level) = base?;
             let (factor, growth) = (t / from, rate / level);
             (growth > factor.sqrt()).then(|| Growth {
-                severity: severity(factor),
+                severity: severity(factor).min(limit.severity),
                 message: format!(
-                    "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, where {cpus:.0} can run at once"
+                    "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, where {cpus:.0} {}",
+                    limit.whose
                 ),
                 growth,
                 possible: 1.0,
@@ -142,6 +150,30 @@ mod tests {
     }
 
     #[test]
+    fn threads_beyond_the_cores_may_have_logical_cpus() {
+        let rates = rows("memory", &[(4, 4000.0), (8, 8000.0), (16, 15000.0)]);
+        for machine in ["[m]\ncores = 8\n", "[m]\ncpus = 16\ncores = 8\n"] {
+            assert_eq!(flagged(&ThreadMultiplied, machine, &rates), [false; 3], "{machine}");
+        }
+        let without = "[m]\ncpus = 8\ncores = 8\n";
+        assert_eq!(flagged(&ThreadMultiplied, without, &rates), [true; 3]);
+        let grows = rows("memory", &[(8, 8000.0), (16, 15000.0), (128, 120_000.0)]);
+        let last = |machine| {
+            let finding = findings(&ThreadMultiplied, machine, &grows).pop().flatten().unwrap();
+            (finding.severity, finding.message)
+        };
+        let (severity, message) = last("[m]\ncores = 8\n");
+        assert_eq!(severity, Severity::Suspect);
+        assert!(
+            message.ends_with(
+                "where 16 can run at once, if a core runs two (no logical CPUs are declared)"
+            ),
+            "{message}"
+        );
+        assert_eq!(last("[m]\ncpus = 16\n").0, Severity::Invalid);
+    }
+
+    #[test]
     fn without_a_point_that_fills_the_cpus_the_one_below_is_scaled() {
         let grows = rows("memory", &[(1, 1000.0), (8, 8000.0)]);
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &grows), [false, true]);
@@ -167,5 +199,14 @@ mod tests {
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &network), [false; 4]);
         let cached = rows("disk", &rates.map(|(t, r)| (t, r * 100.0)));
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &cached), [false, true, true, true]);
+        // Perhaps drives side by side.
+        let faster = rows("disk", &rates.map(|(t, r)| (t, r * 1e3)));
+        let severities = |machine| -> Vec<_> {
+            let found = findings(&ThreadMultiplied, machine, &faster);
+            found.into_iter().map(|f| f.map(|f| f.severity)).collect()
+        };
+        let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
+        assert_eq!(severities("[m]\nvcpus = 2\n"), [None, suspect, suspect, suspect]);
+        assert_eq!(severities(MACHINE), [None, invalid, invalid, invalid]);
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
-use crate::{Metric, Sheet, Trial};
+use crate::{Metric, Sheet, Statistic};
 
 /// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
 const MOST: u64 = 65_507;
@@ -30,7 +30,7 @@ impl Rule for UdpPayload {
         let judged = figure.subsystem == Subsystem::Network
             && figure.operation.contains("udp")
             && figure.metric != Metric::Other
-            && figure.trial != Trial::Deviation;
+            && figure.statistic != Statistic::Deviation;
         judged.then(|| {
             Finding::new(
                 self.id(),

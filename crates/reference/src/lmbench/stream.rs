@@ -78,6 +78,10 @@ fn bandwidth(line: &str) -> Option<(&'static (&'static str, &'static str, f64), 
     Some((LOOPS.iter().find(|l| l.0 == label)?, rate))
 }
 
+/// Largest size of a thread's arrays together: with 3 GiB it prints 0, and with a little less than
+/// 2 GiB it does not end.
+const LARGEST: u64 = 1 << 30;
+
 impl Beside for Stream {
     fn installed(&self) -> Option<Installed> {
         run::installed("stream", b"STREAM2 daxpy latency")
@@ -98,6 +102,9 @@ impl Beside for Stream {
         run::ordinary_stores(task)?;
         let threads = place::threads(task)?;
         let size = size(task).ok_or("the point has no size")?;
+        if size > LARGEST {
+            return Err("it goes wrong with more than 1 GiB of arrays a thread".to_owned());
+        }
         let (threads, size) = (threads.to_string(), size.to_string());
         let arguments = ["-v", "1", "-M", &size, "-P", &threads, "-N", "1"];
         run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())

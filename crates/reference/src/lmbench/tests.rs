@@ -182,6 +182,8 @@ fn stream_is_given_our_arrays() {
     assert_eq!(made, ("-v 1 -M 201326592 -P 2 -N 1".to_owned(), QUICK.to_owned()));
     let past = knobs().with("stores", "nontemporal");
     assert!(why(&Stream, "memory.add", &past).contains("stores=temporal"));
+    let large = knobs().with("array_size", 1 << 30);
+    assert!(why(&Stream, "memory.triad", &large).contains("1 GiB"));
     assert!(why(&Stream, "memory.write", &knobs()).contains("no size"));
     assert_eq!((Stream.counts("memory.write"), Stream.counts("memory.read")), (None, None));
     let f: Figure = Stream.figure(&task("memory.triad", &params), captured(&Stream, FOUR)).unwrap();

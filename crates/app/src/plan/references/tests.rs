@@ -75,12 +75,12 @@ fn plan(max_trials: u32) -> Plan {
 fn slow_tools_have_fewer_pairs_and_the_slowest_none() {
     let pairs_of = |takes: f64, max: u32| pairs(&plan(max), 0, &Slow(takes));
     assert_eq!(pairs_of(1.0, 30), Some(PAIRS));
-    assert_eq!(pairs_of(15.0, 30), Some(8), "8 times 15 s are two minutes");
-    assert_eq!(pairs_of(20.0, 30), Some(6));
-    assert_eq!(pairs_of(40.0, 30), Some(3));
-    assert_eq!(pairs_of(41.0, 30), None, "fewer than three say nothing");
+    assert_eq!(pairs_of(30.0, 30), Some(8), "8 times 30 s are four minutes");
+    assert_eq!(pairs_of(40.0, 30), Some(6));
+    assert_eq!(pairs_of(80.0, 30), Some(3));
+    assert_eq!(pairs_of(81.0, 30), None, "fewer than three say nothing");
     assert_eq!(pairs_of(1.0, 2), Some(2), "no more than there are trials");
-    assert_eq!(pairs_of(70.0, 1), Some(1), "who asks for one gets it");
+    assert_eq!(pairs_of(140.0, 1), Some(1), "who asks for one gets it");
     assert_eq!(pairs(&plan(8), 1, &Slow(1.0)), None, "no such point");
 }
 
@@ -134,4 +134,17 @@ fn a_users_budget_holds_the_tools_too() {
     assert!(planned.no_reference[&0].why.contains("the tools beside the points would take about"));
     let (planned, _) = shared(1.0, false);
     assert_eq!((planned.plan.policy.budget_s, planned.plan.references.len()), (Some(1.0), 1));
+}
+
+#[test]
+fn what_nobody_asked_for_takes_a_minute_at_most() {
+    let fits = |takes: f64, asked: &Asked| {
+        let tool: &'static Slow = Box::leak(Box::new(Slow(takes)));
+        let installed = Installed { program: "/bin/true".into(), version: "1.0".to_owned() };
+        let known = Known { tool, beside: tool, installed: Some(installed) };
+        super::fits(&known, &plan(30), 0, (asked, &[0])).is_ok()
+    };
+    let named = Asked::Named(vec!["slow"]);
+    assert_eq!([fits(7.0, &Asked::Marked), fits(8.0, &Asked::Marked)], [true, false]);
+    assert_eq!([fits(8.0, &named), fits(80.0, &named), fits(81.0, &named)], [true, true, false]);
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::figure::{Figure, Trial};
+use crate::figure::{Figure, Statistic};
 use crate::series::Series;
 
-/// For a figure in a copied column, the figure at the same place of the other column.
-pub(crate) type Copies = HashMap<usize, usize>;
+/// For a figure in a column that equals another, the figure of the same trial there.
+pub(crate) type EqualColumns = HashMap<usize, usize>;
 
 /// Fewer different numbers may agree by chance: a coarse timer repeats itself.
 const LEAST_DIFFERENT: usize = 3;
@@ -14,15 +14,15 @@ const LEAST_DIFFERENT: usize = 3;
 /// Compares the numbered trials of every series and number of threads with all others of
 /// the same metric and unit. Of two equal columns both are named: which one was copied the
 /// numbers do not say.
-pub(crate) fn find(figures: &[Figure], series: &[Series]) -> Copies {
+pub(crate) fn find(figures: &[Figure], series: &[Series]) -> EqualColumns {
     let mut columns: HashMap<(String, Vec<u64>), Vec<Vec<usize>>> = HashMap::new();
     for one in series {
-        let mut by_threads: BTreeMap<Option<u64>, Vec<(Trial, usize, u64)>> = BTreeMap::new();
+        let mut by_threads: BTreeMap<Option<u64>, Vec<(Statistic, usize, u64)>> = BTreeMap::new();
         for &index in &one.members {
             let Some(figure) = figures.get(index) else { continue };
-            if matches!(figure.trial, Trial::Number(_)) {
+            if matches!(figure.statistic, Statistic::Trial(_)) {
                 by_threads.entry(figure.threads).or_default().push((
-                    figure.trial,
+                    figure.statistic,
                     index,
                     figure.value.to_bits(),
                 ));
@@ -39,12 +39,12 @@ pub(crate) fn find(figures: &[Figure], series: &[Series]) -> Copies {
             columns.entry(key).or_default().push(column.into_iter().map(|(_, i, _)| i).collect());
         }
     }
-    let mut copies = Copies::new();
+    let mut found = EqualColumns::new();
     for same in columns.values().filter(|same| same.len() > 1) {
         for (n, column) in same.iter().enumerate() {
             let other = same.get(if n == 0 { 1 } else { 0 });
-            copies.extend(column.iter().copied().zip(other.into_iter().flatten().copied()));
+            found.extend(column.iter().copied().zip(other.into_iter().flatten().copied()));
         }
     }
-    copies
+    found
 }

@@ -1,0 +1,39 @@
+//! How many of a disk tool's rates at one setting (block and threads), of all operations and
+//! trials, are above what the disk can carry.
+
+use std::collections::HashMap;
+
+use proofmark_model::Subsystem;
+
+use crate::figure::{Figure, Metric};
+use crate::machine::Machine;
+
+/// Tool, block, threads.
+type Setting = (String, Option<u64>, Option<u64>);
+pub(crate) type Tallies = HashMap<Setting, Tally>;
+
+/// Disk rates of a tool at one setting, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// All of them.
+    pub figures: usize,
+    /// Those above what the disk can carry.
+    pub above: usize,
+}
+
+pub(crate) fn setting(figure: &Figure) -> Setting {
+    (figure.tool.clone(), figure.block, figure.threads)
+}
+
+pub(crate) fn count(machine: &Machine, figures: &[Figure]) -> Tallies {
+    let limit = machine.disk_limit(Metric::Throughput).most;
+    let mut tallies = Tallies::new();
+    for figure in figures.iter().filter(|f| f.is(Subsystem::Disk, Metric::Throughput)) {
+        if let Some(rate) = figure.device_rate() {
+            let tally = tallies.entry(setting(figure)).or_default();
+            tally.figures += 1;
+            tally.above += usize::from(rate > limit);
+        }
+    }
+    tallies
+}
