@@ -29,7 +29,7 @@ lint: setup
 ## bench: our kernels beside the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
 bench: build
 	cargo bench --locked --package proofmark-kernels --bench peak
-	cargo bench --locked --package proofmark --bench beside
+	@$(BINARY) run cpu.dgemm memory.copy memory.triad memory.read memory.write memory.latency --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
 	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-kernels --target-dir target/dynamic --bench linpack
 	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-kernels --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
 	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-kernels --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi

@@ -95,12 +95,11 @@ pub struct RunArgs {
     /// File with the key that the far end has too [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Tools to run beside the points that the profile marks, and beside each point of the kernels
-    /// that are named, as far as they can repeat it: names, all or none [default: one that is
-    /// installed, beside the points that the profile marks]
-    #[arg(long, value_name = "NAME,...|all|none", value_delimiter = ',')]
+    /// Tools to run beside what is named, or else the points that the profile marks, as far as they
+    /// can repeat it [default: one that is installed, beside the points that the profile marks]
+    #[arg(long, value_name = "NAME,...|all", value_delimiter = ',')]
     pub reference: Vec<String>,
-    /// Run no tool beside the points: short for --reference none
+    /// Run no tool beside the points
     #[arg(long, conflicts_with = "reference")]
     pub no_reference: bool,
     /// What the provider promises, as a ceiling: disk.read=160MB/s, disk.read_iops=3000

@@ -200,7 +200,12 @@ fn network_s(plan: &Plan) -> f64 {
     };
     let points = plan.points[first..=last].to_vec();
     let (_, most) = estimate(&Plan { points, ..plan.clone() });
-    (most + tools_s(plan)).min(LONGEST_RUN.as_secs_f64())
+    let mut between = plan.clone();
+    between
+        .references
+        .values_mut()
+        .for_each(|all| all.retain(|r| (first..=last).contains(&r.point)));
+    (most + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
 }
 
 fn known(seen: &Overview) -> Network {

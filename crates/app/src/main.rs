@@ -1,7 +1,6 @@
 //! The binary `proofmark`: arguments -> plan -> run. Wiring only, and the only
 //! place that knows every crate.
 
-mod beside;
 mod cli;
 mod command;
 mod error;
@@ -14,6 +13,7 @@ mod plan;
 mod profile;
 mod progress;
 mod recorder;
+mod references;
 mod signals;
 mod text;
 

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use proofmark_engine::{Observer, Phase};
+use proofmark_engine::{Left, Observer, Phase};
 use proofmark_judge::{Context, judge};
 use proofmark_model::{Ending, Measurement, Run};
 
-use crate::beside::Tools;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::references::Tools;
 
 /// Longest time between two savings while trials are taken: what a `kill -9` costs at most.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -83,18 +83,29 @@ pub fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
 }
 
 impl Observer for Recorder<'_> {
-    fn step(&mut self, phase: Phase, measurements: &[Measurement], index: usize, done: usize) {
+    fn step(
+        &mut self,
+        phase: Phase,
+        measurements: &[Measurement],
+        index: usize,
+        done: usize,
+    ) -> Left {
         let m = &measurements[index];
         self.progress.step(phase, m, done);
-        if matches!(phase, Phase::Trial | Phase::Done) {
-            self.tools.repeat(index, m, &|tool| self.progress.beside(tool, m));
-        }
+        let left = match phase {
+            Phase::SetUp => self.tools.set_up(),
+            Phase::Warm => self.tools.make_ready(index, m),
+            Phase::Trial | Phase::Done => {
+                self.tools.repeat(index, m, &|tool| self.progress.beside(tool, m))
+            }
+        };
         if matches!(phase, Phase::Trial | Phase::Done)
             && (done == measurements.len() || self.saved.elapsed() >= SAVE_EVERY)
         {
             self.update(measurements);
             self.save();
         }
+        left
     }
 }
 

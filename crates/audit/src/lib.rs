@@ -8,6 +8,7 @@
 //! Rules rest on physics and arithmetic alone (a link's rate, a clock's cycle, a copied
 //! column), never on who published the figures.
 
+mod directions;
 mod equal_columns;
 mod figure;
 mod machine;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Severity, nearest};
 use serde::Deserialize;
 
-use crate::figure::Metric;
+use crate::directions;
+use crate::figure::{Figure, Metric};
 
 /// What is known of one machine; everything may be missing. What else the table holds is
 /// ignored: reports say more of a machine than rules can use.
@@ -28,11 +29,11 @@ pub struct Machine {
     pub claimed_peak_gflops: Option<f64>,
     /// The report's own theoretical memory bandwidth, in B/s.
     pub claimed_memory_bytes_per_s: Option<f64>,
-    /// What the disk's link carries after coding, in B/s.
+    /// What the disk's link carries after coding, in B/s, in one direction.
     pub disk_link_bytes_per_s: Option<f64>,
     /// What the device or its provider allows, in B/s.
     pub disk_limit_bytes_per_s: Option<f64>,
-    /// What the network link carries, in bit/s.
+    /// What the network link carries, in bit/s, in one direction.
     pub network_link_bits_per_s: Option<f64>,
 }
 
@@ -159,23 +160,37 @@ impl Machine {
         [self.clock_hz_nominal, self.clock_hz_running].into_iter().flatten().reduce(f64::max)
     }
 
-    /// What the disk can carry at most, in B/s. An allowance is one of many operations, so it
-    /// says nothing of the time of one.
-    pub(crate) fn disk_limit(&self, metric: Metric) -> Limit {
-        let declared = Limit::declared;
-        let link = self.disk_link_bytes_per_s.map(|v| declared(v, "the disk's link carries"));
-        let allowed = self.disk_limit_bytes_per_s.map(|v| declared(v, "the disk is allowed"));
-        [link, allowed.filter(|_| metric != Metric::Latency)]
+    /// What the disk can carry at most of such a figure, in B/s: of reads and writes together
+    /// both directions of a link that is no SATA. An allowance is one of reads and writes
+    /// together already, and of many operations, so it says nothing of the time of one.
+    pub(crate) fn disk_limit(&self, figure: &Figure) -> Limit {
+        let one_operation = figure.metric == Metric::Latency;
+        let link = self.disk_link_bytes_per_s;
+        let sata = link.is_some_and(|v| SATA.iter().any(|s| (v / s - 1.0).abs() <= SAME_LINK));
+        let both = !one_operation && !sata && directions::both(figure);
+        let link = link.map(|v| match both {
+            true => Limit::declared(2.0 * v, "the disk's link carries in both directions"),
+            false => Limit::declared(v, "the disk's link carries"),
+        });
+        let allowed =
+            self.disk_limit_bytes_per_s.map(|v| Limit::declared(v, "the disk is allowed"));
+        [link, allowed.filter(|_| !one_operation)]
             .into_iter()
             .flatten()
             .reduce(|a, b| if b.most < a.most { b } else { a })
-            .unwrap_or(FASTEST_DISK)
+            .unwrap_or(if both { FASTEST_DISK_BOTH } else { FASTEST_DISK })
     }
 
-    /// What the network's link carries at most, in bit/s.
-    pub(crate) fn network_limit(&self) -> Limit {
-        self.network_link_bits_per_s
-            .map_or(FASTEST_FLOW, |link| Limit::declared(link, "the link carries"))
+    /// What the network's link carries at most of such a figure, in bit/s.
+    pub(crate) fn network_limit(&self, figure: &Figure) -> Limit {
+        match (self.network_link_bits_per_s, directions::both(figure)) {
+            (Some(link), false) => Limit::declared(link, "the link carries"),
+            (Some(link), true) => {
+                Limit::declared(2.0 * link, "the link carries in both directions")
+            }
+            (None, false) => FASTEST_FLOW,
+            (None, true) => FASTEST_FLOW_BOTH,
+        }
     }
 }
 
@@ -209,14 +224,29 @@ const THREADS_A_CORE: f64 = 2.0;
 /// 4 lanes x 32 GT/s x 128/130 / 8: the fastest link of one drive in common use.
 const FASTEST_DISK: Limit =
     Limit::assumed(15.754e9, "one drive's PCIe 5.0 x4 link carries (none is declared)");
+const FASTEST_DISK_BOTH: Limit = Limit::assumed(
+    2.0 * FASTEST_DISK.most,
+    "one drive's PCIe 5.0 x4 link carries in both directions (none is declared)",
+);
+
+/// 1.5, 3 and 6 Gbit/s after 8b/10b, in B/s. SATA answers a frame before it sends the next, so
+/// that reads and writes share one direction's rate; PCIe has lanes for each.
+const SATA: [f64; 3] = [150e6, 300e6, 600e6];
+/// How near a declared link is to be the same: people round.
+const SAME_LINK: f64 = 0.01;
 
 /// 10GBASE-T: more is rare in machines whose owner does not say so.
 const FASTEST_FLOW: Limit =
     Limit::assumed(10e9, "no link is declared and a single flow gets at most");
+const FASTEST_FLOW_BOTH: Limit = Limit::assumed(
+    2.0 * FASTEST_FLOW.most,
+    "no link is declared and a single flow gets at most, both directions together,",
+);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::figures;
 
     const TWO: &str = "[one]\nvcpus = 2\nwords = \"are ignored\"\n[two]\ncpus = 4\nvcpus = 9\n";
 
@@ -257,18 +287,48 @@ mod tests {
 
     #[test]
     fn the_lower_limit_of_a_disk_counts_and_an_allowance_is_none_of_a_latency() {
-        let limit = |text, metric| {
-            let limit = only(text).disk_limit(metric);
+        let limit = |text, metric: &str| {
+            let figure = figures(&format!("disk,x,read,{metric},,,,1,x,1,y\n")).swap_remove(0);
+            let limit = only(text).disk_limit(&figure);
             (limit.most, limit.severity)
         };
         let both = "[a]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1.6e8\n";
-        assert_eq!(limit(both, Metric::Throughput), (1.6e8, Severity::Invalid));
-        assert_eq!(limit(both, Metric::Latency), (6e8, Severity::Invalid));
+        assert_eq!(limit(both, "throughput"), (1.6e8, Severity::Invalid));
+        assert_eq!(limit(both, "latency"), (6e8, Severity::Invalid));
         let link = "[a]\ndisk_link_bytes_per_s = 600_000_000\n";
-        assert_eq!(limit(link, Metric::Throughput), (6e8, Severity::Invalid));
+        assert_eq!(limit(link, "throughput"), (6e8, Severity::Invalid));
         let none = (FASTEST_DISK.most, Severity::Suspect);
-        assert_eq!(limit("[a]\n", Metric::Throughput), none);
-        assert_eq!(limit("[a]\ndisk_limit_bytes_per_s = 1.6e8\n", Metric::Latency), none);
+        assert_eq!(limit("[a]\n", "throughput"), none);
+        assert_eq!(limit("[a]\ndisk_limit_bytes_per_s = 1.6e8\n", "latency"), none);
+    }
+
+    #[test]
+    fn both_directions_count_twice_where_the_link_has_two() {
+        let figure = |row: &str| figures(&format!("{row},1,x,1,y\n")).swap_remove(0);
+        let disk = |text, operation: &str, metric: &str| {
+            let limit = only(text).disk_limit(&figure(&format!("disk,x,{operation},{metric},,,")));
+            (limit.most, limit.severity)
+        };
+        let (invalid, suspect) = (Severity::Invalid, Severity::Suspect);
+        let (nvme, sata) =
+            ("[a]\ndisk_link_bytes_per_s = 7.877e9\n", "[a]\ndisk_link_bytes_per_s = 5.98e8\n");
+        assert_eq!(disk(nvme, "randrw", "throughput"), (15.754e9, invalid));
+        assert_eq!(disk(nvme, "randread", "throughput"), (7.877e9, invalid));
+        assert_eq!(disk(nvme, "randrw", "latency"), (7.877e9, invalid));
+        assert_eq!(disk(sata, "randrw", "throughput"), (5.98e8, invalid));
+        assert_eq!(disk("[a]\n", "randrw", "rate"), (31.508e9, suspect));
+        let allowed = "[a]\ndisk_link_bytes_per_s = 7.877e9\ndisk_limit_bytes_per_s = 1e9\n";
+        assert_eq!(disk(allowed, "randrw", "throughput"), (1e9, invalid));
+        let network = |text, operation: &str| {
+            let row = format!("network,x,{operation},throughput,,,");
+            let limit = only(text).network_limit(&figure(&row));
+            (limit.most, limit.severity)
+        };
+        let gigabit = "[a]\nnetwork_link_bits_per_s = 1e9\n";
+        assert_eq!(network(gigabit, "tcp_bidir"), (2e9, invalid));
+        assert_eq!(network(gigabit, "tcp"), (1e9, invalid));
+        assert_eq!(network("[a]\n", "tcp_bidir"), (20e9, suspect));
+        assert_eq!(network("[a]\n", "tcp"), (10e9, suspect));
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! A latency that was measured and a throughput that was measured are two things: more
 //! threads, other blocks and other operations change their product. Where it stays the
-//! same while the rates differ, one was divided out of the other.
+//! same while the rates differ, one was divided out of the other, or the same number of
+//! operations was always in flight: Little's law.
 
 use std::collections::{BTreeMap, HashMap};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Metric, Statistic};
+use crate::figure::{Figure, Metric, Statistic};
 use crate::sheet::{Point, Sheet};
 
 /// How far products may lie apart: figures printed with three digits differ by up to 0.5 %,
@@ -29,6 +30,8 @@ pub(crate) struct Product {
     /// Points of this tool that share it, of how many.
     pub shared: usize,
     pub of: usize,
+    /// Whether a queue or a window of constant size gives the same of true latencies.
+    pub in_flight: bool,
 }
 
 /// A latency with its throughput.
@@ -38,6 +41,8 @@ struct Pair {
     rate: f64,
     block: Option<f64>,
     threads: f64,
+    /// Latency x throughput / block: operations in flight, by Little's law.
+    in_flight: Option<f64>,
 }
 
 /// The latencies that are tied to a throughput, by index: those of numbered trials (or means
@@ -53,33 +58,45 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         }
         // Not operations a second: latency x those is what is in flight, by Little's law, of true
         // latencies too, and the queue's depth is no column.
-        let rate = sheet
-            .partner(index, &figure.operation, Metric::Throughput)
-            .and_then(crate::Figure::level);
-        if let (Some(latency), Some(rate)) = (figure.level(), rate)
-            && latency * rate > 0.0
-        {
-            groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(Pair {
-                index,
-                product: latency * rate,
-                rate,
-                block: figure.block.map(|b| b as f64),
-                threads: figure.threads.map_or(1.0, |t| t as f64),
-            });
+        let rate = sheet.partner(index, &figure.operation, Metric::Throughput);
+        if let Some(pair) = rate.and_then(|rate| pair(index, figure, rate)) {
+            groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
         }
     }
     let mut found = HashMap::new();
-    for pairs in groups.values() {
-        tied(pairs, false, &mut found);
-        tied(pairs, true, &mut found);
+    for ((subsystem, _), pairs) in &groups {
+        tied(*subsystem, pairs, false, &mut found);
+        tied(*subsystem, pairs, true, &mut found);
     }
     let means = means_of_tied(sheet, &found);
     found.extend(means);
     found
 }
 
+/// A latency and its throughput, where their product is a number above 0.
+fn pair(index: usize, latency: &Figure, throughput: &Figure) -> Option<Pair> {
+    let rate = throughput.level()?;
+    let product = latency.level()? * rate;
+    let block = latency.block.map(|b| b as f64);
+    let bits = throughput.si_unit.to_ascii_lowercase().starts_with("bit");
+    let bytes = if bits { product / 8.0 } else { product };
+    (product > 0.0).then_some(Pair {
+        index,
+        product,
+        rate,
+        block,
+        threads: latency.threads.map_or(1.0, |t| t as f64),
+        in_flight: block.map(|b| bytes / b),
+    })
+}
+
 /// The pairs that share a product, if they are most of them.
-fn tied(pairs: &[Pair], per_block: bool, found: &mut HashMap<usize, Product>) {
+fn tied(
+    subsystem: Subsystem,
+    pairs: &[Pair],
+    per_block: bool,
+    found: &mut HashMap<usize, Product>,
+) {
     let scaled = |p: &Pair| Some(if per_block { p.product / p.block? } else { p.product });
     let mut products: Vec<f64> = pairs.iter().filter_map(scaled).collect();
     products.sort_by(f64::total_cmp);
@@ -88,15 +105,30 @@ fn tied(pairs: &[Pair], per_block: bool, found: &mut HashMap<usize, Product>) {
     let shared: Vec<&Pair> = pairs.iter().filter(near).collect();
     // With one synchronous operation in flight a thread, latency x throughput is
     // threads x block by Little's law, of true latencies too.
-    let in_flight = |p: &Pair| p.threads * if per_block { 1.0 } else { p.block.unwrap_or(1.0) };
+    let synchronous = |p: &Pair| p.threads * if per_block { 1.0 } else { p.block.unwrap_or(1.0) };
     let ties = shared.len() >= LEAST
         && shared.len() * 2 >= products.len()
         && spread(shared.iter().map(|p| p.rate)) >= RATES_DIFFER
-        && spread(shared.iter().map(|p| in_flight(p))) >= RATES_DIFFER;
+        && spread(shared.iter().map(|p| synchronous(p))) >= RATES_DIFFER;
     if ties {
-        let product = Product { constant, per_block, shared: shared.len(), of: products.len() };
+        let product = Product {
+            constant,
+            per_block,
+            shared: shared.len(),
+            of: products.len(),
+            // A network keeps a window of bytes in flight, whatever the block.
+            in_flight: subsystem == Subsystem::Network || constant_queue(&shared),
+        };
         found.extend(shared.iter().map(|p| (p.index, product.clone())));
     }
+}
+
+/// Whether the same whole number of operations may have been in flight in all of them. A part
+/// of an operation cannot be.
+fn constant_queue(shared: &[&Pair]) -> bool {
+    let Some(depth) = shared.first().and_then(|p| p.in_flight) else { return false };
+    let depth = depth.round().max(1.0);
+    shared.iter().all(|p| p.in_flight.is_some_and(|n| (n / depth - 1.0).abs() <= PRINTED))
 }
 
 /// Greatest over least.

@@ -26,13 +26,12 @@ pub(crate) fn setting(figure: &Figure) -> Setting {
 }
 
 pub(crate) fn count(machine: &Machine, figures: &[Figure]) -> Tallies {
-    let limit = machine.disk_limit(Metric::Throughput).most;
     let mut tallies = Tallies::new();
     for figure in figures.iter().filter(|f| f.is(Subsystem::Disk, Metric::Throughput)) {
         if let Some(rate) = figure.device_rate() {
             let tally = tallies.entry(setting(figure)).or_default();
             tally.figures += 1;
-            tally.above += usize::from(rate > limit);
+            tally.above += usize::from(rate > machine.disk_limit(figure).most);
         }
     }
     tallies

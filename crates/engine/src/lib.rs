@@ -35,7 +35,7 @@ pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use kernel::{AHEAD_S, Amount, Kernel, Load, Placement, Refusal, Setup};
 pub use latency::Latencies;
-pub use schedule::{LEAST_TRIALS, Observer, Phase, Schedule, warm_trials};
+pub use schedule::{LEAST_TRIALS, Left, Observer, Phase, Schedule, warm_trials};
 pub use session::{Idle, Launcher, Session, Stop, Workers};
 pub use statistics::summarise;
 pub use traffic::EndCounters;

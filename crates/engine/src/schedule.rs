@@ -29,6 +29,9 @@ pub const LEAST_TRIALS: usize = 3;
 /// seconds reaches its steady state within itself.
 const WARM_S: f64 = 2.0;
 
+/// Timed seconds that a point takes to warm up again after other work ran.
+const AGAIN_S: f64 = 0.1;
+
 /// Warm-up trials of so many seconds each that a steady point takes.
 pub fn warm_trials(seconds: f64) -> f64 {
     (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
@@ -51,7 +54,23 @@ pub enum Phase {
 pub trait Observer {
     /// A point has made a step. `measurements` holds all that is known of the
     /// plan's points so far, in order, unjudged; `index` is the one that changed.
-    fn step(&mut self, phase: Phase, measurements: &[Measurement], index: usize, done: usize);
+    /// Returns what it left of the state in which the points were.
+    fn step(
+        &mut self,
+        phase: Phase,
+        measurements: &[Measurement],
+        index: usize,
+        done: usize,
+    ) -> Left;
+}
+
+/// What an observer left of the state that points had warmed up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing that a trial sees was done meanwhile.
+    Warm,
+    /// Other work ran on the machine: caches, clocks and devices are as that left them.
+    Cold,
 }
 
 /// What a run needs.
@@ -71,6 +90,8 @@ pub struct Schedule<'a> {
 struct Slot {
     index: usize,
     session: Box<dyn Session>,
+    /// How often other work had run when it last was warm.
+    warm_at: usize,
 }
 
 /// What a run has so far.
@@ -79,6 +100,8 @@ struct State<'a, 'o> {
     observer: &'o mut dyn Observer,
     measurements: Vec<Measurement>,
     done: usize,
+    /// How often other work ran on the machine.
+    cooled: usize,
 }
 
 impl Schedule<'_> {
@@ -89,7 +112,7 @@ impl Schedule<'_> {
             |p: &Point| Some(Measurement::new((self.find)(&p.kernel)?.spec(), p.params.clone()));
         let measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
         debug_assert_eq!(measurements.len(), self.plan.points.len());
-        let mut state = State { schedule: self, observer, measurements, done: 0 };
+        let mut state = State { schedule: self, observer, measurements, done: 0, cooled: 0 };
         let start = self.clock.now();
         let groups = self.groups();
         for (from, to) in groups {
@@ -147,10 +170,10 @@ impl State<'_, '_> {
         let mut active: Vec<Slot> = Vec::new();
         for index in range.clone() {
             let point = &self.schedule.plan.points[index];
-            self.observer.step(Phase::SetUp, &self.measurements, index, self.done);
+            self.tell(Phase::SetUp, index);
             let session = self.stopped().map_or_else(|| self.schedule.launcher.launch(point), Err);
             match session.and_then(|mut s| self.warm(index, s.as_mut()).map(|()| s)) {
-                Ok(session) => active.push(Slot { index, session }),
+                Ok(session) => active.push(Slot { index, session, warm_at: self.cooled }),
                 Err(ending) => self.end(index, ending),
             }
         }
@@ -180,8 +203,18 @@ impl State<'_, '_> {
             warm_s += sample.seconds;
             let m = &mut self.measurements[index];
             m.warmup.push(m.unit.value(sample.claimed, sample.seconds));
-            self.observer.step(Phase::Warm, &self.measurements, index, self.done);
+            self.tell(Phase::Warm, index);
         }
+        Ok(())
+    }
+
+    /// Warms a point up again if other work ran since it was warm.
+    fn warm_again(&self, slot: &mut Slot) -> Result<(), Ending> {
+        let mut warm_s = 0.0;
+        while slot.warm_at != self.cooled && warm_s < AGAIN_S {
+            warm_s += slot.session.sample(Request::Warm)?.seconds;
+        }
+        slot.warm_at = self.cooled;
         Ok(())
     }
 
@@ -195,13 +228,14 @@ impl State<'_, '_> {
         if m.trials.len() >= LEAST_TRIALS && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
-        match slot.session.sample(Request::Trial) {
+        let warm = self.warm_again(slot);
+        match warm.and_then(|()| slot.session.sample(Request::Trial)) {
             Ok(sample) => self.record(slot.index, sample),
             Err(ending) => return Some(ending),
         }
         let ending = enough(&self.measurements[slot.index], self.policy());
         if ending.is_none() {
-            self.observer.step(Phase::Trial, &self.measurements, slot.index, self.done);
+            self.tell(Phase::Trial, slot.index);
         }
         ending
     }
@@ -241,7 +275,12 @@ impl State<'_, '_> {
     fn end(&mut self, index: usize, ending: Ending) {
         self.measurements[index].ending = ending;
         self.done += 1;
-        self.observer.step(Phase::Done, &self.measurements, index, self.done);
+        self.tell(Phase::Done, index);
+    }
+
+    fn tell(&mut self, phase: Phase, index: usize) {
+        let left = self.observer.step(phase, &self.measurements, index, self.done);
+        self.cooled += usize::from(left == Left::Cold);
     }
 
     fn policy(&self) -> &Policy {

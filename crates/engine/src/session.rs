@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use proofmark_model::{Ending, Point, Policy};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Sample};
 
@@ -34,14 +34,14 @@ pub trait Session {
     fn sample(&mut self, request: Request) -> Result<Sample, Ending>;
 }
 
-/// Tells a run to stop, from any thread: no new trial begins, and its processes are killed.
+/// Tells a run to stop, from any thread: no new trial begins, and the workers are killed.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Mutex<StopState>>);
 
 #[derive(Debug, Default)]
 struct StopState {
     by: Option<String>,
-    processes: BTreeSet<i32>,
+    workers: BTreeSet<i32>,
 }
 
 impl Stop {
@@ -49,9 +49,9 @@ impl Stop {
     pub fn stop(&self, by: &str) {
         let mut state = self.state();
         state.by = Some(by.to_owned());
-        for pid in state.processes.iter().copied().filter_map(Pid::from_raw) {
+        for pid in state.workers.iter().copied().filter_map(Pid::from_raw) {
             // It may have just ended by itself.
-            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = kill_process(pid, Signal::KILL);
         }
     }
 
@@ -60,15 +60,13 @@ impl Stop {
         self.state().by.clone()
     }
 
-    /// Has a process killed with its group, which it leads, when the run is stopped.
-    pub fn add(&self, pid: u32) {
-        self.state().processes.extend(i32::try_from(pid));
+    fn add(&self, pid: u32) {
+        self.state().workers.extend(i32::try_from(pid));
     }
 
-    /// No longer: it has ended.
-    pub fn remove(&self, pid: u32) {
+    fn remove(&self, pid: u32) {
         if let Ok(pid) = i32::try_from(pid) {
-            self.state().processes.remove(&pid);
+            self.state().workers.remove(&pid);
         }
     }
 

@@ -4,13 +4,15 @@
 mod frames;
 
 use proofmark_model::{
-    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial, Unit,
+    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial,
+    UDP_BUFFER, Unit,
 };
 
 pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::statistics::median;
 
 /// Which way a point's blocks go; those of a round trip go both ways.
 pub(crate) fn direction(m: &Measurement) -> Direction {
@@ -79,6 +81,57 @@ pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Ne
     let host: &'a Host = ctx.host;
     let origin = host.network.origin();
     host.network.get().ok_or_else(|| format!("the network is not known ({origin})"))
+}
+
+/// What a stream's trial carried on a connection, and what systems may hold of it on the way:
+/// each the median over the trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Carried {
+    pub(crate) bytes: f64,
+    pub(crate) held: f64,
+    pub(crate) seconds: f64,
+}
+
+impl Carried {
+    /// `None` of what is no stream.
+    pub(crate) fn of(m: &Measurement) -> Option<Self> {
+        if !measured(m) || !streams(m) {
+            return None;
+        }
+        let over =
+            |of: &dyn Fn(&Trial) -> f64| median(&m.trials.iter().map(of).collect::<Vec<f64>>());
+        Some(Self {
+            bytes: over(&|t| t.work / 8.0 / connections(m) as f64)?,
+            held: over(&|t| held(m, t))?,
+            seconds: over(&|t| t.seconds)?,
+        })
+    }
+
+    /// Whether so little was carried that the rate is also that of filling buffers.
+    pub(crate) fn only_filled(&self) -> bool {
+        self.bytes < FILLS * self.held
+    }
+}
+
+/// Times that a connection must have filled its window and its buffers.
+const FILLS: f64 = 4.0;
+/// Bytes that the buffer of a TCP socket may grow to where nothing is told: at the sender, by
+/// Linux's net.ipv4.tcp_wmem.
+const TCP_BUFFER: f64 = 4_194_304.0;
+/// A system gives up to so many times the buffer that is asked for (socket(7)).
+const DOUBLED: f64 = 2.0;
+/// TCP's window, as another tool told it.
+pub(crate) const WINDOW: &str = "window";
+
+/// Bytes that may be under way on one connection: its window, or what its buffers may hold
+/// where that is more.
+fn held(m: &Measurement, t: &Trial) -> f64 {
+    let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
+    let asked = m.params.int("socket_buffer").or(by_default).map(|asked| DOUBLED * asked as f64);
+    let states = t.network.iter().flat_map(|n| &n.streams).map(|s| s.window_bytes);
+    // Another tool may tell it once for all its connections.
+    let window = states.chain(m.params.int(WINDOW)).max().map(|bytes| bytes as f64);
+    asked.into_iter().chain(window).max_by(f64::total_cmp).unwrap_or(TCP_BUFFER)
 }
 
 /// The interfaces of both ends, as far as they are known.
@@ -233,6 +286,35 @@ mod tests {
         assert_eq!(using(0.2, 2).1, None, "more than there is");
         let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().far.cpus = None);
         assert_eq!(own_share(&silent, End::Far), None);
+    }
+
+    #[test]
+    fn a_connection_may_hold_its_window_or_its_buffers() {
+        let held = |m: Measurement| Carried::of(&m).map(|c| c.held);
+        let silent = |m: Measurement| each(m, |_, t| t.network = None);
+        let with = |mut m: Measurement, name: &str, bytes: u64| {
+            m.params = m.params.with(name, bytes);
+            m
+        };
+        let told = held(tcp(1, "loopback")).unwrap();
+        assert!((told - 250_000.0).abs() < 1e3, "the window of its connection: {told}");
+        assert_eq!(held(with(tcp(1, "loopback"), "window", 1_000_000)), Some(1e6));
+        assert_eq!(held(with(tcp(1, "loopback"), "window", 1000)), Some(told));
+        assert_eq!(held(with(tcp(1, "loopback"), "socket_buffer", 1_000_000)), Some(2e6));
+        assert_eq!(held(silent(tcp(1, "loopback"))), Some(4_194_304.0), "nothing is told");
+        assert_eq!(held(with(silent(tcp(1, "loopback")), "window", 1000)), Some(1e3));
+        assert_eq!(held(udp(1, "loopback")), Some(2.0 * UDP_BUFFER as f64));
+        assert_eq!(held(with(udp(1, "loopback"), "socket_buffer", 1 << 20)), Some(2_097_152.0));
+        assert_eq!(held(round_trips("tcp", "block")), None, "no stream");
+    }
+
+    #[test]
+    fn four_fills_are_more_than_a_filling() {
+        let filled = |bytes: f64| Carried { bytes, held: 1e6, seconds: 1.0 }.only_filled();
+        assert_eq!([filled(3.9e6), filled(4e6)], [true, false]);
+        let each_s = Carried::of(&tcp(4, "loopback")).unwrap();
+        let all = Carried::of(&tcp(1, "loopback")).unwrap();
+        assert!((all.bytes / each_s.bytes - 4.0).abs() < 1e-9, "each connection's own");
     }
 
     #[test]

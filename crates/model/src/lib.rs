@@ -43,7 +43,7 @@ pub use network::{
     TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
-pub use plan::{Plan, Policy};
+pub use plan::{Plan, PlannedReference, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
 pub use solution::Solution;

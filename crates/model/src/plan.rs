@@ -78,7 +78,18 @@ pub struct Plan {
     pub policy: Policy,
     /// The points.
     pub points: Vec<Point>,
-    /// Tools that run beside points: by name, the places of those points in `points`.
+    /// Tools that run beside points, by name.
     #[serde(default)]
-    pub references: BTreeMap<String, Vec<usize>>,
+    pub references: BTreeMap<String, Vec<PlannedReference>>,
+}
+
+/// A tool beside a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedReference {
+    /// Place of the point in the plan's `points`.
+    pub point: usize,
+    /// Runs at most, one after each of our trials.
+    pub runs: u32,
+    /// About how long one run takes, in seconds.
+    pub run_s: f64,
 }

@@ -30,9 +30,33 @@ pub(crate) fn either(params: &Params, knob: &str, yes: &str, no: &str) -> Result
     }
 }
 
+/// A task's knobs, in place of each that an output tells that of the output. `None` if one of
+/// `same` differs: then the output is plainly of another job.
+pub(crate) fn told(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
+    let mut told = task.clone();
+    for (name, asked) in &mut told.0 {
+        let Some(ran) = output.get(name) else { continue };
+        if *ran != *asked && same.contains(&name.as_str()) {
+            return None;
+        }
+        asked.clone_from(ran);
+    }
+    Some(told)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_output_tells_is_laid_over_the_tasks_knobs() {
+        let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
+        let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
+        let expected = task.clone().with("direct", "off");
+        assert_eq!(told(&task, &output, &["threads"]), Some(expected));
+        assert_eq!(told(&task, &output, &["threads", "direct"]), None);
+        assert_eq!(told(&task, &Params::default(), &["direct"]), Some(task));
+    }
 
     #[test]
     fn it_is_given_files_only() {

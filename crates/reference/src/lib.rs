@@ -28,7 +28,7 @@ mod testing;
 mod text;
 
 pub use beside::{Beside, Installed, Invocation, Ready, Task};
-pub(crate) use beside::{on_path, version};
+pub(crate) use beside::{ask, on_path, version};
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
@@ -54,10 +54,8 @@ pub trait Tool: Sync {
     /// What is wrong with it, and where.
     fn parse(&self, text: &str) -> Result<Output, Malformed>;
 
-    /// How it is run beside our points; `None` where only its outputs are read.
-    fn beside(&self) -> Option<&dyn Beside> {
-        None
-    }
+    /// How it is run beside our points.
+    fn beside(&self) -> &dyn Beside;
 }
 
 /// All tools, in the order in which `list` shows them; of several that can repeat a point, the first
@@ -91,4 +89,33 @@ pub fn find(id: &str) -> Option<&'static dyn Tool> {
 pub fn recognise(text: &str) -> Option<&'static dyn Tool> {
     let mut like = ALL.iter().copied().filter(|t| t.recognises(text));
     like.next().filter(|_| like.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packages of a text such as `Debian: hpcc`, `compiled, or Debian: lmbench (non-free)`.
+    fn of_debian(package: &str) -> Vec<&str> {
+        let named = package.split_once("Debian: ").map_or("", |(_, named)| named);
+        let words = named.split(',').filter_map(|part| part.split_whitespace().next());
+        words.collect()
+    }
+
+    #[test]
+    fn the_packages_of_debian_are_those_of_the_script() {
+        const SCRIPT: &str =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/references"));
+        let wanted = SCRIPT.lines().find_map(|line| line.strip_prefix("wanted=\"")).unwrap();
+        let wanted: Vec<&str> = wanted.trim_end_matches('"').split(' ').collect();
+        let named: Vec<&str> = ALL.iter().flat_map(|t| of_debian(t.beside().package())).collect();
+        assert!(named.len() > ALL.len(), "{named:?}");
+        for package in &named {
+            // Its licence is Intel's, so nobody but the user installs it.
+            assert!(wanted.contains(package) || *package == "libmkl-rt", "{package}");
+        }
+        for package in wanted {
+            assert!(named.contains(&package), "{package} is for no tool");
+        }
+    }
 }

@@ -2,9 +2,9 @@
 //! by knobs and most tools leave to the system.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::Task;
+use crate::{Task, ask};
 
 /// Says which memory the kernel backs with huge pages: `always [madvise] never`.
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -75,8 +75,7 @@ fn chosen(setting: &str) -> &str {
 /// Version of this machine's C library, as `glibc 2.36`; ours is part of this program and need not
 /// be the one that tools use. `None` if it is another library or does not tell.
 fn c_library() -> Option<(u32, u32)> {
-    let told = Command::new("getconf").arg("GNU_LIBC_VERSION").stdin(Stdio::null()).output();
-    glibc(&String::from_utf8_lossy(&told.ok()?.stdout))
+    glibc(&ask(Command::new("getconf").arg("GNU_LIBC_VERSION"))?.output)
 }
 
 fn glibc(told: &str) -> Option<(u32, u32)> {

@@ -6,7 +6,7 @@ mod fixture;
 mod reading;
 mod rows;
 
-use proofmark_model::{Run, Verdict};
+use proofmark_model::{Measurement, PlannedReference, Run, Verdict};
 use proofmark_report::view::View;
 use proofmark_report::{ALL, Options, find};
 use reading::{column, each, kernel};
@@ -15,6 +15,10 @@ use rows::csv_rows;
 fn render(format: &str, run: &Run) -> String {
     let text = find(format).unwrap().render(run, &Options::default()).unwrap();
     text.replace("&#x2f;", "/")
+}
+
+fn lacking(run: &Run, id: &str) -> Vec<String> {
+    kernel(run, id).references.lacking
 }
 
 #[test]
@@ -80,13 +84,39 @@ fn what_is_missing_has_its_reason() {
 }
 
 #[test]
+fn our_median_is_that_of_the_trials_with_a_partner() {
+    let mut run = fixture::beside();
+    // Its other trials were much slower than the two that have a partner.
+    each(&mut run, "cpu.linpack").for_each(|m| {
+        m.trials.iter_mut().enumerate().for_each(|(i, t)| t.value = [3e10, 5e10, 1e10][i.min(2)]);
+        m.references.iter_mut().for_each(|r| r.trials.truncate(2));
+    });
+    let ours = |run: &Run| {
+        let at = View::of(run).references;
+        let table = kernel(run, "cpu.linpack").references.table;
+        [&table, &at].map(|t| column(t, "ours")[0].to_owned())
+    };
+    assert_eq!(ours(&run), ["40.00", "40.00 GFLOP/s"]);
+    let lose = |take: fn(&mut Measurement)| {
+        let mut run = run.clone();
+        each(&mut run, "cpu.linpack").for_each(take);
+        let table = kernel(&run, "cpu.linpack").references.table;
+        assert_eq!(ours(&run), ["-", "-"]);
+        table.notes
+    };
+    let without_theirs = lose(|m| m.references.iter_mut().for_each(|r| r.trials.clear()));
+    assert!(without_theirs.contains(&"none of its trials was recorded".to_owned()));
+    let without_ours = lose(|m| m.trials.clear());
+    assert!(without_ours.iter().any(|n| n.contains("no trial was taken")), "{without_ours:?}");
+}
+
+#[test]
 fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     let run = fixture::beside();
-    let lacking = |run: &Run, id: &str| kernel(run, id).references.lacking;
     assert_eq!(
         lacking(&run, "memory.triad"),
-        ["No tool ran beside it (nontemporal stores, 1 thread; nontemporal stores, 2 threads): \
-             stream: its stores are the compiler's choice."]
+        ["stream has no figure beside it (nontemporal stores, 1 thread; nontemporal stores, 2 \
+          threads): its stores are the compiler's choice."]
     );
     assert_eq!(
         lacking(&run, "disk.seq_read"),
@@ -95,21 +125,13 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     );
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
-        assert!(text.contains("No tool ran beside it (nontemporal stores"), "{format}");
+        assert!(text.contains("stream has no figure beside it (nontemporal stores"), "{format}");
     }
-    // One ran beside the point, and another could not.
-    let mut refused = run.clone();
-    each(&mut refused, "cpu.linpack").for_each(|m| {
-        m.missing.insert("references.linpack".into(), "it has no such size".into());
-    });
-    let told = lacking(&refused, "cpu.linpack");
-    let line = told.iter().find(|l| l.starts_with("linpack did not run beside it"));
-    assert!(line.is_some_and(|l| l.ends_with("it has no such size.")), "{told:?}");
     let mut none = run;
     each(&mut none, "memory.triad").for_each(|m| m.references.clear());
     let why = "nothing that is known does it";
     each(&mut none, "memory.triad").for_each(|m| {
-        m.missing.insert("references".into(), why.into());
+        m.missing = [("references".to_owned(), why.to_owned())].into();
     });
     assert_eq!(lacking(&none, "memory.triad"), [format!("No tool ran beside it: {why}.")]);
     assert!(!render("terminal", &none).contains(why), "the terminal is short");
@@ -117,18 +139,40 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
 }
 
 #[test]
-fn a_plan_speaks_of_its_own_points_alone() {
-    let mut run = fixture::run();
-    let clock = each(&mut run, "cpu.clock").next().unwrap().params.clone();
-    each(&mut run, "cpu.iops").next().unwrap().params = clock.clone();
-    let planned = run.plan.points.iter().position(|p| p.kernel == "cpu.iops").unwrap();
-    run.plan.points[planned].params = clock;
-    run.plan.references = [("sysbench".to_owned(), vec![planned, usize::MAX])].into();
-    let of = |id: &str| {
-        let lacking = kernel(&run, id).references.lacking;
-        lacking.iter().filter(|l| l.starts_with("sysbench has no figure")).count()
-    };
-    assert_eq!([of("cpu.iops"), of("cpu.clock")], [1, 0]);
+fn each_tool_without_a_figure_has_its_own_reason() {
+    let mut run = fixture::beside();
+    each(&mut run, "network.tcp.stream").for_each(|m| {
+        m.references.clear();
+        m.missing.insert("references".into(), "both failed".into());
+        m.missing.insert("references.iperf".into(), "not installed (iperf)".into());
+        m.missing.insert("references.iperf3".into(), "it ended with status 1".into());
+    });
+    let told = [
+        "iperf has no figure beside it: not installed (iperf).",
+        "iperf3 has no figure beside it: it ended with status 1.",
+    ];
+    assert_eq!(lacking(&run, "network.tcp.stream"), told);
+    each(&mut run, "network.tcp.stream").next().unwrap().missing.remove("references.iperf");
+    let told = lacking(&run, "network.tcp.stream");
+    assert!(
+        told[0].starts_with("iperf has no figure beside it (loopback, 2 streams; "),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
+    let mut run = fixture::alone();
+    let of = |run: &Run| [lacking(run, "disk.fsync").len(), lacking(run, "cpu.linpack").len()];
+    assert_eq!(of(&run), [0, 0]);
+    let mut asked = run.clone();
+    each(&mut asked, "disk.fsync").for_each(|m| {
+        m.missing.insert("references.sysbench".into(), "not installed".into());
+    });
+    assert_eq!(of(&asked), [1, 1], "it was asked for");
+    let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
+    run.plan.references = [("hpl".to_owned(), vec![planned])].into();
+    assert_eq!(of(&run), [1, 1], "it was to run");
 }
 
 #[test]
@@ -166,10 +210,10 @@ fn a_tools_findings_bear_its_name_and_come_after_ours() {
 fn the_first_page_has_one_row_a_kernel_and_tool() {
     let view = View::of(&fixture::beside());
     let kernels = ["cpu.linpack", "disk.fsync", "disk.seq_read", "disk.seq_read", "memory.triad"];
-    assert_eq!(column(&view.beside, "kernel")[..5], kernels);
+    assert_eq!(column(&view.references, "kernel")[..5], kernels);
     let tools = ["hpl", "sysbench", "fio", "iozone", "stream", "iperf3"];
-    assert_eq!(column(&view.beside, "tool"), tools);
-    let points = column(&view.beside, "point");
+    assert_eq!(column(&view.references, "tool"), tools);
+    let points = column(&view.references, "point");
     assert!(points[2].contains("2 threads") && points[2].contains("64 KiB"), "{points:?}");
     assert!(points[3].contains("1 thread") && points[3].contains("8 MiB"), "its own best");
     for width in [80, 40] {
@@ -191,7 +235,7 @@ fn a_tool_beside_lesser_points_only_is_on_the_first_page_with_the_best_of_them()
         m.summary.as_mut().unwrap().median *= 1.0 + i as f64;
         m.references.push(reference.clone());
     }
-    let points = View::of(&run).beside;
+    let points = View::of(&run).references;
     assert_eq!(column(&points, "point"), ["read, 1 thread, working set 8 KiB"]);
 }
 
@@ -226,8 +270,29 @@ fn bars_stand_side_by_side_in_one_order_of_colours() {
     {
         assert!(chart.contains(said), "{said}");
     }
-    let commits = kernel(&run, "disk.fsync").references.charts;
-    assert!(commits[0].points.iter().all(|p| p.ceiling.is_none()));
+}
+
+#[test]
+fn bars_are_drawn_where_there_are_more_than_two() {
+    let run = fixture::beside();
+    let charts = |run: &Run, id: &str| kernel(run, id).references.charts;
+    assert!(charts(&run, "disk.fsync").is_empty(), "one tool and no ceiling");
+    let mut run = run;
+    for (i, m) in each(&mut run, "disk.fsync").enumerate() {
+        let mut another = m.references[0].clone();
+        another.tool = "another".into();
+        match i {
+            0 => m.references.push(another),
+            _ => m.references[0].value = f64::NAN,
+        }
+    }
+    let with_two = charts(&run, "disk.fsync");
+    let bars: Vec<_> = with_two.iter().flat_map(|c| &c.points).map(|p| p.bars.len()).collect();
+    assert_eq!(bars, [3], "two tools and no ceiling");
+    assert_eq!(with_two[0].left_out, "1 more point: in the table.");
+    // A ceiling alone is not beside a tool.
+    each(&mut run, "cpu.linpack").flat_map(|m| &mut m.references).for_each(|r| r.value = f64::NAN);
+    assert!(charts(&run, "cpu.linpack").is_empty());
 }
 
 #[test]
@@ -281,4 +346,9 @@ fn every_pair_of_trials_is_in_the_page() {
     assert_eq!(pairs.rows.len(), 4 * 6);
     assert_eq!(column(&pairs, "ours / theirs")[..6], ["1.064"; 6]);
     assert!(render("html", &run).contains("every pair of trials"));
+    assert!(render("html", &run).contains("<dt>time of its figure</dt>"));
+    for (format, has) in [("html", true), ("markdown", false), ("terminal", false)] {
+        let told = render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
+        assert_eq!(told, has, "{format}: where the column is");
+    }
 }

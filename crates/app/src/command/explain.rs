@@ -4,11 +4,11 @@ use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 
-use crate::beside::FINDINGS as TOOL_FINDINGS;
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, Usage};
-use crate::plan::{FINDINGS as PLAN_FINDINGS, unknown};
+use crate::plan::{FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, unknown};
+use crate::references::FINDINGS as TOOL_FINDINGS;
 use crate::text::print;
 
 /// Runs the command.
@@ -49,7 +49,8 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    HOST_FINDINGS.iter().chain(PLAN_FINDINGS).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
+    let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS);
+    HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
 fn explain_kernel(spec: &KernelSpec) -> String {

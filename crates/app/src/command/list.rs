@@ -41,10 +41,9 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
 
 /// The tool's name, and whether it can be run here.
 fn reference(tool: &dyn Tool) -> String {
-    let here = match tool.beside().map(|b| (b.installed(), b.package())) {
-        None => "only its files are read".to_owned(),
-        Some((Some(installed), _)) => format!("installed: {}", installed.version),
-        Some((None, package)) => format!("not installed ({package})"),
+    let here = match tool.beside().installed() {
+        Some(installed) => format!("installed: {}", installed.version),
+        None => format!("not installed ({})", tool.beside().package()),
     };
     format!("{}; {here}", tool.title())
 }

@@ -12,7 +12,6 @@ use proofmark_model::{
 };
 use proofmark_reference::Installed;
 
-use crate::beside::{Machine, Tools};
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
 use crate::far::{Far, Served, session_for};
@@ -22,6 +21,7 @@ use crate::plan::{NoReference, Planned, asks_for, estimate, plan, tools_s};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
+use crate::references::{Machine, Tools};
 use crate::text::{print, say};
 use crate::{machine, signals};
 
@@ -66,9 +66,11 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let started = Timestamp::now();
     let output = Output::create(args.out.as_deref(), &planned.plan, started)?;
     try_json(args.json.as_deref())?;
-    let tools = Repeating {
+    let tools = Found {
         installed: std::mem::take(&mut planned.tools),
         missing: std::mem::take(&mut planned.no_reference),
+        // What a user allows is for all; a budget of the profile is for our trials alone.
+        most_s: args.budget.map(|_| tools_s(&planned.plan)),
     };
     let run = measure(begin(host, planned, started), tools, far.as_ref(), &output, &stop)?;
     finish(args.json.as_deref(), &run, &output)
@@ -132,19 +134,17 @@ fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
     }
 }
 
-/// What of a plan is not kept in the run file: how the tools are found, and why there are none.
-struct Repeating {
+/// What of the tools is not kept in the plan.
+struct Found {
+    /// By name.
     installed: BTreeMap<String, Installed>,
+    /// Why there are none, by the place of a point.
     missing: BTreeMap<usize, NoReference>,
+    /// Seconds that they may take together.
+    most_s: Option<f64>,
 }
 
-fn measure(
-    run: Run,
-    tools: Repeating,
-    far: Option<&Far>,
-    output: &Output,
-    stop: &Stop,
-) -> Result<Run> {
+fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<Run> {
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let plan = run.plan.clone();
     let longest = plan
@@ -173,7 +173,9 @@ fn measure(
         idle: Idle::default(),
     };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1 + tools_s(&plan));
+    let most_s = tools.most_s;
     let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, stop));
+    let tools = tools.within(most_s);
     let clock = tools.own_time();
     let mut recorder = Recorder::new(run, output, tools, progress);
     let launcher = Served { far, session: session_for(&plan), workers: &workers };
@@ -219,15 +221,11 @@ fn dry_run(plan: &Plan) -> String {
     let (least, most) = (least + tools_s, most + tools_s);
     let mut text = String::new();
     for (index, point) in plan.points.iter().enumerate() {
-        let beside: Vec<_> = plan
-            .references
-            .iter()
-            .filter(|(_, at)| at.contains(&index))
-            .map(|(t, _)| &**t)
-            .collect();
-        text += &match beside.is_empty() {
+        let here = plan.references.iter().filter(|(_, all)| all.iter().any(|r| r.point == index));
+        let names: Vec<_> = here.map(|(name, _)| name.as_str()).collect();
+        text += &match names.is_empty() {
             true => format!("{point}\n"),
-            false => format!("{point}  (beside it: {})\n", beside.join(", ")),
+            false => format!("{point}  (beside it: {})\n", names.join(", ")),
         };
     }
     let trials = if policy.min_trials == policy.max_trials {

@@ -11,14 +11,7 @@ use super::Planned;
 /// Id, title and meaning of what a plan itself can have to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
-        "plan.reference",
-        "A tool that was asked for is not here",
-        "A tool that was to run beside our points is not installed; the points are measured \
-         without it. Nothing is downloaded by this program: install the package that is named, or \
-         put the tool on the PATH. `proofmark list references` shows what is there.",
-    ),
-    (
-        "plan.shrunk",
+        SHRUNK,
         "Less data than planned",
         "The memory that is available, or that the cgroup's limit leaves, or half of what the \
          disk has free, cannot hold what the plan asked for, so a point runs with less: a \
@@ -27,7 +20,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          programs, free space, or ask for sizes that fit.",
     ),
     (
-        "plan.engine",
+        ENGINE,
         "Another I/O engine than planned",
         "The kernel, a seccomp filter or a setting (/proc/sys/kernel/io_uring_disabled) refuses \
          io_uring to this process, so points run with ordinary system calls (psync), which have \
@@ -35,6 +28,9 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          Allow io_uring, or read the points with more threads instead.",
     ),
 ];
+
+const SHRUNK: &str = "plan.shrunk";
+const ENGINE: &str = "plan.engine";
 
 /// Points that are being gathered, with what is told about them.
 pub(super) struct Gathering<'a> {
@@ -44,8 +40,13 @@ pub(super) struct Gathering<'a> {
 
 impl Gathering<'_> {
     /// Adds the points that this machine can run, once each, and the reasons why it
-    /// cannot run the others.
-    pub(super) fn keep(&mut self, kernel: &'static dyn Kernel, combinations: Vec<Params>) {
+    /// cannot run the others; the places of the points, new or known.
+    pub(super) fn keep(
+        &mut self,
+        kernel: &'static dyn Kernel,
+        combinations: Vec<Params>,
+    ) -> Vec<usize> {
+        let mut kept = Vec::new();
         for asked in combinations {
             for params in kernel.settle(asked.clone(), self.host) {
                 let id = kernel.spec().id.to_string();
@@ -54,12 +55,16 @@ impl Gathering<'_> {
                 } else if let Some(params) = self.fitted(kernel, params) {
                     self.tell_of_engine(&id, &asked, &params);
                     let point = Point { kernel: id, params };
-                    if !self.planned.plan.points.contains(&point) {
-                        self.planned.plan.points.push(point);
+                    let points = &mut self.planned.plan.points;
+                    let known = points.iter().position(|p| *p == point);
+                    kept.push(known.unwrap_or(points.len()));
+                    if known.is_none() {
+                        points.push(point);
                     }
                 }
             }
         }
+        kept
     }
 
     /// Says so where a point runs with another I/O engine than was asked for.
@@ -74,7 +79,7 @@ impl Gathering<'_> {
             depth(asked)
         );
         let advice = "allow io_uring, or raise the number of threads instead";
-        self.planned.add(Finding::new(FINDINGS[1].0, Severity::Note, message, advice));
+        self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
     }
 
     /// The point with as much data as fits into memory and onto the disk.
@@ -137,7 +142,7 @@ impl Gathering<'_> {
         };
         let changed: Vec<String> = spec.knobs.iter().filter_map(change).collect();
         let message = format!("{id}: {}: {cause}", changed.join(", "));
-        let finding = Finding::new(FINDINGS[0].0, Severity::Note, message, room.advice)
+        let finding = Finding::new(SHRUNK, Severity::Note, message, room.advice)
             .with("needed_bytes", needed)
             .with("usable_bytes", room.bytes);
         self.planned.add(finding);

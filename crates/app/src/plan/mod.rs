@@ -17,10 +17,11 @@ use crate::profile::{LONGEST_RUN, Profile};
 use proofmark_reference::Installed;
 
 pub use fit::FINDINGS;
-pub use references::{Cpus, NoReference, pairs, seconds as tools_s};
+pub use references::FINDINGS as REFERENCE_FINDINGS;
+pub use references::{Cpus, NoReference, seconds as tools_s};
 
 use fit::Gathering;
-use references::Asked;
+use references::{Asked, Choice};
 use values::combinations;
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
@@ -82,7 +83,7 @@ impl Planned {
 /// # Errors
 /// A [`Usage`] of one line that says what was wrong, with the nearest name.
 pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
-    let (chosen, profile) = asked(args)?;
+    let (chosen, profile) = self::asked(args)?;
     let overrides = overrides(args)?;
     let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
     let mut policy = profile.policy(&subsystems);
@@ -95,7 +96,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     }
     lengthen(&mut policy, host);
     let plan = Plan { profile: profile.name.clone(), policy, ..Plan::default() };
-    let references = Asked::parse(&args.reference, args.no_reference)?;
+    let asked = Asked::parse(&args.reference, args.no_reference)?;
     let mut gathering = Gathering { host, planned: Planned::of(plan) };
     let mut marked = Vec::new();
     for text in &profile.points {
@@ -108,10 +109,8 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         if chosen.iter().any(|c| c == &text.kernel) {
             let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
             let combinations = combinations(kernel.spec(), &knobs, &overrides, host)?;
-            let before = gathering.planned.plan.points.len();
-            gathering.keep(kernel, combinations);
-            let new = before..gathering.planned.plan.points.len();
-            marked.extend(new.filter(|_| text.reference));
+            let kept = gathering.keep(kernel, combinations);
+            marked.extend(kept.into_iter().filter(|_| text.reference));
         }
     }
     // A kernel that was named but is not in the profile runs with its defaults.
@@ -128,8 +127,11 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         let reasons = [planned.unsupported, planned.left_out].concat();
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
-    references::choose(&mut planned, (&references, &args.names), &marked, &host.limits.usable_cpus);
+    // Of what was named every point counts.
+    let kernels = if args.names.is_empty() { Vec::new() } else { chosen };
+    Choice { asked: &asked, kernels: &kernels, marked: &marked, host }.make(&mut planned);
     references::share_budget(&mut planned, args.budget.is_some());
+    references::lengthen(&mut planned.plan);
     Ok(planned)
 }
 

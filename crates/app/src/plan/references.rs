@@ -5,15 +5,28 @@ use std::path::Path;
 
 use anyhow::Result;
 use proofmark_kernels::find;
-use proofmark_model::{Finding, Plan, Point, Severity, Subsystem, format_seconds};
-use proofmark_reference::{ALL, Beside, Installed, Task, Tool};
+use proofmark_model::{
+    Finding, Host, Params, Plan, PlannedReference, Point, Severity, Subsystem, Unit,
+    format_seconds, format_size,
+};
+use proofmark_reference::{ALL, Installed, Task, Tool};
 
 use super::{Planned, unknown};
 use crate::error::Usage;
 
+/// Id, title and meaning of what can be found about the tools of a plan.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    ABSENT,
+    "A tool that was asked for is not here",
+    "A tool that was to run beside our points is not installed; the points are measured without it. \
+     Nothing is downloaded by this program: install the package that is named, or put the tool on \
+     the PATH. `proofmark list references` shows what is there.",
+)];
+const ABSENT: &str = "plan.reference";
+
 /// Most runs of a tool beside one point: with 8 pairs the interval of a ratio leaves out the
 /// least and the greatest.
-const PAIRS: u32 = 8;
+const RUNS: u32 = 8;
 
 /// Fewest runs that are worth it.
 const FEWEST: u32 = 3;
@@ -23,49 +36,36 @@ const FEWEST: u32 = 3;
 const LONGEST_S: f64 = 240.0;
 const LONGEST_UNASKED_S: f64 = 60.0;
 
-/// Work of a trial of a second before any has been measured: more than a machine does.
-const UNKNOWN_WORK: f64 = 1e12;
-
 /// Stands for the file of a point that there is not yet.
 const ANY_FILE: &str = "/proc/self/exe";
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// Beside each point the first tool that is installed.
+    /// Beside each point that the profile marks the first tool that is installed.
     Marked,
-    /// These, all of them beside each point.
+    /// These tools, all of them beside each point.
     Named(Vec<&'static str>),
 }
 
 impl Asked {
-    /// From the arguments: nothing, `none`, `all`, or names.
+    /// From the arguments: nothing, `all`, or names; or that none is to run.
     ///
     /// # Errors
     /// A [`Usage`] with the nearest name.
     pub fn parse(names: &[String], none: bool) -> Result<Self> {
-        let runnable = || ALL.iter().filter(|t| t.beside().is_some()).map(|t| t.id());
-        let named = |name: &String| match name.as_str() {
-            "all" => Ok(runnable().collect()),
-            "none" => Ok(Vec::new()),
-            name => match runnable().find(|id| *id == name) {
-                Some(id) => Ok(vec![id]),
-                None if proofmark_reference::find(name).is_some() => {
-                    Err(Usage::error(format!("--reference {name}: only its files are read")))
-                }
-                None => {
-                    let text = unknown("tool", name, runnable(), "proofmark list references");
-                    Err(Usage::error(format!("--reference: {text}")))
-                }
-            },
+        let ids = || ALL.iter().map(|t| t.id());
+        let named = |name: &String| {
+            ids().find(|id| id == name).ok_or_else(|| {
+                let text = unknown("tool", name, ids().chain(["all"]), "proofmark list references");
+                Usage::error(format!("--reference: {text}"))
+            })
         };
         match names {
             _ if none => Ok(Self::Named(Vec::new())),
             [] => Ok(Self::Marked),
-            names => {
-                let all: Vec<Vec<_>> = names.iter().map(named).collect::<Result<_>>()?;
-                Ok(Self::Named(all.concat()))
-            }
+            [all] if all == "all" => Ok(Self::Named(ids().collect())),
+            names => Ok(Self::Named(names.iter().map(named).collect::<Result<_>>()?)),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Cpus {
         let subsystem = find(&point.kernel).map(|k| k.spec().subsystem);
         let (near, far) = match subsystem {
             Some(Subsystem::Network) => {
-                proofmark_kernels::network::beside(point.params.text("placement"), usable)
+                proofmark_kernels::network::cpus_of_ends(point.params.text("placement"), usable)
             }
             // Threads that wait for a device are not pinned.
             Some(Subsystem::Disk) | None => (usable.to_vec(), Vec::new()),
@@ -113,71 +113,132 @@ impl Cpus {
     }
 }
 
-/// A tool with its program, or what would bring it.
-struct Known {
-    tool: &'static dyn Tool,
-    beside: &'static dyn Beside,
-    installed: Option<Installed>,
+/// What is to be chosen from.
+pub struct Choice<'a> {
+    /// What was asked for.
+    pub asked: &'a Asked,
+    /// Kernels all of whose points count, not only those that the profile marks.
+    pub kernels: &'a [String],
+    /// Places of the points that the profile marks.
+    pub marked: &'a [usize],
+    /// The machine.
+    pub host: &'a Host,
 }
 
-/// Puts the tools that were asked for beside the points that they can repeat: those that the
-/// profile marks, and where tools are named all of the kernels that are named, too.
-pub fn choose(
-    planned: &mut Planned,
-    (asked, kernels): (&Asked, &[String]),
-    marked: &[usize],
-    usable: &[u32],
-) {
-    let points = planned.plan.points.clone();
-    let is_named =
-        |index: usize| matches!(asked, Asked::Named(_)) && kernels.contains(&points[index].kernel);
-    let wanted = |index: usize| is_named(index) || marked.contains(&index);
-    let mut reasons: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
-    let mut absent = Vec::new();
-    for known in known(asked, &points, &wanted) {
-        let id = known.tool.id();
-        for (index, point) in points.iter().enumerate().filter(|(i, _)| wanted(*i)) {
-            let has_one = *asked == Asked::Marked
-                && planned.plan.references.values().any(|points| points.contains(&index));
-            if has_one || known.beside.counts(&point.kernel).is_none() {
+impl Choice<'_> {
+    /// Puts the tools beside the points that they can repeat.
+    pub fn make(&self, planned: &mut Planned) {
+        let mut refused: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
+        let mut absent = Vec::new();
+        for tool in ALL.iter().filter(|tool| self.asks_for(**tool)) {
+            let points = self.points_of(*tool, &planned.plan);
+            if points.is_empty() {
                 continue;
             }
-            match fits(&known, &planned.plan, index, (asked, usable)) {
-                Ok(()) => {
-                    planned.plan.references.entry(id.to_owned()).or_default().push(index);
-                    lengthen(&mut planned.plan, &point.kernel, known.beside.shortest());
+            let (id, installed) = (tool.id().to_owned(), tool.beside().installed());
+            for point in points {
+                let fits = installed.as_ref().map_or_else(
+                    || Err(format!("not installed ({})", tool.beside().package())),
+                    |installed| self.fits(*tool, installed, &planned.plan, point),
+                );
+                match fits {
+                    Ok(fit) => planned.plan.references.entry(id.clone()).or_default().push(fit),
+                    Err(why) => refused.entry(point).or_default().push((id.clone(), why)),
                 }
-                Err(why) => reasons.entry(index).or_default().push((id.to_owned(), why)),
+            }
+            match installed {
+                Some(installed) => drop(planned.tools.insert(id, installed)),
+                None => absent.push(format!("{id} ({})", tool.beside().package())),
             }
         }
-        match known.installed {
-            Some(installed) => drop(planned.tools.insert(id.to_owned(), installed)),
-            None => absent.push(format!("{id} ({})", known.beside.package())),
+        if *self.asked != Asked::Marked && !absent.is_empty() {
+            planned.add(Finding::new(
+                ABSENT,
+                Severity::Note,
+                format!("not installed, so not run beside our points: {}", absent.join(", ")),
+                "install them, or build one and put it on the PATH",
+            ));
+        }
+        self.explain(planned, refused);
+    }
+
+    fn asks_for(&self, tool: &dyn Tool) -> bool {
+        match self.asked {
+            Asked::Marked => true,
+            Asked::Named(names) => names.contains(&tool.id()),
         }
     }
-    if matches!(asked, Asked::Named(_)) && !absent.is_empty() {
-        planned.add(Finding::new(
-            "plan.reference",
-            Severity::Note,
-            format!("not installed, so not run beside our points: {}", absent.join(", ")),
-            "install them, or build one and put it on the PATH",
-        ));
+
+    fn wants(&self, point: usize, plan: &Plan) -> bool {
+        let is_named = || self.kernels.contains(&plan.points[point].kernel);
+        self.marked.contains(&point) || (*self.asked != Asked::Marked && is_named())
     }
-    for index in 0..points.len() {
-        let refused = reasons.remove(&index).unwrap_or_default();
-        let why = match refused.is_empty() {
-            false => refused
-                .iter()
-                .map(|(id, why)| format!("{id}: {why}"))
-                .collect::<Vec<_>>()
-                .join("; "),
-            true if *asked == Asked::Named(Vec::new()) => "no tool was asked for".to_owned(),
-            true if wanted(index) => "no tool that is known does this work".to_owned(),
-            true => {
-                "none runs beside this point unless its kernel is named with --reference".to_owned()
-            }
+
+    /// Places of the points whose work the tool can do at all, and that have not enough tools.
+    fn points_of(&self, tool: &dyn Tool, plan: &Plan) -> Vec<usize> {
+        let open = |point: &usize| {
+            *self.asked != Asked::Marked
+                || !plan.references.values().flatten().any(|r| r.point == *point)
         };
-        planned.no_reference.insert(index, NoReference { refused, why });
+        let counts = |point: &usize| tool.beside().counts(&plan.points[*point].kernel).is_some();
+        let wanted = (0..plan.points.len()).filter(|point| self.wants(*point, plan));
+        wanted.filter(open).filter(counts).collect()
+    }
+
+    /// How a tool repeats a point, or why it does not.
+    fn fits(
+        &self,
+        tool: &dyn Tool,
+        installed: &Installed,
+        plan: &Plan,
+        point: usize,
+    ) -> Result<PlannedReference, String> {
+        let at = &plan.points[point];
+        let cpus = Cpus::of(at, &self.host.limits.usable_cpus);
+        let task = task(plan, at, &cpus.near, tool.beside().shortest());
+        tool.beside().invocation(installed, &task)?;
+        self.has_room(at, tool.beside().memory(&task))?;
+        let run_s = tool.beside().takes(&task);
+        let most = if *self.asked == Asked::Marked { LONGEST_UNASKED_S } else { LONGEST_S };
+        let runs = runs(run_s, most, plan.policy.max_trials);
+        let runs = runs.ok_or_else(|| format!("one run takes about {}", format_seconds(run_s)))?;
+        Ok(PlannedReference { point, runs, run_s })
+    }
+
+    /// Whether there is room for a tool's memory and file beside our own, which stay meanwhile.
+    fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
+        let Some(kernel) = find(&point.kernel) else { return Ok(()) };
+        let both = kernel.memory_bytes(&point.params).saturating_add(memory);
+        let free = self.host.usable_memory();
+        if memory > 0 && both > free {
+            return Err(format!("it and ours need {} of memory together", format_size(both)));
+        }
+        let files = kernel.disk_bytes(&point.params).saturating_mul(2);
+        if files > self.host.usable_disk() {
+            let files = format_size(files);
+            return Err(format!("its file and ours need {files}, more than half of what is free"));
+        }
+        Ok(())
+    }
+
+    /// Keeps why tools do not run beside points.
+    fn explain(&self, planned: &mut Planned, mut refused: BTreeMap<usize, Vec<(String, String)>>) {
+        for point in 0..planned.plan.points.len() {
+            let refused = refused.remove(&point).unwrap_or_default();
+            let each: Vec<_> = refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+            let is_wanted = self.wants(point, &planned.plan);
+            let why = match (self.asked, is_wanted) {
+                _ if !each.is_empty() => each.join("; "),
+                (Asked::Named(names), _) if names.is_empty() => "no tool was asked for".to_owned(),
+                (_, true) => "no tool that is known does this work".to_owned(),
+                (_, false) => "a tool runs beside it if it is named with --reference, and the \
+                               kernel too"
+                    .to_owned(),
+            };
+            // That others are not installed matters little where nobody asked for them.
+            let refused = if *self.asked == Asked::Marked { Vec::new() } else { refused };
+            planned.no_reference.insert(point, NoReference { refused, why });
+        }
     }
 }
 
@@ -203,100 +264,63 @@ pub fn share_budget(planned: &mut Planned, is_users: bool) {
     planned.left_out.push(format!("{why}; name fewer with --reference, or raise --budget"));
 }
 
-/// Makes a kernel's trials last at least so long.
-fn lengthen(plan: &mut Plan, kernel: &str, shortest_s: f64) {
-    let trial_s = plan.policy.trial_s_for(kernel);
-    if shortest_s > trial_s {
-        plan.policy.trial_s_of.insert(kernel.to_owned(), shortest_s);
-    }
-}
-
-/// The tools that were asked for and can repeat any of the wanted points, in the order of the list.
-fn known(asked: &Asked, points: &[Point], wanted: &dyn Fn(usize) -> bool) -> Vec<Known> {
-    let is_asked = |id: &str| match asked {
-        Asked::Marked => true,
-        Asked::Named(names) => names.contains(&id),
-    };
-    let of = |tool: &&'static dyn Tool| Some((*tool, tool.beside()?));
-    let mut all = Vec::new();
-    for (tool, beside) in ALL.iter().filter(|t| is_asked(t.id())).filter_map(of) {
-        let any =
-            points.iter().enumerate().any(|(i, p)| wanted(i) && beside.counts(&p.kernel).is_some());
-        if any {
-            all.push(Known { tool, beside, installed: beside.installed() });
+/// Makes the trials of kernels that have tools last as long as the tools need to be exact.
+pub fn lengthen(plan: &mut Plan) {
+    for (name, all) in &plan.references {
+        let Some(tool) = proofmark_reference::find(name) else { continue };
+        let shortest_s = tool.beside().shortest();
+        for kernel in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.kernel) {
+            if shortest_s > plan.policy.trial_s_for(kernel) {
+                plan.policy.trial_s_of.insert(kernel.clone(), shortest_s);
+            }
         }
     }
-    all
-}
-
-/// Whether a tool repeats a point, or why not.
-fn fits(
-    known: &Known,
-    plan: &Plan,
-    index: usize,
-    (asked, usable): (&Asked, &[u32]),
-) -> Result<(), String> {
-    let installed = known
-        .installed
-        .as_ref()
-        .ok_or_else(|| format!("not installed ({})", known.beside.package()))?;
-    let point = &plan.points[index];
-    let cpus = Cpus::of(point, usable);
-    let task = task(plan, point, &cpus.near, known.beside);
-    known.beside.invocation(installed, &task)?;
-    let takes = known.beside.takes(&task);
-    let pairs = pairs(plan, index, known.tool);
-    let unasked = *asked == Asked::Marked;
-    if pairs.is_none_or(|n| unasked && takes * f64::from(n) > LONGEST_UNASKED_S) {
-        return Err(format!("one run takes about {}", format_seconds(takes)));
-    }
-    Ok(())
 }
 
 /// A point as a tool is to repeat it, before anything is known of it.
-fn task<'a>(plan: &Plan, point: &'a Point, cpus: &'a [u32], beside: &dyn Beside) -> Task<'a> {
+fn task<'a>(plan: &Plan, point: &'a Point, cpus: &'a [u32], shortest_s: f64) -> Task<'a> {
     let kernel = find(&point.kernel);
     let seconds = kernel.map_or(0.0, |k| k.trial_seconds(&point.params, &plan.policy));
-    let seconds = seconds.max(beside.shortest());
+    let seconds = seconds.max(shortest_s);
+    let on_disk = kernel.is_some_and(|k| k.disk_bytes(&point.params) > 0);
     Task {
         kernel: &point.kernel,
         params: &point.params,
         seconds,
-        work: seconds * UNKNOWN_WORK,
+        work: kernel.map_or(0.0, |k| seconds * usual_rate(k.spec().unit, &point.params)),
         cpus,
-        file: Path::new(if kernel.is_some_and(|k| k.disk_bytes(&point.params) > 0) {
-            ANY_FILE
-        } else {
-            "/"
-        }),
+        file: Path::new(if on_disk { ANY_FILE } else { "/" }),
         port: 0,
     }
 }
 
-/// How many runs of a tool stand beside a point; `None` where too few have time.
-pub fn pairs(plan: &Plan, index: usize, tool: &dyn Tool) -> Option<u32> {
-    let beside = tool.beside()?;
-    let takes = beside.takes(&task(plan, plan.points.get(index)?, &[], beside));
-    let most = PAIRS.min(plan.policy.max_trials);
-    let in_time = (LONGEST_S / takes.max(1e-3)) as u32;
+/// Units of work a second with which a plan reckons before any was measured: of a machine that is
+/// neither slow nor fast.
+fn usual_rate(unit: Unit, params: &Params) -> f64 {
+    const OPERATIONS: f64 = 1e4;
+    match unit {
+        // An I/O of a few bytes is no faster than one of many.
+        Unit::BytePerSecond if params.get("file_size").is_some() => {
+            (OPERATIONS * params.block_bytes().unwrap_or(1.0)).min(3e8)
+        }
+        Unit::BytePerSecond | Unit::BitPerSecond => 1e10,
+        Unit::FlopPerSecond => 1e11,
+        Unit::OpPerSecond => OPERATIONS,
+        // Loads of some nanoseconds.
+        _ => 1e8,
+    }
+}
+
+/// How often a tool runs beside a point whose run takes so long; `None` where too few have time.
+fn runs(run_s: f64, most_s: f64, max_trials: u32) -> Option<u32> {
+    let most = RUNS.min(max_trials);
+    let in_time = (most_s / run_s.max(1e-3)) as u32;
     (in_time >= FEWEST.min(most)).then_some(in_time.min(most))
 }
 
 /// Seconds that the tools of a plan take.
 pub fn seconds(plan: &Plan) -> f64 {
-    let mut sum = 0.0;
-    for (name, points) in &plan.references {
-        let Some(tool) = proofmark_reference::find(name) else { continue };
-        for index in points {
-            let takes = tool
-                .beside()
-                .zip(plan.points.get(*index))
-                .map(|(b, p)| b.takes(&task(plan, p, &[], b)));
-            let pairs = pairs(plan, *index, tool).unwrap_or(0).min(plan.policy.min_trials);
-            sum += takes.unwrap_or(0.0) * f64::from(pairs);
-        }
-    }
-    sum
+    plan.references.values().flatten().map(|r| r.run_s * f64::from(r.runs)).sum()
 }
 
 #[cfg(test)]

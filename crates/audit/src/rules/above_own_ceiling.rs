@@ -36,10 +36,7 @@ impl Rule for AboveOwnCeiling {
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let rate = figure.level()?;
-        let (ceiling, unit, severity, whose) = ceilings(sheet.machine(), figure)
-            .into_iter()
-            .flatten()
-            .find(|(ceiling, ..)| rate > *ceiling)?;
+        let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
         Some(
             Finding::new(
                 self.id(),
@@ -60,6 +57,17 @@ impl Rule for AboveOwnCeiling {
 }
 
 type Ceiling = (f64, Unit, Severity, &'static str);
+
+/// What it weighs that the figure is above a ceiling, if it is.
+pub(super) fn exceeded(machine: &Machine, figure: &Figure) -> Option<Severity> {
+    lower_ceiling(machine, figure).map(|(_, _, severity, _)| severity)
+}
+
+/// The weightiest ceiling that the figure is above.
+fn lower_ceiling(machine: &Machine, figure: &Figure) -> Option<Ceiling> {
+    let rate = figure.level()?;
+    ceilings(machine, figure).into_iter().flatten().find(|(ceiling, ..)| rate > *ceiling)
+}
 
 /// The physical ceiling first: it weighs more.
 fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {

@@ -20,13 +20,14 @@ impl Rule for Loopback {
         "Within one machine no packet meets a wire, and the rate is that of copying memory. Above the \
          declared link a rate is invalid. Where none is declared it is suspect above 10 Gbit/s, \
          a convention: faster links are rare in machines whose owner does not say so. \
-         Declare network_link_bits_per_s for machines with more."
+         Declare network_link_bits_per_s for machines with more. An operation that says both \
+         directions (both, bidir, duplex) may be twice as fast."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
-        let limit = sheet.machine().network_limit();
+        let limit = sheet.machine().network_limit(figure);
         let shown = |v| format_quantity(v, Unit::BitPerSecond);
         (rate > limit.most).then(|| {
             Finding::new(
@@ -60,5 +61,17 @@ mod tests {
         let gigabit = "[m]\nnetwork_link_bits_per_s = 1e9\n";
         assert_eq!(severities(gigabit), [Some(Severity::Invalid), Some(Severity::Invalid), None]);
         assert_eq!(severities("[m]\nnetwork_link_bits_per_s = 25e9\n"), [None; 3]);
+    }
+
+    #[test]
+    fn a_link_carries_its_rate_in_both_directions() {
+        let rows = "network,x,tcp_bidir,throughput,,1,1,1.9,Gb/s,1.9e9,bits/s\n\
+                    network,x,tcp_bidir,throughput,,1,1,2.1,Gb/s,2.1e9,bits/s\n\
+                    network,x,tcp,throughput,,1,1,1.9,Gb/s,1.9e9,bits/s\n";
+        let found = findings(&Loopback, "[m]\nnetwork_link_bits_per_s = 1e9\n", rows);
+        let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
+        assert_eq!(severities, [None, Some(Severity::Invalid), Some(Severity::Invalid)]);
+        let said = found.into_iter().flatten().next().unwrap().message;
+        assert!(said.ends_with("where the link carries in both directions 2.000 Gbit/s"), "{said}");
     }
 }

@@ -25,15 +25,16 @@ impl Rule for PageCache {
          random operations smaller than a sector as the sector of 512 B that the device must move. \
          A latency counts as the rate of one operation at a time, block / latency, against the link \
          alone: an allowance is one of many operations. Where no link is declared, a rate above that \
-         of one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. A rate below the limit is suspect \
-         where nine in ten of the same tool's other rates with that block and those threads, of nine \
-         at least, are above: it was buffered too."
+         of one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An operation that reads and writes may \
+         use both directions of a link at once, but for SATA (a link of 150, 300 or 600 MB/s). A rate \
+         below the limit is suspect where nine in ten of the same tool's other rates with that block \
+         and those threads, of nine at least, are above: it was buffered too."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
         let figure = sheet.figure(index)?;
         let rate = figure.device_rate()?;
-        let limit = sheet.machine().disk_limit(figure.metric);
+        let limit = sheet.machine().disk_limit(figure);
         if rate <= limit.most {
             return buffered(sheet, figure, index);
         }
@@ -149,6 +150,17 @@ mod tests {
                     disk,x,rand_read,rate,1,8,1,1.2,MIOPS,1.2e6,ops/s\n\
                     disk,x,stat,rate,,8,1,9,MIOPS,9e6,ops/s\n";
         assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, true, false]);
+    }
+
+    #[test]
+    fn reads_and_writes_use_both_directions_of_pcie_and_share_those_of_sata() {
+        let rows = "disk,x,seq_read_write,throughput,,1,1,900,MB/s,900e6,bytes/s\n\
+                    disk,x,seq_read_write,throughput,,1,1,12,GB/s,12e9,bytes/s\n\
+                    disk,x,seq_read_write,throughput,,1,1,16,GB/s,16e9,bytes/s\n\
+                    disk,x,seq_read,throughput,,1,1,12,GB/s,12e9,bytes/s\n";
+        assert_eq!(flagged(&PageCache, MACHINE, rows), [true; 4]);
+        let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";
+        assert_eq!(flagged(&PageCache, gen4, rows), [false, false, true, true]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Metric, Sheet, severity};
+use crate::{Metric, Sheet};
 
 pub(super) struct ReciprocalLatency;
 
@@ -22,8 +22,11 @@ impl Rule for ReciprocalLatency {
     fn about(&self) -> &'static str {
         "Either latency x throughput is the same, to the digits printed (1 %), for most of the points \
          that a tool prints both of, while rates and threads or blocks differ: then one was divided \
-         out of the other. Or the latency falls with the threads, nearer to 1 / threads than to flat: \
-         no operation gets faster because others run beside it."
+         out of the other. That is suspect where latency x throughput / block is one whole number, or \
+         of a network: the same number of operations, or bytes of a window, always in flight gives it \
+         too. Or the latency falls with the threads, nearer to 1 / threads than to flat: suspect, \
+         since an operation rarely gets faster because others run beside it (but where each thread's \
+         part fits a nearer cache, or the others keep CPUs awake)."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -31,12 +34,16 @@ impl Rule for ReciprocalLatency {
         figure.level().filter(|_| figure.metric == Metric::Latency)?;
         if let Some(product) = sheet.product(index) {
             let per = if product.per_block { " x block" } else { "" };
+            let (severity, but) = match product.in_flight {
+                true => (Severity::Suspect, "; a constant queue or window gives that too"),
+                false => (Severity::Invalid, ""),
+            };
             return Some(
                 Finding::new(
                     self.id(),
-                    Severity::Invalid,
+                    severity,
                     format!(
-                        "latency x throughput is {:.4e}{per} in {} of {} points of this tool",
+                        "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
                         product.constant, product.shared, product.of
                     ),
                     ADVICE,
@@ -54,7 +61,7 @@ impl Rule for ReciprocalLatency {
         (fall < factor.sqrt().recip()).then(|| {
             Finding::new(
                 self.id(),
-                severity(factor),
+                Severity::Suspect,
                 format!("with {threads:.0} threads it is {fall:.3} of that with {fewest:.0}"),
                 ADVICE,
             )
@@ -67,7 +74,7 @@ impl Rule for ReciprocalLatency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{MACHINE, findings, flagged};
 
     /// Rows of (block, threads, bytes/s, seconds).
     fn rows(points: &[(u32, u32, f64, f64)]) -> String {
@@ -124,6 +131,36 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_queue_or_window_is_suspect_only() {
+        let severity = |subsystem: &str, unit: &str, points: &[(u32, u32, f64, f64)]| {
+            let rows = rows(points).replace("memory", subsystem).replace("bytes/s", unit);
+            let found: Vec<_> =
+                findings(&ReciprocalLatency, MACHINE, &rows).into_iter().flatten().collect();
+            assert_eq!(found.len(), points.len());
+            let severities: Vec<_> = found.iter().map(|f| f.severity).collect();
+            assert!(severities.windows(2).all(|w| w[0] == w[1]), "{severities:?}");
+            severities[0]
+        };
+        let (suspect, invalid) = (Severity::Suspect, Severity::Invalid);
+        // Always 32 blocks in flight, whoever sent them.
+        let queue = [(64, 1, 1e6, 2048e-6), (512, 2, 2e6, 8192e-6), (4096, 4, 4e6, 32768e-6)];
+        assert_eq!(severity("disk", "bytes/s", &queue), suspect);
+        let bits = queue.map(|(b, t, r, l)| (b, t, r * 8.0, l));
+        assert_eq!(severity("disk", "bits/s", &bits), suspect);
+        // Seven and a half blocks in flight, and half a block.
+        let more = queue.map(|(b, t, r, l)| (b, t, r, l * 7.5 / 32.0));
+        assert_eq!(severity("disk", "bytes/s", &more), invalid);
+        let half = queue.map(|(b, t, r, l)| (b, t, r, l / 64.0));
+        assert_eq!(severity("disk", "bytes/s", &half), invalid);
+        let half = bits.map(|(b, t, r, l)| (b, t, r, l / 64.0));
+        assert_eq!(severity("disk", "bits/s", &half), invalid);
+        // 30 000 bytes in flight, whatever the block: a window of a network.
+        let window = [(64, 1, 1e6, 30e-3), (512, 1, 2e6, 15e-3), (4096, 1, 4e6, 7.5e-3)];
+        assert_eq!(severity("disk", "bytes/s", &window), invalid);
+        assert_eq!(severity("network", "bytes/s", &window), suspect);
+    }
+
+    #[test]
     fn operations_in_flight_are_no_division() {
         let row = |(b, r, l): (u32, f64, f64)| {
             format!(
@@ -161,6 +198,9 @@ mod tests {
         };
         let falls = series(&[(1, 8.0), (2, 4.1), (8, 1.1)]);
         assert_eq!(flagged(&ReciprocalLatency, MACHINE, &falls), [false, true, true]);
+        // Each thread's part may fit a nearer cache.
+        let worst = findings(&ReciprocalLatency, MACHINE, &falls).pop().flatten().unwrap();
+        assert_eq!(worst.severity, Severity::Suspect);
         let lucky = series(&[(1, 8.0), (2, 4.1), (2, 9.0)]);
         assert_eq!(flagged(&ReciprocalLatency, MACHINE, &lucky), [false; 3]);
         let stays = series(&[(1, 8.0), (2, 7.0), (8, 30.0)]);

@@ -31,7 +31,7 @@ impl Rule for SocketBuffer {
         // Read and written, and twice: four bytes move for one that arrives. In bit/s.
         let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
         let shown = |v| format_quantity(v, Unit::BitPerSecond);
-        (rate > twice && rate > sheet.machine().network_limit().most).then(|| {
+        (rate > twice && rate > sheet.machine().network_limit(figure).most).then(|| {
             Finding::new(
                 self.id(),
                 Severity::Suspect,

@@ -81,17 +81,24 @@ fn solution(n: u64) -> Solution {
 #[derive(Default)]
 struct Watch {
     stop_after: Option<usize>,
+    /// Steps with which other work ran.
+    cools: Vec<usize>,
     stop: Stop,
     steps: usize,
     done: usize,
 }
 
 impl Observer for Watch {
-    fn step(&mut self, phase: Phase, _: &[Measurement], _: usize, _: usize) {
+    fn step(&mut self, phase: Phase, _: &[Measurement], _: usize, _: usize) -> Left {
         self.steps += usize::from(phase == Phase::Trial);
         self.done += usize::from(phase == Phase::Done);
         if self.stop_after == Some(self.steps) {
             self.stop.stop("SIGINT");
+        }
+        if phase == Phase::Trial && self.cools.contains(&self.steps) {
+            Left::Cold
+        } else {
+            Left::Warm
         }
     }
 }
@@ -240,6 +247,30 @@ fn a_stop_keeps_what_was_measured() {
     assert_eq!(m.iter().map(|m| m.trials.len()).sum::<usize>(), 4);
     assert!(m.iter().all(|m| m.ending == Ending::Interrupted { by: "SIGINT".to_owned() }));
     assert_eq!(watch.done, 3);
+}
+
+#[test]
+fn after_other_work_every_point_warms_up_again() {
+    let mut watch = Watch { cools: vec![1, 4], ..Watch::default() };
+    let (m, log) = run(policy(3, 3, None), 2, |_, _| Ok(1.0), &mut watch);
+    let warm_ups = m[0].warmup.len() + m[1].warmup.len();
+    let order: Vec<(u64, bool)> =
+        log.iter().skip(warm_ups).map(|(p, r)| (*p, *r == Request::Warm)).collect();
+    // A trial of 1, after which other work runs; 2 and 1 warm up before their next; and again.
+    let expected = [
+        (1, false),
+        (2, true),
+        (2, false),
+        (2, false),
+        (1, true),
+        (1, false),
+        (1, true),
+        (1, false),
+        (2, true),
+        (2, false),
+    ];
+    assert_eq!(order, expected);
+    assert!(m.iter().all(|m| m.trials.len() == 3 && m.warmup.len() == warm_ups / 2));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use proofmark_model::{Conditions, Params, Timestamp};
-use rustix::process::{kill_process, test_kill_process};
+use rustix::process::test_kill_process;
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     let ended = launch("read job; exec sleep 100", &stop).map(|_| ()).unwrap_err();
     assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
     thread.join().unwrap();
-    assert!(stop.state().processes.len() <= 1);
+    assert!(stop.state().workers.len() <= 1);
 }
 
 /// Workers that serve point after point. A trial of theirs claims as much work as the

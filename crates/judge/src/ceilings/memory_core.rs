@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, cores, input, memory_row, quota, tabled};
+use super::parts::{Derived, LATENCY_INPUT, cores, input, memory_row, quota, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, Streams, cache_share, from_memory, line_share, touched_bytes,
 };
@@ -71,7 +71,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
         "memory.latency of this run with {} MiB in huge pages, in local order, the fastest trial",
         bytes >> 20
     );
-    Ok(input("latency", seconds, "s", Provenance::Measured, note))
+    Ok(input(LATENCY_INPUT, seconds, "s", Provenance::Measured, note))
 }
 
 /// Lines that the operation reads for each line that it counts. Those that a store
@@ -142,7 +142,7 @@ impl CeilingRule for MemoryCore {
             return limiter;
         }
         let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
-        let latency = value("latency").unwrap_or_default();
+        let latency = value(LATENCY_INPUT).unwrap_or_default();
         Limiter {
             resource: "lines in flight of a core".to_owned(),
             evidence: format!(

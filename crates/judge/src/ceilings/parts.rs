@@ -14,6 +14,8 @@ use crate::words::counted;
 
 /// Name of the input that a ceiling grows with when the clock does.
 pub(crate) const CLOCK_INPUT: &str = "clock";
+/// Name of the input that is the run's own latency of memory.
+pub(crate) const LATENCY_INPUT: &str = "latency";
 
 /// The least uncertainty of a measured clock: what the calibration chain itself,
 /// its loop branch and the timer calls leave.
@@ -57,12 +59,17 @@ fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f6
     m.trials.iter().filter_map(|t| of(&t.conditions)).filter(|v| v.is_finite()).collect()
 }
 
+/// The clock of each trial that tells it.
+fn clocks(m: &Measurement) -> Vec<f64> {
+    known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
+}
+
 /// The clock as an input, and how sure it is.
 ///
 /// # Errors
 /// If it was neither measured nor reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
-    let readings: Vec<f64> = known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect();
+    let readings = clocks(m);
     if let Some(hz) = median(&readings) {
         let spread = median(&known(m, |c| c.clock_spread));
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
@@ -84,6 +91,17 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Reported, note), CLOCK_ELSEWHERE));
     }
     Err("the clock was not measured and no boost clock is reported".to_owned())
+}
+
+/// The input of a tool's ceiling that was measured of loops of ours, where another loop may find
+/// another value: the clock, unless the tool's trials tell their own, or the latency of memory.
+pub(crate) fn of_our_loops<'c>(ceiling: &'c Ceiling, theirs: &Measurement) -> Option<&'c Input> {
+    let measured = |i: &&Input| i.source == Provenance::Measured;
+    ceiling.inputs.iter().filter(measured).find(|i| match i.name.as_str() {
+        CLOCK_INPUT => clocks(theirs).is_empty(),
+        LATENCY_INPUT => true,
+        _ => false,
+    })
 }
 
 /// The cores as an input.

@@ -3,10 +3,45 @@
 use proofmark_model::{Better, Ceiling, Finding, Measurement, Severity};
 
 use super::{Check, percent};
-use crate::ceilings::bounds;
+use crate::ceilings::{CLOCK_INPUT, bounds, of_our_loops};
 use crate::{Context, share_of};
 
 pub(super) struct AboveCeiling;
+
+/// The ceiling that is passed by the most, if one is, and the efficiency against it.
+fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
+    let beyond = |c: &Ceiling| share_of(c, m).map(|e| e / (1.0 + c.uncertainty));
+    let (excess, ceiling) = ceilings
+        .into_iter()
+        .filter_map(|c| Some((beyond(&c)?, c)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let efficiency = excess * (1.0 + ceiling.uncertainty);
+    (excess > 1.0).then_some((ceiling, efficiency))
+}
+
+/// What is said of a measurement above that ceiling.
+fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
+    let what = match m.better {
+        Better::Higher => format!("it reaches {} of its ceiling", percent(efficiency)),
+        Better::Lower => {
+            format!("it takes {} of the least time that is possible", percent(1.0 / efficiency))
+        }
+    };
+    Finding::new(
+        AboveCeiling.id(),
+        Severity::Invalid,
+        format!(
+            "{what} ({}), which is sure to within {}",
+            ceiling.id,
+            percent(ceiling.uncertainty)
+        ),
+        "compare the ceiling's inputs with the machine: the core design, the number of cores, the \
+         clock, the memory; if they hold, the kernel did not do the work that it counts",
+    )
+    .with("efficiency", efficiency)
+    .with("uncertainty", ceiling.uncertainty)
+    .with("ceiling", ceiling.value)
+}
 
 impl Check for AboveCeiling {
     fn id(&self) -> &'static str {
@@ -23,42 +58,38 @@ impl Check for AboveCeiling {
          The inputs stand beside it with their sources. The efficiency that is compared is the median \
          over the trials, each against the ceiling at its own clock. Where several ceilings apply, \
          each is held against the number, not only the tightest; where less is better, being below \
-         the floor is what is impossible."
+         the floor is what is impossible. Of a tool beside the measurement it is a note where the \
+         ceiling is at a clock or a latency that our loops measured: the tool's may have been a better one."
+    }
+
+    fn of_references(&self) -> bool {
+        true
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let beyond = |c: &Ceiling| share_of(c, m).map(|e| e / (1.0 + c.uncertainty));
-        let (excess, ceiling) = bounds(ctx, m)
+        let (ceiling, efficiency) = passed(m, bounds(ctx, m))?;
+        Some(finding(m, &ceiling, efficiency))
+    }
+
+    fn examine_reference(&self, ctx: &Context, theirs: &Measurement) -> Option<Finding> {
+        let (at_ours, firm) = bounds(ctx, theirs)
             .into_iter()
-            .filter_map(|c| Some((beyond(&c)?, c)))
-            .max_by(|a, b| a.0.total_cmp(&b.0))?;
-        if excess <= 1.0 {
-            return None;
+            .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
+        if let Some((ceiling, efficiency)) = passed(theirs, firm) {
+            return Some(finding(theirs, &ceiling, efficiency));
         }
-        let efficiency = excess * (1.0 + ceiling.uncertainty);
-        let what = match m.better {
-            Better::Higher => format!("it reaches {} of its ceiling", percent(efficiency)),
-            Better::Lower => {
-                format!("it takes {} of the least time that is possible", percent(1.0 / efficiency))
-            }
-        };
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Invalid,
-                format!(
-                    "{what} ({}), which is sure to within {}",
-                    ceiling.id,
-                    percent(ceiling.uncertainty)
-                ),
-                "compare the ceiling's inputs with the machine: the core design, the number of \
-                 cores, the clock, the memory; if they hold, the kernel did not do the work that it \
-                 counts",
-            )
-            .with("efficiency", efficiency)
-            .with("uncertainty", ceiling.uncertainty)
-            .with("ceiling", ceiling.value),
-        )
+        let (ceiling, efficiency) = passed(theirs, at_ours)?;
+        let ours = of_our_loops(&ceiling, theirs)?;
+        let better = if ours.name == CLOCK_INPUT { "higher" } else { "shorter" };
+        let mut finding = finding(theirs, &ceiling, efficiency);
+        finding.severity = Severity::Note;
+        finding.message += &format!(
+            "; that ceiling is at our {}, and the tool's may have been {better}",
+            ours.name
+        );
+        finding.advice =
+            "hold the tool's number against ours rather than against the ceiling".to_owned();
+        Some(finding)
     }
 }
 

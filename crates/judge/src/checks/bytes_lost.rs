@@ -49,6 +49,10 @@ impl Check for BytesLost {
          are udp_loss."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;

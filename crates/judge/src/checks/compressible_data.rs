@@ -34,6 +34,10 @@ impl Check for CompressibleData {
          Files of less than 4 KiB are not judged. Fill the file with random data."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;

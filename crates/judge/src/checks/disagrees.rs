@@ -12,7 +12,7 @@ use proofmark_model::{Finding, Measurement, Reference, Severity};
 use super::Check;
 use crate::Context;
 use crate::words::times;
-use causes::{CAUSES, Cause, Pair};
+use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
 /// The least difference that is told. A policy's target is 2 % for each number; two programs that
 /// begin and end their clocks at other moments, one of which prints three digits or the best of
@@ -53,17 +53,28 @@ fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
 }
 
 /// The causes that apply, up to one that is enough, each with what it says.
-fn causes(pair: &Pair) -> Vec<(&'static Cause, String)> {
+fn causes(compared: &Compared) -> Vec<(&'static Cause, Explanation)> {
     let mut all = Vec::new();
     for cause in CAUSES {
-        if let Some(told) = (cause.tell)(pair) {
-            all.push((cause, told.words));
-            if told.whole {
+        if let Some(explanation) = (cause.tell)(compared) {
+            let whole = explanation.extent == Extent::Whole;
+            all.push((cause, explanation));
+            if whole {
                 break;
             }
         }
     }
     all
+}
+
+/// What the causes say together, and that they leave something where each explains but a part.
+fn words(found: Vec<(&Cause, Explanation)>) -> String {
+    let parts = found.iter().all(|(_, explanation)| explanation.extent == Extent::Part);
+    let mut words: Vec<String> = found.into_iter().map(|(_, e)| e.words).collect();
+    if parts {
+        words.push("nothing recorded explains the rest".to_owned());
+    }
+    words.join("; ")
 }
 
 /// What is said where nothing explains it.
@@ -106,14 +117,13 @@ impl Check for Disagrees {
         let mut finding = Finding::new(self.id(), Severity::Note, "", "");
         for r in &m.references {
             let Some(ratio) = disagreement(m, r) else { continue };
-            let found = causes(&Pair::new(ctx, m, r, ratio));
+            let found = causes(&Compared::new(ctx, m, r, ratio));
             let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
             if parts.is_empty() {
                 finding.advice = advice.to_owned();
             }
             let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
-            let words: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
-            let why = if words.is_empty() { unexplained(r) } else { words.join("; ") };
+            let why = if found.is_empty() { unexplained(r) } else { words(found) };
             parts.push(format!("{}: {why}", amount(r, ratio)));
             let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
             finding = finding.with(&format!("{}: ratio", r.tool), ratio);

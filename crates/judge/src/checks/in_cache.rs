@@ -72,6 +72,10 @@ impl Check for InCache {
          memory.sweep and memory.latency are named by their set and are not judged."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if BY_SET.contains(&m.kernel.as_str()) || m.trials.is_empty() {
             return None;

@@ -53,6 +53,10 @@ impl Check for Inconsistent {
          later check looks at such values."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let done = matches!(m.ending, Ending::Complete | Ending::Budget);
         if m.trials.is_empty() {

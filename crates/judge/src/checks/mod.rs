@@ -76,6 +76,19 @@ pub trait Check: Sync {
     /// What it has to say about a measurement whose ceiling and efficiency are
     /// filled in, and whose `findings` are those of the checks before it in [`ALL`].
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding>;
+
+    /// Whether it is applied to the tools beside a measurement too. Those are that look at nothing
+    /// but what a tool's output and this machine's counters tell; the others would miss what only
+    /// our workers tell, or judge how trials were taken, which is not the tool's doing.
+    fn of_references(&self) -> bool {
+        false
+    }
+
+    /// What it has to say of a tool, whose trials stand in for those of a measurement: the same,
+    /// unless what it holds them against is known for our trials alone.
+    fn examine_reference(&self, ctx: &Context, theirs: &Measurement) -> Option<Finding> {
+        self.examine(ctx, theirs)
+    }
 }
 
 /// Every check, in the order in which they run: first whether there is a number at
@@ -133,28 +146,6 @@ pub const ALL: &[&dyn Check] = &[
     &unwatched::Unwatched,
     &disagrees::Disagrees,
     &core_shared::CoreShared,
-];
-
-/// The checks, in the same order, that are applied to the tools beside a measurement too: those
-/// that look at nothing but what a tool's output and this machine's counters tell. The others
-/// would miss what only our workers tell, or judge how trials were taken, which is not the tool's
-/// doing.
-pub(crate) const OF_REFERENCES: &[&dyn Check] = &[
-    &residual::Residual,
-    &inconsistent::Inconsistent,
-    &above_ceiling::AboveCeiling,
-    &in_cache::InCache,
-    &page_cache::PageCache,
-    &compressible_data::CompressibleData,
-    &not_durable::NotDurable,
-    &small_file::SmallFile,
-    &bytes_lost::BytesLost,
-    &short_transfer::ShortTransfer,
-    &udp_loss::UdpLoss,
-    &steal::Steal,
-    &throttled::Throttled,
-    &other_cpu::OtherCpu,
-    &swap::Swap,
 ];
 
 /// The check after whose finding no other runs: values that contradict each other
@@ -278,9 +269,25 @@ mod tests {
     }
 
     #[test]
-    fn those_of_references_are_of_all_in_its_order() {
-        let at = |check: &&dyn Check| ALL.iter().position(|c| c.id() == check.id());
-        let places: Vec<_> = OF_REFERENCES.iter().map(at).collect();
-        assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
+    fn a_tool_is_held_against_what_its_output_and_the_machine_tell() {
+        let of_tools = ALL.iter().filter(|c| c.of_references()).map(|c| c.id());
+        let expected = [
+            "residual",
+            "inconsistent",
+            "above_ceiling",
+            "in_cache",
+            "page_cache",
+            "compressible_data",
+            "not_durable",
+            "small_file",
+            "bytes_lost",
+            "short_transfer",
+            "udp_loss",
+            "steal",
+            "throttled",
+            "other_cpu",
+            "swap",
+        ];
+        assert_eq!(of_tools.collect::<Vec<_>>(), expected);
     }
 }

@@ -51,6 +51,10 @@ impl Check for NotDurable {
          pass them on (mounted without barriers). Use flush=end, and mount with barriers."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
             return None;

@@ -41,6 +41,10 @@ impl Check for OtherCpu {
          other process, or give the run CPUs of its own."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let cpus = capacity.threads.min(capacity.cpus) as f64;

@@ -174,6 +174,10 @@ impl Check for PageCache {
          the device read more than 5 % is suspect: the file did not stay in the cache."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;

@@ -29,6 +29,10 @@ impl Check for Residual {
          points at its memory, its cores or its overclocking."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let failed: Vec<&Solution> =
             m.trials.iter().filter_map(|t| t.solution.as_ref()).filter(|s| !s.passes()).collect();

@@ -3,45 +3,21 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{
-    Finding, Measurement, Severity, Trial, UDP_BUFFER, format_seconds, format_size,
-};
+use proofmark_model::{Finding, Measurement, Severity, Trial, format_seconds, format_size};
 
 use super::{Check, percent};
 use crate::Context;
-use crate::network::{connections, datagrams, measured, streams};
+use crate::network::{Carried, WINDOW};
 use crate::statistics::median;
 
-/// Times that a connection must have filled its window and its buffers.
-const FILLS: f64 = 4.0;
 /// Round trips that a stream must have lasted: its window grows by them.
 const ROUND_TRIPS: f64 = 10.0;
-/// Bytes of a socket's buffer where nothing is asked for: Linux's net.core.rmem_default.
-const BUFFER: f64 = 212_992.0;
-/// A system gives up to so many times the buffer that is asked for (socket(7)).
-const DOUBLED: f64 = 2.0;
 /// Of two ways at once, the shorter takes at least this share of the longer's time.
 const TOGETHER: f64 = 0.9;
 /// A trial that is shorter than this share of the policy's is short.
 const ALLOWANCE: f64 = 0.9;
 
-/// TCP's window, as another tool told it.
-const WINDOW: &str = "window";
-
 pub(super) struct ShortTransfer;
-
-/// Bytes that may be under way on one connection: its window, or what its buffers may hold
-/// where that is more.
-fn held(m: &Measurement, t: &Trial) -> f64 {
-    let datagrams = datagrams(m) == Some(true);
-    let asked = m.params.int("socket_buffer").or(datagrams.then_some(UDP_BUFFER));
-    let states = t.network.iter().flat_map(|n| &n.streams);
-    let window = states.map(|s| s.window_bytes as f64).max_by(f64::total_cmp);
-    // Another tool may tell it once for all its connections.
-    let window = window.or(m.params.int(WINDOW).map(|bytes| bytes as f64));
-    let least = if window.is_none() { BUFFER } else { 0.0 };
-    asked.map_or(least, |asked| DOUBLED * asked as f64).max(window.unwrap_or(0.0))
-}
 
 /// Seconds of the way that was done first, over those of the other.
 fn together(t: &Trial) -> Option<f64> {
@@ -68,7 +44,8 @@ impl Check for ShortTransfer {
     fn about(&self) -> &'static str {
         "Bytes of a stream's trial on each connection against what the systems may hold of it on the way: \
          TCP's window, or twice the socket's buffer that is asked for where that is more, since a system \
-         may double it; of UDP that is 4 MiB where the knob socket_buffer says nothing. A fixed amount of less than 4 times \
+         may double it; of UDP that is 4 MiB where the knob socket_buffer says nothing, and of TCP 4 MiB \
+         where nothing is told. A fixed amount of less than 4 times \
          that, in a trial shorter than the policy's, is suspect: it went into buffers at the speed of \
          memory. So is a trial of less than 10 round trips, since a window grows by round trips; and, \
          where blocks go both ways at once, one in which a way was done in less than 90 % of the other's \
@@ -76,22 +53,22 @@ impl Check for ShortTransfer {
          trials. Send more (knob amount), or for longer."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || !streams(m) {
-            return None;
-        }
+        let carried = Carried::of(m)?;
+        let Carried { bytes, held, seconds } = carried;
         let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
             let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
             median(&all)
         };
-        let bytes = over(&|t| Some(t.work / 8.0 / connections(m) as f64))?;
-        let held = over(&|t| Some(held(m, t)))?;
-        let seconds = over(&|t| Some(t.seconds))?;
         let trip = over(&round_trip);
         let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel);
         let told = |name| m.params.int(name).is_some();
         let fixed = short && (told("amount") || told(WINDOW));
-        let message = if fixed && bytes < FILLS * held {
+        let message = if fixed && carried.only_filled() {
             format!(
                 "a connection carried {} a trial, and its buffers alone may hold {}",
                 format_size(bytes as u64),

@@ -26,6 +26,10 @@ impl Check for SmallFile {
          larger than the memory."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) || Cached::of(m) != Cached::Cold || !asks(m, Way::Read) {
             return None;

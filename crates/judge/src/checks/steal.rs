@@ -28,6 +28,10 @@ impl Check for Steal {
          is meant, not one trial. Use a host with dedicated CPUs, or measure at a quieter hour."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;

@@ -28,6 +28,10 @@ impl Check for Swap {
          with it. Any fewer is a note. Free memory, or use a smaller working set."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let share =
             Share::of(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;

@@ -31,6 +31,10 @@ impl Check for Throttled {
          threads."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let share =

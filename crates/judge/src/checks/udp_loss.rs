@@ -41,6 +41,10 @@ impl Check for UdpLoss {
          where they went."
     }
 
+    fn of_references(&self) -> bool {
+        true
+    }
+
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;

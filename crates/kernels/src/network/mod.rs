@@ -31,7 +31,7 @@ mod wire;
 
 pub use far::Far;
 use near::Point;
-pub use placement::beside;
+pub use placement::cpus_of_ends;
 use shape::{Kind, Shape};
 
 /// A network kernel.

@@ -27,7 +27,7 @@ fn far(usable: &[u32], path: NetworkPath) -> Vec<u32> {
 
 /// The CPUs of another program that does a point's work over loopback: of its near and its far
 /// end.
-pub fn beside(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u32>) {
+pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let path = NetworkPath::Loopback;
     match placement {
         Some("apart") => (near(usable, path), far(usable, path)),
@@ -63,8 +63,8 @@ mod tests {
         assert_eq!((near(&[3], Loopback), far(&[3], Loopback)), (vec![3], vec![3]));
         assert_eq!(near(&[4, 0, 5, 1], Loopback), [0, 1], "in the order of use");
         assert_eq!((near(&[], Loopback), far(&[], Loopback)), (vec![], vec![]));
-        assert_eq!(beside(Some("apart"), &[0, 1, 2, 3]), (vec![0, 1], vec![3, 2]));
-        assert_eq!(beside(Some("free"), &[0, 1]), (vec![0, 1], vec![0, 1]));
+        assert_eq!(cpus_of_ends(Some("apart"), &[0, 1, 2, 3]), (vec![0, 1], vec![3, 2]));
+        assert_eq!(cpus_of_ends(Some("free"), &[0, 1]), (vec![0, 1], vec![0, 1]));
     }
 
     #[test]

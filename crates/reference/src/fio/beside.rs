@@ -8,7 +8,7 @@ use proofmark_model::{Flush, Params, Trial, Unit};
 
 use super::Fio;
 use super::pattern::{Pattern, Way};
-use crate::disk::{either, file};
+use crate::disk::{self, either, file};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
 
 /// What is the same for all work.
@@ -104,9 +104,9 @@ impl Beside for Fio {
         let names = [true, false].map(|plain| pattern.kernel(Way::Mixed, plain));
         let found = output.figures.into_iter().find(|f| names.iter().any(|n| f.kernel == *n))?;
         let block = task.params.int("block_size")?;
-        let trials = found.trials.into_iter().map(|t| of_task(task, block, t)).collect();
-        // What it was asked is the point's knobs, in other words; of the cache it does not tell.
-        let (kernel, params) = (task.kernel.to_owned().into(), task.params.clone());
+        let params = knobs(task, &found.params)?;
+        let trials = found.trials.into_iter().map(|t| of_task(task, block, &params, t)).collect();
+        let kernel = task.kernel.to_owned().into();
         let figure = Figure { kernel, params, trials, ..found };
         if task.kernel != COMMITS {
             return Some(figure);
@@ -119,11 +119,33 @@ impl Beside for Fio {
 /// The kernel whose work is counted in operations.
 const COMMITS: &str = "disk.fsync";
 
-/// A trial in the unit of the task's kernel, and on the file of the task.
-fn of_task(task: &Task, block: u64, trial: Trial) -> Trial {
+/// Knobs in which a job that differs is another one.
+const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
+
+/// The knobs of a task as a job's options tell them, which say nothing of the cache; `None` where
+/// they are plainly those of another job.
+fn knobs(task: &Task, told: &Params) -> Option<Params> {
+    let mut told = told.clone();
+    let part = told.int("file_size");
+    told.0.remove("file_size");
+    if let Some(work) = Work::of(task).ok().filter(|_| task.kernel != COMMITS) {
+        let amount = told.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
+        if amount.is_some_and(|bytes| bytes != work.amount()) {
+            return None;
+        }
+        // Of the file it is given each thread's part.
+        if let Some(part) = part.filter(|part| *part != work.part()) {
+            told = told.with("file_size", part.saturating_mul(work.threads));
+        }
+    }
+    disk::told(task.params, &told, SAME)
+}
+
+/// A trial in the unit of the task's kernel, and on the file of these knobs.
+fn of_task(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
-        file.size_bytes = task.params.int("file_size").unwrap_or(file.size_bytes);
+        file.size_bytes = params.int("file_size").unwrap_or(file.size_bytes);
     }
     if task.kernel == COMMITS {
         trial.work /= block.max(1) as f64;
@@ -189,13 +211,12 @@ impl<'a> Work<'a> {
     /// Reads and writes of blocks of the file, each thread in its part of it.
     fn blocks(&self, registers: bool) -> Result<Vec<String>, String> {
         let params = self.task.params;
-        let part = self.file_size / self.block / self.threads * self.block;
+        let part = self.part();
         if part == 0 {
             return Err("its threads need a block of the file each".to_owned());
         }
         let direct = either(params, "direct", "on", "off")?;
-        let writes = self.rw != "read" && self.rw != "randread";
-        let flushes = writes && either(params, "flush", "end", "none")?;
+        let flushes = self.writes() && either(params, "flush", "end", "none")?;
         let cold = params.text("cache") == Some("cold");
         let mut all = vec![
             format!("--size={part}"),
@@ -216,14 +237,35 @@ impl<'a> Work<'a> {
         }
         // With registered buffers its fsync at the end fails without a word (3.33, 3.39).
         all.extend(self.engine(registers && !flushes)?);
-        // What was read ahead would no longer be cold; what was written would be flushed later.
-        let ahead = self.task.seconds >= LONG_S && !cold && (direct || !writes);
-        let more = if ahead { AHEAD } else { 0.0 };
-        all.push(format!("--io_size={}", self.each(self.task.work * (1.0 + more))));
-        if ahead {
+        all.push(format!("--io_size={}", self.amount()));
+        if self.ahead() {
             all.push(format!("--ramp_time={}ms", (self.task.seconds * AHEAD * 1e3) as u64));
         }
         Ok(all)
+    }
+
+    fn writes(&self) -> bool {
+        self.rw != "read" && self.rw != "randread"
+    }
+
+    /// Bytes of a thread's part of the file, in whole blocks.
+    fn part(&self) -> u64 {
+        self.file_size / self.block / self.threads * self.block
+    }
+
+    /// Bytes that a thread reads and writes, those of untimed work too.
+    fn amount(&self) -> u64 {
+        let more = if self.ahead() { AHEAD } else { 0.0 };
+        self.each(self.task.work * (1.0 + more))
+    }
+
+    /// Whether it begins with untimed work: what was read ahead would no longer be cold, what was
+    /// written would be flushed later.
+    fn ahead(&self) -> bool {
+        let params = self.task.params;
+        let direct = params.text("direct") == Some("on");
+        let cold = params.text("cache") == Some("cold");
+        self.task.seconds >= LONG_S && !cold && (direct || !self.writes())
     }
 
     /// A thread's share of so many bytes, in whole blocks.

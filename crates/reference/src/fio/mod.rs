@@ -57,7 +57,7 @@ impl Tool for Fio {
         jobs::output(&report, line)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }

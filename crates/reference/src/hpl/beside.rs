@@ -4,11 +4,11 @@
 //! else as well, whether one wants it or not.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::Hpl;
 use crate::lapack::widest;
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task, ask, on_path};
 
 /// Variables without which Open MPI refuses to run as root, or more processes than it counts
 /// cores, or binds them to CPUs that are not the task's (version 4, then 5); others ignore them.
@@ -58,6 +58,16 @@ impl Beside for Hpl {
         // The other tests of HPC Challenge, whose sizes follow n: 1.5 s at 2000, 15 s at 5000, of
         // one process or of two.
         0.5 + 8e-9 * n.powf(2.5) + 2.0 * task.seconds
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        // A process, and what starts them; besides its part of the matrix it has panels of it.
+        const PROCESS: u64 = 64 << 20;
+        let n = task.params.int("n").unwrap_or(0);
+        // The other tests of HPC Challenge make do with as much as the solve takes.
+        let matrix = n.saturating_mul(n).saturating_mul(9);
+        let processes = task.params.threads().saturating_add(1);
+        matrix.saturating_add(processes.saturating_mul(PROCESS))
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -168,9 +178,8 @@ pub(super) fn of(task: &Task, output: Output) -> Option<Figure> {
 
 /// The BLAS that a program calls, if `ldd` tells it.
 fn linked(solver: &Path) -> Option<String> {
-    let mut command = Command::new(on_path(&["ldd"], &[])?);
-    let output = command.arg(solver).stdin(Stdio::null()).output().ok()?;
-    let file = blas(&String::from_utf8_lossy(&output.stdout))?;
+    let answer = ask(Command::new(on_path(&["ldd"], &[])?).arg(solver))?;
+    let file = blas(&answer.output)?;
     let file = std::fs::canonicalize(&file).unwrap_or(file);
     Some(of_file(&file))
 }

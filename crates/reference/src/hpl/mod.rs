@@ -38,7 +38,7 @@ impl Tool for Hpl {
         listing::parse(text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }

@@ -203,3 +203,12 @@ fn the_blas_is_the_one_that_is_linked() {
     assert_eq!(of_file(openblas), "openblas-pthread");
     assert_eq!(of_file(Path::new("/opt/lib/libopenblasp-r0.3.21.so")), "libopenblasp-r0.3.21.so");
 }
+
+#[test]
+fn its_memory_is_the_matrix_and_its_processes() {
+    let memory = |n, threads| with_task(n, threads, "avx512", |t| Hpl.memory(t));
+    // Measured of HPC Challenge: 48 MiB of n = 500, 126 MiB of n = 3000.
+    assert!(memory(500, 2) > 48 << 20 && (126..300).contains(&(memory(3000, 2) >> 20)));
+    assert!(memory(50_000, 2) > 50_000 * 50_000 * 8 && memory(3000, 4) > memory(3000, 2));
+    assert_eq!(memory(u64::MAX, 1), u64::MAX);
+}

@@ -7,7 +7,7 @@ use proofmark_model::{Params, Trial};
 
 use super::Iozone;
 use super::work::KB;
-use crate::disk::{either, file};
+use crate::disk::{self, either, file};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
 
 /// Largest record, in bytes: the size of its buffer.
@@ -90,10 +90,14 @@ impl Beside for Iozone {
         let tests = tests(task.kernel)?;
         let found = output.figures.into_iter().find(|f| f.kernel == task.kernel)?;
         let trials = found.trials.into_iter().map(|t| of_run(tests, t)).collect();
-        // What it was asked is the point's knobs, in other words; of the cache it does not tell.
-        Some(Figure { params: task.params.clone(), trials, ..found })
+        // Of the cache it does not tell.
+        let params = disk::told(task.params, &found.params, SAME)?;
+        Some(Figure { params, trials, ..found })
     }
 }
+
+/// Knobs in which a run that differs is another one; all of its file is what it reads or writes.
+const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
 
 /// A trial whose file was asked for all that the run did: the counters of devices are the run's.
 fn of_run(tests: &Tests, trial: Trial) -> Trial {

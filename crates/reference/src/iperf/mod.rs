@@ -54,8 +54,8 @@ impl Tool for Iperf {
         Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 

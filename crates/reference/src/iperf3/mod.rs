@@ -70,8 +70,8 @@ impl Tool for Iperf3 {
         })
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 

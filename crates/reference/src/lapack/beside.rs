@@ -1,10 +1,10 @@
 //! One call of the library beside one trial of ours.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::{Library, listing};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task, ask, on_path};
 
 /// The program that loads a library and times its calls.
 const PROGRAM: &str = include_str!("solve.py");
@@ -47,6 +47,22 @@ impl Beside for Library {
         1.0 + 1.5e-8 * n * n + 1.5 * task.seconds
     }
 
+    fn memory(&self, task: &Task) -> u64 {
+        // What the interpreter and the library are, and a thread's packed blocks.
+        const PROGRAM: u64 = 128 << 20;
+        const THREAD: u64 = 32 << 20;
+        // As many columns as are made again at a time.
+        const COLUMNS: u64 = 64 << 20;
+        let n = task.params.int("n").unwrap_or(0);
+        let matrix = n.saturating_mul(n.saturating_add(16)).saturating_mul(8);
+        let matrices = match task.kernel {
+            "cpu.dgemm" => matrix.saturating_mul(3),
+            _ => matrix.saturating_add(matrix.min(COLUMNS)),
+        };
+        let threads = task.params.threads().saturating_mul(THREAD);
+        matrices.saturating_add(threads).saturating_add(PROGRAM)
+    }
+
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let asked = |f: &Figure| {
             f.kernel == task.kernel
@@ -63,9 +79,8 @@ impl Library {
         let mut command = Command::new(python);
         command.args(["-I", "-c", PROGRAM, self.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
-        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        let told = output.status.success().then_some(output.stdout)?;
-        listing::tried(&String::from_utf8_lossy(&told))
+        let answer = ask(&mut command).filter(|answer| answer.success)?;
+        listing::tried(&answer.output)
     }
 
     /// How it does the task's work on a CPU whose widest instruction set is that.

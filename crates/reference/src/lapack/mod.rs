@@ -37,7 +37,7 @@ pub(crate) const OPENBLAS: Library = Library {
 pub(crate) const BLIS: Library = Library {
     id: "blis",
     title: "BLIS, Field Van Zee and others, with netlib's LAPACK",
-    package: "Debian: libblis4, liblapack3, python3",
+    package: "Debian: libblis4-pthread, liblapack3, python3",
     threads: &["BLIS_NUM_THREADS", "OMP_NUM_THREADS"],
     // BLIS_ARCH_TYPE is a number that means another core in each version.
     avx2: None,
@@ -81,7 +81,7 @@ impl Tool for Library {
         listing::parse(self, text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }

@@ -176,3 +176,24 @@ fn the_figure_is_that_of_the_task() {
     assert_eq!(figure("cpu.linpack", 2001, 2), None);
     assert_eq!(figure("cpu.linpack", 2000, 1), None);
 }
+
+#[test]
+fn a_product_has_three_matrices_and_a_solve_one() {
+    let memory = |kernel: &str, n: u64| {
+        let params = Params::default().with("n", n).with("threads", 2);
+        let task = Task {
+            kernel,
+            params: &params,
+            seconds: 1.0,
+            work: 1.0,
+            cpus: &[0, 1],
+            file: Path::new("/"),
+            port: 0,
+        };
+        OPENBLAS.memory(&task)
+    };
+    // Measured of n = 4000, whose matrix has 122 MiB: 408 MiB and 234 MiB.
+    let (product, solve) = (memory("cpu.dgemm", 4000) >> 20, memory("cpu.linpack", 4000) >> 20);
+    assert!((408..600).contains(&product) && (234..400).contains(&solve), "{product} {solve}");
+    assert_eq!(memory("cpu.dgemm", u64::MAX), u64::MAX);
+}

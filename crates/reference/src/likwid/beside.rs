@@ -58,8 +58,12 @@ impl Beside for LikwidBench {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let bytes = work(task).and_then(|of| bytes(task, of)).unwrap_or(0) as f64;
+        let bytes = self.memory(task) as f64;
         CLOCK_S + place::filling(bytes, task.params.threads()) + task.seconds
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        work(task).and_then(|of| bytes(task, of)).unwrap_or(0)
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {

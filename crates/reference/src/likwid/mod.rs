@@ -39,7 +39,7 @@ impl Tool for LikwidBench {
         listing::parse(text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }

@@ -158,4 +158,6 @@ fn it_takes_its_clock_its_memory_and_the_work() {
     let takes = LikwidBench.takes(&task("memory.copy", &params));
     assert!((3.0..4.0).contains(&takes), "4 GB at 2 GB/s: {takes}");
     assert!(LikwidBench.takes(&task("memory.copy", &Params::default())) < 2.0);
+    assert_eq!(LikwidBench.memory(&task("memory.copy", &params)), 3840 << 20, "two arrays");
+    assert_eq!(LikwidBench.memory(&task("memory.copy", &Params::default())), 0);
 }

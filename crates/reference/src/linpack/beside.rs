@@ -34,6 +34,16 @@ impl Beside for Linpack {
         1.0 + 5e-8 * n * n + 1.5 * task.seconds
     }
 
+    fn memory(&self, task: &Task) -> u64 {
+        // The program, and a thread's packed blocks.
+        const PROGRAM: u64 = 128 << 20;
+        const THREAD: u64 = 32 << 20;
+        let n = task.params.int("n").unwrap_or(0);
+        let matrix = leading(n).saturating_mul(n).saturating_mul(8);
+        let threads = task.params.threads().saturating_mul(THREAD);
+        matrix.saturating_add(threads).saturating_add(PROGRAM)
+    }
+
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let asked = |f: &Figure| {
             f.kernel == task.kernel
@@ -84,6 +94,6 @@ One solve after a small one
 
 /// Whole lines of 64 bytes, and no power of two, by which columns would share cache sets.
 fn leading(n: u64) -> u64 {
-    let lda = n.next_multiple_of(8);
+    let lda = n.checked_next_multiple_of(8).unwrap_or(u64::MAX);
     if lda.is_multiple_of(256) { lda + 8 } else { lda }
 }

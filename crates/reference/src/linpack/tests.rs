@@ -154,3 +154,11 @@ fn the_figure_is_that_of_the_task() {
     };
     assert_eq!((trials(5000, 2), trials(5001, 2), trials(5000, 1)), (Some(2), None, None));
 }
+
+#[test]
+fn its_memory_is_the_matrix_and_its_threads() {
+    let memory = |n, threads| with_task(n, threads, "avx512", |t| Linpack.memory(t));
+    assert!((10_008 * 10_000 * 8..2 << 30).contains(&memory(10_000, 2)));
+    assert!(memory(10_000, 4) > memory(10_000, 2));
+    assert_eq!(memory(u64::MAX, 1), u64::MAX);
+}

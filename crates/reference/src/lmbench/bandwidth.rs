@@ -15,6 +15,9 @@ const KERNEL: &str = "lmbench.bw_mem";
 /// Bytes that a turn of its loops does.
 const PIECE: u64 = 512;
 
+/// Bytes that an instruction of them moves.
+const WORD: u64 = 4;
+
 /// An operation that takes every word, and the kernel of ours that does.
 struct Work {
     name: &'static str,
@@ -58,8 +61,8 @@ impl Tool for Bandwidth {
         parse(text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 
@@ -114,9 +117,17 @@ impl Beside for Bandwidth {
     }
 
     fn takes(&self, task: &Task) -> f64 {
+        run::takes(task, self.memory(task))
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
         let all = work(task)
             .and_then(|w| size(task, w)?.checked_mul(w.arrays)?.checked_mul(task.params.threads()));
-        run::takes(task, all.unwrap_or(0))
+        all.unwrap_or(0)
+    }
+
+    fn tells_time(&self) -> bool {
+        false
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -130,17 +141,16 @@ impl Beside for Bandwidth {
         }
         figure.kernel = task.kernel.to_owned().into();
         let all = size.checked_mul(threads)?;
-        let params = Params::default().with("threads", threads);
+        // Its numbers are of the C type int, which it adds up and stores one by one.
+        let params = Params::default().with("threads", threads).with("isa", "scalar");
+        let params = params.with("word", WORD);
         figure.params = match task.kernel {
             SWEEP => params.with("op", work.op).with("working_set", size * work.arrays),
             _ => params.with("array_size", all),
         };
         let both = work.arrays as f64;
-        let trials = figure
-            .trials
-            .into_iter()
-            .map(|t| run::lasting(Trial { value: t.value * both, work: t.work * both, ..t }, task));
-        figure.trials = trials.collect();
+        let both_ends = |t: Trial| Trial { value: t.value * both, work: t.work * both, ..t };
+        figure.trials = figure.trials.into_iter().map(both_ends).collect();
         Some(figure)
     }
 }

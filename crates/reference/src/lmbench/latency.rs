@@ -51,8 +51,8 @@ impl Tool for Latency {
         parse(text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 
@@ -150,6 +150,16 @@ impl Beside for Latency {
         0.15 * sizes + PASSES * 3.3 * set / LINE as f64 * LOAD_S
     }
 
+    fn memory(&self, task: &Task) -> u64 {
+        let set = task.params.int("working_set").unwrap_or(0);
+        // And a number for each page, in two orders.
+        set.checked_next_multiple_of(1 << 20).map_or(u64::MAX, |set| set.saturating_add(set / 256))
+    }
+
+    fn tells_time(&self) -> bool {
+        false
+    }
+
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let set = task.params.int("working_set")?;
         let same = |f: &Figure| {
@@ -158,16 +168,8 @@ impl Beside for Latency {
         let mut figure = output.figures.into_iter().find(same)?;
         figure.kernel = OURS.into();
         figure.params = figure.params.with("order", "rand");
-        let loads = figure.trials.into_iter();
-        figure.trials = loads.map(|t| lasting(t.value)).collect();
         Some(figure)
     }
-}
-
-/// A trial of the tenth of a second that it measures at least.
-fn lasting(load: f64) -> proofmark_model::Trial {
-    let seconds = load.max(0.1);
-    proofmark_model::Trial { value: load, ..trial(Unit::Second, seconds / load, seconds) }
 }
 
 /// Whether it measures a set of so many bytes: every version takes the powers of two and what

@@ -69,14 +69,6 @@ pub(super) fn takes(task: &Task, bytes: u64) -> f64 {
     1.0 + filling + SEARCHES * lasts_us(task) / 1e6 + PASSES * bytes / SLOW
 }
 
-/// A figure's trial, of which the output tells the rate alone, as long as the timed part was at
-/// least.
-pub(super) fn lasting(trial: Trial, task: &Task) -> Trial {
-    let seconds = trial.seconds.max(lasts_us(task) / 1e6);
-    let work = trial.work * (seconds / trial.seconds);
-    Trial { seconds, work, ..trial }
-}
-
 /// A rate in MB of 10^6 bytes a second.
 pub(super) fn megabytes(work: f64, rate: f64, at: usize) -> Result<Trial, crate::Malformed> {
     crate::rated::rated(Unit::BytePerSecond, work, rate * 1e6, at)

@@ -67,8 +67,8 @@ impl Tool for Stream {
         Ok(output)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 
@@ -111,8 +111,15 @@ impl Beside for Stream {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let all = size(task).and_then(|s| s.checked_mul(task.params.threads()));
-        LOOPS_OF_A_RUN * run::takes(task, all.unwrap_or(0))
+        LOOPS_OF_A_RUN * run::takes(task, self.memory(task))
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        size(task).and_then(|s| s.checked_mul(task.params.threads())).unwrap_or(0)
+    }
+
+    fn tells_time(&self) -> bool {
+        false
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -120,7 +127,6 @@ impl Beside for Stream {
         let threads = task.params.threads();
         let array = size(task)?.checked_mul(threads)? / ARRAYS;
         figure.params = Params::default().with("threads", threads).with("array_size", array);
-        figure.trials = figure.trials.into_iter().map(|t| run::lasting(t, task)).collect();
         Some(figure)
     }
 }

@@ -56,8 +56,8 @@ impl Tool for Netperf {
         }
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 

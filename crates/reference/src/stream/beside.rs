@@ -19,10 +19,8 @@ const SLOW: f64 = 10e9;
 impl Beside for Stream {
     fn installed(&self) -> Option<Installed> {
         // Other programs are called stream, too: lmbench's, ImageMagick's.
-        candidates().find_map(|program| {
-            let version = Program::read(&program)?.version;
-            Some(Installed { program, version })
-        })
+        let (program, found) = first(candidates())?;
+        Some(Installed { program, version: found.version })
     }
 
     fn package(&self) -> &'static str {
@@ -49,14 +47,6 @@ impl Beside for Stream {
         if task.kernel == "memory.copy" && program.copies {
             return Err("its Copy is the C library's, which may store past the caches".to_owned());
         }
-        if let Some(free) = free_memory().filter(|free| *free < program.bytes) {
-            let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-            return Err(format!(
-                "its arrays take {:.1} GiB, of {:.1} GiB that are free",
-                gib(program.bytes),
-                gib(free)
-            ));
-        }
         let environment = vec![
             ("OMP_NUM_THREADS", threads.to_string()),
             ("OMP_DYNAMIC", "false".to_owned()),
@@ -67,12 +57,20 @@ impl Beside for Stream {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let bytes = self.installed().and_then(|i| Program::read(&i.program)).map_or(0, |p| p.bytes);
-        let bytes = bytes as f64;
+        let bytes = self.memory(task) as f64;
         let threads = task.params.threads();
         // Besides its loops it fills, doubles and verifies its arrays, the last with one thread.
         let verifying = bytes / SLOW * 2.0;
         1.0 + place::filling(bytes, threads) + NTIMES * PASSES * bytes / SLOW + verifying
+    }
+
+    fn memory(&self, _: &Task) -> u64 {
+        first(candidates()).map_or(0, |(_, program)| program.bytes)
+    }
+
+    /// Only that of the fastest iteration.
+    fn tells_time(&self) -> bool {
+        false
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -89,37 +87,15 @@ impl Beside for Stream {
     }
 }
 
+/// The first of these files that is one of its programs.
+pub(super) fn first(files: impl Iterator<Item = PathBuf>) -> Option<(PathBuf, Program)> {
+    files.into_iter().find_map(|file| Program::read(&file).map(|program| (file, program)))
+}
+
 /// Where one of its programs may be: on the PATH, or where Debian's opa-basic-tools has it.
 fn candidates() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     folders.push("/usr/lib/opa/tools".into());
     folders.into_iter().flat_map(|f| PROGRAMS.map(|p| f.join(p)))
-}
-
-/// Bytes of memory that are free for it; `None` where the system does not tell.
-fn free_memory() -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    available(&told)
-}
-
-fn available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_free_is_read() {
-        let told = "MemTotal:       24684324 kB\nMemAvailable:   23781764 kB\n";
-        assert_eq!(available(told), Some(23_781_764 * 1024));
-        for other in
-            ["", "MemAvailable: 5", "MemAvailable: x kB", "MemAvailable: 18446744073709551615 kB"]
-        {
-            assert_eq!(available(other), None, "{other}");
-        }
-    }
 }

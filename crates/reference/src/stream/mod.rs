@@ -44,7 +44,7 @@ impl Tool for Stream {
         listing::parse(text)
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use proofmark_model::Params;
 use proptest::prelude::*;
 
-use super::{Stream, program};
+use super::{Stream, beside, program};
 use crate::place::task;
 use crate::testing::{captured, damaged, survives};
 use crate::{Beside, Installed, Malformed, Output, Tool};
@@ -150,11 +150,17 @@ fn knobs() -> Params {
     Params::default().with("threads", 2).with("stores", "temporal")
 }
 
-/// What runs it, if its program has these words in it and takes so much memory.
-fn run(kernel: &str, params: &Params, words: &str, memory: u64) -> Result<String, String> {
+/// A file of such a program; who is given it removes it.
+fn made(words: &str, memory: u64) -> PathBuf {
     let name = format!("proofmark-stream-{}-{:?}", std::process::id(), std::thread::current().id());
     let file: PathBuf = std::env::temp_dir().join(name);
     std::fs::write(&file, program::made(words, memory)).unwrap();
+    file
+}
+
+/// What runs it, if its program has these words in it and takes so much memory.
+fn run(kernel: &str, params: &Params, words: &str, memory: u64) -> Result<String, String> {
+    let file = made(words, memory);
     let installed = Installed { program: file.clone(), version: "5.10".to_owned() };
     let made = Stream.invocation(&installed, &task(kernel, params));
     std::fs::remove_file(file).unwrap();
@@ -190,7 +196,6 @@ fn what_its_program_does_otherwise_is_refused() {
     let copies = format!("{WORDS} memcpy");
     assert!(why("memory.copy", &knobs(), &copies, 1).contains("C library's"));
     assert!(run("memory.triad", &knobs(), &copies, 1).is_ok());
-    assert!(why("memory.add", &knobs(), WORDS, 1 << 60).contains("GiB that are free"));
 }
 
 #[test]
@@ -205,4 +210,17 @@ fn its_figure_is_of_our_threads() {
     assert_eq!(figure(&one, TWO), None);
     let alone = TWO.replace("Number of Threads counted = 2", "");
     assert!(figure(&one, &alone).is_some() && figure(&knobs(), &alone).is_none());
+}
+
+#[test]
+fn its_memory_is_that_of_the_program_which_is_run() {
+    let file = made(WORDS, 8_489_763_664);
+    let found = beside::first(["/no/such/file".into(), "/bin/sh".into(), file.clone()].into_iter());
+    std::fs::remove_file(&file).unwrap();
+    let (program, found) = found.unwrap();
+    assert_eq!((program, found.bytes), (file, 8_489_763_664));
+    let params = knobs();
+    let here = Stream.installed().map_or(0, |i| program::Program::read(&i.program).unwrap().bytes);
+    assert_eq!(Stream.memory(&task("memory.triad", &params)), here);
+    assert!(!Stream.tells_time());
 }

@@ -62,10 +62,14 @@ impl Beside for Sysbench {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let block = task.params.int("working_set").unwrap_or(0) as f64;
-        let passes = block * task.params.threads() as f64;
+        let pass = self.memory(task) as f64;
         // The main thread fills the blocks of all.
-        task.seconds.max(passes / 5e9) + place::filling(passes, 1) + 0.5
+        task.seconds.max(pass / 5e9) + place::filling(pass, 1) + 0.5
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        let block = task.params.int("working_set").unwrap_or(0);
+        block.saturating_mul(task.params.threads())
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -74,7 +78,8 @@ impl Beside for Sysbench {
         let mut figure = output.figures.into_iter().find(same)?;
         figure.kernel = OURS.into();
         let block = figure.params.0.remove("block_size");
-        figure.params = figure.params.with("op", op);
+        // Whatever it was compiled with: each number is read or written for itself.
+        figure.params = figure.params.with("op", op).with("isa", "scalar");
         if let Some(block) = block {
             figure.params = figure.params.with("working_set", block);
         }

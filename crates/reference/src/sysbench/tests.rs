@@ -204,6 +204,8 @@ fn beside_a_sweep_it_goes_over_the_same_set_as_often() {
     }
     assert!(Sysbench.takes(&task("memory.sweep", &large)) > 17.0);
     assert!(Sysbench.takes(&task("memory.sweep", &params)) < 1.0);
+    let memory = |params: &Params| Sysbench.memory(&task("memory.sweep", params));
+    assert_eq!((memory(&params), memory(&large)), (2 << 20, 16 << 30), "a block a thread");
 }
 
 #[test]
@@ -234,6 +236,7 @@ fn its_block_is_a_sweeps_working_set() {
     assert_eq!((&*f.kernel, f.params.int("working_set")), ("memory.sweep", Some(1 << 20)));
     assert_eq!((f.params.get("block_size"), f.params.text("op")), (None, Some("write")));
     assert_eq!(f.trials[0].value, 14_691.43 * 1_048_576.0);
+    assert_eq!(f.params.text("isa"), Some("scalar"));
     assert!(of("read", READ).is_some());
     assert_eq!((of("read", WRITE), of("write", CPU)), (None, None));
 }

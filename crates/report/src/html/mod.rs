@@ -45,7 +45,8 @@ impl Format for Html {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let view = View::of(run);
+        let mut view = View::of(run);
+        view.terms.extend(view.terms_of_pairs());
         let charts: Result<Vec<Charts>, RenderError> =
             view.kernels.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
@@ -72,7 +73,7 @@ struct Charts {
     lines: Vec<Chart>,
     bars: Vec<Chart>,
     latency: Vec<Chart>,
-    beside: Vec<Chart>,
+    references: Vec<Chart>,
 }
 
 impl Charts {
@@ -80,7 +81,7 @@ impl Charts {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
-        let beside = |(i, c)| chart::beside(c, &format!("chart-{at}-beside-{i}"));
+        let reference = |(i, c)| chart::references(c, &format!("chart-{at}-reference-{i}"));
         let timed = kernel.curves.iter().chain(&kernel.distribution);
         let spots = kernel.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
         let bars = kernel.bars.iter().flat_map(|b| &b.bars);
@@ -90,12 +91,12 @@ impl Charts {
             lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
             bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
             latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
-            beside: kernel
+            references: kernel
                 .references
                 .charts
                 .iter()
                 .enumerate()
-                .map(beside)
+                .map(reference)
                 .collect::<Result<_, _>>()?,
         })
     }

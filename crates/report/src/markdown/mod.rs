@@ -48,7 +48,7 @@ impl Format for Markdown {
             headline(&mut out, kernel);
         }
         out.push('\n');
-        table(&mut out, &view.beside);
+        table(&mut out, &view.references);
         for sentence in &view.lacking {
             line(&mut out, &escape(sentence));
         }
@@ -171,7 +171,7 @@ fn section(out: &mut String, kernel: &KernelView) {
     let solves = &kernel.solves.summary;
     table(out, &kernel.table);
     table(out, solves);
-    beside(out, &kernel.references);
+    beside_tools(out, &kernel.references);
     table(out, &kernel.latency);
     table(out, &kernel.datagrams);
     table(out, &kernel.witnesses);
@@ -199,7 +199,7 @@ fn section(out: &mut String, kernel: &KernelView) {
 }
 
 /// Other tools: the rows, and what each counts and how it was run.
-fn beside(out: &mut String, references: &References) {
+fn beside_tools(out: &mut String, references: &References) {
     table(out, &references.table);
     for t in &references.told {
         let _ = writeln!(out, "- {}", escape(&t.sentence()));

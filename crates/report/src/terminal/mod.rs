@@ -132,10 +132,10 @@ impl Page {
         for kernel in &view.kernels {
             self.summary(kernel, widest);
         }
-        if !view.beside.rows.is_empty() {
+        if !view.references.rows.is_empty() {
             self.blank();
-            self.wrap("", 0, &view.beside.caption);
-            self.table(&view.beside);
+            self.wrap("", 0, &view.references.caption);
+            self.table(&view.references);
         }
         if !view.lacking.is_empty() {
             self.blank();
@@ -179,7 +179,7 @@ impl Page {
         for table in &kernel.solves.brief {
             self.captioned(table);
         }
-        self.beside(&kernel.references);
+        self.references(&kernel.references);
         let more = [&kernel.latency, &kernel.datagrams].into_iter();
         for table in more.chain(&kernel.reciprocal) {
             self.captioned(table);
@@ -205,7 +205,7 @@ impl Page {
     }
 
     /// Other tools: few rows, and what each counts.
-    fn beside(&mut self, references: &References) {
+    fn references(&mut self, references: &References) {
         self.captioned(&references.brief);
         if !references.left_out.is_empty() {
             self.wrap("", 0, &references.left_out);

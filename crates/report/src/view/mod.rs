@@ -48,7 +48,7 @@ pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
-pub use references::{Command, References, Told};
+pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
     Bar, BarChart, BesideBar, BesideChart, BesidePoint, Limit, LineChart, Mark, Rule, Series, Spot,
@@ -76,7 +76,7 @@ pub struct View {
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
     /// The headline's points beside tools that people trust; without rows where none ran.
-    pub beside: Table,
+    pub references: Table,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
     /// What has no ceiling at all, and why; a sentence each.
@@ -115,7 +115,7 @@ impl View {
     pub fn of(run: &Run) -> Self {
         let groups = kernel::groups(run);
         let glances = glance::tables(run);
-        let beside = glance::beside(&groups);
+        let references = glance::references(&groups);
         let mut kernels = kernel::all(&groups);
         detail::refer(&mut kernels);
         let roofline = roofline::of(run);
@@ -124,9 +124,9 @@ impl View {
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run),
-            terms: terms(glances.iter().chain([&beside]), &kernels, roofline.as_ref()),
+            terms: terms(glances.iter().chain([&references]), &kernels, roofline.as_ref()),
             glances,
-            beside,
+            references,
             kernels,
             lacking: derivation::lacking(&groups),
             roofline,
@@ -139,6 +139,13 @@ impl View {
     /// Findings that a reader must know first: those above a note, and in our own numbers.
     pub fn worst_findings(&self) -> impl Iterator<Item = &FindingGroup> {
         self.findings.iter().filter(|f| f.severity > Severity::Note && f.tool.is_none())
+    }
+
+    /// What columns mean that only a format with every trial has.
+    pub fn terms_of_pairs(&self) -> Vec<Term> {
+        let mut terms = explained(self.kernels.iter().map(|k| &k.references.pairs));
+        terms.retain(|t| !self.terms.contains(t));
+        terms
     }
 }
 
@@ -255,6 +262,11 @@ fn terms<'a>(
     let tables = glances
         .chain(kernels.iter().flat_map(KernelView::explained))
         .chain(roofline.map(|r| &r.table));
+    explained(tables)
+}
+
+/// The terms of these tables, each once.
+fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
     let mut out: Vec<Term> = Vec::new();
     for column in tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns) {
         out.extend(column.about.clone().filter(|new| out.iter().all(|t| t.name != new.name)));

@@ -1,11 +1,14 @@
 //! Tools that take as long as they are told to, beside points that are made up.
 
-use proofmark_model::{Params, Policy};
-use proofmark_reference::{Invocation, Malformed, Output};
+use proofmark_model::{Policy, Probe, Storage, StorageKind};
+use proofmark_reference::{Beside, Invocation, Malformed, Output};
 
 use super::*;
 
-/// Takes so many seconds for one run, and so many more than our trials.
+/// Memory that it takes.
+const SLOW_MEMORY: u64 = 1 << 30;
+
+/// Takes so many seconds for one run.
 struct Slow(f64);
 
 impl Tool for Slow {
@@ -29,8 +32,8 @@ impl Tool for Slow {
         Err(Malformed::at(1, "nothing"))
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 
@@ -55,6 +58,10 @@ impl Beside for Slow {
         0.3
     }
 
+    fn memory(&self, _: &Task) -> u64 {
+        SLOW_MEMORY
+    }
+
     fn takes(&self, task: &Task) -> f64 {
         assert!(task.seconds >= 0.3, "our trials last as long");
         self.0
@@ -71,32 +78,101 @@ fn plan(max_trials: u32) -> Plan {
     Plan { policy, points: vec![point("cpu.flops", 2)], ..Plan::default() }
 }
 
-#[test]
-fn slow_tools_have_fewer_pairs_and_the_slowest_none() {
-    let pairs_of = |takes: f64, max: u32| pairs(&plan(max), 0, &Slow(takes));
-    assert_eq!(pairs_of(1.0, 30), Some(PAIRS));
-    assert_eq!(pairs_of(30.0, 30), Some(8), "8 times 30 s are four minutes");
-    assert_eq!(pairs_of(40.0, 30), Some(6));
-    assert_eq!(pairs_of(80.0, 30), Some(3));
-    assert_eq!(pairs_of(81.0, 30), None, "fewer than three say nothing");
-    assert_eq!(pairs_of(1.0, 2), Some(2), "no more than there are trials");
-    assert_eq!(pairs_of(140.0, 1), Some(1), "who asks for one gets it");
-    assert_eq!(pairs(&plan(8), 1, &Slow(1.0)), None, "no such point");
+/// A machine of which no more is known than its memory and CPUs.
+fn host(memory: u64) -> Host {
+    let mut host = Host::unknown("test");
+    host.memory.available_bytes = Probe::known(memory, "test");
+    host.memory.total_bytes = Probe::known(memory, "test");
+    host.limits.memory_bytes = Probe::known(None, "test");
+    host.limits.usable_cpus = vec![0, 1];
+    host
+}
+
+fn installed() -> Installed {
+    Installed { program: "/bin/true".into(), version: "1.0".to_owned() }
 }
 
 #[test]
-fn names_are_tools_that_can_be_run() {
+fn slow_tools_have_fewer_runs_and_the_slowest_none() {
+    let of = |run_s: f64, max: u32| runs(run_s, LONGEST_S, max);
+    assert_eq!(of(1.0, 30), Some(RUNS));
+    assert_eq!(of(30.0, 30), Some(8), "8 times 30 s are four minutes");
+    assert_eq!(of(40.0, 30), Some(6));
+    assert_eq!(of(80.0, 30), Some(3));
+    assert_eq!(of(81.0, 30), None, "fewer than three say nothing");
+    assert_eq!(of(1.0, 2), Some(2), "no more than there are trials");
+    assert_eq!(of(140.0, 1), Some(1), "who asks for one gets it");
+}
+
+#[test]
+fn what_nobody_asked_for_takes_a_minute_at_most() {
+    let host = host(1 << 40);
+    let fits = |run_s: f64, asked: &Asked| {
+        let choice = Choice { asked, kernels: &[], marked: &[0], host: &host };
+        choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
+    };
+    let named = Asked::Named(vec!["slow"]);
+    assert_eq!([fits(7.0, &Asked::Marked), fits(20.0, &Asked::Marked)], [Some(8), Some(3)]);
+    assert_eq!([fits(21.0, &Asked::Marked), fits(21.0, &named)], [None, Some(8)]);
+    assert_eq!([fits(80.0, &named), fits(81.0, &named)], [Some(3), None]);
+}
+
+#[test]
+fn a_tool_needs_room_beside_us() {
+    let why = |memory: u64| {
+        let (asked, host) = (Asked::Marked, host(memory));
+        let choice = Choice { asked: &asked, kernels: &[], marked: &[0], host: &host };
+        choice.fits(&Slow(1.0), &installed(), &plan(30), 0).err()
+    };
+    assert_eq!(why(1 << 40), None);
+    let told = why(SLOW_MEMORY).unwrap();
+    assert!(
+        told.starts_with("it and ours need ") && told.ends_with(" of memory together"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
+    let mut host = host(1 << 40);
+    let asked = Asked::Named(vec!["fio"]);
+    let mut of = |free: u64| {
+        let storage = Storage {
+            path: "/".to_owned(),
+            file_system: "ext4".to_owned(),
+            kind: StorageKind::Block,
+            mount_point: "/".to_owned(),
+            mount_options: String::new(),
+            total_bytes: 1 << 40,
+            free_bytes: free,
+            devices: Vec::new(),
+        };
+        host.storage = Probe::known(storage, "test");
+        let choice = Choice { asked: &asked, kernels: &[], marked: &[], host: &host };
+        let params = Params::default().with("file_size", 1_u64 << 30);
+        let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
+        let params = params.with("engine", "psync").with("direct", "on").with("cache", "none");
+        let params = params.with("amount", "auto");
+        choice.has_room(&Point { kernel: "disk.rand_read".to_owned(), params }, 0)
+    };
+    assert_eq!(of(4 << 30), Ok(()));
+    let why = of((4 << 30) - 4096).unwrap_err();
+    assert_eq!(why, "its file and ours need 2 GiB, more than half of what is free");
+}
+
+#[test]
+fn names_are_tools() {
     let parse = |names: &[&str], none| {
         Asked::parse(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>(), none)
     };
     assert_eq!(parse(&[], false).unwrap(), Asked::Marked);
     assert_eq!(parse(&[], true).unwrap(), Asked::Named(vec![]));
-    assert_eq!(parse(&["none"], false).unwrap(), Asked::Named(vec![]));
     assert_eq!(parse(&["fio", "iperf3"], false).unwrap(), Asked::Named(vec!["fio", "iperf3"]));
     let Asked::Named(all) = parse(&["all"], false).unwrap() else { panic!() };
     assert!(all.len() > 10 && all.contains(&"stream"), "{all:?}");
     let error = parse(&["ipref3"], false).unwrap_err().to_string();
     assert!(error.contains("did you mean 'iperf3'?"), "{error}");
+    assert!(parse(&["fio", "all"], false).is_err());
 }
 
 #[test]
@@ -110,41 +186,58 @@ fn a_tool_has_the_cpus_of_our_threads() {
     assert_eq!(network.both(), [4, 5, 7, 6]);
 }
 
+/// A plan with a tool beside its one point.
+fn with_tool() -> Plan {
+    let mut plan = plan(8);
+    let planned = PlannedReference { point: 0, runs: 5, run_s: 20.0 };
+    plan.references.insert("fio".to_owned(), vec![planned]);
+    plan
+}
+
 #[test]
 fn a_users_budget_holds_the_tools_too() {
     let shared = |budget_s: f64, is_users: bool| {
-        let mut plan = plan(8);
+        let mut plan = with_tool();
         plan.policy.budget_s = Some(budget_s);
-        // The first of the tools, whichever it is: only its time matters.
-        let tool = ALL.iter().find(|t| t.beside().is_some()).unwrap();
-        plan.references.insert(tool.id().to_owned(), vec![0]);
-        let tools_s = seconds(&plan);
-        assert!(tools_s > 0.0);
         let mut planned = Planned::of(plan);
         planned.no_reference.insert(0, NoReference::default());
         share_budget(&mut planned, is_users);
-        (planned, tools_s)
+        planned
     };
-    let (planned, tools_s) = shared(1e6, true);
-    assert_eq!(planned.plan.policy.budget_s, Some(1e6 - tools_s));
+    assert_eq!(seconds(&with_tool()), 100.0);
+    let planned = shared(1000.0, true);
+    assert_eq!(planned.plan.policy.budget_s, Some(900.0));
     assert_eq!(planned.plan.references.len(), 1);
-    let (planned, tools_s) = shared(tools_s, true);
-    assert_eq!(planned.plan.policy.budget_s, Some(tools_s), "all for our own trials");
+    let planned = shared(199.0, true);
+    assert_eq!(planned.plan.policy.budget_s, Some(199.0), "all for our own trials");
     assert!(planned.plan.references.is_empty() && planned.left_out.len() == 1);
     assert!(planned.no_reference[&0].why.contains("the tools beside the points would take about"));
-    let (planned, _) = shared(1.0, false);
+    let planned = shared(1.0, false);
     assert_eq!((planned.plan.policy.budget_s, planned.plan.references.len()), (Some(1.0), 1));
 }
 
 #[test]
-fn what_nobody_asked_for_takes_a_minute_at_most() {
-    let fits = |takes: f64, asked: &Asked| {
-        let tool: &'static Slow = Box::leak(Box::new(Slow(takes)));
-        let installed = Installed { program: "/bin/true".into(), version: "1.0".to_owned() };
-        let known = Known { tool, beside: tool, installed: Some(installed) };
-        super::fits(&known, &plan(30), 0, (asked, &[0])).is_ok()
+fn trials_last_as_long_as_a_tool_needs_and_only_where_one_runs() {
+    let mut plan = with_tool();
+    plan.points.push(point("cpu.iops", 1));
+    let fio = proofmark_reference::find("fio").unwrap().beside().shortest();
+    plan.policy.trial_s = fio / 2.0;
+    lengthen(&mut plan);
+    assert_eq!(plan.policy.trial_s_for("cpu.flops"), fio);
+    assert_eq!(plan.policy.trial_s_for("cpu.iops"), fio / 2.0);
+    plan.policy.trial_s_of.insert("cpu.flops".to_owned(), 9.0);
+    lengthen(&mut plan);
+    assert_eq!(plan.policy.trial_s_for("cpu.flops"), 9.0);
+}
+
+#[test]
+fn a_plan_reckons_with_rates_that_are_neither_slow_nor_fast() {
+    let of = |unit, block: u64| {
+        let params = Params::default().with("file_size", 1_u64 << 30).with("block_size", block);
+        usual_rate(unit, &params)
     };
-    let named = Asked::Named(vec!["slow"]);
-    assert_eq!([fits(7.0, &Asked::Marked), fits(8.0, &Asked::Marked)], [true, false]);
-    assert_eq!([fits(8.0, &named), fits(80.0, &named), fits(81.0, &named)], [true, true, false]);
+    assert_eq!(of(Unit::BytePerSecond, 4096), 40_960_000.0);
+    assert_eq!(of(Unit::BytePerSecond, 1 << 20), 3e8);
+    assert_eq!(of(Unit::OpPerSecond, 4096), 1e4, "commits");
+    assert_eq!(usual_rate(Unit::BytePerSecond, &Params::default()), 1e10);
 }

@@ -8,14 +8,15 @@ use proofmark_model::{
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::memory::{SIZES, Streams, array_bytes};
-use crate::network::{connections, streams};
+use crate::disk::Cached;
+use crate::memory::{SIZES, Streams, array_bytes, cache_at, touched_bytes};
+use crate::network::Carried;
 use crate::references::stand_in;
 use crate::statistics::median;
 use crate::words::times;
 
 /// A tool that disagrees, and what it disagrees with.
-pub(super) struct Pair<'a> {
+pub(super) struct Compared<'a> {
     ctx: &'a Context<'a>,
     ours: &'a Measurement,
     tool: &'a Reference,
@@ -26,10 +27,20 @@ pub(super) struct Pair<'a> {
 }
 
 /// What a cause has to say.
-pub(super) struct Told {
+pub(super) struct Explanation {
     pub(super) words: String,
-    /// Whether no other cause needs to be looked for.
-    pub(super) whole: bool,
+    pub(super) extent: Extent,
+}
+
+/// How much of a difference a cause explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Extent {
+    /// All of it: no other cause needs to be looked for.
+    Whole,
+    /// How much is not known: it may be all.
+    Open,
+    /// Not all of it.
+    Part,
 }
 
 /// One cause.
@@ -37,7 +48,7 @@ pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
-    pub(super) tell: fn(&Pair) -> Option<Told>,
+    pub(super) tell: fn(&Compared) -> Option<Explanation>,
     /// What to do about it.
     pub(super) advice: &'static str,
 }
@@ -85,7 +96,7 @@ enum Side {
     Theirs,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> Compared<'a> {
     /// Of a tool with that ratio.
     pub(super) fn new(
         ctx: &'a Context<'a>,
@@ -106,12 +117,16 @@ impl<'a> Pair<'a> {
     }
 }
 
-fn whole(words: String) -> Option<Told> {
-    Some(Told { words, whole: true })
+fn whole(words: String) -> Option<Explanation> {
+    Some(Explanation { words, extent: Extent::Whole })
 }
 
-fn part(words: String) -> Option<Told> {
-    Some(Told { words, whole: false })
+fn open(words: String) -> Option<Explanation> {
+    Some(Explanation { words, extent: Extent::Open })
+}
+
+fn part(words: String) -> Option<Explanation> {
+    Some(Explanation { words, extent: Extent::Part })
 }
 
 /// What one of these checks found of at least that weight.
@@ -127,10 +142,13 @@ fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> 
     median(&all).filter(|v| *v > 0.0)
 }
 
-/// Only one of the two asked a device.
-fn page_cache(p: &Pair) -> Option<Told> {
-    let cached = |m| found(m, &["page_cache", "not_durable"], Severity::Invalid);
-    match (cached(&p.theirs), cached(p.ours)) {
+/// Only one of the two asked a device. Beside a warm point of ours both read from the cache by
+/// design, though the tool's output does not say so: there only writes that were left in it differ.
+fn page_cache(c: &Compared) -> Option<Explanation> {
+    let warm = Cached::of(c.ours) == Cached::Warm;
+    let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
+    let cached = |m| found(m, checks, Severity::Invalid);
+    match (cached(&c.theirs), cached(c.ours)) {
         (Some(why), None) => whole(format!("it used the page cache: {why}")),
         (None, Some(why)) => whole(format!("ours used the page cache, and it did not: {why}")),
         _ => None,
@@ -138,13 +156,13 @@ fn page_cache(p: &Pair) -> Option<Told> {
 }
 
 /// Only one of the two went to memory, by the sizes of its arrays or by what was found of them.
-fn in_cache(p: &Pair) -> Option<Told> {
-    let cache = p.ctx.host.usable_cache();
+fn in_cache(c: &Compared) -> Option<Explanation> {
+    let cache = c.ctx.host.usable_cache();
     let fits = |m| cache.zip(array_bytes(m)).is_some_and(|(cache, array)| array <= cache);
     let cached = |m| fits(m) || found(m, &["in_cache"], Severity::Suspect).is_some();
-    let (one, other, with, without) = match (p.ahead(), cached(&p.theirs), cached(p.ours)) {
-        (Side::Theirs, true, false) => ("its", "ours", &p.theirs, p.ours),
-        (Side::Ours, false, true) => ("our", "its own", p.ours, &p.theirs),
+    let (one, other, with, without) = match (c.ahead(), cached(&c.theirs), cached(c.ours)) {
+        (Side::Theirs, true, false) => ("its", "ours", &c.theirs, c.ours),
+        (Side::Ours, false, true) => ("our", "its own", c.ours, &c.theirs),
         _ => return None,
     };
     let (small, large) = (format_size(array_bytes(with)?), format_size(array_bytes(without)?));
@@ -159,35 +177,24 @@ fn in_cache(p: &Pair) -> Option<Told> {
     })
 }
 
-/// Bytes that TCP may hold of a connection where nothing is told: Linux lets buffers grow to 4 MiB
-/// at the sender and 6 MiB at the receiver (tcp_wmem, tcp_rmem), each doubled by some systems.
-const BUFFERS: f64 = 16e6;
-/// A trial of such an amount that lasts longer went over a slow way, which the rate shows.
+/// A trial that lasts longer went over a slow way, which the rate shows.
 const BRIEF_S: f64 = 0.1;
-/// Times that a window which is told may be held on the way: at both ends, doubled.
-const WINDOWS: f64 = 4.0;
 
-/// So little was sent that no byte of it needs to have arrived.
-fn socket_buffers(p: &Pair) -> Option<Told> {
-    if !streams(p.ours) || p.ahead() != Side::Theirs {
+/// So little was sent that buffers may have taken much of it.
+fn socket_buffers(c: &Compared) -> Option<Explanation> {
+    if c.ahead() != Side::Theirs {
         return None;
     }
-    let window = ["window", "socket_buffer"].iter().find_map(|name| p.tool.params.int(name));
-    let each =
-        |m: &Measurement| Some(typical(&m.trials, |t| Some(t.work))? / 8.0 / connections(m) as f64);
-    let seconds = typical(&p.theirs.trials, |t| Some(t.seconds))?;
-    let held = match window {
-        Some(window) => WINDOWS * window as f64,
-        None if seconds <= BRIEF_S => BUFFERS,
-        None => return None,
-    };
-    let bytes = each(&p.theirs).filter(|bytes| *bytes <= held)?;
-    each(p.ours).filter(|ours| *ours > held)?;
+    let (theirs, ours) = (Carried::of(&c.theirs)?, Carried::of(c.ours)?);
+    if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
+        return None;
+    }
     whole(format!(
-        "it sent {} a connection in {}, which sockets' buffers may take whole: that is the rate of a \
-         copy into memory",
-        format_size(bytes as u64),
-        format_seconds(seconds)
+        "it sent {} a connection in {}, and sockets' buffers alone may hold {}: much of its rate may be \
+         that of a copy into memory",
+        format_size(theirs.bytes as u64),
+        format_seconds(theirs.seconds),
+        format_size(theirs.held as u64)
     ))
 }
 
@@ -216,17 +223,17 @@ fn traffic(m: &Measurement, told: &Params) -> Option<f64> {
 }
 
 /// Both count the bytes that the program asks for, and one has more of them moved.
-fn write_allocate(p: &Pair) -> Option<Told> {
-    if p.ours.subsystem != Subsystem::Memory || p.ours.unit != Unit::BytePerSecond {
+fn write_allocate(c: &Compared) -> Option<Explanation> {
+    if c.ours.subsystem != Subsystem::Memory || c.ours.unit != Unit::BytePerSecond {
         return None;
     }
-    let ours = traffic(p.ours, &p.ours.params)?;
-    let theirs = traffic(&p.theirs, &p.tool.params)?;
+    let ours = traffic(c.ours, &c.ours.params)?;
+    let theirs = traffic(&c.theirs, &c.tool.params)?;
     let predicted = theirs / ours;
-    if (predicted - 1.0).abs() < SAME_TRAFFIC || (predicted > 1.0) != (p.ratio > 1.0) {
+    if (predicted - 1.0).abs() < SAME_TRAFFIC || (predicted > 1.0) != (c.ratio > 1.0) {
         return None;
     }
-    let rest = p.ratio / predicted;
+    let rest = c.ratio / predicted;
     let explained = (rest - 1.0).abs() <= EXPLAINED;
     let verdict = match explained {
         true => "which explains it".to_owned(),
@@ -239,11 +246,13 @@ fn write_allocate(p: &Pair) -> Option<Told> {
         times(theirs),
         times(predicted)
     );
-    Some(Told { words, whole: explained })
+    if explained { whole(words) } else { part(words) }
 }
 
-/// Times as fast that ours is where memory, the way or the processor is not what holds the tool.
+/// Times as fast that ours is where nothing but its code holds the tool.
 const SEVERAL: f64 = 3.0;
+/// Equations or rows from which on the blocks of a dense matrix are worked on for most of the time.
+const LARGE_MATRIX: u64 = 2000;
 
 /// What a thread does in a cycle at most where every variable of its loop lies in memory, as
 /// compilers leave it without optimisation. An iteration then takes 3 cycles and more: of the
@@ -251,48 +260,62 @@ const SEVERAL: f64 = 3.0;
 /// on Granite Rapids (gcc -O2: 32 to 85 B).
 fn without_optimisation(m: &Measurement) -> Option<(f64, &'static str)> {
     match (m.subsystem, m.unit) {
-        (Subsystem::Memory, Unit::BytePerSecond) => Some((8.0, "B")),
+        (Subsystem::Memory, Unit::BytePerSecond) => Some((8.0, "bytes")),
         (Subsystem::Cpu, Unit::FlopPerSecond) => Some((1.0, "operations")),
         _ => None,
     }
 }
 
-/// The tool's threads do a few operations a cycle where ours do several times as many of the same.
-fn unoptimised(p: &Pair) -> Option<Told> {
-    let (most, what) = without_optimisation(p.ours)?;
-    let threads = Params::THREADS.iter().find_map(|knob| p.tool.params.int(knob));
-    let as_many = threads.unwrap_or(1) == p.ours.params.threads();
-    let disturbance = found(&p.theirs, DISTURBANCES, Severity::Suspect);
-    // Neither makes it several times as slow: data in the cache are looked for before, and what
-    // stores move is counted below.
+/// Whether something else than its code may hold the tool: data beyond the core's own caches, a
+/// matrix too small for its blocks, threads or knobs that are not ours, or a disturbance.
+fn held_otherwise(c: &Compared) -> bool {
+    let own_cache = cache_at(c.ctx.host, 2).map_or(0, |cache| cache.size_bytes);
+    let each = |bytes| bytes / c.theirs.params.threads().max(1);
+    let outside = touched_bytes(&c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
+    let far = c.ours.subsystem == Subsystem::Memory && outside;
+    let small = c.theirs.params.int("n").is_some_and(|n| n < LARGE_MATRIX);
+    let threads = Params::THREADS.iter().find_map(|knob| c.tool.params.int(knob));
+    let as_many = threads.unwrap_or(1) == c.ours.params.threads();
+    // What sizes and stores do is looked for by themselves.
     let other = |name: &str| !SIZES.contains(&name) && name != STORES;
-    let otherwise = differences(p).any(|(name, ..)| other(name));
-    if !as_many || disturbance.is_some() || otherwise {
+    let disturbed = found(&c.theirs, DISTURBANCES, Severity::Suspect).is_some();
+    far || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
+}
+
+/// Whether the tool says that it works on one number at a time: few operations a cycle are what
+/// its loop is about.
+fn narrow(tool: &Reference) -> bool {
+    tool.params.text("isa") == Some("scalar") || tool.params.get("word").is_some()
+}
+
+/// The tool's threads do a few operations a cycle where ours do several times as many of the same.
+fn unoptimised(c: &Compared) -> Option<Explanation> {
+    let (most, what) = without_optimisation(c.ours)?;
+    if narrow(c.tool) || held_otherwise(c) {
         return None;
     }
-    let clock = typical(&p.ours.trials, |t| t.conditions.clock_hz)?;
-    let capacity = Capacity::of(p.ctx.host, p.ours).ok()?;
-    let rate = p.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
-    // Ours has memory move at least so many times as many bytes, whatever the tool's stores are.
+    let clock = typical(&c.ours.trials, |t| t.conditions.clock_hz)?;
+    let capacity = Capacity::of(c.ctx.host, c.ours).ok()?;
+    let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
+    // Ours moves at least so many times as many bytes, whatever the tool's stores are.
     let least = |s: Streams| {
-        let ours = traffic(p.ours, &p.ours.params).unwrap_or(1.0);
+        let ours = traffic(c.ours, &c.ours.params).unwrap_or(1.0);
         (ours / (1.0 + s.written / s.counted())).min(1.0)
     };
-    let moved = Streams::of(p.ours).map_or(1.0, least);
-    if rate > most || p.ratio * moved < SEVERAL {
+    let moved = Streams::of(c.ours).map_or(1.0, least);
+    if rate > most || c.ratio * moved < SEVERAL {
         return None;
     }
-    whole(format!(
-        "it does {} {what} a clock cycle and thread, as code that was built without optimisation \
-         does, and memory is not what holds it, since ours does {} times as many",
-        times(rate),
-        times(p.ratio)
+    part(format!(
+        "at our clock a thread of it does no more than {} {what} a clock cycle, as code that was built \
+         without optimisation does",
+        times(rate)
     ))
 }
 
 /// A value as a person types it.
-fn value(p: &Pair, name: &str, value: &Param) -> String {
-    let size = p
+fn value(c: &Compared, name: &str, value: &Param) -> String {
+    let size = c
         .ctx
         .spec
         .knobs
@@ -306,23 +329,23 @@ fn value(p: &Pair, name: &str, value: &Param) -> String {
 
 /// Knobs that the tool says were otherwise: name, its value, ours. What the machine chose is no
 /// other value.
-fn differences<'p>(p: &Pair<'p>) -> impl Iterator<Item = (&'p str, &'p Param, &'p Param)> {
-    let ours = &p.ours.params;
+fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param, &'c Param)> {
+    let ours = &c.ours.params;
     let both =
-        p.tool.params.0.iter().filter_map(|(name, v)| Some((name.as_str(), v, ours.get(name)?)));
+        c.tool.params.0.iter().filter_map(|(name, v)| Some((name.as_str(), v, ours.get(name)?)));
     both.filter(|(_, theirs, ours)| theirs != ours && **ours != Param::from(AUTO))
 }
 
 /// The tool says that it ran otherwise. Of its stores the bytes tell that they move.
-fn differing(p: &Pair) -> Option<Told> {
-    let by_bytes = write_allocate(p).is_some();
-    let each: Vec<String> = differences(p)
+fn differing(c: &Compared) -> Option<Explanation> {
+    let by_bytes = write_allocate(c).is_some();
+    let each: Vec<String> = differences(c)
         .filter(|(name, ..)| !(by_bytes && *name == STORES))
         .map(|(name, theirs, ours)| {
-            format!("{name} {} (ours {})", value(p, name, theirs), value(p, name, ours))
+            format!("{name} {} (ours {})", value(c, name, theirs), value(c, name, ours))
         })
         .collect();
-    if each.is_empty() { None } else { part(format!("it ran with {}", each.join(", "))) }
+    if each.is_empty() { None } else { open(format!("it ran with {}", each.join(", "))) }
 }
 
 /// What took CPU time away.
@@ -332,17 +355,17 @@ const DISTURBANCES: &[&str] = &["steal", "throttled", "other_cpu", "swap"];
 const UNWATCHED: &[&str] = &["other_cpu"];
 
 /// The slower of the two was disturbed, or ours by what disturbs a tool unseen.
-fn disturbed(p: &Pair) -> Option<Told> {
-    let (slower, whose) = match p.ahead() {
-        Side::Ours => (&p.theirs, "its"),
-        Side::Theirs => (p.ours, "our"),
+fn disturbed(c: &Compared) -> Option<Explanation> {
+    let (slower, whose) = match c.ahead() {
+        Side::Ours => (&c.theirs, "its"),
+        Side::Theirs => (c.ours, "our"),
     };
     if let Some(why) = found(slower, DISTURBANCES, Severity::Suspect) {
-        return part(format!("{whose} trials were disturbed: {why}"));
+        return open(format!("{whose} trials were disturbed: {why}"));
     }
-    let watched = p.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
-    let why = found(p.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    part(format!("our trials, between which its own ran unwatched, were disturbed: {why}"))
+    let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
+    let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
+    open(format!("our trials, between which its own ran unwatched, were disturbed: {why}"))
 }
 
 /// Trials are far shorter or longer from here on.
@@ -351,10 +374,10 @@ const FAR: f64 = 5.0;
 const OTHER_WORK: f64 = 2.0;
 
 /// One of the two ran much shorter.
-fn duration(p: &Pair) -> Option<Told> {
+fn duration(c: &Compared) -> Option<Explanation> {
     let over = |of: fn(&Trial) -> f64| {
         let typical = |m: &Measurement| typical(&m.trials, |t| Some(of(t)));
-        Some([typical(&p.theirs)?, typical(p.ours)?])
+        Some([typical(&c.theirs)?, typical(c.ours)?])
     };
     let ([theirs, ours], [done, of_ours]) = (over(|t| t.seconds)?, over(|t| t.work)?);
     let shorter = ours / theirs >= FAR && of_ours / done >= OTHER_WORK;
@@ -363,5 +386,5 @@ fn duration(p: &Pair) -> Option<Told> {
         return None;
     }
     let (theirs, ours) = (format_seconds(theirs), format_seconds(ours));
-    part(format!("its trials last {theirs}, ours {ours}"))
+    open(format!("its trials last {theirs}, ours {ours}"))
 }

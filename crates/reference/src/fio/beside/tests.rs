@@ -186,40 +186,81 @@ fn buffers_are_registered_where_they_may_be_locked() {
 /// What fio printed that was run with these very arguments: the figure is the task's.
 #[test]
 fn the_figure_is_in_the_words_of_the_kernel() {
-    let figure = |kernel: &str, params: &Params, text: &str| {
-        let task = task(kernel, params, 0.3, 40e6);
+    let figure = |kernel: &str, params: &Params, work: f64, text: &str| {
+        let task = task(kernel, params, 0.3, work);
         Fio.figure(&task, Fio.parse(text).unwrap()).unwrap_or_else(|| panic!("{kernel}"))
     };
     // 57573376 bytes in 107 ms
     let params = knobs("disk.rand_read").with("threads", 2);
-    let f = figure("disk.rand_read", &params, include_str!("../captured/3.33-beside-threads.json"));
+    let text = include_str!("../captured/3.33-beside-threads.json");
+    let f = figure("disk.rand_read", &params, 57_573_376.0, text);
     assert_eq!((&*f.kernel, f.unit), ("disk.rand_read", Unit::BytePerSecond));
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (57_573_376.0, 0.107));
     assert!(f.latency.is_some());
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((file.asked_read_bytes, file.direct), (57_573_376, Some(true)));
-    assert_eq!(file.size_bytes, 1 << 30, "the parts together");
+    assert_eq!((file.size_bytes, &f.params), (1 << 30, &params), "the parts together");
 
     let mixed = knobs("disk.mixed");
-    let f = figure("disk.mixed", &mixed, include_str!("../captured/3.33-beside-mixed.json"));
+    let text = include_str!("../captured/3.33-beside-mixed.json");
+    let f = figure("disk.mixed", &mixed, 29_462_528.0, text);
     assert_eq!((&*f.kernel, f.trials[0].work), ("disk.mixed", 29_462_528.0));
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!(file.asked_read_bytes + file.asked_written_bytes, 29_462_528);
     assert_eq!(file.flush, Flush::End);
 
     // 35 writes of 4096 bytes in 25 ms
-    let f = figure(COMMITS, &knobs(COMMITS), include_str!("../captured/3.39-beside-commits.json"));
+    let text = include_str!("../captured/3.39-beside-commits.json");
+    let f = figure(COMMITS, &knobs(COMMITS), 35.0, text);
+    assert_eq!(f.params, knobs(COMMITS));
     assert_eq!((&*f.kernel, f.unit, f.latency), (COMMITS, Unit::OpPerSecond, None));
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (35.0, 0.025));
     assert!((f.trials[0].value - 1400.0).abs() < 1e-9);
     assert_eq!(f.trials[0].file.as_ref().unwrap().flush, Flush::Each);
 
     let cold = knobs("disk.seq_read").with("direct", "off").with("cache", "cold");
+    let cold = cold.with("block_size", 1 << 20).with("engine", "psync").with("queue_depth", 1);
     let text = include_str!("../captured/3.39-beside-cold.json");
-    let f = figure("disk.seq_read", &cold, text);
+    let f = figure("disk.seq_read", &cold, 128_974_848.0, text);
     assert_eq!((f.trials[0].work, &f.params), (128_974_848.0, &cold));
     let other = task("disk.rand_write", &cold, 0.3, 40e6);
     assert_eq!(Fio.figure(&other, Fio.parse(text).unwrap()), None);
+}
+
+/// 16 MiB in 292 ms; `io_size` was not given.
+const PSYNC: &str = include_str!("../captured/3.33-beside-psync.json");
+
+#[test]
+fn an_output_tells_how_it_ran() {
+    let knobs = || {
+        let small = knobs("disk.rand_read").with("file_size", 16 << 20);
+        small.with("engine", "psync").with("queue_depth", 1)
+    };
+    let told = |params: &Params, text: &str| {
+        let figure = Fio.figure(&task("disk.rand_read", params, 0.3, 16e6), Fio.parse(text).ok()?);
+        figure.map(|f| (f.params, f.trials[0].file.clone().map(|file| file.size_bytes)))
+    };
+    assert_eq!(told(&knobs(), PSYNC), Some((knobs(), Some(16 << 20))));
+    // What differs and may is told.
+    let sync = PSYNC.replace("\"psync\"", "\"pvsync2\"");
+    let engine = told(&knobs(), &sync).unwrap().0;
+    assert_eq!(engine.text("engine"), Some("pvsync2"));
+    let half = PSYNC.replace("16777216\",", "8388608\",");
+    let (params, size) = told(&knobs(), &half).unwrap();
+    assert_eq!((params.int("file_size"), size), (Some(8 << 20), Some(8 << 20)));
+    // A thread's part, of a file that is no multiple of it.
+    let odd = knobs().with("file_size", (16 << 20) + 5);
+    assert_eq!(told(&odd, PSYNC).unwrap().0, odd);
+    // Another job.
+    for (knob, value) in [("block_size", 8192), ("queue_depth", 2), ("threads", 2)] {
+        assert_eq!(told(&knobs().with(knob, value), PSYNC), None, "{knob}");
+    }
+    assert_eq!(told(&knobs().with("direct", "off"), PSYNC), None);
+    let sized =
+        |bytes: &str| PSYNC.replace("\"rw\" :", &format!("\"io_size\" : \"{bytes}\",\n\"rw\" :"));
+    assert_ne!(sized("1"), PSYNC);
+    assert!(told(&knobs(), &sized("15998976")).is_some(), "3906 blocks of 16 MB");
+    assert_eq!(told(&knobs(), &sized("15994880")), None);
 }
 
 #[test]

@@ -96,18 +96,20 @@ fn a_file_that_takes_too_long_is_refused() {
 
 #[test]
 fn the_figure_is_the_tests_and_its_file_the_runs() {
-    let figure = |kernel: &str, text: &str| {
-        let params = knobs(kernel);
-        Iozone.figure(
-            &task(kernel, &params, (0.3, 300e6)),
-            crate::Tool::parse(&Iozone, text).unwrap(),
-        )
+    let small = |kernel: &str| {
+        let small = knobs(kernel).with("block_size", 4096).with("file_size", 1 << 20);
+        if kernel.ends_with("write") { small.with("flush", "none") } else { small }
     };
+    let with = |kernel: &str, params: &Params, text: &str| {
+        let output = crate::Tool::parse(&Iozone, text).unwrap();
+        Iozone.figure(&task(kernel, params, (0.3, 300e6)), output)
+    };
+    let figure = |kernel: &str, text: &str| with(kernel, &small(kernel), text);
     let text = include_str!("../captured/3.489-direct.txt");
     // 1024 4 63143 59345 61914 56796
     let written = figure("disk.seq_write", text).unwrap();
     assert_eq!(written.trials[0].value, 59_345.0 * 1024.0);
-    assert_eq!(written.params, knobs("disk.seq_write"));
+    assert_eq!(written.params, small("disk.seq_write"));
     let file = written.trials[0].file.clone().unwrap();
     assert_eq!((file.asked_read_bytes, file.asked_written_bytes), (0, 2 << 20));
     let written = figure("disk.rand_write", text).unwrap();
@@ -117,4 +119,16 @@ fn the_figure_is_the_tests_and_its_file_the_runs() {
     assert_eq!(figure("disk.rand_read", text).unwrap().trials[0].value, 61_914.0 * 1024.0);
     assert_eq!(figure("disk.seq_read", text), None);
     assert_eq!(figure("disk.mixed", text), None);
+    // How it ran, where it differs from what it was asked: it did not flush.
+    let flushed = small("disk.seq_write").with("flush", "end");
+    let params = with("disk.seq_write", &flushed, text).unwrap().params;
+    assert_eq!(params, small("disk.seq_write"));
+    for (knob, value) in
+        [("block_size", 8192), ("file_size", 2 << 20), ("threads", 2), ("queue_depth", 2)]
+    {
+        let other = small("disk.rand_read").with(knob, value);
+        assert_eq!(with("disk.rand_read", &other, text), None, "{knob}");
+    }
+    let buffered = small("disk.rand_read").with("direct", "off");
+    assert_eq!(with("disk.rand_read", &buffered, text), None);
 }

@@ -6,11 +6,11 @@
 
 mod axis;
 mod bars;
-mod beside;
 mod canvas;
 mod frame;
 mod latency;
 mod lines;
+mod references;
 mod roofline;
 mod shape;
 
@@ -88,14 +88,14 @@ pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
 ///
 /// # Errors
 /// If it cannot be drawn.
-pub fn beside(chart: &BesideChart, id: &str) -> Result<Chart, RenderError> {
+pub fn references(chart: &BesideChart, id: &str) -> Result<Chart, RenderError> {
     let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = beside::draw(chart).map_err(failed)?;
+    let inside = references::draw(chart).map_err(failed)?;
     Ok(Chart {
-        svg: element(&inside, beside::size(chart), id, &chart.title, &chart.description),
+        svg: element(&inside, references::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
-        key: if beside::cut(chart) { CUT.to_owned() } else { String::new() },
+        key: if references::cut(chart) { CUT.to_owned() } else { String::new() },
         left_out: chart.left_out.clone(),
     })
 }
@@ -276,7 +276,7 @@ mod tests {
                 points: vec![point],
                 left_out: String::new(),
             };
-            beside(&chart, "c").unwrap()
+            references(&chart, "c").unwrap()
         };
         let cut = drawn(Verdict::Invalid, 900.0);
         assert_eq!(cut.key, CUT);
@@ -315,7 +315,7 @@ mod tests {
             points: vec![],
             left_out: String::new(),
         };
-        assert!(beside(&empty, "c").is_ok());
+        assert!(references(&empty, "c").is_ok());
         assert!(lines(&chart(&[], false), "c").is_ok() && lines(&chart(&[], true), "c").is_ok());
     }
 }

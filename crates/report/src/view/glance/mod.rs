@@ -1,12 +1,12 @@
 //! A subsystem in few numbers: only those that stand, each with its verdict.
 
-mod beside;
 mod disk;
 mod network;
+mod references;
 
 use proofmark_model::Run;
 
-pub use self::beside::table as beside;
+pub use self::references::table as references;
 use super::table::Table;
 
 /// The tables of all subsystems that have any; none without rows.

@@ -10,8 +10,10 @@ mod told;
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
-pub use self::table::{chosen, ratio, ratio_interval, why_no_ratio};
-pub use self::told::{Command, Told};
+pub use self::table::{
+    chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
+};
+pub use self::told::{Command, ToolNote};
 use super::label::Group;
 use super::num::Scale;
 use super::series::{self, BesideChart};
@@ -26,8 +28,16 @@ pub const RATIO: &str = "Each of our trials divided by the tool's that followed 
     these pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows \
     no difference. Above 1 ours is the greater, which is better where more is better.";
 
+/// What the column `ours` means: its term and the meaning.
+pub const OURS: [&str; 2] = [
+    "ours, beside theirs",
+    "The median over those of our trials that one of the tool's followed: the first ones, where the \
+     tool ran less often. The median over all of them is in the kernel's own table; our share of \
+     the ceiling is over all of them too.",
+];
+
 /// A measurement with a tool that ran beside it.
-pub type Pair<'a> = (&'a Measurement, &'a Reference);
+pub type Compared<'a> = (&'a Measurement, &'a Reference);
 
 /// The tools beside one kernel; empty without one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -39,7 +49,7 @@ pub struct References {
     /// What that leaves out; empty if nothing is.
     pub left_out: String,
     /// What each tool's figure counts, and how it was run.
-    pub told: Vec<Told>,
+    pub told: Vec<ToolNote>,
     /// Bars side by side.
     pub charts: Vec<BesideChart>,
     /// Every trial of ours with the tool's that followed it.
@@ -50,12 +60,12 @@ pub struct References {
 
 /// The tools beside one kernel.
 pub fn of(group: &Group, scale: &Scale) -> References {
-    let pairs = pairs(group);
+    let compared = compared(group);
     let lacking = told::lacking(group);
-    if pairs.is_empty() {
+    if compared.is_empty() {
         return References { lacking, ..References::default() };
     }
-    let table = table::table(group, scale, &pairs);
+    let table = table::table(group, scale, &compared);
     let fits = table.rows.len() <= ROWS;
     let brief = match fits {
         true => table.clone(),
@@ -67,9 +77,9 @@ pub fn of(group: &Group, scale: &Scale) -> References {
         more => format!("{}: in the other formats.", plural(more as u64, "more comparison")),
     };
     References {
-        told: told::all(group, &pairs),
-        charts: series::beside(group, scale),
-        pairs: table::trials(group, scale, &pairs),
+        told: told::all(group, &compared),
+        charts: series::references(group, scale),
+        pairs: table::trials(group, scale, &compared),
         table,
         brief,
         left_out,
@@ -78,14 +88,14 @@ pub fn of(group: &Group, scale: &Scale) -> References {
 }
 
 /// Every measurement with every tool beside it, in the order of rows.
-pub fn pairs<'a>(group: &Group<'a>) -> Vec<Pair<'a>> {
+pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     group.all.iter().flat_map(|m| m.references.iter().map(move |r| (*m, r))).collect()
 }
 
 /// The names of the tools beside a kernel, in the order of rows.
 pub fn tools(group: &Group) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (_, r) in pairs(group) {
+    for (_, r) in compared(group) {
         let name = clean(&r.tool);
         if !names.contains(&name) {
             names.push(name);

@@ -2,23 +2,32 @@
 
 use proofmark_model::{Measurement, Reference, Verdict};
 
-use super::{Pair, RATIO, pairs, tools};
+use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::headline::{best, in_question};
-use crate::view::kernel::{caption, keyed, keys, median, why_no_ceiling, why_no_efficiency};
+use crate::view::kernel::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
+use crate::view::trials::median;
 
 /// Pairs that an interval needs.
 const PAIRS: usize = 6;
 
+/// What the column of a tool's seconds means: its term and the meaning.
+const TIME: [&str; 2] = [
+    "time of its figure",
+    "The time over which the tool's figure was taken, as it tells it; of a tool that does not, the \
+     wall time of its whole run, with its start and its end.",
+];
+
 /// The point that stands for a kernel beside each tool: that of the kernel's headline, or the
 /// best that ran beside it, or the first.
-pub fn chosen<'a>(group: &Group<'a>) -> Vec<Pair<'a>> {
-    let all = pairs(group);
+pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
+    let all = compared(group);
     let one = |tool: String| {
-        let of: Vec<Pair> = all.iter().copied().filter(|(_, r)| clean(&r.tool) == tool).collect();
+        let of: Vec<Compared> =
+            all.iter().copied().filter(|(_, r)| clean(&r.tool) == tool).collect();
         let with = |m: &Measurement| of.iter().copied().find(|(n, _)| std::ptr::eq(*n, m));
         let points: Vec<&Measurement> = of.iter().map(|(m, _)| *m).collect();
         let asked: Vec<&Measurement> =
@@ -30,11 +39,12 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Pair<'a>> {
 }
 
 /// A row a point and tool.
-pub fn table(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
-    let bounded = pairs.iter().any(|(m, _)| m.ceiling.is_some());
+pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
+    let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
     let mut table = keyed(group, caption(group, "beside tools that people trust"), &[])
         .column("tool")
         .measured("ours", scale.label())
+        .explained(OURS[0], OURS[1])
         .measured("theirs", scale.label());
     if bounded {
         table = table.measured("ceiling", scale.label()).spare(4);
@@ -47,10 +57,10 @@ pub fn table(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
         .number("95 % interval")
         .spare(1)
         .column("their verdict");
-    for (m, r) in pairs {
+    for (m, r) in compared {
         let mut cells = keys(group, m, &mut table, &[]);
         cells.push(Cell::text(clean(&r.tool)));
-        cells.push(ours(m, scale, &mut table));
+        cells.push(ours(m, r, scale, &mut table));
         cells.push(table.maybe(scale.number(r.value), finite));
         if bounded {
             cells.extend(shares(m, r, scale, &mut table));
@@ -63,12 +73,24 @@ pub fn table(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
     table
 }
 
-/// Our median, and beside it whether it stands.
-fn ours(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
-    let cell = table.maybe(median(m.summary.as_ref(), scale), || match m.summary {
-        None => why_no_trials(m),
-        Some(_) => finite(),
-    });
+/// The median over our trials that have one of the tool's after them.
+pub fn median_of_paired(m: &Measurement, r: &Reference) -> Option<f64> {
+    median(m.trials.iter().take(r.trials.len()).map(|t| t.value))
+}
+
+/// Why there is none.
+pub fn why_no_paired(m: &Measurement, r: &Reference) -> String {
+    match (m.trials.is_empty(), r.trials.is_empty()) {
+        (true, _) => why_no_trials(m),
+        (_, true) => "none of its trials was recorded".to_owned(),
+        _ => finite(),
+    }
+}
+
+/// Our median over the pairs, and beside it whether our number stands.
+fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
+    let median = median_of_paired(m, r).and_then(|v| scale.number(v));
+    let cell = table.maybe(median, || why_no_paired(m, r));
     match m.verdict {
         Verdict::Valid => cell,
         _ if cell.note.is_some() => cell,
@@ -91,15 +113,16 @@ fn shares(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> [
 }
 
 /// Every trial of ours with the one of the tool that followed it.
-pub fn trials(group: &Group, scale: &Scale, pairs: &[Pair]) -> Table {
+pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let mut table = keyed(group, caption(group, "every pair of trials"), &[])
         .column("tool")
         .number("pair")
         .measured("ours", scale.label())
         .measured("theirs", scale.label())
         .number("ours / theirs")
-        .measured("their wall time", "s");
-    for (m, r) in pairs {
+        .measured(TIME[0], "s")
+        .explained(TIME[0], TIME[1]);
+    for (m, r) in compared {
         let key = keys(group, m, &mut table, &[]);
         for (i, value) in r.trials.iter().enumerate() {
             let ours = m.trials.get(i).map(|t| t.value);

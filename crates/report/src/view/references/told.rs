@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Finding, Measurement};
+use proofmark_model::{Measurement, Run};
 use serde::Serialize;
 
-use super::Pair;
-use crate::view::label::{Group, why_missing, why_no_trials};
+use super::Compared;
+use crate::view::label::{Group, why_missing};
 use crate::view::text::{clean, plural, stop};
 
-/// The finding that a tool failed, which begins with its name.
-const FAILED: &str = "reference.failed";
+/// What begins the names of the missing parts that say why a tool has no figure.
+const OF_TOOL: &str = "references.";
 
 /// Points that are told by name.
 const NAMED: usize = 4;
@@ -26,7 +26,7 @@ pub struct Command {
 
 /// One tool of one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct ToolNote {
     /// `fio 3.33`.
     pub name: String,
     /// What its figure counts, each once; none where it said nothing of it.
@@ -35,7 +35,7 @@ pub struct Told {
     pub commands: Vec<Command>,
 }
 
-impl Told {
+impl ToolNote {
     /// `fio 3.33 counts bytes of whole requests.`
     pub fn sentence(&self) -> String {
         match self.counts.as_slice() {
@@ -46,16 +46,16 @@ impl Told {
 }
 
 /// The tools, in the order of rows.
-pub fn all(group: &Group, pairs: &[Pair]) -> Vec<Told> {
-    let name = |(_, r): &Pair| clean(format!("{} {}", r.tool, r.version).trim());
+pub fn all(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
+    let name = |(_, r): &Compared| clean(format!("{} {}", r.tool, r.version).trim());
     let mut names: Vec<String> = Vec::new();
-    for name in pairs.iter().map(name) {
+    for name in compared.iter().map(name) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let one = |tool: String| {
-        let of: Vec<Pair> = pairs.iter().copied().filter(|p| name(p) == tool).collect();
+        let of: Vec<Compared> = compared.iter().copied().filter(|p| name(p) == tool).collect();
         let mut counts: Vec<String> = Vec::new();
         for (_, r) in &of {
             let text = clean(r.counts.trim()).trim_end_matches('.').to_owned();
@@ -63,12 +63,12 @@ pub fn all(group: &Group, pairs: &[Pair]) -> Vec<Told> {
                 counts.push(text);
             }
         }
-        Told { commands: commands(group, &of), name: tool, counts }
+        ToolNote { commands: commands(group, &of), name: tool, counts }
     };
     names.into_iter().map(one).collect()
 }
 
-fn commands(group: &Group, of: &[Pair]) -> Vec<Command> {
+fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {
     let mut lines: Vec<(String, Vec<&Measurement>)> = Vec::new();
     for (m, r) in of {
         let line = clean(&r.command);
@@ -89,34 +89,24 @@ fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
     names.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// Points of the kernel without a tool, and tools of the plan without a figure, with the reasons;
-/// nothing in a run that had no tools.
+/// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
+/// a run that was to have no tools.
 pub fn lacking(group: &Group) -> Vec<String> {
-    let plan = &group.run.plan;
-    let used = |m: &Measurement| !m.references.is_empty();
-    if plan.references.is_empty() && !group.run.measurements.iter().any(used) {
+    if !had_tools(group.run) {
         return Vec::new();
     }
     let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
     for m in &group.all {
-        let planned = |places: &[usize]| {
-            let mut points = places.iter().filter_map(|at| plan.points.get(*at));
-            points.any(|p| p.kernel == m.kernel && p.params == m.params)
-        };
-        let here = plan.references.iter().filter(|(_, at)| planned(at));
-        let tools: Vec<&str> = here.map(|(tool, _)| tool.as_str()).collect();
-        let without = |tool: &&&str| m.references.iter().all(|r| r.tool != **tool);
-        for tool in tools.iter().filter(without) {
-            let key = (format!("{} has no figure", clean(tool)), why_no_figure(m, tool));
+        let of_tools: Vec<(&str, &String)> = m
+            .missing
+            .iter()
+            .filter_map(|(part, why)| Some((part.strip_prefix(OF_TOOL)?, why)))
+            .collect();
+        for (tool, why) in &of_tools {
+            let key = (format!("{} has no figure", clean(tool)), clean(why));
             by_reason.entry(key).or_default().push(m);
         }
-        for (part, why) in &m.missing {
-            if let Some(tool) = part.strip_prefix("references.") {
-                let key = (format!("{} did not run", clean(tool)), clean(why));
-                by_reason.entry(key).or_default().push(m);
-            }
-        }
-        if tools.is_empty() && m.references.is_empty() {
+        if of_tools.is_empty() && m.references.is_empty() {
             let why = why_missing(m, "references", "no reason recorded");
             by_reason.entry(("No tool ran".to_owned(), why)).or_default().push(m);
         }
@@ -131,13 +121,10 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// Why a tool that was to run beside a point has no figure there.
-fn why_no_figure(m: &Measurement, tool: &str) -> String {
-    let failed = |f: &&Finding| f.check == FAILED && f.message.starts_with(tool);
-    let named = format!("{tool} beside it failed: ");
-    match m.findings.iter().find(failed) {
-        Some(f) => clean(f.message.strip_prefix(&named).unwrap_or(&f.message)),
-        None if m.summary.is_none() => why_no_trials(m),
-        None => why_missing(m, "references", "no reason recorded"),
-    }
+/// Whether any tool was to run, or was asked for, beside any point.
+fn had_tools(run: &Run) -> bool {
+    let at = |m: &Measurement| {
+        !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))
+    };
+    !run.plan.references.is_empty() || run.measurements.iter().any(at)
 }

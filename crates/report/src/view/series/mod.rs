@@ -7,18 +7,18 @@
 
 mod across;
 mod bars;
-mod beside;
 mod knobs;
 mod lines;
 mod panels;
+mod references;
 
 use proofmark_model::{Measurement, Subsystem, Summary, Unit, Verdict};
 use serde::Serialize;
 
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
-pub use self::beside::{BesideBar, BesideChart, BesidePoint, Limit, beside};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
+pub use self::references::{BesideBar, BesideChart, BesidePoint, Limit, references};
 use super::disk::{fall, fall_phrase, way};
 use super::label::Group;
 use super::latency;

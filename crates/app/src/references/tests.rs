@@ -42,8 +42,8 @@ impl Tool for Shell {
         Ok(Output { version: None, started: None, figures: vec![figure] })
     }
 
-    fn beside(&self) -> Option<&dyn Beside> {
-        Some(self)
+    fn beside(&self) -> &dyn Beside {
+        self
     }
 }
 
@@ -70,6 +70,10 @@ impl Beside for Shell {
 
     fn takes(&self, _: &Task) -> f64 {
         0.01
+    }
+
+    fn tells_time(&self) -> bool {
+        false
     }
 }
 
@@ -111,7 +115,8 @@ fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f6
         machine: &machine,
         stop: &stop,
         own_time: OwnTime::default(),
-        pairs: BTreeMap::from([(3, vec![Pairs::new(tool, installed, most)])]),
+        most_s: None,
+        beside: BTreeMap::from([(3, vec![Repetition::new(tool, installed, most, 0.01)])]),
         missing: BTreeMap::from([(3, missing())]),
         file: None,
     };
@@ -122,7 +127,7 @@ fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f6
         tools.repeat(2, &m, &|_| panic!("no tool runs beside point 2"));
         tools.repeat(3, &m, &|name| assert_eq!(name, "shell"));
     }
-    let away = tools.own_time.0.get();
+    let away = tools.own_time().0.get();
     (tools.fill(3, m), away)
 }
 
@@ -141,7 +146,7 @@ fn each_trial_is_repeated_and_the_ratio_is_taken_pair_by_pair() {
     assert!(
         r.evidence[0].conditions.steal_s.is_some() && r.evidence[0].started > Timestamp::default()
     );
-    assert!(r.command.starts_with("sh -c 'sleep 0.02; echo 50; : "), "{}", r.command);
+    assert!(r.command.starts_with("taskset -c 0 sh -c 'sleep 0.02; echo 50; : "), "{}", r.command);
     assert!(away > 0.12, "the clock of the budget stood still for {away} s");
     assert!(m.findings.is_empty());
     assert_eq!(m.missing, BTreeMap::from([("references.hpl".to_owned(), "too long".to_owned())]));
@@ -162,7 +167,7 @@ fn a_tool_that_fails_is_told_and_costs_nothing_else() {
     static NAUGHT: Shell = Shell("echo 0");
     static INFINITE: Shell = Shell("echo inf");
     for (tool, why) in [
-        (&FAILS, "it ended with status 9: broken"),
+        (&FAILS, "ended with status 9: broken"),
         (&BABBLES, "its output: "),
         (&NAUGHT, "its figure is 0"),
         (&INFINITE, "its figure is inf"),
@@ -172,7 +177,8 @@ fn a_tool_that_fails_is_told_and_costs_nothing_else() {
         let [finding] = &m.findings[..] else { panic!("{why}: {:?}", m.findings) };
         assert!(finding.message.contains(why), "{}", finding.message);
         assert_eq!((finding.check.as_ref(), finding.severity), (FAILED, Severity::Note));
-        assert_eq!(m.missing["references"], "because");
+        assert!(m.missing["references"].starts_with("hpl: too long; shell: "), "{:?}", m.missing);
+        assert!(m.missing["references.shell"].contains(why), "{:?}", m.missing);
     }
     static REFUSES: Shell = Shell("echo 1");
     let (m, _) = repeated(&REFUSES, &[0.5], 8);
@@ -211,4 +217,50 @@ fn a_timed_part_has_its_share_of_what_happened_in_the_whole_run() {
         (Some(0.1), None, Some(3))
     );
     assert_eq!(of(1.5).steal_s, Some(0.4));
+}
+
+#[test]
+fn the_wall_time_stands_where_the_tool_tells_none_and_a_stop_begins_no_run() {
+    static TOOL: Shell = Shell("sleep 0.05; echo 50");
+    let (m, _) = repeated(&TOOL, &[1.0], 8);
+    let seconds = m.references[0].evidence[0].seconds;
+    assert!((0.05..1.0).contains(&seconds), "{seconds}: the parser said 1");
+    let (machine, stop) = (machine(), Stop::default());
+    stop.stop("SIGTERM");
+    let installed = TOOL.installed().unwrap();
+    let mut tools = Tools {
+        machine: &machine,
+        stop: &stop,
+        own_time: OwnTime::default(),
+        most_s: None,
+        beside: BTreeMap::from([(0, vec![Repetition::new(&TOOL, installed, 8, 0.01)])]),
+        missing: BTreeMap::new(),
+        file: None,
+    };
+    let mut m = Measurement::new(find("cpu.flops").unwrap().spec(), Params::default());
+    m.trials.push(trial(1.0));
+    tools.repeat(0, &m, &|_| panic!("a run began"));
+    let m = tools.fill(0, m);
+    assert_eq!(m.missing["references"], "shell: its first run had not ended");
+    assert!(m.findings.is_empty());
+}
+
+#[test]
+fn the_time_that_a_user_allows_is_kept_to() {
+    static TOOL: Shell = Shell("sleep 0.05; echo 50");
+    let (machine, stop) = (machine(), Stop::default());
+    let mut plan = Plan::default();
+    plan.references.insert("nobody".to_owned(), Vec::new());
+    let tools = Tools::new(&plan, &BTreeMap::new(), BTreeMap::new(), (&machine, &stop));
+    let mut tools = tools.within(Some(0.12));
+    let installed = TOOL.installed().unwrap();
+    tools.beside.insert(0, vec![Repetition::new(&TOOL, installed, 8, 0.05)]);
+    let mut m = Measurement::new(find("cpu.flops").unwrap().spec(), Params::default());
+    for _ in 0..5 {
+        m.trials.push(trial(1.0));
+        tools.repeat(0, &m, &|_| ());
+    }
+    let m = tools.fill(0, m);
+    assert!((1..3).contains(&m.references[0].trials.len()), "{:?}", m.references);
+    assert!(m.findings[0].message.contains("(--budget)"), "{:?}", m.findings);
 }

@@ -3,7 +3,9 @@
 
 use crate::view::disk;
 use crate::view::label::Group;
-use crate::view::references::{RATIO, chosen, ratio, ratio_interval, why_no_ratio};
+use crate::view::references::{
+    OURS, RATIO, chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
+};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
 
@@ -16,6 +18,7 @@ pub fn table(groups: &[Group]) -> Table {
         .column("tool")
         .number("ours")
         .spare(3)
+        .explained(OURS[0], OURS[1])
         .number("theirs")
         .spare(3)
         .number("ours / theirs")
@@ -27,8 +30,8 @@ pub fn table(groups: &[Group]) -> Table {
         for (m, r) in chosen(group) {
             let scale = |value: f64| disk::scale(m, &[value]);
             let finite = || "not a finite number".to_owned();
-            let median = m.summary.as_ref().map(|s| s.median);
-            let ours = table.maybe(median.and_then(|v| scale(v).with_label(v)), finite);
+            let ours = median_of_paired(m, r).and_then(|v| scale(v).with_label(v));
+            let ours = table.maybe(ours, || why_no_paired(m, r));
             let theirs = table.maybe(scale(r.value).with_label(r.value), finite);
             let quotient = table.maybe(ratio(r.ratio.median), finite);
             let interval = r.ratio.ci95.and_then(ratio_interval);

@@ -6,22 +6,22 @@ mod process;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use proofmark_engine::{Clock, Monotonic, Stop, Watch, summarise};
+use proofmark_engine::{Clock, Left, Monotonic, Stop, Watch, summarise};
 use proofmark_kernels::disk::LentFile;
 use proofmark_kernels::find;
 use proofmark_model::{
     Conditions, Ending, Finding, Host, Measurement, Params, Plan, Ratio, Reference, Severity,
-    Subsystem, Timestamp, Trial,
+    Subsystem, Timestamp, Trial, Verdict,
 };
 use proofmark_reference::{Figure, Installed, Task, Tool};
 
 use crate::command::run::own_program;
-use crate::plan::{Cpus, NoReference, pairs};
+use crate::plan::{Cpus, NoReference};
 use process::Place;
 
 /// Id, title and meaning of what can be found about a tool beside a point.
@@ -48,10 +48,20 @@ impl Clock for OwnTime {
     }
 }
 
+impl OwnTime {
+    /// Does what is not ours.
+    fn without<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let result = work();
+        self.0.set(self.0.get() + begun.elapsed().as_secs_f64());
+        result
+    }
+}
+
 /// What the tools need of this machine.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// This program as it puts a tool on its CPUs: see [`process::Place::wrapper`].
+    /// This program as it runs a tool: see [`process::Place::wrapper`].
     pub wrapper: Vec<OsString>,
     /// CPUs that may be used, in the order of use.
     pub cpus: Vec<u32>,
@@ -85,20 +95,25 @@ pub struct Tools<'a> {
     machine: &'a Machine,
     stop: &'a Stop,
     own_time: OwnTime,
+    /// Seconds of all tools together from which on no run begins; `None`: as long as they take.
+    most_s: Option<f64>,
     /// By the point's place in the plan.
-    pairs: BTreeMap<usize, Vec<Pairs>>,
+    beside: BTreeMap<usize, Vec<Repetition>>,
     /// Why others do not run, by the point's place.
     missing: BTreeMap<usize, NoReference>,
-    file: Option<LentFile>,
+    /// The file of the point that has tools on a disk, or why there is none.
+    file: Option<Result<LentFile, String>>,
 }
 
 /// One tool beside one point.
-struct Pairs {
+struct Repetition {
     tool: &'static dyn Tool,
     installed: Installed,
-    /// How many are taken.
+    /// Runs at most.
     most: usize,
-    /// Our trials and its own, in turn.
+    /// Seconds that one should take.
+    run_s: f64,
+    /// Our values and its trials, in turn.
     ours: Vec<f64>,
     theirs: Vec<Trial>,
     params: Params,
@@ -115,17 +130,23 @@ impl<'a> Tools<'a> {
         missing: BTreeMap<usize, NoReference>,
         (machine, stop): (&'a Machine, &'a Stop),
     ) -> Self {
-        let mut pairs_of: BTreeMap<usize, Vec<Pairs>> = BTreeMap::new();
-        for (name, points) in &plan.references {
+        let mut beside: BTreeMap<usize, Vec<Repetition>> = BTreeMap::new();
+        for (name, planned) in &plan.references {
             let found = proofmark_reference::find(name).zip(installed.get(name));
             let Some((tool, installed)) = found else { continue };
-            for index in points {
-                let most = pairs(plan, *index, tool).unwrap_or(0) as usize;
-                pairs_of.entry(*index).or_default().push(Pairs::new(tool, installed.clone(), most));
+            for r in planned {
+                let new = Repetition::new(tool, installed.clone(), r.runs as usize, r.run_s);
+                beside.entry(r.point).or_default().push(new);
             }
         }
         let own_time = OwnTime::default();
-        Self { machine, stop, own_time, pairs: pairs_of, missing, file: None }
+        Self { machine, stop, own_time, most_s: None, beside, missing, file: None }
+    }
+
+    /// The same, that take no longer than so many seconds together, by little.
+    #[must_use]
+    pub fn within(self, most_s: Option<f64>) -> Self {
+        Self { most_s, ..self }
     }
 
     /// The clock that stands still while a tool runs.
@@ -133,37 +154,70 @@ impl<'a> Tools<'a> {
         self.own_time.clone()
     }
 
-    /// Repeats the trial that this point has just taken, with each of its tools.
-    pub fn repeat(&mut self, index: usize, m: &Measurement, tell: &dyn Fn(&str)) {
-        let Some(mut all) = self.pairs.remove(&index) else { return };
-        let ended_well = matches!(m.ending, Ending::Unfinished | Ending::Complete | Ending::Budget);
-        if let Some(ours) = m.trials.last().filter(|_| ended_well) {
-            let begun = Instant::now();
-            for pairs in all.iter_mut().filter(|p| p.lacks(m.trials.len())) {
-                tell(pairs.tool.id());
-                self.run(pairs, m, ours);
-            }
-            self.own_time.0.set(self.own_time.0.get() + begun.elapsed().as_secs_f64());
-        }
-        self.pairs.insert(index, all);
+    /// A point is about to be set up: what the one before lent gives up its space.
+    pub fn set_up(&mut self) -> Left {
+        self.file = None;
+        Left::Warm
     }
 
-    fn run(&mut self, pairs: &mut Pairs, m: &Measurement, ours: &Trial) {
-        let stopped = |_: &String| self.stop.stopped_by().is_none();
-        match self.one(pairs, m, ours) {
-            Ok(trial) => {
-                pairs.ours.push(ours.value);
-                pairs.theirs.push(trial);
+    /// A point is set up: what its tools need is made before its first trial, which must not
+    /// see the disk at work on it.
+    pub fn make_ready(&mut self, index: usize, m: &Measurement) -> Left {
+        let bytes = find(&m.kernel).map_or(0, |k| k.disk_bytes(&m.params));
+        if bytes == 0 || self.file.is_some() || !self.beside.contains_key(&index) {
+            return Left::Warm;
+        }
+        let folder = self.machine.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
+        self.file = Some(self.own_time.without(|| {
+            let file = LentFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
+            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+            Ok(file)
+        }));
+        Left::Cold
+    }
+
+    /// Repeats the trial that this point has just taken, with each of its tools.
+    pub fn repeat(&mut self, index: usize, m: &Measurement, tell: &dyn Fn(&str)) -> Left {
+        let Some(mut all) = self.beside.remove(&index) else { return Left::Warm };
+        let mut left = Left::Warm;
+        let ended_well = matches!(m.ending, Ending::Unfinished | Ending::Complete | Ending::Budget);
+        if let Some(ours) = m.trials.last().filter(|_| ended_well) {
+            for r in all.iter_mut().filter(|r| r.lacks(m.trials.len())) {
+                if self.stop.stopped_by().is_some() {
+                    break;
+                }
+                tell(r.tool.id());
+                left = Left::Cold;
+                self.own_time.clone().without(|| self.run(r, m, ours));
             }
-            Err(why) => pairs.failed = Some(why).filter(stopped),
+        }
+        self.beside.insert(index, all);
+        left
+    }
+
+    fn run(&self, r: &mut Repetition, m: &Measurement, ours: &Trial) {
+        let late = self.most_s.is_some_and(|most| self.own_time.0.get() + r.run_s > most);
+        let result = match late {
+            true => Err("the time that the tools may take is over (--budget)".to_owned()),
+            false => self.one(r, m, ours),
+        };
+        match result {
+            Ok(trial) => {
+                r.ours.push(ours.value);
+                r.theirs.push(trial);
+            }
+            Err(why) => r.failed = Some(why).filter(|_| self.stop.stopped_by().is_none()),
         }
     }
 
     /// One run of a tool.
-    fn one(&mut self, pairs: &mut Pairs, m: &Measurement, ours: &Trial) -> Result<Trial, String> {
-        let beside = pairs.tool.beside().ok_or("it cannot be run")?;
+    fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Trial) -> Result<Trial, String> {
+        let beside = r.tool.beside();
         let cpus = Cpus::of(&m.point(), &self.machine.cpus);
-        let file = self.file_for(m)?;
+        let file = match &self.file {
+            None => PathBuf::from("/"),
+            Some(file) => file.as_ref().map_err(Clone::clone)?.path(),
+        };
         let port = process::free_port().map_err(|e| format!("there is no free port: {e}"))?;
         let task = Task {
             kernel: &m.kernel,
@@ -174,9 +228,9 @@ impl<'a> Tools<'a> {
             file: &file,
             port,
         };
-        let invocation = beside.invocation(&pairs.installed, &task)?;
-        pairs.command = process::shown(&pairs.installed.program, &invocation.arguments);
-        let limit = (beside.takes(&task) * PATIENCE_TIMES).max(PATIENCE_S);
+        let invocation = beside.invocation(&r.installed, &task)?;
+        r.command = process::shown(&r.installed.program, &invocation, &cpus.near, &file);
+        let limit = (beside.takes(&task).max(r.run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
             wrapper: &self.machine.wrapper,
             near: &cpus.near,
@@ -185,55 +239,47 @@ impl<'a> Tools<'a> {
             stop: self.stop,
             limit: Duration::from_secs_f64(limit),
         };
-        let (started, on_disk) = (Timestamp::now(), m.subsystem == Subsystem::Disk);
-        let devices = if on_disk { &self.machine.devices[..] } else { &[] };
+        let devices = match m.subsystem {
+            Subsystem::Disk => &self.machine.devices[..],
+            _ => &[],
+        };
         let watch = Watch::begin(&cpus.both(), &self.machine.cpu_stat, devices);
-        let begun = Instant::now();
-        let text = process::run(&pairs.installed.program, &invocation, &place)?;
-        let (conditions, device) = watch.end();
+        let (started, begun) = (Timestamp::now(), Instant::now());
+        let text = process::run(&r.installed.program, &invocation, &place);
         let wall_s = begun.elapsed().as_secs_f64();
-        let output = pairs.tool.parse(&text).map_err(|e| format!("its output: {e}"))?;
-        pairs.version = output.version.clone();
+        let (conditions, device) = watch.end();
+        // Nothing that it wrote is to reach the device during our next trial.
+        if let Some(Ok(file)) = &self.file {
+            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+        }
+        let output = r.tool.parse(&text?).map_err(|e| format!("its output: {e}"))?;
+        r.version = output.version.clone();
         let figure =
             beside.figure(&task, output).ok_or("its output holds no figure of this work")?;
-        pairs.params = figure.params.clone();
+        r.params = figure.params.clone();
         let trial = trial_of(&figure, m)?;
-        let conditions = share_of(&conditions, trial.seconds / wall_s);
-        Ok(Trial { started, conditions, device: device.or(trial.device.clone()), ..trial })
-    }
-
-    /// The file of a point on the disk, ready for a run.
-    fn file_for(&mut self, m: &Measurement) -> Result<PathBuf, String> {
-        let bytes = find(&m.kernel).map_or(0, |k| k.disk_bytes(&m.params));
-        let folder = self.machine.disk_path.as_deref().unwrap_or(Path::new("."));
-        if self.file.as_ref().is_none_or(|f| f.size() != bytes) {
-            // The old one gives up its space first.
-            self.file = None;
-        }
-        if bytes == 0 {
-            return Ok(PathBuf::from("/"));
-        }
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => LentFile::new(folder, bytes).map_err(|refusal| refusal.0)?,
-        };
-        file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
-        Ok(self.file.insert(file).path())
+        let seconds = if beside.tells_time() { trial.seconds } else { wall_s };
+        let conditions = share_of(&conditions, seconds / wall_s);
+        let device = device.or(trial.device.clone());
+        Ok(Trial { started, seconds, conditions, device, ..trial })
     }
 
     /// Adds what the tools measured to the measurement of a point.
     #[must_use]
     pub fn fill(&self, index: usize, mut m: Measurement) -> Measurement {
-        let all = self.pairs.get(&index).map_or(&[][..], Vec::as_slice);
-        m.references = all.iter().filter_map(|p| p.reference(&m.kernel)).collect();
-        m.findings.extend(all.iter().filter_map(Pairs::finding));
+        let all = self.beside.get(&index).map_or(&[][..], Vec::as_slice);
+        m.references = all.iter().filter_map(|r| r.reference(&m.kernel)).collect();
+        m.findings.extend(all.iter().filter_map(Repetition::finding));
         let none = self.missing.get(&index).cloned().unwrap_or_default();
+        let without = all.iter().filter(|r| r.theirs.is_empty());
+        let without = without.map(|r| (r.tool.id().to_owned(), r.why_none()));
+        let each: Vec<_> = none.refused.into_iter().chain(without).collect();
         if m.references.is_empty() {
-            m.missing.insert("references".to_owned(), none.why);
-        } else {
-            let refused = none.refused.into_iter();
-            m.missing.extend(refused.map(|(tool, why)| (format!("references.{tool}"), why)));
+            let told: Vec<_> = each.iter().map(|(tool, why)| format!("{tool}: {why}")).collect();
+            let why = if told.is_empty() { none.why } else { told.join("; ") };
+            m.missing.insert("references".to_owned(), why);
         }
+        m.missing.extend(each.into_iter().map(|(tool, why)| (format!("references.{tool}"), why)));
         m
     }
 }
@@ -262,12 +308,13 @@ fn trial_of(figure: &Figure, m: &Measurement) -> Result<Trial, String> {
     Ok(trial.clone())
 }
 
-impl Pairs {
-    fn new(tool: &'static dyn Tool, installed: Installed, most: usize) -> Self {
+impl Repetition {
+    fn new(tool: &'static dyn Tool, installed: Installed, most: usize, run_s: f64) -> Self {
         Self {
             tool,
             installed,
             most,
+            run_s,
             ours: Vec::new(),
             theirs: Vec::new(),
             params: Params::default(),
@@ -282,12 +329,16 @@ impl Pairs {
         self.failed.is_none() && self.theirs.len() < self.most && self.theirs.len() + 1 == trial
     }
 
+    /// Why it has no figure.
+    fn why_none(&self) -> String {
+        self.failed.clone().unwrap_or_else(|| "its first run had not ended".to_owned())
+    }
+
     fn reference(&self, kernel: &str) -> Option<Reference> {
         let trials: Vec<f64> = self.theirs.iter().map(|t| t.value).collect();
         let summary = summarise(&trials)?;
         let ratios: Vec<f64> = self.ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
         let ratio = summarise(&ratios)?;
-        let counts = self.tool.beside().and_then(|b| b.counts(kernel)).unwrap_or_default();
         Some(Reference {
             tool: self.tool.id().to_owned(),
             version: self.version.clone().unwrap_or_else(|| self.installed.version.clone()),
@@ -296,12 +347,12 @@ impl Pairs {
             trials,
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
-            counts: counts.to_owned(),
+            counts: self.tool.beside().counts(kernel).unwrap_or_default().to_owned(),
             params: self.params.clone(),
             evidence: self.theirs.clone(),
             efficiency: None,
             findings: Vec::new(),
-            verdict: proofmark_model::Verdict::Valid,
+            verdict: Verdict::Valid,
         })
     }
 

@@ -59,12 +59,9 @@ pub struct BesideChart {
     pub left_out: String,
 }
 
-/// The charts of one kernel; none where no tool ran beside it.
-pub fn beside(group: &Group, scale: &Scale) -> Vec<BesideChart> {
-    let tools = tools(group);
-    let (shown, more) = shown(group, scale);
-    let points: Vec<BesidePoint> =
-        shown.iter().filter_map(|m| point(group, m, scale, &tools)).collect();
+/// The charts of one kernel; none where they would show no more than a row of the table.
+pub fn references(group: &Group, scale: &Scale) -> Vec<BesideChart> {
+    let (points, more) = points(group, scale);
     let charts: Vec<&[BesidePoint]> = points.chunks(POINTS).collect();
     let of = |(i, points): (usize, &&[BesidePoint])| BesideChart {
         title: title(group, "beside other tools", &part(i, charts.len())),
@@ -86,18 +83,28 @@ fn part(at: usize, of: usize) -> String {
     if of > 1 { format!("{} of {of}", at + 1) } else { String::new() }
 }
 
-/// The points that are drawn, in the order of rows, and how many are not: those that stand for
-/// the kernel are kept.
-fn shown<'a>(group: &Group<'a>, scale: &Scale) -> (Vec<&'a Measurement>, usize) {
+/// The points that are drawn, in the order of rows, and how many with a tool are not: those that
+/// stand for the kernel are kept.
+fn points(group: &Group, scale: &Scale) -> (Vec<BesidePoint>, usize) {
+    let tools = tools(group);
     let drawn = drawable(group, scale);
-    let all: Vec<&Measurement> = drawn.into_iter().filter(|m| !m.references.is_empty()).collect();
+    let with_tools: Vec<&Measurement> =
+        drawn.into_iter().filter(|m| !m.references.is_empty()).collect();
+    let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
+    let all: Vec<(&Measurement, BesidePoint)> = drawn.filter(|(_, p)| tells_more(p)).collect();
     let chosen = chosen(group);
     let first = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
-    let (kept, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|m| first(m));
+    let (kept, rest): (Vec<_>, Vec<_>) = all.iter().map(|(m, _)| *m).partition(|m| first(m));
     let kept: Vec<&Measurement> = kept.into_iter().chain(rest).take(POINTS * CHARTS).collect();
-    let is_kept = |m: &&Measurement| kept.iter().any(|k| std::ptr::eq(*k, *m));
-    let more = all.len() - kept.len();
-    (all.into_iter().filter(is_kept).collect(), more)
+    let is_kept = |m: &Measurement| kept.iter().any(|k| std::ptr::eq(*k, m));
+    let more = with_tools.len() - kept.len();
+    (all.into_iter().filter(|(m, _)| is_kept(m)).map(|(_, p)| p).collect(), more)
+}
+
+/// Whether a point has more bars than two, which are read in the table as soon: ours and at least
+/// two tools', or a tool's and the ceiling's.
+fn tells_more(point: &BesidePoint) -> bool {
+    point.bars.len() + usize::from(point.ceiling.is_some()) > 2
 }
 
 fn on_axis(scale: &Scale, value: f64) -> Option<f64> {

@@ -1,0 +1,64 @@
+//! Whether a figure adds up both directions of a link: these carry data at once, so that the
+//! sum may be twice what one of them does.
+
+use proofmark_model::Subsystem;
+
+use crate::figure::Figure;
+
+/// What says so: as words or parts of them; `bibw` as of the OSU benchmarks, `dualtest` as of
+/// iperf.
+const DUPLEX: [&str; 5] = ["both", "bidir", "duplex", "bibw", "dualtest"];
+const HALF_DUPLEX: &str = "halfduplex";
+
+/// Whether the operation says both directions. Of networks the tool's name may say so too; it
+/// says nothing of which of a disk's operations it is.
+pub(crate) fn both(figure: &Figure) -> bool {
+    let operation = figure.operation.to_ascii_lowercase();
+    let said = match figure.subsystem {
+        Subsystem::Network => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
+        _ => operation,
+    };
+    // "bi-directional", "full_duplex".
+    let joined: String = said.chars().filter(char::is_ascii_alphanumeric).collect();
+    if joined.contains(HALF_DUPLEX) {
+        return false;
+    }
+    let reads_and_writes = || {
+        let mut words = said.split(|c: char| !c.is_ascii_alphanumeric());
+        joined.contains("read") && joined.contains("write")
+            || words.any(|w| w.ends_with("rw") || w == "mixed")
+    };
+    DUPLEX.iter().any(|word| joined.contains(word))
+        || figure.subsystem == Subsystem::Disk && reads_and_writes()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::figures;
+
+    fn both(subsystem: &str, tool: &str, operation: &str) -> bool {
+        let row = format!("{subsystem},{tool},{operation},throughput,,,,1,x,1,y\n");
+        super::both(&figures(&row)[0])
+    }
+
+    #[test]
+    fn a_disk_reads_and_writes_where_the_operation_says_so() {
+        for operation in ["randrw", "seq_read_write", "Mixed", "read+write", "rand rw 70/30"] {
+            assert!(both("disk", "x", operation), "{operation}");
+        }
+        for operation in ["record_rewrite", "reread", "seq_read", "rand_write", "rrwa", ""] {
+            assert!(!both("disk", "readwrite", operation), "{operation}");
+        }
+    }
+
+    #[test]
+    fn a_network_is_duplex_where_operation_or_tool_says_so() {
+        for operation in ["tcp_bidir", "Bi-Directional", "full duplex", "both"] {
+            assert!(both("network", "x", operation), "{operation}");
+        }
+        assert!(both("network", "osu_bibw", "stream"));
+        for operation in ["tcp", "half-duplex", "read_write"] {
+            assert!(!both("network", "x", operation), "{operation}");
+        }
+    }
+}
