@@ -180,6 +180,10 @@ impl Launcher for Served<'_> {
         let invitation = far.invitation(self.session).map_err(refused)?;
         Workers { environment: vec![invitation], ..self.workers.clone() }.launch(point)
     }
+
+    fn rest(&self) {
+        self.workers.rest();
+    }
 }
 
 /// What a session for a plan is asked for: twice the time that its network points may

@@ -55,9 +55,9 @@ impl Progress {
         self.bar.set_message(line);
     }
 
-    /// A tool repeats the trial that a point has just taken.
-    pub fn beside(&self, tool: &str, m: &Measurement) {
-        self.bar.set_message(format!("{tool} beside {}", m.point()));
+    /// A pair is taken at a point.
+    pub fn beside(&self, pair: &str, m: &Measurement) {
+        self.bar.set_message(format!("pair {pair}: {}", m.point()));
     }
 
     /// A message that stays.

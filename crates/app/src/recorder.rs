@@ -13,7 +13,7 @@ use crate::references::Tools;
 /// Longest time between two savings while trials are taken: what a `kill -9` costs at most.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps the run up to date, on disk and on the terminal, and has the tools repeat its trials.
+/// Keeps the run up to date, on disk and on the terminal, and has the tools repeat its points.
 pub struct Recorder<'a> {
     run: Run,
     output: &'a Output,
@@ -93,11 +93,8 @@ impl Observer for Recorder<'_> {
         let m = &measurements[index];
         self.progress.step(phase, m, done);
         let left = match phase {
-            Phase::SetUp => self.tools.set_up(),
-            Phase::Warm => self.tools.make_ready(index, m),
-            Phase::Trial | Phase::Done => {
-                self.tools.repeat(index, m, &|tool| self.progress.beside(tool, m))
-            }
+            Phase::Done => self.tools.repeat(index, m, &|what| self.progress.beside(what, m)),
+            _ => Left::Warm,
         };
         if matches!(phase, Phase::Trial | Phase::Done)
             && (done == measurements.len() || self.saved.elapsed() >= SAVE_EVERY)

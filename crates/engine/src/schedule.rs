@@ -89,7 +89,8 @@ pub struct Schedule<'a> {
 
 struct Slot {
     index: usize,
-    session: Box<dyn Session>,
+    /// Until the point has ended.
+    session: Option<Box<dyn Session>>,
     /// How often other work had run when it last was warm.
     warm_at: usize,
 }
@@ -173,7 +174,9 @@ impl State<'_, '_> {
             self.tell(Phase::SetUp, index);
             let session = self.stopped().map_or_else(|| self.schedule.launcher.launch(point), Err);
             match session.and_then(|mut s| self.warm(index, s.as_mut()).map(|()| s)) {
-                Ok(session) => active.push(Slot { index, session, warm_at: self.cooled }),
+                Ok(session) => {
+                    active.push(Slot { index, session: Some(session), warm_at: self.cooled })
+                }
                 Err(ending) => self.end(index, ending),
             }
         }
@@ -182,6 +185,8 @@ impl State<'_, '_> {
             active.retain_mut(|slot| match self.turn(slot, deadline) {
                 None => true,
                 Some(ending) => {
+                    // Before anybody is told: what it holds may be wanted.
+                    slot.session = None;
                     self.end(slot.index, ending);
                     false
                 }
@@ -208,16 +213,6 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    /// Warms a point up again if other work ran since it was warm.
-    fn warm_again(&self, slot: &mut Slot) -> Result<(), Ending> {
-        let mut warm_s = 0.0;
-        while slot.warm_at != self.cooled && warm_s < AGAIN_S {
-            warm_s += slot.session.sample(Request::Warm)?.seconds;
-        }
-        slot.warm_at = self.cooled;
-        Ok(())
-    }
-
     /// One trial of one point, and how the point ended if that was the last.
     fn turn(&mut self, slot: &mut Slot, deadline: Option<f64>) -> Option<Ending> {
         if let Some(ending) = self.stopped() {
@@ -228,8 +223,11 @@ impl State<'_, '_> {
         if m.trials.len() >= LEAST_TRIALS && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
-        let warm = self.warm_again(slot);
-        match warm.and_then(|()| slot.session.sample(Request::Trial)) {
+        let cooled = self.cooled;
+        let session = slot.session.as_deref_mut()?;
+        let warm = warm_again(session, slot.warm_at != cooled);
+        slot.warm_at = cooled;
+        match warm.and_then(|()| session.sample(Request::Trial)) {
             Ok(sample) => self.record(slot.index, sample),
             Err(ending) => return Some(ending),
         }
@@ -288,8 +286,38 @@ impl State<'_, '_> {
     }
 }
 
+/// Warms a point up again if other work ran since it was warm.
+fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
+    let mut warm_s = 0.0;
+    while is_cold && warm_s < AGAIN_S {
+        warm_s += session.sample(Request::Warm)?.seconds;
+    }
+    Ok(())
+}
+
+/// Takes one trial of a point in a session of its own, warmed up as for a measurement; the value
+/// in its unit, and what was sampled.
+///
+/// # Errors
+/// How the point ended instead.
+pub fn once(
+    launcher: &dyn Launcher,
+    m: &Measurement,
+    target: f64,
+) -> Result<(f64, Sample), Ending> {
+    let mut session = launcher.launch(&m.point())?;
+    let (mut warm, mut warm_s) = (Vec::new(), 0.0);
+    while warm_s < WARM_S && !is_steady(&warm, target) {
+        let sample = session.sample(Request::Warm)?;
+        warm_s += sample.seconds;
+        warm.push(m.unit.value(sample.claimed, sample.seconds));
+    }
+    let sample = session.sample(Request::Trial)?;
+    Ok((m.unit.value(work(&sample), sample.seconds), sample))
+}
+
 /// Units of work done. What a network loses on the way is none: there the receiver counts.
-fn work(sample: &Sample) -> f64 {
+pub fn work(sample: &Sample) -> f64 {
     if sample.network.is_some() { sample.counted } else { sample.claimed }
 }
 

@@ -23,6 +23,9 @@ pub trait Launcher {
     /// # Errors
     /// How the point ended before it began.
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
+
+    /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
+    fn rest(&self) {}
 }
 
 /// A point that is set up and takes trials when asked.
@@ -156,6 +159,10 @@ impl Launcher for Workers {
             Some(begun) => begun?,
         };
         Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
+    }
+
+    fn rest(&self) {
+        drop(self.idle.lock().take());
     }
 }
 

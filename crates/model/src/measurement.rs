@@ -197,8 +197,12 @@ pub struct Reference {
     pub command: String,
     /// Its median, in the measurement's unit.
     pub value: f64,
-    /// Its trials, in order: the first was taken right after our first, and so on.
+    /// Its trials, in order.
     pub trials: Vec<f64>,
+    /// Ours of the pairs, each taken right before the tool's trial of the same place, by a worker
+    /// made for it. They are no trials of the measurement.
+    #[serde(default)]
+    pub ours: Vec<f64>,
     /// Ours / theirs.
     pub ratio: Ratio,
     /// Statistics over its trials.

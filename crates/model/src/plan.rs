@@ -88,8 +88,8 @@ pub struct Plan {
 pub struct PlannedReference {
     /// Place of the point in the plan's `points`.
     pub point: usize,
-    /// Runs at most, one after each of our trials.
+    /// Runs at most, each after a trial more of ours.
     pub runs: u32,
-    /// About how long one run takes, in seconds.
+    /// About how long one such pair takes, in seconds.
     pub run_s: f64,
 }

@@ -172,13 +172,13 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
         stop: stop.clone(),
         idle: Idle::default(),
     };
+    let launcher = Served { far, session: session_for(&plan), workers: &workers };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1 + tools_s(&plan));
     let most_s = tools.most_s;
-    let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, stop));
+    let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, &launcher, stop));
     let tools = tools.within(most_s);
     let clock = tools.own_time();
     let mut recorder = Recorder::new(run, output, tools, progress);
-    let launcher = Served { far, session: session_for(&plan), workers: &workers };
     let schedule = Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);

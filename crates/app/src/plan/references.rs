@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
+use proofmark_engine::warm_trials;
 use proofmark_kernels::find;
 use proofmark_model::{
     Finding, Host, Params, Plan, PlannedReference, Point, Severity, Subsystem, Unit,
@@ -198,20 +199,20 @@ impl Choice<'_> {
         let task = task(plan, at, &cpus.near, tool.beside().shortest());
         tool.beside().invocation(installed, &task)?;
         self.has_room(at, tool.beside().memory(&task))?;
-        let run_s = tool.beside().takes(&task);
+        let run_s = tool.beside().takes(&task) + ours_s(at, task.seconds);
         let most = if *self.asked == Asked::Marked { LONGEST_UNASKED_S } else { LONGEST_S };
         let runs = runs(run_s, most, plan.policy.max_trials);
-        let runs = runs.ok_or_else(|| format!("one run takes about {}", format_seconds(run_s)))?;
+        let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
         Ok(PlannedReference { point, runs, run_s })
     }
 
-    /// Whether there is room for a tool's memory and file beside our own, which stay meanwhile.
+    /// Whether there is room for a tool's memory, and for its file beside our own.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
         let Some(kernel) = find(&point.kernel) else { return Ok(()) };
-        let both = kernel.memory_bytes(&point.params).saturating_add(memory);
         let free = self.host.usable_memory();
-        if memory > 0 && both > free {
-            return Err(format!("it and ours need {} of memory together", format_size(both)));
+        if memory > free {
+            let [memory, free] = [memory, free].map(format_size);
+            return Err(format!("it needs {memory} of memory, and {free} may be used"));
         }
         let files = kernel.disk_bytes(&point.params).saturating_mul(2);
         if files > self.host.usable_disk() {
@@ -292,6 +293,16 @@ fn task<'a>(plan: &Plan, point: &'a Point, cpus: &'a [u32], shortest_s: f64) -> 
         file: Path::new(if on_disk { ANY_FILE } else { "/" }),
         port: 0,
     }
+}
+
+/// Seconds that our own trial of a pair takes, with all that comes before it.
+fn ours_s(point: &Point, trial_s: f64) -> f64 {
+    // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
+    const MEMORY: f64 = 2e9;
+    const DISK: f64 = 5e8;
+    let Some(kernel) = find(&point.kernel) else { return 0.0 };
+    let [memory, disk] = [kernel.memory_bytes(&point.params), kernel.disk_bytes(&point.params)];
+    memory as f64 / MEMORY + disk as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
 }
 
 /// Units of work a second with which a plan reckons before any was measured: of a machine that is

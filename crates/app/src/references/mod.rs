@@ -1,5 +1,7 @@
-//! Runs the tools that people already trust beside our points: after each of our trials
-//! one run of each tool that does the same work, so that both see the same machine.
+//! Runs the tools that people already trust beside our points: when a point has its trials, a trial
+//! more of ours and a run of a tool that does the same work, in turn, so that both see the same
+//! machine. Ours is taken by a worker made for it, as a tool is a process made for its run: memory
+//! that was kept while others came and went is not what it was, least of all in a virtual machine.
 
 mod process;
 
@@ -11,12 +13,14 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use proofmark_engine::{Clock, Left, Monotonic, Stop, Watch, summarise};
+use proofmark_engine::{
+    Clock, Launcher, Left, Monotonic, Sample, Stop, Watch, once, summarise, work,
+};
 use proofmark_kernels::disk::LentFile;
 use proofmark_kernels::find;
 use proofmark_model::{
-    Conditions, Ending, Finding, Host, Measurement, Params, Plan, Ratio, Reference, Severity,
-    Subsystem, Timestamp, Trial, Verdict,
+    Conditions, Ending, Finding, Host, Measurement, Params, Plan, Policy, Ratio, Reference,
+    Severity, Subsystem, Timestamp, Trial, Verdict,
 };
 use proofmark_reference::{Figure, Installed, Task, Tool};
 
@@ -93,6 +97,8 @@ impl Machine {
 /// The tools of a run.
 pub struct Tools<'a> {
     machine: &'a Machine,
+    launcher: &'a dyn Launcher,
+    policy: Policy,
     stop: &'a Stop,
     own_time: OwnTime,
     /// Seconds of all tools together from which on no run begins; `None`: as long as they take.
@@ -101,7 +107,7 @@ pub struct Tools<'a> {
     beside: BTreeMap<usize, Vec<Repetition>>,
     /// Why others do not run, by the point's place.
     missing: BTreeMap<usize, NoReference>,
-    /// The file of the point that has tools on a disk, or why there is none.
+    /// The file of the point on a disk that is being repeated, or why there is none.
     file: Option<Result<LentFile, String>>,
 }
 
@@ -128,7 +134,7 @@ impl<'a> Tools<'a> {
         plan: &Plan,
         installed: &BTreeMap<String, Installed>,
         missing: BTreeMap<usize, NoReference>,
-        (machine, stop): (&'a Machine, &'a Stop),
+        (machine, launcher, stop): (&'a Machine, &'a dyn Launcher, &'a Stop),
     ) -> Self {
         let mut beside: BTreeMap<usize, Vec<Repetition>> = BTreeMap::new();
         for (name, planned) in &plan.references {
@@ -139,8 +145,18 @@ impl<'a> Tools<'a> {
                 beside.entry(r.point).or_default().push(new);
             }
         }
-        let own_time = OwnTime::default();
-        Self { machine, stop, own_time, most_s: None, beside, missing, file: None }
+        let (policy, own_time) = (plan.policy.clone(), OwnTime::default());
+        Self {
+            machine,
+            launcher,
+            policy,
+            stop,
+            own_time,
+            most_s: None,
+            beside,
+            missing,
+            file: None,
+        }
     }
 
     /// The same, that take no longer than so many seconds together, by little.
@@ -154,64 +170,65 @@ impl<'a> Tools<'a> {
         self.own_time.clone()
     }
 
-    /// A point is about to be set up: what the one before lent gives up its space.
-    pub fn set_up(&mut self) -> Left {
-        self.file = None;
-        Left::Warm
-    }
-
-    /// A point is set up: what its tools need is made before its first trial, which must not
-    /// see the disk at work on it.
-    pub fn make_ready(&mut self, index: usize, m: &Measurement) -> Left {
-        let bytes = find(&m.kernel).map_or(0, |k| k.disk_bytes(&m.params));
-        if bytes == 0 || self.file.is_some() || !self.beside.contains_key(&index) {
-            return Left::Warm;
+    /// Repeats a point that has its trials, with each of its tools.
+    pub fn repeat(&mut self, index: usize, m: &Measurement, tell: &dyn Fn(&str)) -> Left {
+        let Some(mut all) = self.beside.remove(&index) else { return Left::Warm };
+        let has_trials = matches!(m.ending, Ending::Complete | Ending::Budget);
+        if has_trials && self.stop.stopped_by().is_none() {
+            self.own_time.clone().without(|| {
+                self.launcher.rest();
+                self.file = self.lent(m);
+                self.take_turns(&mut all, m, tell);
+                self.file = None;
+            });
         }
-        let folder = self.machine.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
-        self.file = Some(self.own_time.without(|| {
-            let file = LentFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
-            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
-            Ok(file)
-        }));
+        self.beside.insert(index, all);
         Left::Cold
     }
 
-    /// Repeats the trial that this point has just taken, with each of its tools.
-    pub fn repeat(&mut self, index: usize, m: &Measurement, tell: &dyn Fn(&str)) -> Left {
-        let Some(mut all) = self.beside.remove(&index) else { return Left::Warm };
-        let mut left = Left::Warm;
-        let ended_well = matches!(m.ending, Ending::Unfinished | Ending::Complete | Ending::Budget);
-        if let Some(ours) = m.trials.last().filter(|_| ended_well) {
-            for r in all.iter_mut().filter(|r| r.lacks(m.trials.len())) {
+    fn take_turns(&self, all: &mut [Repetition], m: &Measurement, tell: &dyn Fn(&str)) {
+        let most = all.iter().map(|r| r.most).max().unwrap_or(0);
+        for turn in 1..=most {
+            for r in all.iter_mut().filter(|r| r.failed.is_none() && r.most >= turn) {
                 if self.stop.stopped_by().is_some() {
-                    break;
+                    return;
                 }
-                tell(r.tool.id());
-                left = Left::Cold;
-                self.own_time.clone().without(|| self.run(r, m, ours));
+                tell(&format!("{turn} of {} with {}", r.most, r.tool.id()));
+                r.failed = self.pair(r, m).err().filter(|_| self.stop.stopped_by().is_none());
             }
         }
-        self.beside.insert(index, all);
-        left
     }
 
-    fn run(&self, r: &mut Repetition, m: &Measurement, ours: &Trial) {
-        let late = self.most_s.is_some_and(|most| self.own_time.0.get() + r.run_s > most);
-        let result = match late {
-            true => Err("the time that the tools may take is over (--budget)".to_owned()),
-            false => self.one(r, m, ours),
+    /// The file of a point on a disk, for its tools.
+    fn lent(&self, m: &Measurement) -> Option<Result<LentFile, String>> {
+        let bytes = find(&m.kernel).map_or(0, |k| k.disk_bytes(&m.params));
+        let folder = self.machine.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let made = || {
+            let file = LentFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
+            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+            Ok(file)
         };
-        match result {
-            Ok(trial) => {
-                r.ours.push(ours.value);
-                r.theirs.push(trial);
-            }
-            Err(why) => r.failed = Some(why).filter(|_| self.stop.stopped_by().is_none()),
+        (bytes > 0).then(made)
+    }
+
+    /// A trial of ours, and a run of the tool.
+    fn pair(&self, r: &mut Repetition, m: &Measurement) -> Result<(), String> {
+        if self.most_s.is_some_and(|most| self.own_time.0.get() + r.run_s > most) {
+            return Err("the time that the tools may take is over (--budget)".to_owned());
         }
+        let target = self.policy.target_for(m.subsystem);
+        let ours = once(self.launcher, m, target);
+        // Its memory and its file are not to lie beside the tool's.
+        self.launcher.rest();
+        let (value, sample) = ours.map_err(|ending| why_none(&ending))?;
+        let trial = self.one(r, m, &sample)?;
+        r.ours.push(value);
+        r.theirs.push(trial);
+        Ok(())
     }
 
     /// One run of a tool.
-    fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Trial) -> Result<Trial, String> {
+    fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Sample) -> Result<Trial, String> {
         let beside = r.tool.beside();
         let cpus = Cpus::of(&m.point(), &self.machine.cpus);
         let file = match &self.file {
@@ -223,7 +240,7 @@ impl<'a> Tools<'a> {
             kernel: &m.kernel,
             params: &m.params,
             seconds: ours.seconds,
-            work: ours.work,
+            work: work(ours),
             cpus: &cpus.near,
             file: &file,
             port,
@@ -257,11 +274,15 @@ impl<'a> Tools<'a> {
         let figure =
             beside.figure(&task, output).ok_or("its output holds no figure of this work")?;
         r.params = figure.params.clone();
-        let trial = trial_of(&figure, m)?;
-        let seconds = if beside.tells_time() { trial.seconds } else { wall_s };
-        let conditions = share_of(&conditions, seconds / wall_s);
+        let mut trial = trial_of(&figure, m)?;
+        if !beside.tells_time() {
+            // The whole run's time, and the work that goes with it at the rate that is told.
+            trial.work *= wall_s / trial.seconds;
+            trial.seconds = wall_s;
+        }
+        let conditions = share_of(&conditions, trial.seconds / wall_s);
         let device = device.or(trial.device.clone());
-        Ok(Trial { started, seconds, conditions, device, ..trial })
+        Ok(Trial { started, conditions, device, ..trial })
     }
 
     /// Adds what the tools measured to the measurement of a point.
@@ -296,6 +317,17 @@ fn share_of(whole: &Conditions, part: f64) -> Conditions {
     }
 }
 
+/// Why our own trial of a pair was not to be had.
+fn why_none(ending: &Ending) -> String {
+    let why = match ending {
+        Ending::Refused { reason } | Ending::Unverified { reason } => reason.clone(),
+        Ending::Crashed { detail, .. } => format!("the worker died: {detail}"),
+        Ending::Interrupted { by } => format!("stopped by {by}"),
+        Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
+    };
+    format!("our own trial before it: {why}")
+}
+
 /// The one trial of a figure, if it is of the measurement's kind.
 fn trial_of(figure: &Figure, m: &Measurement) -> Result<Trial, String> {
     if figure.unit != m.unit {
@@ -324,14 +356,9 @@ impl Repetition {
         }
     }
 
-    /// Whether our trial of that number has no partner, and is to have one.
-    fn lacks(&self, trial: usize) -> bool {
-        self.failed.is_none() && self.theirs.len() < self.most && self.theirs.len() + 1 == trial
-    }
-
     /// Why it has no figure.
     fn why_none(&self) -> String {
-        self.failed.clone().unwrap_or_else(|| "its first run had not ended".to_owned())
+        self.failed.clone().unwrap_or_else(|| "its first run did not take place".to_owned())
     }
 
     fn reference(&self, kernel: &str) -> Option<Reference> {
@@ -345,6 +372,7 @@ impl Repetition {
             command: self.command.clone(),
             value: summary.median,
             trials,
+            ours: self.ours.clone(),
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
             counts: self.tool.beside().counts(kernel).unwrap_or_default().to_owned(),

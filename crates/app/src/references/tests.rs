@@ -1,6 +1,9 @@
 //! A tool that is a line of shell, beside a measurement that is made up.
 
-use proofmark_model::Unit;
+use std::cell::RefCell;
+
+use proofmark_engine::{Request, Session};
+use proofmark_model::{Point, Unit};
 use proofmark_reference::{Beside, Invocation, Malformed, Output};
 
 use super::*;
@@ -27,7 +30,7 @@ impl Tool for Shell {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
-        let trial = Trial { value, ..trial(0.0) };
+        let trial = Trial { value, ..trial(value) };
         let spec = find("cpu.flops").unwrap().spec();
         let figure = Figure {
             kernel: "cpu.flops".into(),
@@ -107,34 +110,106 @@ fn missing() -> NoReference {
     }
 }
 
-/// Our trials in turn with those of the tool, at most so many, on a machine.
-fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f64) {
-    let (machine, stop) = (machine(), Stop::default());
-    let installed = tool.installed().unwrap();
-    let mut tools = Tools {
-        machine: &machine,
-        stop: &stop,
+/// Its points are sampled at these rates, one a session, in order; then they are refused.
+struct Rates {
+    left: RefCell<Vec<f64>>,
+    /// `launched` and `rested`, as they came.
+    log: RefCell<Vec<&'static str>>,
+}
+
+struct OneRate(f64);
+
+impl Rates {
+    fn of(rates: &[f64]) -> Self {
+        let left = RefCell::new(rates.iter().rev().copied().collect());
+        Self { left, log: RefCell::default() }
+    }
+}
+
+impl Launcher for Rates {
+    fn launch(&self, _: &Point) -> Result<Box<dyn Session>, Ending> {
+        self.log.borrow_mut().push("launched");
+        match self.left.borrow_mut().pop() {
+            Some(rate) => Ok(Box::new(OneRate(rate))),
+            None => Err(Ending::Refused { reason: "enough".to_owned() }),
+        }
+    }
+
+    fn rest(&self) {
+        self.log.borrow_mut().push("rested");
+    }
+}
+
+impl Session for OneRate {
+    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+        // What warms up is no trial.
+        let work = if request == Request::Trial { self.0 } else { 1.0 };
+        let t = trial(work);
+        Ok(Sample {
+            started: t.started,
+            seconds: t.seconds,
+            claimed: work,
+            counted: work,
+            moved: None,
+            background: None,
+            conditions: t.conditions,
+            device: None,
+            file: None,
+            network: None,
+            solution: None,
+            latency: None,
+        })
+    }
+}
+
+fn tools<'a>(
+    (machine, launcher, stop): (&'a Machine, &'a Rates, &'a Stop),
+    beside: Vec<Repetition>,
+) -> Tools<'a> {
+    Tools {
+        machine,
+        launcher,
+        policy: Policy::default(),
+        stop,
         own_time: OwnTime::default(),
         most_s: None,
-        beside: BTreeMap::from([(3, vec![Repetition::new(tool, installed, most, 0.01)])]),
+        beside: BTreeMap::from([(3, beside)]),
         missing: BTreeMap::from([(3, missing())]),
         file: None,
-    };
+    }
+}
+
+/// A point that has its trials.
+fn measured() -> Measurement {
     let spec = find("cpu.flops").unwrap().spec();
     let mut m = Measurement::new(spec, Params::default().with("threads", 1));
-    for value in ours {
-        m.trials.push(trial(*value));
-        tools.repeat(2, &m, &|_| panic!("no tool runs beside point 2"));
-        tools.repeat(3, &m, &|name| assert_eq!(name, "shell"));
-    }
+    m.trials.push(trial(77.0));
+    m.ending = Ending::Complete;
+    m
+}
+
+fn repetition(tool: &'static Shell, most: usize) -> Repetition {
+    Repetition::new(tool, tool.installed().unwrap(), most, 0.01)
+}
+
+/// Our trials at these rates in turn with those of the tool, at most so many, on a machine.
+fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f64) {
+    let (machine, stop, rates) = (machine(), Stop::default(), Rates::of(ours));
+    let mut tools = tools((&machine, &rates, &stop), vec![repetition(tool, most)]);
+    let m = measured();
+    assert_eq!(tools.repeat(2, &m, &|_| panic!("no tool runs beside point 2")), Left::Warm);
+    assert_eq!(tools.repeat(3, &m, &|what| assert!(what.ends_with("shell"))), Left::Cold);
     let away = tools.own_time().0.get();
+    // Our worker is ended before the tool runs, and the point's own before our first.
+    let log = rates.log.borrow();
+    assert_eq!(log[..3], ["rested", "launched", "rested"]);
     (tools.fill(3, m), away)
 }
 
 #[test]
 fn each_trial_is_repeated_and_the_ratio_is_taken_pair_by_pair() {
     static TOOL: Shell = Shell("sleep 0.02; echo 50");
-    let (m, away) = repeated(&TOOL, &[100.0, 50.0, 100.0, 100.0, 200.0, 100.0], 8);
+    let (m, away) = repeated(&TOOL, &[100.0, 50.0, 100.0, 100.0, 200.0, 100.0], 6);
     let [r] = &m.references[..] else { panic!("{:?}", m.findings) };
     assert_eq!(
         (r.tool.as_str(), r.version.as_str(), r.counts.as_str()),
@@ -142,6 +217,8 @@ fn each_trial_is_repeated_and_the_ratio_is_taken_pair_by_pair() {
     );
     assert_eq!((r.trials.as_slice(), r.value), (&[50.0; 6][..], 50.0));
     assert_eq!((r.ratio.median, r.ratio.ci95), (2.0, Some([1.0, 4.0])));
+    assert_eq!(r.ours, [100.0, 50.0, 100.0, 100.0, 200.0, 100.0]);
+    assert_eq!(m.trials.len(), 1, "they are no trials of the measurement");
     assert_eq!((r.evidence.len(), r.params.int("told")), (6, Some(7)));
     assert!(
         r.evidence[0].conditions.steal_s.is_some() && r.evidence[0].started > Timestamp::default()
@@ -183,6 +260,10 @@ fn a_tool_that_fails_is_told_and_costs_nothing_else() {
     static REFUSES: Shell = Shell("echo 1");
     let (m, _) = repeated(&REFUSES, &[0.5], 8);
     assert!(m.findings[0].message.contains("there is no work"), "{:?}", m.findings);
+    let (m, _) = repeated(&REFUSES, &[1.0], 2);
+    assert_eq!(m.references[0].trials, [1.0]);
+    let message = &m.findings[0].message;
+    assert!(message.ends_with("our own trial before it: enough"), "{message}");
 }
 
 #[test]
@@ -190,7 +271,7 @@ fn what_it_measured_before_it_failed_stays() {
     let file = std::env::temp_dir().join(format!("proofmark-beside-{}", std::process::id()));
     let script = format!("[ -e {0} ] && exit 3; : > {0}; echo 4", file.display());
     let tool: &'static Shell = Box::leak(Box::new(Shell(Box::leak(script.into_boxed_str()))));
-    let (m, _) = repeated(tool, &[4.0, 4.0, 4.0], 8);
+    let (m, _) = repeated(tool, &[4.0, 4.0, 4.0], 3);
     let _ = std::fs::remove_file(&file);
     assert_eq!(m.references[0].trials, [4.0]);
     assert!(m.findings[0].message.contains("status 3"), "{:?}", m.findings);
@@ -222,45 +303,52 @@ fn a_timed_part_has_its_share_of_what_happened_in_the_whole_run() {
 #[test]
 fn the_wall_time_stands_where_the_tool_tells_none_and_a_stop_begins_no_run() {
     static TOOL: Shell = Shell("sleep 0.05; echo 50");
-    let (m, _) = repeated(&TOOL, &[1.0], 8);
+    let (m, _) = repeated(&TOOL, &[1.0], 1);
     let seconds = m.references[0].evidence[0].seconds;
     assert!((0.05..1.0).contains(&seconds), "{seconds}: the parser said 1");
-    let (machine, stop) = (machine(), Stop::default());
+    let t = &m.references[0].evidence[0];
+    assert!((t.work / t.seconds / trial(50.0).work - 1.0).abs() < 1e-9, "{t:?}");
+    let (machine, stop, rates) = (machine(), Stop::default(), Rates::of(&[1.0]));
     stop.stop("SIGTERM");
-    let installed = TOOL.installed().unwrap();
-    let mut tools = Tools {
-        machine: &machine,
-        stop: &stop,
-        own_time: OwnTime::default(),
-        most_s: None,
-        beside: BTreeMap::from([(0, vec![Repetition::new(&TOOL, installed, 8, 0.01)])]),
-        missing: BTreeMap::new(),
-        file: None,
-    };
-    let mut m = Measurement::new(find("cpu.flops").unwrap().spec(), Params::default());
-    m.trials.push(trial(1.0));
-    tools.repeat(0, &m, &|_| panic!("a run began"));
-    let m = tools.fill(0, m);
-    assert_eq!(m.missing["references"], "shell: its first run had not ended");
-    assert!(m.findings.is_empty());
+    let mut tools = tools((&machine, &rates, &stop), vec![repetition(&TOOL, 8)]);
+    let m = measured();
+    tools.repeat(3, &m, &|_| panic!("a run began"));
+    let m = tools.fill(3, m);
+    assert!(m.missing["references"].ends_with("shell: its first run did not take place"));
+    assert!(m.findings.is_empty() && rates.log.borrow().is_empty());
+}
+
+#[test]
+fn a_point_that_ended_badly_is_not_repeated() {
+    static TOOL: Shell = Shell("echo 50");
+    let (machine, stop, rates) = (machine(), Stop::default(), Rates::of(&[1.0]));
+    let mut tools = tools((&machine, &rates, &stop), vec![repetition(&TOOL, 8)]);
+    let m = Measurement { ending: Ending::Refused { reason: String::new() }, ..measured() };
+    tools.repeat(3, &m, &|_| panic!("a run began"));
+    assert!(rates.log.borrow().is_empty());
 }
 
 #[test]
 fn the_time_that_a_user_allows_is_kept_to() {
     static TOOL: Shell = Shell("sleep 0.05; echo 50");
-    let (machine, stop) = (machine(), Stop::default());
-    let mut plan = Plan::default();
-    plan.references.insert("nobody".to_owned(), Vec::new());
-    let tools = Tools::new(&plan, &BTreeMap::new(), BTreeMap::new(), (&machine, &stop));
-    let mut tools = tools.within(Some(0.12));
-    let installed = TOOL.installed().unwrap();
-    tools.beside.insert(0, vec![Repetition::new(&TOOL, installed, 8, 0.05)]);
-    let mut m = Measurement::new(find("cpu.flops").unwrap().spec(), Params::default());
-    for _ in 0..5 {
-        m.trials.push(trial(1.0));
-        tools.repeat(0, &m, &|_| ());
-    }
-    let m = tools.fill(0, m);
-    assert!((1..3).contains(&m.references[0].trials.len()), "{:?}", m.references);
-    assert!(m.findings[0].message.contains("(--budget)"), "{:?}", m.findings);
+    let (machine, stop, rates) = (machine(), Stop::default(), Rates::of(&[1.0; 5]));
+    let tools = tools((&machine, &rates, &stop), vec![repetition(&TOOL, 5)]);
+    let mut tools = tools.within(Some(0.0));
+    let m = measured();
+    tools.repeat(3, &m, &|_| ());
+    let m = tools.fill(3, m);
+    assert!(m.references.is_empty() && m.findings[0].message.contains("(--budget)"));
+}
+
+#[test]
+fn two_tools_take_turns() {
+    static TOOL: Shell = Shell("echo 50");
+    let (machine, stop, rates) = (machine(), Stop::default(), Rates::of(&[1.0, 2.0, 3.0, 4.0]));
+    let both = vec![repetition(&TOOL, 2), repetition(&TOOL, 2)];
+    let mut tools = tools((&machine, &rates, &stop), both);
+    let m = measured();
+    tools.repeat(3, &m, &|_| ());
+    let m = tools.fill(3, m);
+    let ours: Vec<_> = m.references.iter().map(|r| r.ours.clone()).collect();
+    assert_eq!(ours, [[1.0, 3.0], [2.0, 4.0]]);
 }

@@ -144,6 +144,16 @@ fn a_worker_serves_the_next_point_of_its_subsystem_only() {
 }
 
 #[test]
+fn a_worker_that_waits_is_ended_when_told() {
+    let workers = lasting();
+    let first = pid_of(&workers, "memory.copy");
+    assert!(lives(first));
+    workers.rest();
+    assert!(!lives(first));
+    assert_ne!(pid_of(&workers, "memory.copy"), first);
+}
+
+#[test]
 fn points_at_the_same_time_have_a_worker_each_and_one_waits_after_them() {
     let workers = lasting();
     let mut a = workers.launch(&point("test.a")).unwrap();

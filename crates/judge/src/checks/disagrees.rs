@@ -44,8 +44,7 @@ fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
     let apart = match r.ratio.ci95 {
         Some([low, high]) => low > 1.0 || high < 1.0,
         None => {
-            let both =
-                scatter(m.trials.iter().map(|t| t.value))? + scatter(r.trials.iter().copied())?;
+            let both = scatter(r.ours.iter().copied())? + scatter(r.trials.iter().copied())?;
             (ours - theirs).abs() > both
         }
     };

@@ -18,6 +18,7 @@ pub(crate) fn beside(m: &Measurement, factor: f64) -> Reference {
         command: "tool --run".to_owned(),
         value: summary.as_ref().map_or(f64::NAN, |s| s.median),
         trials,
+        ours: m.trials.iter().map(|t| t.value).collect(),
         ratio: Ratio { median, ci95 },
         summary,
         counts: "as ours".to_owned(),

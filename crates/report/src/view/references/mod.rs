@@ -24,16 +24,16 @@ use super::text::{clean, plural};
 const ROWS: usize = 4;
 
 /// What the column `ours / theirs` means.
-pub const RATIO: &str = "Each of our trials divided by the tool's that followed it: the median over \
-    these pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows \
-    no difference. Above 1 ours is the greater, which is better where more is better.";
+pub const RATIO: &str = "A trial of ours divided by the tool's that followed it: the median over the \
+    pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows no \
+    difference. Above 1 ours is the greater, which is better where more is better.";
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
     "ours, beside theirs",
-    "The median over those of our trials that one of the tool's followed: the first ones, where the \
-     tool ran less often. The median over all of them is in the kernel's own table; our share of \
-     the ceiling is over all of them too.",
+    "The median over our trials of the pairs: trials more, each in a process made for it, as the \
+     tool's are. The measurement's own median is in the kernel's table, and our share of the ceiling \
+     is of that.",
 ];
 
 /// A measurement with a tool that ran beside it.

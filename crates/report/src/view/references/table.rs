@@ -5,7 +5,7 @@ use proofmark_model::{Measurement, Reference, Verdict};
 use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::headline::{best, in_question};
 use crate::view::kernel::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
-use crate::view::label::{Group, why_no_trials};
+use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
@@ -74,23 +74,19 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
 }
 
 /// The median over our trials that have one of the tool's after them.
-pub fn median_of_paired(m: &Measurement, r: &Reference) -> Option<f64> {
-    median(m.trials.iter().take(r.trials.len()).map(|t| t.value))
+pub fn median_of_paired(r: &Reference) -> Option<f64> {
+    median(r.ours.iter().copied())
 }
 
 /// Why there is none.
-pub fn why_no_paired(m: &Measurement, r: &Reference) -> String {
-    match (m.trials.is_empty(), r.trials.is_empty()) {
-        (true, _) => why_no_trials(m),
-        (_, true) => "none of its trials was recorded".to_owned(),
-        _ => finite(),
-    }
+pub fn why_no_paired(r: &Reference) -> String {
+    if r.ours.is_empty() { "no pair was recorded".to_owned() } else { finite() }
 }
 
 /// Our median over the pairs, and beside it whether our number stands.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
-    let median = median_of_paired(m, r).and_then(|v| scale.number(v));
-    let cell = table.maybe(median, || why_no_paired(m, r));
+    let median = median_of_paired(r).and_then(|v| scale.number(v));
+    let cell = table.maybe(median, || why_no_paired(r));
     match m.verdict {
         Verdict::Valid => cell,
         _ if cell.note.is_some() => cell,
@@ -125,7 +121,7 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     for (m, r) in compared {
         let key = keys(group, m, &mut table, &[]);
         for (i, value) in r.trials.iter().enumerate() {
-            let ours = m.trials.get(i).map(|t| t.value);
+            let ours = r.ours.get(i).copied();
             let mut cells = key.clone();
             cells.push(Cell::text(clean(&r.tool)));
             cells.push(Cell::text((i + 1).to_string()));
