@@ -6,7 +6,7 @@ mod fixture;
 mod reading;
 mod rows;
 
-use proofmark_model::{Measurement, PlannedReference, Run, Verdict};
+use proofmark_model::{PlannedReference, Run, Verdict};
 use proofmark_report::view::View;
 use proofmark_report::{ALL, Options, find};
 use reading::{column, each, kernel};
