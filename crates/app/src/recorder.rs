@@ -93,7 +93,14 @@ impl Observer for Recorder<'_> {
         let m = &measurements[index];
         self.progress.step(phase, m, done);
         let left = match phase {
-            Phase::Done => self.tools.repeat(index, m, &|what| self.progress.beside(what, m)),
+            Phase::Done => {
+                // Pairs take minutes: what was measured is not to wait for them.
+                if self.tools.stand_beside(index) {
+                    self.update(measurements);
+                    self.save();
+                }
+                self.tools.repeat(index, m, &|what| self.progress.beside(what, m))
+            }
             _ => Left::Warm,
         };
         if matches!(phase, Phase::Trial | Phase::Done)

@@ -170,6 +170,11 @@ impl<'a> Tools<'a> {
         self.own_time.clone()
     }
 
+    /// Whether any tool repeats the point.
+    pub fn stand_beside(&self, index: usize) -> bool {
+        self.beside.contains_key(&index)
+    }
+
     /// Repeats a point that has its trials, with each of its tools.
     pub fn repeat(&mut self, index: usize, m: &Measurement, tell: &dyn Fn(&str)) -> Left {
         let Some(mut all) = self.beside.remove(&index) else { return Left::Warm };

@@ -101,17 +101,18 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
             let mut command = pair.run(&profile(5, &[point("network.tcp.stream", "500ms", "")]));
             let (run, code) = run_json(command.arg(format!("--limit=network.send={mbit}Mbit/s")));
             let ratio = run.measurements[0].summary.as_ref().unwrap().median / truth;
-            assert!(ratio < 1.01, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
             (run, code, ratio)
         };
-        // Other work of this machine can slow a stream of 1 Gbit/s; not each time.
+        // Other work of this machine can slow a stream, or keep a receiver from reading until its
+        // time has begun; not each time.
+        let is_true = |ratio: f64| (0.99..1.01).contains(&ratio);
         let (mut run, mut code, mut ratio) = measured();
         for _ in 0..2 {
-            if ratio <= 0.99 {
+            if !is_true(ratio) {
                 (run, code, ratio) = measured();
             }
         }
-        assert!(ratio > 0.99, "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+        assert!(is_true(ratio), "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
         let m = &run.measurements[0];
         let ceiling = m.ceiling.as_ref().unwrap();
         assert_eq!(ceiling.id, "network.limit");
