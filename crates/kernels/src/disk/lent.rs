@@ -28,13 +28,8 @@ impl LentFile {
         PathBuf::from(format!("/proc/{}/fd/{descriptor}", std::process::id()))
     }
 
-    /// Its size in bytes.
-    pub fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    /// Has it its size again, whatever was appended to it, and the page cache hold all of it where the knob `cache` says `warm`, else nothing, and
-    /// all that was written to it on the device.
+    /// Cuts off what was appended to it, brings all that was written to it onto the device, and has
+    /// the page cache hold all of it where the knob `cache` says `warm`, else nothing.
     ///
     /// # Errors
     /// If it cannot be read or written out.
@@ -61,7 +56,7 @@ mod tests {
         let file = LentFile::new(folder.path(), 1 << 20).unwrap();
         assert_eq!(folder.names(), [""; 0]);
         let length = fs::read(file.path()).unwrap().len();
-        assert_eq!((length as u64, file.size()), (1 << 20, 1 << 20));
+        assert_eq!((length as u64, file.0.size()), (1 << 20, 1 << 20));
         let dd = std::process::Command::new("dd")
             .arg(format!("if={}", file.path().display()))
             .arg("of=/dev/null")
@@ -72,7 +67,7 @@ mod tests {
         std::io::Write::write_all(&mut &more, b"more").unwrap();
         file.make_ready(None).unwrap();
         assert_eq!(more.metadata().unwrap().len(), 1 << 20, "what was appended is gone");
-        let cached = || cached_share(file.0.buffered(), file.size());
+        let cached = || cached_share(file.0.buffered(), file.0.size());
         file.make_ready(Some("warm")).unwrap();
         assert_eq!(cached(), Some(1.0));
         for cold in [Some("cold"), Some("none"), None] {
