@@ -2,8 +2,9 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
+PREFIX = /usr/local
 
-.PHONY: run build test lint bench references setup
+.PHONY: run build test lint bench references install uninstall dist help setup
 
 ## run: build, measure the whole machine, say where the report lies (ARGS="--quick" for less)
 run: build
@@ -37,6 +38,24 @@ bench: build
 ## references: install the tools that `proofmark run --reference all` runs beside its points
 references:
 	@scripts/references
+
+## install: the binary, its manual pages and completions, below PREFIX (and DESTDIR); as root for /usr/local
+install:
+	@[ -x $(BINARY) ] || $(MAKE) build
+	@BINARY=$(BINARY) scripts/install "$(DESTDIR)" "$(PREFIX)"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/proofmark"
+
+## uninstall: what install put there
+uninstall:
+	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+## dist: a tarball of the static binary in dist/, and a Debian package where dpkg-deb is installed
+dist: build
+	@BINARY=$(BINARY) scripts/dist
+
+## help: this list
+help:
+	@sed -n 's/^## \([a-z]*\): /\1|/p' Makefile | awk -F '|' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 setup:
 	@scripts/setup

@@ -8,12 +8,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use proofmark_model::{parse_duration, parse_size};
 use proofmark_peer::{Address, DEFAULT_PORT};
 
+use crate::command::{check, compare, history};
+
 /// Measures how fast this machine is, and proves every number.
 #[derive(Debug, Parser)]
 #[command(name = "proofmark", version, about, max_term_width = 100)]
 #[command(after_help = "\
 Exit status: 0 all valid; 1 the run failed; 2 usage; 3 done, but something is suspect or
-invalid; 128 + n stopped by signal n, what was measured until then is kept.
+invalid; 4 slower than the baseline; 128 + n stopped by signal n, what was measured until then
+is kept.
 
 Sizes as in fio: 8KB is 8192 bytes, and so are 8k and 8KiB. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -27,6 +30,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure, judge, and write a report
     Run(Box<RunArgs>),
+    /// Measure one kernel over time: a sample each second, what changed and when
+    Endure(EndureArgs),
     /// Show the machine as it was found, with its ceilings
     Info(InfoArgs),
     /// List what there is
@@ -35,6 +40,12 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Make a report from a run file
     Report(ReportArgs),
+    /// Hold one run against another, point by point
+    Compare(CompareArgs),
+    /// Hold a run against a baseline, for CI: exit status 4 if something got slower
+    Check(CheckArgs),
+    /// List past runs, or draw a measurement over time
+    History(HistoryArgs),
     /// Judge what another tool measured, from its output
     Import(ImportArgs),
     /// Judge figures that somebody else published
@@ -43,6 +54,10 @@ pub enum Command {
     Serve(ServeArgs),
     /// Print the JSON schema of a run file
     Schema,
+    /// Print a script that completes commands and ids in a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write all of them to a folder
+    Man(ManArgs),
     /// Measure one point when told to on standard input (used by run)
     #[command(hide = true)]
     Worker,
@@ -71,10 +86,11 @@ pub struct RunArgs {
     /// A first look in under a minute: short for --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
-    /// Points and policy: quick, default, thorough or a TOML file
+    /// Points and policy: a name that `proofmark list profiles` prints, or a TOML file [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
-    /// Time that the run may take; every point still gets three trials
+    /// Time that the run may take: points get fewer trials, down to three, then the run does without
+    /// something, and says what
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Numbers of threads, such as 1,2,4,8 or all
@@ -117,6 +133,8 @@ pub struct RunArgs {
     /// Print the points and the time they take, and stop
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub history: HistoryFile,
 }
 
 /// Arguments of `serve`.
@@ -253,6 +271,174 @@ pub struct AuditArgs {
     /// Write every figure with its verdict as CSV to a file, or with - to standard output
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<PathBuf>,
+}
+
+/// Arguments of `endure`.
+#[derive(Debug, Args)]
+pub struct EndureArgs {
+    /// Kernel, as `proofmark list kernels` prints them
+    #[arg(value_name = "KERNEL")]
+    pub kernel: String,
+    /// How long, such as 10m, 8h, 3d; from 10s
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
+    pub length: Duration,
+    /// From the start of one sample to that of the next
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub every: Duration,
+    /// Number of threads, or all
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
+    /// Block size, such as 8KB, if the kernel has one
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub block_size: Option<u64>,
+    /// Set a knob: isa=avx2, or as a run takes it, cpu.flops.isa=avx2
+    #[arg(long, value_name = "KNOB=VALUE")]
+    pub set: Vec<String>,
+    /// Folder whose disk is measured, in a file without a name [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub disk_path: Option<PathBuf>,
+    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryFile,
+}
+
+/// Where the history is.
+#[derive(Debug, Args)]
+pub struct HistoryPlace {
+    /// Database of past runs [default: $PROOFMARK_HISTORY, or ~/.local/share/proofmark/history.db]
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+}
+
+/// Where a run goes in the history.
+#[derive(Debug, Args)]
+pub struct HistoryFile {
+    #[command(flatten)]
+    pub place: HistoryPlace,
+    /// Keep this run out of the history
+    #[arg(long, conflicts_with = "history")]
+    pub no_history: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run to hold the other against: a run file, its folder, or a number of the history
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// The run that is compared with it
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// How it is laid out
+    #[arg(long, default_value = "terminal", help = one_of(&compare::FORMATS))]
+    pub format: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print every point, not only those that differ
+    #[arg(long)]
+    pub all: bool,
+    /// Differences up to this share say nothing, such as 0.03 or 3% [default: by subsystem, and by how
+    /// much the points of both runs differ from each other]
+    #[arg(long, value_name = "SHARE", value_parser = compare::share)]
+    pub margin: Option<f64>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The run to check: a run file, its folder, or a number of the history
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The baseline
+    #[arg(long, value_name = "RUN")]
+    pub against: String,
+    /// Differences up to this share say nothing, as for compare
+    #[arg(long, value_name = "SHARE", value_parser = compare::share)]
+    pub margin: Option<f64>,
+    /// How it is laid out
+    #[arg(long, default_value = "terminal", help = one_of(&check::FORMATS))]
+    pub format: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Kernel whose measurements are drawn over time [default: list the runs]
+    #[arg(value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Only points with this knob: threads=2, or cpu.flops.threads=2 as for run
+    #[arg(long, value_name = "KNOB=VALUE,...")]
+    pub set: Vec<String>,
+    /// Only runs of the machine of this name [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// Only runs of this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Only runs that began within this time, such as 7d
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub within: Option<Duration>,
+    /// Most runs to list, the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub last: u32,
+    /// How it is laid out
+    #[arg(long, default_value = "terminal", help = one_of(&history::FORMATS))]
+    pub format: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Add these runs first: run files, or folders that hold them; a kernel stands before them
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub add: Vec<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
+
+/// `terminal, json or html`.
+fn one_of(ids: &[&str]) -> String {
+    match ids {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => ids.concat(),
+    }
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// A shell with completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// A file to source
+    Bash,
+    /// A file `_proofmark` in a folder of fpath
+    Zsh,
+    /// A file to source
+    Fish,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Folder that gets a page for each command [default: print the main page]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

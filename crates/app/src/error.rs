@@ -23,6 +23,8 @@ pub enum Outcome {
     Failed,
     /// Done, but something is suspect or invalid: 3.
     Doubtful,
+    /// Slower than the baseline: 4.
+    Slower,
     /// As another program ended that was run.
     Status(i32),
     /// Stopped by a signal after keeping what was measured: 128 and its number.
@@ -35,6 +37,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => 0,
             Outcome::Failed => 1,
             Outcome::Doubtful => 3,
+            Outcome::Slower => 4,
             Outcome::Status(status) => u8::try_from(status).unwrap_or(1),
             Outcome::Stopped(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
         })

@@ -12,7 +12,9 @@ use anyhow::{Context as _, Result, bail};
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_kernels::find;
-use proofmark_model::{Ending, Network, NetworkPath, Plan, Point, Subsystem, format_seconds};
+use proofmark_model::{
+    Ending, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem, format_seconds,
+};
 use proofmark_peer::{
     Address, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Lead, Limits, Overview, PeerError,
 };
@@ -203,7 +205,9 @@ fn network_s(plan: &Plan) -> f64 {
         return 0.0;
     };
     let points = plan.points[first..=last].to_vec();
-    let (_, most) = estimate(&Plan { points, ..plan.clone() });
+    let within = plan.series.iter().filter(|s| (first..=last).contains(&s.point)).cloned();
+    let series = within.map(|s| PlannedSeries { point: s.point - first, ..s }).collect();
+    let (_, most) = estimate(&Plan { points, series, ..plan.clone() });
     let mut between = plan.clone();
     between
         .references

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{Run, Tool, Verdict};
-use proofmark_report::Format as _;
-use proofmark_report::terminal::Terminal;
+use proofmark_report::terminal;
 
+use crate::cli::HistoryFile;
 use crate::error::Outcome;
 use crate::output::{Output, try_out, write_whole};
-use crate::signals;
 use crate::text::{print, say, terminal_options};
+use crate::{past, signals};
 
 /// This program, as a run file names it.
 pub fn tool() -> Tool {
@@ -35,9 +35,18 @@ pub fn try_json(json: Option<&Path>) -> Result<()> {
     }
 }
 
-/// Writes everything and prints the table; what was measured reaches the terminal
-/// even if a file cannot be written.
-pub fn finish(json: Option<&Path>, run: &Run, output: &Output) -> Result<Outcome> {
+/// Writes everything and prints the answers and the findings; what was measured reaches the terminal
+/// even if a file cannot be written. The run goes into the history, if there is one for it: what
+/// was imported has none, since this machine did not measure it.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn finish(
+    json: Option<&Path>,
+    run: &Run,
+    output: &Output,
+    history: Option<&HistoryFile>,
+) -> Result<Outcome> {
     let to_stdout = json == Some(Path::new("-"));
     let saved = output
         .save(run)
@@ -48,13 +57,17 @@ pub fn finish(json: Option<&Path>, run: &Run, output: &Output) -> Result<Outcome
                 .with_context(|| format!("cannot write {}", path.display())),
             None => Ok(()),
         });
-    if to_stdout {
-        print(&format!("{}\n", serde_json::to_string_pretty(run)?))?;
-    } else {
-        print(&Terminal.render(run, &terminal_options())?)?;
+    let printed = match to_stdout {
+        true => print(&format!("{}\n", serde_json::to_string_pretty(run)?)),
+        false => print(&terminal::brief(run, &terminal_options())),
+    };
+    if let Some(history) = history {
+        past::keep(run, output.dir(), history);
     }
+    printed?;
     saved?;
     say(&format!("Report: {}", output.page().display()));
+    say(&format!("Every table here: proofmark report {}", output.dir().display()));
     Ok(outcome(run))
 }
 

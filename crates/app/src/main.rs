@@ -8,12 +8,15 @@ mod far;
 mod finish;
 mod limit;
 mod machine;
+mod measuring;
 mod output;
+mod past;
 mod plan;
 mod profile;
 mod progress;
 mod recorder;
 mod references;
+mod samples;
 mod signals;
 mod text;
 
@@ -30,6 +33,12 @@ fn main() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),
+        Command::Endure(args) => command::endure::run(args),
+        Command::Compare(args) => command::compare::run(args),
+        Command::Check(args) => command::check::run(args),
+        Command::History(args) => command::history::run(args),
+        Command::Completions(args) => command::completions::run(args),
+        Command::Man(args) => command::man::run(args),
         Command::Info(args) => command::info::run(args),
         Command::List(args) => command::list::run(args),
         Command::Explain(args) => command::explain::run(args),
@@ -56,14 +65,31 @@ fn mistyped(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || error.kind() == NoCommand {
         error.exit();
     }
-    let text = error.render().to_string();
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"))
-        .filter(|l| !l.is_empty())
-        .collect();
-    let line = lines.join("; ");
-    text::say(&format!("proofmark: {}", line.strip_prefix("error: ").unwrap_or(&line)));
+    text::say(&format!("proofmark: {}", in_one_line(&error.render().to_string())));
     ExitCode::from(2)
+}
+
+/// A message of clap's without its usage: paragraphs with `; ` between them, what a paragraph
+/// lists below a colon with `, `.
+fn in_one_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut said = String::new();
+    let mut between = "";
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("Usage:") || line.starts_with("For more") {
+            break;
+        }
+        if line.is_empty() {
+            between = "; ";
+            continue;
+        }
+        said.push_str(if said.is_empty() { "" } else { between });
+        said.push_str(line);
+        between = match line.ends_with(':') {
+            true => " ",
+            false if between == " " || between == ", " => ", ",
+            false => "; ",
+        };
+    }
+    said
 }

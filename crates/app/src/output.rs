@@ -9,10 +9,14 @@ use proofmark_model::{Plan, Run, Timestamp, format_size};
 use proofmark_report::Options;
 
 use crate::error::Usage;
+use crate::samples;
 
 /// Room that a run's files need, in bytes, at the least and for each trial.
 const ROOM: usize = 8 << 20;
 const ROOM_A_TRIAL: usize = 4 << 10;
+/// The same for each sample of a series, in the run file and beside it, and for all of them.
+const ROOM_A_SAMPLE: usize = 2 << 10;
+const MOST_OF_SAMPLES: usize = 64 << 20;
 
 /// A run's folder.
 #[derive(Debug)]
@@ -49,7 +53,9 @@ impl Output {
 
     fn try_out(&self, plan: &Plan) -> Result<()> {
         let trials = plan.points.len() * plan.policy.max_trials as usize;
-        let room = ROOM.max(trials * ROOM_A_TRIAL);
+        let samples: f64 = plan.series.iter().map(|s| s.for_s / s.every_s).sum();
+        let samples = (samples as usize * ROOM_A_SAMPLE).min(MOST_OF_SAMPLES);
+        let room = ROOM.max(trials * ROOM_A_TRIAL) + samples;
         try_out(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
             format!(
                 "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
@@ -182,7 +188,13 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
-    proofmark_model::read_run(&text).map_err(|e| Usage::error(format!("{}: {e}", file.display())))
+    let mut run = proofmark_model::read_run(&text)
+        .map_err(|e| Usage::error(format!("{}: {e}", file.display())))?;
+    // What was sampled since the file was saved lies beside it.
+    if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
+        samples::complete(&mut run, folder);
+    }
+    Ok(run)
 }
 
 #[cfg(test)]

@@ -1,16 +1,24 @@
 //! Progress on standard error: what runs, how much is left, the number so far. A
-//! bar on a terminal; elsewhere a line for each point that has ended.
+//! bar on a terminal, with the last samples of a series drawn beside it; elsewhere a line for each
+//! point that has ended, and now and then one for a series.
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use proofmark_engine::Phase;
-use proofmark_model::{Ending, Measurement, format_quantity, format_seconds};
+use proofmark_model::{Ending, Measurement, Trial, format_quantity, format_seconds};
 
 use crate::text::say;
 
+mod live;
+
+use live::Live;
+
 /// Length of the bar. Points take turns and end together, so it shows time, not points.
 const SCALE: u64 = 1000;
+/// Its columns.
+const BAR: usize = 16;
 
 /// Shows how far a run is.
 pub struct Progress {
@@ -19,6 +27,7 @@ pub struct Progress {
     estimate: Duration,
     points: usize,
     plain: bool,
+    samples: RefCell<Live>,
 }
 
 impl Progress {
@@ -35,11 +44,15 @@ impl Progress {
             estimate: Duration::from_secs_f64(estimate_s),
             points,
             plain,
+            samples: RefCell::default(),
         }
     }
 
     /// A point has made a step.
     pub fn step(&self, phase: Phase, m: &Measurement, done: usize) {
+        if phase == Phase::Trial && m.series.is_some() {
+            return; // Its sample was shown.
+        }
         let line = describe(phase, m);
         if self.plain {
             if phase == Phase::Done {
@@ -53,6 +66,25 @@ impl Progress {
         self.bar.set_position((part.min(0.99) * SCALE as f64) as u64);
         self.bar.set_prefix(format!("{done}/{points} done, about {} left", format_seconds(left)));
         self.bar.set_message(line);
+    }
+
+    /// A sample of a series was taken, which began `at_s` seconds after the series.
+    pub fn sampled(&self, m: &Measurement, at_s: f64, sample: &Trial) {
+        let Some(series) = &m.series else { return };
+        let mut live = self.samples.borrow_mut();
+        live.add(series, sample.value);
+        let done_s = at_s + series.every_s;
+        let time = format!("{} of {}", format_seconds(done_s), format_seconds(series.for_s));
+        if self.plain {
+            if live.line_is_due(series, done_s) {
+                say(&format!("[{time}] {}: {}", live.figures(m), m.point()));
+            }
+            return;
+        }
+        self.bar.set_position((done_s / series.for_s * SCALE as f64) as u64);
+        let room = width().saturating_sub(BAR + time.chars().count() + 6);
+        self.bar.set_message(live.line(m, room));
+        self.bar.set_prefix(time);
     }
 
     /// A pair is taken at a point.
@@ -75,6 +107,11 @@ impl Progress {
     }
 }
 
+/// Columns of the terminal.
+fn width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
+}
+
 /// `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`: the number first, since
 /// a narrow terminal cuts the end off.
 fn describe(phase: Phase, m: &Measurement) -> String {
@@ -87,7 +124,8 @@ fn describe(phase: Phase, m: &Measurement) -> String {
         _ => match &m.summary {
             Some(s) => {
                 let plural = if s.n == 1 { "" } else { "s" };
-                format!("{} after {} trial{plural}", format_quantity(s.median, m.unit), s.n)
+                let what = if m.series.is_some() { "sample" } else { "trial" };
+                format!("{} after {} {what}{plural}", format_quantity(s.median, m.unit), s.n)
             }
             None => "not measured".to_owned(),
         },

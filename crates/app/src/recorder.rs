@@ -4,14 +4,19 @@ use std::time::{Duration, Instant};
 
 use proofmark_engine::{Left, Observer, Phase};
 use proofmark_judge::{Context, judge};
-use proofmark_model::{Ending, Measurement, Run};
+use proofmark_model::{Ending, Measurement, Run, Trial};
 
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::references::Tools;
+use crate::samples::{SAMPLES_FILE, SampleLog};
 
 /// Longest time between two savings while trials are taken: what a `kill -9` costs at most.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// Judging and saving a long series takes time from what is measured: a hundredth at most. What
+/// a `kill -9` costs then lies in the log of samples.
+const SAVE_SHARE: u32 = 100;
 
 /// Keeps the run up to date, on disk and on the terminal, and has the tools repeat its points.
 pub struct Recorder<'a> {
@@ -20,6 +25,11 @@ pub struct Recorder<'a> {
     tools: Tools<'a>,
     progress: Progress,
     saved: Instant,
+    /// How long the last update and saving took.
+    saving: Duration,
+    log: SampleLog,
+    /// Whether a failure to write a sample was told.
+    told_of_samples: bool,
     /// Whether a failure to save was told; the run goes on without.
     told: bool,
 }
@@ -27,7 +37,17 @@ pub struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// A recorder of a run that begins now.
     pub fn new(run: Run, output: &'a Output, tools: Tools<'a>, progress: Progress) -> Self {
-        Self { run, output, tools, progress, saved: Instant::now(), told: false }
+        Self {
+            run,
+            output,
+            tools,
+            progress,
+            saved: Instant::now(),
+            saving: Duration::ZERO,
+            log: SampleLog::new(output.dir()),
+            told_of_samples: false,
+            told: false,
+        }
     }
 
     /// Takes over what has a trial or has ended, judged.
@@ -41,14 +61,30 @@ impl<'a> Recorder<'a> {
         self.run.measurements = judged(&self.run, &known);
     }
 
+    /// Judges and saves what is known.
+    fn keep(&mut self, measurements: &[Measurement]) {
+        let begun = Instant::now();
+        self.update(measurements);
+        self.save();
+        self.saving = begun.elapsed();
+    }
+
+    /// How long the run file may be behind what is measured.
+    fn save_every(&self, m: &Measurement) -> Duration {
+        match m.series {
+            Some(_) => SAVE_EVERY.max(self.saving * SAVE_SHARE),
+            None => SAVE_EVERY,
+        }
+    }
+
     fn save(&mut self) {
-        self.saved = Instant::now();
         if let Err(e) = self.output.save(&self.run) {
             if !self.told {
                 self.progress.say(&format!("cannot save the run ({e}); measuring goes on"));
             }
             self.told = true;
         }
+        self.saved = Instant::now();
     }
 
     /// The run with all that was measured.
@@ -96,25 +132,33 @@ impl Observer for Recorder<'_> {
             Phase::Done => {
                 // Pairs take minutes: what was measured is not to wait for them.
                 if self.tools.stand_beside(index) {
-                    self.update(measurements);
-                    self.save();
+                    self.keep(measurements);
                 }
                 self.tools.repeat(index, m, &|what| self.progress.beside(what, m))
             }
             _ => Left::Warm,
         };
         if matches!(phase, Phase::Trial | Phase::Done)
-            && (done == measurements.len() || self.saved.elapsed() >= SAVE_EVERY)
+            && (done == measurements.len() || self.saved.elapsed() >= self.save_every(m))
         {
-            self.update(measurements);
-            self.save();
+            self.keep(measurements);
         }
         left
+    }
+
+    fn sampled(&mut self, index: usize, m: &Measurement, at_s: f64, sample: &Trial) {
+        if let Err(e) = self.log.add(index, at_s, sample) {
+            if !self.told_of_samples {
+                self.progress.say(&format!("cannot write {SAMPLES_FILE} ({e}); measuring goes on"));
+            }
+            self.told_of_samples = true;
+        }
+        self.progress.sampled(m, at_s, sample);
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use proofmark_model::{Conditions, Params, Plan, Policy, SCHEMA, Timestamp, Tool, Trial};
@@ -141,12 +185,12 @@ mod tests {
         };
         let mut m = Measurement::new(spec, params);
         m.trials = vec![trial; 6];
-        m.summary = proofmark_engine::summarise(&[rate; 6]);
+        m.summary = proofmark_model::summarise(&[rate; 6]);
         m.ending = Ending::Complete;
         m
     }
 
-    fn run() -> Run {
+    pub(crate) fn run() -> Run {
         let policy = Policy { min_trials: 6, max_trials: 6, ..Policy::default() };
         let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
         Run {

@@ -16,6 +16,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         "proofmark-reference",
         "proofmark-audit",
         "proofmark-report",
+        "proofmark-store",
     ];
     BTreeMap::from([
         ("proofmark-model", vec![]),
@@ -27,6 +28,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("proofmark-reference", vec!["proofmark-model"]),
         ("proofmark-audit", vec!["proofmark-model"]),
         ("proofmark-report", vec!["proofmark-model"]),
+        ("proofmark-store", vec!["proofmark-model"]),
         ("proofmark", everything),
     ])
 }

@@ -37,6 +37,7 @@ impl Lab {
     /// folders for the shell is on the PATH.
     fn run(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+        command.env("PROOFMARK_HISTORY", "off");
         command.args(["run", "disk.rand_read", "--threads", "1", "--json", "-"]);
         for knob in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
             command.args(["--set", &format!("disk.rand_read.{knob}")]);

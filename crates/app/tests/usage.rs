@@ -10,7 +10,7 @@ use predicates::prelude::*;
 
 fn proofmark(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("proofmark").unwrap();
-    command.current_dir(dir).env_remove("COLUMNS");
+    command.current_dir(dir).env_remove("COLUMNS").env("PROOFMARK_HISTORY", "off");
     command
 }
 
@@ -52,6 +52,9 @@ fn options_that_are_none() {
     refused(&["run", "--quick", "--profile", "default"], "cannot be used with");
     refused(&["rum"], "run");
     refused(&["list", "kernel"], "kernels");
+    refused(&["check", "run"], "were not provided: --against <RUN>\n");
+    refused(&["compare"], "were not provided: <A>, <B>\n");
+    refused(&["completions", "powershell"], "; [possible values: bash, zsh, fish]\n");
 }
 
 #[test]

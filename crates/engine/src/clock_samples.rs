@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::chain::{self, PER_STEP};
 use crate::clock::{nanos, precision};
-use crate::statistics::median;
+use proofmark_model::median;
 
 /// Steps of the two chains of a reading. What reading the time takes is in both, and their
 /// difference is without it, if the short one is longer than what runs beside it.

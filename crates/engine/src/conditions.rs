@@ -1,13 +1,16 @@
 //! What the system did during a trial, from counters read before and after it.
 //!
 //! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on
-//! the thread itself. Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat.
+//! the thread itself. Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and what
+//! the CPUs tell of their heat (`thermal`).
 //! A counter that cannot be read leaves `None`.
 
 #![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::thermal::Sensors;
 
 /// Counters of one thread since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -95,6 +98,10 @@ pub struct SystemCounters {
     pub throttled_s: Vec<Option<f64>>,
     /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
+    /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
+    pub temperature_c: Option<f64>,
+    /// Times that the trial's cores were throttled for their heat.
+    pub thermal_throttles: Option<u64>,
 }
 
 /// Where the counters of the system are.
@@ -104,6 +111,8 @@ pub struct Sources {
     pub cpu_stat: Vec<PathBuf>,
     /// CPUs that the trial runs on.
     pub cpus: Vec<u32>,
+    /// What those CPUs tell of their heat.
+    pub sensors: Sensors,
 }
 
 impl SystemCounters {
@@ -117,6 +126,8 @@ impl SystemCounters {
             busy_s,
             throttled_s: sources.cpu_stat.iter().map(|f| throttled(f)).collect(),
             swapped_pages: parse_swapped(&vmstat),
+            temperature_c: sources.sensors.hottest_c(),
+            thermal_throttles: sources.sensors.throttles(),
         }
     }
 
@@ -138,6 +149,8 @@ impl SystemCounters {
                 .map(|(later, earlier)| difference(*later, *earlier))
                 .collect(),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
+            temperature_c: self.temperature_c,
+            thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
         }
     }
 }
@@ -210,7 +223,8 @@ mod tests {
     fn the_cgroup_that_was_held_back_longest_meanwhile_counts() {
         let dir = tempfile::tempdir().unwrap();
         let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
-        let sources = Sources { cpu_stat: vec![own.clone(), parent.clone(), gone], cpus: vec![] };
+        let cpu_stat = vec![own.clone(), parent.clone(), gone];
+        let sources = Sources { cpu_stat, ..Sources::default() };
         // The parent has a long history, but it is the own group that is held back now.
         fs::write(&own, "throttled_usec 500000\n").unwrap();
         fs::write(&parent, "throttled_usec 100000000\n").unwrap();

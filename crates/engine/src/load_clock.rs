@@ -2,7 +2,7 @@
 
 use crate::chain::{Reading, rate, read_clock};
 use crate::kernel::Load;
-use crate::statistics::median;
+use proofmark_model::median;
 
 /// Time that each clock reading's slices take, in seconds, and how many there are
 /// of each chain: about 0.2 ms before and after a trial.

@@ -41,6 +41,13 @@ pub enum Request {
     Warm,
     /// Take a trial.
     Trial,
+    /// Take a sample of a series: slices, one right after the other, for so long.
+    Span {
+        /// How long a slice should take, in microseconds.
+        slice_us: u64,
+        /// How long all of them, in microseconds. One slice is taken in any case.
+        span_us: u64,
+    },
 }
 
 /// A line from a worker, one for each order.

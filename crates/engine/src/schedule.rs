@@ -5,16 +5,16 @@
 //! touches every point alike and an interval spans the time of the whole group
 //! (duet benchmarking, Bulej et al., ICPE'20; random interleaving, after which
 //! the order of every second round is reversed here). Other points are measured
-//! one by one.
+//! one by one, and so are those that are sampled over time (`series`).
 
-use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Witness};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, Witness};
 
 use crate::clock::Clock;
 use crate::kernel::Kernel;
 use crate::protocol::{Request, Sample};
 use crate::session::{Launcher, Session, Stop};
-use crate::statistics::summarise;
 use crate::steady::{WINDOW, is_steady};
+use proofmark_model::summarise;
 
 /// Most points that are measured together; each is a process with its threads.
 const GROUP: usize = 64;
@@ -62,6 +62,10 @@ pub trait Observer {
         index: usize,
         done: usize,
     ) -> Left;
+
+    /// A sample of a series was taken; `m` holds it too, maybe made one with its neighbours.
+    /// `at_s` is when it began, in seconds after the series did. A step follows.
+    fn sampled(&mut self, _index: usize, _m: &Measurement, _at_s: f64, _sample: &Trial) {}
 }
 
 /// What an observer left of the state that points had warmed up to.
@@ -103,6 +107,8 @@ struct State<'a, 'o> {
     done: usize,
     /// How often other work ran on the machine.
     cooled: usize,
+    /// Seconds that series took: no budget of trials is spent by them.
+    series_s: f64,
 }
 
 impl Schedule<'_> {
@@ -113,11 +119,15 @@ impl Schedule<'_> {
             |p: &Point| Some(Measurement::new((self.find)(&p.kernel)?.spec(), p.params.clone()));
         let measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
         debug_assert_eq!(measurements.len(), self.plan.points.len());
-        let mut state = State { schedule: self, observer, measurements, done: 0, cooled: 0 };
+        let mut state =
+            State { schedule: self, observer, measurements, done: 0, cooled: 0, series_s: 0.0 };
         let start = self.clock.now();
         let groups = self.groups();
         for (from, to) in groups {
-            state.measure(from..to, start);
+            match self.plan.series_of(from) {
+                Some(planned) => state.endure(from, planned),
+                None => state.measure(from..to, start + state.series_s),
+            }
         }
         state.measurements
     }
@@ -133,16 +143,20 @@ impl Schedule<'_> {
 
     /// Seconds that one trial of each of these points takes, about.
     fn trial_s(&self, range: std::ops::Range<usize>) -> f64 {
-        let of = |p: &Point| {
+        let of = |i: usize| {
+            let p = &self.plan.points[i];
             let kernel = (self.find)(&p.kernel);
             kernel.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
         };
-        self.plan.points[range].iter().map(of).sum()
+        range.filter(|i| self.plan.series_of(*i).is_none()).map(of).sum()
     }
 
     /// Ranges of points that are measured together.
     fn groups(&self) -> Vec<(usize, usize)> {
-        let cheap = |p: &Point| (self.find)(&p.kernel).is_some_and(|k| k.spec().interleave);
+        let cheap = |i: usize| {
+            let kernel = (self.find)(&self.plan.points[i].kernel);
+            kernel.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
+        };
         let mut groups: Vec<(usize, usize)> = Vec::new();
         let mut threads = 0;
         for (i, point) in self.plan.points.iter().enumerate() {
@@ -151,8 +165,8 @@ impl Schedule<'_> {
                 Some((from, to))
                     if i - *from < GROUP
                         && threads <= GROUP_THREADS
-                        && cheap(point)
-                        && cheap(&self.plan.points[i - 1]) =>
+                        && cheap(i)
+                        && cheap(i - 1) =>
                 {
                     *to = i + 1;
                 }
@@ -170,10 +184,7 @@ impl State<'_, '_> {
     fn measure(&mut self, range: std::ops::Range<usize>, start: f64) {
         let mut active: Vec<Slot> = Vec::new();
         for index in range.clone() {
-            let point = &self.schedule.plan.points[index];
-            self.tell(Phase::SetUp, index);
-            let session = self.stopped().map_or_else(|| self.schedule.launcher.launch(point), Err);
-            match session.and_then(|mut s| self.warm(index, s.as_mut()).map(|()| s)) {
+            match self.set_up(index) {
                 Ok(session) => {
                     active.push(Slot { index, session: Some(session), warm_at: self.cooled })
                 }
@@ -194,6 +205,17 @@ impl State<'_, '_> {
             // The other way round next time, so that no point always follows the same one.
             active.reverse();
         }
+    }
+
+    /// A point that is set up and warm.
+    fn set_up(&mut self, index: usize) -> Result<Box<dyn Session>, Ending> {
+        self.tell(Phase::SetUp, index);
+        if let Some(ending) = self.stopped() {
+            return Err(ending);
+        }
+        let mut session = self.schedule.launcher.launch(&self.schedule.plan.points[index])?;
+        self.warm(index, session.as_mut())?;
+        Ok(session)
     }
 
     fn stopped(&self) -> Option<Ending> {
@@ -238,7 +260,16 @@ impl State<'_, '_> {
         ending
     }
 
+    /// Keeps a trial.
     fn record(&mut self, index: usize, sample: Sample) {
+        let trial = self.trial(index, sample);
+        let m = &mut self.measurements[index];
+        m.trials.push(trial);
+        summarise_trials(m);
+    }
+
+    /// What was sampled as a trial, its work witnessed.
+    fn trial(&mut self, index: usize, sample: Sample) -> Trial {
         let witness =
             (self.schedule.find)(&self.measurements[index].kernel).map_or("none", Kernel::witness);
         let m = &mut self.measurements[index];
@@ -253,7 +284,7 @@ impl State<'_, '_> {
         w.counted += counted;
         let work = work(&sample);
         m.latency = sample.latency;
-        m.trials.push(proofmark_model::Trial {
+        Trial {
             value: m.unit.value(work, sample.seconds),
             seconds: sample.seconds,
             work,
@@ -265,9 +296,7 @@ impl State<'_, '_> {
             file: sample.file,
             network: sample.network,
             solution: sample.solution,
-        });
-        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        m.summary = summarise(&values);
+        }
     }
 
     fn end(&mut self, index: usize, ending: Ending) {
@@ -284,6 +313,12 @@ impl State<'_, '_> {
     fn policy(&self) -> &Policy {
         &self.schedule.plan.policy
     }
+}
+
+/// Makes the statistics of a measurement's trials.
+fn summarise_trials(m: &mut Measurement) {
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+    m.summary = summarise(&values);
 }
 
 /// Warms a point up again if other work ran since it was warm.
@@ -350,14 +385,16 @@ fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
 /// Whether a point has all the trials it needs, and how that came about.
 fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     let taken = m.trials.len();
-    let fixed = policy.min_trials == policy.max_trials;
+    let (least, most) = policy.trials_for(&m.kernel);
+    let fixed = least == most;
     let target = policy.target_for(m.subsystem);
     let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);
-    if taken >= policy.min_trials as usize && (fixed || width.is_some_and(|w| w <= target)) {
+    if taken >= least as usize && (fixed || width.is_some_and(|w| w <= target)) {
         return Some(Ending::Complete);
     }
-    (taken >= policy.max_trials as usize).then_some(Ending::Budget)
+    (taken >= most as usize).then_some(Ending::Budget)
 }
 
+mod series;
 #[cfg(test)]
 mod tests;

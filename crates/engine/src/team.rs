@@ -1,7 +1,7 @@
 //! The threads of one point: pinned, started together, timed from the first start
 //! to the last end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +17,7 @@ use crate::device::DeviceCounters;
 use crate::kernel::{Load, Refusal, Setup};
 use crate::latency::Latencies;
 use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
+use crate::thermal::Sensors;
 
 /// Why a trial gave no sample.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +40,8 @@ struct Order {
     ahead: u64,
     /// Iterations that are timed; `None`: only load the machine until the others are done.
     iterations: Option<u64>,
+    /// Whether the clock is read before and after.
+    clock: bool,
 }
 
 /// What one thread tells of its trial.
@@ -66,6 +69,8 @@ pub struct TeamTrial {
     pub started: Timestamp,
     /// First start to last end, in seconds.
     pub seconds: f64,
+    /// The first start, in seconds on the monotonic clock.
+    pub from: f64,
     /// Iterations that the verified results prove, over all threads.
     pub counted: u64,
     /// Bytes a second that threads without a share of the work moved meanwhile;
@@ -123,7 +128,11 @@ impl Team {
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
-            sources: Sources { cpu_stat: watched.cpu_stat, cpus: used },
+            sources: Sources {
+                cpu_stat: watched.cpu_stat,
+                sensors: Sensors::find(Path::new("/"), &used),
+                cpus: used,
+            },
             devices: watched.devices,
         });
         let mut members = Vec::with_capacity(threads);
@@ -154,11 +163,24 @@ impl Team {
     /// # Errors
     /// If a result is wrong or a thread died.
     pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, TeamError> {
+        self.run(shares, ahead, true)
+    }
+
+    /// Runs a trial right after another one, on cores that are as that left them: nothing
+    /// ahead, and no reading of their clocks, so that next to nothing lies between the two.
+    ///
+    /// # Errors
+    /// As [`Team::trial`].
+    pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, TeamError> {
+        self.run(shares, 0, false)
+    }
+
+    fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<TeamTrial, TeamError> {
         let started = Timestamp::now();
         self.together.working.store(shares.len().min(self.members.len()), Ordering::Relaxed);
         self.together.done.store(false, Ordering::Relaxed);
         for (i, m) in self.members.iter().enumerate() {
-            let order = Order { ahead, iterations: shares.get(i).copied() };
+            let order = Order { ahead, iterations: shares.get(i).copied(), clock };
             m.orders.send(order).map_err(|_| TeamError::Died)?;
         }
         let parts: Vec<_> =
@@ -174,6 +196,7 @@ impl Team {
         Ok(TeamTrial {
             started,
             seconds: last - first,
+            from: first,
             counted: parts.iter().map(|p| p.counted).sum(),
             background: parts.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(&parts, &system),
@@ -208,8 +231,9 @@ impl Team {
             minor_faults: parts.iter().map(|p| p.counters.minor_faults).sum(),
             major_faults: parts.iter().map(|p| p.counters.major_faults).sum(),
             swapped_pages: system.swapped_pages,
-            huge_pages: None,
-            misplaced_pages: None,
+            temperature_c: system.temperature_c,
+            thermal_throttles: system.thermal_throttles,
+            ..Conditions::default()
         }
     }
 }
@@ -276,7 +300,7 @@ fn one_trial(
     }
     // The counters of the system must not see what another thread still does ahead.
     together.start.wait();
-    let before = LoadClock::read(load);
+    let before = if order.clock { LoadClock::read(load) } else { None };
     let system_before = system();
     let devices = || leads.then(|| DeviceCounters::read(&together.devices)).flatten();
     let devices_before = devices();
@@ -295,7 +319,7 @@ fn one_trial(
     // Where threads share a CPU, those that are done sleep until all are.
     together.finish.wait();
     let devices_after = devices();
-    let after = LoadClock::read(load);
+    let after = if order.clock { LoadClock::read(load) } else { None };
     let later = ThreadCounters::after();
     let system_after = system();
     let around = before.zip(after).map(|(before, after)| [before, after]);

@@ -1,11 +1,12 @@
 //! What the system and the block devices did while another program ran.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use proofmark_model::{Conditions, DeviceTraffic};
 
 use crate::conditions::{Sources, SystemCounters};
 use crate::device::DeviceCounters;
+use crate::thermal::Sensors;
 
 /// Counters that were read before a program was started.
 #[derive(Debug)]
@@ -20,7 +21,8 @@ impl Watch {
     /// Reads the counters of these CPUs, the cgroups with these cpu.stat files, and these
     /// block devices, by the names of /proc/diskstats.
     pub fn begin(cpus: &[u32], cpu_stat: &[PathBuf], devices: &[String]) -> Self {
-        let sources = Sources { cpu_stat: cpu_stat.to_vec(), cpus: cpus.to_vec() };
+        let sensors = Sensors::find(Path::new("/"), cpus);
+        let sources = Sources { cpu_stat: cpu_stat.to_vec(), cpus: cpus.to_vec(), sensors };
         let system = SystemCounters::read(&sources);
         let device = DeviceCounters::read(devices);
         Self { sources, devices: devices.to_vec(), system, device }
@@ -36,6 +38,8 @@ impl Watch {
             steal_s: system.steal_s,
             throttled_s: system.most_throttled_s(),
             swapped_pages: system.swapped_pages,
+            temperature_c: system.temperature_c,
+            thermal_throttles: system.thermal_throttles,
             ..Conditions::default()
         };
         (conditions, traffic)

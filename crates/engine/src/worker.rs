@@ -12,7 +12,10 @@ use proofmark_model::{Conditions, Point};
 use crate::kernel::{Amount, Kernel, Setup};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Sample};
-use crate::team::{Team, TeamError, Watched};
+use crate::team::{Team, TeamError, TeamTrial, Watched};
+use span::Slices;
+
+mod span;
 
 /// Finds a kernel by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Kernel>;
@@ -71,6 +74,8 @@ struct Work {
     filling: u64,
     /// Times of the single operations of all trials so far.
     latencies: Latencies,
+    /// What is known of the slices so far, where samples are taken over time.
+    slices: Slices,
 }
 
 /// A warm-up trial is this part of a trial.
@@ -94,13 +99,18 @@ impl Work {
         let team = Team::start(&setup, count, &setup.cpus(&job.cpus), watched)?;
         let workers = setup.workers(threads).min(threads);
         let latencies = Latencies::default();
-        Ok(Self { setup, team, workers, trial_s: job.trial_s, filling: 0, latencies })
+        let trial_s = job.trial_s;
+        let slices = Slices::default();
+        Ok(Self { setup, team, workers, trial_s, filling: 0, latencies, slices })
     }
 
     /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
     /// of it to warm up, nor some ahead of a trial.
     fn take(&mut self, request: Request) -> Result<Reply, TeamError> {
         let amount = self.setup.amount();
+        if let Request::Span { slice_us, span_us } = request {
+            return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
+        }
         if amount == Amount::Whole {
             return self.sample(&self.each(1), 0);
         }
@@ -108,7 +118,7 @@ impl Work {
             self.calibrate()?;
         }
         match (request, amount) {
-            (Request::Warm, _) => self.warm(),
+            (Request::Warm | Request::Span { .. }, _) => self.warm(),
             (Request::Trial, Amount::Total(total)) => {
                 self.sample(&shares(total, self.workers), self.ahead())
             }
@@ -142,6 +152,11 @@ impl Work {
     fn sample(&mut self, shares: &[u64], ahead: u64) -> Result<Reply, TeamError> {
         self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
         let trial = self.team.trial(shares, ahead)?;
+        self.told(trial, shares).map(|sample| Reply::Sample(Box::new(sample)))
+    }
+
+    /// What a trial of these shares tells, by the kernel's account too.
+    fn told(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Sample, TeamError> {
         let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
@@ -153,7 +168,7 @@ impl Work {
         let placement = self.setup.placement();
         let unit = self.setup.work_per_iteration();
         let iterations = iterations as f64;
-        Ok(Reply::Sample(Box::new(Sample {
+        Ok(Sample {
             started: trial.started,
             seconds: trial.seconds,
             claimed: iterations * unit,
@@ -170,7 +185,7 @@ impl Work {
             network,
             solution: self.setup.solution(),
             latency: self.latencies.summary(),
-        })))
+        })
     }
 
     /// Iterations of each thread right before a trial.

@@ -9,6 +9,7 @@
 mod capacity;
 pub mod ceilings;
 pub mod checks;
+pub mod compare;
 mod disk;
 mod limiter;
 mod memory;
@@ -18,6 +19,7 @@ mod network;
 #[cfg(test)]
 mod property;
 mod references;
+mod series;
 mod statistics;
 #[cfg(test)]
 mod testing;
@@ -82,6 +84,7 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
     m.efficiency = None;
     m.limiter = None;
     m.findings.retain(|f| checks::find(&f.check).is_none());
+    m.series = series::analysed(&m);
 
     match ceilings::derive(ctx, &m) {
         Ok(ceiling) => m.ceiling = Some(ceiling),

@@ -49,6 +49,7 @@ pub(crate) fn stand_in(m: &Measurement, r: &Reference) -> Measurement {
         ceiling: m.ceiling.clone(),
         efficiency: None,
         limiter: None,
+        series: None,
         references: Vec::new(),
         findings: r.findings.clone(),
         verdict: r.verdict,

@@ -1,18 +1,7 @@
 //! Small robust statistics that the checks need. The summary of a measurement is
 //! the engine's; these look at the trials once more, for order and shape.
 
-/// Median of the finite values; `None` without one.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    let lower = *sorted.get(sorted.len() / 2 - 1)?;
-    // Halved before the sum, so that it cannot overflow.
-    Some(lower / 2.0 + upper / 2.0)
-}
+pub use proofmark_model::{median, median_interval};
 
 /// The Theil-Sen slope per step: the median slope over all pairs of values
 /// (Sen, 1968). One wild value cannot turn it. `None` for fewer than two values.
@@ -60,6 +49,16 @@ mod tests {
         assert_eq!(median(&[f64::NAN, 7.0]), Some(7.0));
         assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn intervals_of_the_median() {
+        let upto = |n: u32| median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
+        assert_eq!([upto(0), upto(5)], [None, None]);
+        assert_eq!(upto(6), Some([1.0, 6.0]));
+        assert_eq!(upto(30), Some([10.0, 21.0]), "as tables have it");
+        let [low, high] = upto(4096).unwrap();
+        assert!((low - 1986.0).abs() <= 1.0 && low + high == 4097.0, "{low} {high}");
     }
 
     #[test]

@@ -134,6 +134,8 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
             swapped_pages: Some(0),
             huge_pages: None,
             misplaced_pages: None,
+            temperature_c: None,
+            thermal_throttles: None,
         },
         device: None,
         file: None,

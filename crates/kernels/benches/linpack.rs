@@ -35,8 +35,9 @@ mod problem;
 
 use std::time::Duration;
 
-use proofmark_engine::{pin, summarise, usable_cpus};
+use proofmark_engine::{pin, usable_cpus};
 use proofmark_kernels::find;
+use proofmark_model::summarise;
 
 use library::{KINDS, Library};
 use ours::Team;

@@ -8,7 +8,9 @@
 //! 0, NaN or -1.
 
 mod ceiling;
+mod comparison;
 mod finding;
+mod history;
 mod host;
 mod kernel;
 mod limit;
@@ -19,14 +21,21 @@ mod params;
 mod plan;
 mod probe;
 mod run;
+mod series;
 mod solution;
+mod statistics;
 mod storage;
 mod strangers;
 mod time;
 mod units;
 
 pub use ceiling::{Ceiling, Input, Provenance};
+pub use comparison::{
+    COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference,
+    Number, Side, comparison_schema,
+};
 pub use finding::{Finding, Severity, Verdict};
+pub use history::{PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
@@ -43,16 +52,18 @@ pub use network::{
     TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
-pub use plan::{Plan, PlannedReference, Policy};
+pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
+pub use statistics::{median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use strangers::clean;
 pub use time::Timestamp;
 pub use units::{
-    ParseError, Quantity, format_count, format_quantity, format_seconds, format_size,
-    parse_duration, parse_rate, parse_size,
+    ParseError, Quantity, format_count, format_factor, format_quantity, format_seconds,
+    format_size, parse_duration, parse_rate, parse_size,
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, NetworkTraffic, Params, Point,
-    Severity, Solution, Subsystem, Timestamp, Unit, Verdict,
+    Series, Severity, Solution, Subsystem, Timestamp, Unit, Verdict,
 };
 
 /// One timed repetition.
@@ -81,6 +81,10 @@ pub struct Conditions {
     pub huge_pages: Option<f64>,
     /// Share of the kernel's memory that lies on another NUMA node than it should, 0 to 1.
     pub misplaced_pages: Option<f64>,
+    /// Hottest reading of the CPU's thermal sensors right after the trial, in degrees Celsius.
+    pub temperature_c: Option<f64>,
+    /// Times that the trial's cores were throttled because they were hot.
+    pub thermal_throttles: Option<u64>,
 }
 
 /// Statistics over the trials.
@@ -258,6 +262,9 @@ pub struct Measurement {
     pub efficiency: Option<f64>,
     /// What held it down.
     pub limiter: Option<Limiter>,
+    /// What became of it over time; only where that was asked for. The trials are its samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
     /// Trusted tools side by side.
     pub references: Vec<Reference>,
     /// What the checks found.
@@ -321,6 +328,7 @@ impl Measurement {
             ceiling: None,
             efficiency: None,
             limiter: None,
+            series: None,
             references: Vec::new(),
             findings: Vec::new(),
             verdict: Verdict::Valid,

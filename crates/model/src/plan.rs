@@ -21,6 +21,9 @@ pub struct Policy {
     pub min_trials: u32,
     /// Greatest number of trials. Equal to `min_trials` where the number is fixed.
     pub max_trials: u32,
+    /// A fixed number of trials for kernels that have one of their own, by id.
+    #[serde(default)]
+    pub trials_of: BTreeMap<String, u32>,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
     /// The same for kernels that have one of their own, by id.
@@ -42,6 +45,7 @@ impl Default for Policy {
             target_of: BTreeMap::new(),
             min_trials: 8,
             max_trials: 30,
+            trials_of: BTreeMap::new(),
             trial_s: 0.1,
             trial_s_of: BTreeMap::new(),
             point_s: None,
@@ -56,6 +60,12 @@ impl Policy {
         self.target_of.get(&subsystem).copied().unwrap_or(self.target)
     }
 
+    /// Least and greatest number of trials of this kernel; equal where the number is fixed.
+    pub fn trials_for(&self, kernel: &str) -> (u32, u32) {
+        let fixed = self.trials_of.get(kernel).map(|n| (*n, *n));
+        fixed.unwrap_or((self.min_trials, self.max_trials))
+    }
+
     /// Least duration of a trial of this kernel, in seconds.
     pub fn trial_s_for(&self, kernel: &str) -> f64 {
         self.trial_s_of.get(kernel).copied().unwrap_or(self.trial_s)
@@ -64,7 +74,7 @@ impl Policy {
     /// Timed seconds after which a point of this kernel takes no more trials: never less
     /// than the least number of them takes that last as long as the policy asks.
     pub fn point_s_for(&self, kernel: &str) -> Option<f64> {
-        let least = self.trial_s_for(kernel) * f64::from(self.min_trials);
+        let least = self.trial_s_for(kernel) * f64::from(self.trials_for(kernel).0);
         self.point_s.map(|s| s.max(least))
     }
 }
@@ -81,6 +91,27 @@ pub struct Plan {
     /// Tools that run beside points, by name.
     #[serde(default)]
     pub references: BTreeMap<String, Vec<PlannedReference>>,
+    /// Points that are sampled over time instead of measured in trials.
+    #[serde(default)]
+    pub series: Vec<PlannedSeries>,
+}
+
+impl Plan {
+    /// How a point is sampled over time, where it is, by its place in `points`.
+    pub fn series_of(&self, point: usize) -> Option<&PlannedSeries> {
+        self.series.iter().find(|s| s.point == point)
+    }
+}
+
+/// A point that is sampled over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedSeries {
+    /// Place of the point in the plan's `points`.
+    pub point: usize,
+    /// How long, in seconds.
+    pub for_s: f64,
+    /// Seconds from the start of one sample to that of the next.
+    pub every_s: f64,
 }
 
 /// A tool beside a point.

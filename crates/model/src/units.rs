@@ -219,6 +219,19 @@ pub fn format_count(count: u64) -> String {
     out
 }
 
+/// A factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.
+pub fn format_factor(factor: f64) -> String {
+    match factor.abs() {
+        r if !r.is_finite() => "-".to_owned(),
+        r if !(0.000_995..9999.5).contains(&r) => format!("{factor:.2e}"),
+        r if r >= 99.95 => format!("{factor:.0}"),
+        r if r >= 9.995 => format!("{factor:.1}"),
+        r if r >= 0.995 => format!("{factor:.2}"),
+        r if r >= 0.0995 => format!("{factor:.3}"),
+        _ => format!("{factor:.4}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -33,6 +33,17 @@ pub struct Task<'a> {
     pub port: u16,
 }
 
+impl Task<'_> {
+    /// A knob that is a number of more than zero.
+    ///
+    /// # Errors
+    /// If it is none: `n is not set`.
+    pub(crate) fn number(&self, knob: &str) -> Result<u64, String> {
+        let number = self.params.int(knob).filter(|n| *n > 0);
+        number.ok_or_else(|| format!("{knob} is not set"))
+    }
+}
+
 /// What is run, in a folder of its own, on the task's CPUs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Invocation {
@@ -98,6 +109,22 @@ pub struct Installed {
     pub version: String,
 }
 
+impl Installed {
+    /// The first of these programs that is here, which tells its version with this argument.
+    pub(crate) fn on_path(programs: &[&str], argument: &str) -> Option<Self> {
+        let program = on_path(programs)?;
+        Some(Self { version: version(&program, argument), program })
+    }
+
+    /// A program that tells no version.
+    pub(crate) fn of_no_version(program: PathBuf) -> Self {
+        Self { program, version: NO_VERSION.to_owned() }
+    }
+}
+
+/// The word of why there is no version.
+const NO_VERSION: &str = "version not told";
+
 /// A tool that can be run beside our points.
 pub trait Beside: Sync {
     /// Finds it on this machine; runs nothing that lasts.
@@ -144,12 +171,19 @@ pub trait Beside: Sync {
     }
 }
 
-/// The first of these programs that is on the `PATH` or in one of these folders.
-pub(crate) fn on_path(programs: &[&str], folders: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+/// The folders of the `PATH`.
+pub(crate) fn path() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+}
+
+/// The first of these programs that is on the `PATH`, or where the system's own are.
+pub(crate) fn on_path(programs: &[&str]) -> Option<PathBuf> {
     let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    let folders: Vec<PathBuf> =
-        std::env::split_paths(&path).chain(folders.iter().map(PathBuf::from)).chain(sbin).collect();
+    first(programs, &[path(), sbin.to_vec()].concat())
+}
+
+/// The first of these programs that is in one of these folders.
+fn first(programs: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
     let candidates = programs.iter().flat_map(|p| folders.iter().map(move |f| f.join(p)));
     candidates.into_iter().find(|file| is_program(file))
 }
@@ -162,9 +196,9 @@ fn is_program(file: &Path) -> bool {
 
 /// What a program says of its version with this argument: the first word of its output with a
 /// digit and a point in it, such as `3.33` of `fio-3.33`.
-pub(crate) fn version(program: &Path, argument: &str) -> String {
+fn version(program: &Path, argument: &str) -> String {
     let told = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.words].concat());
-    version_in(&told.unwrap_or_default()).unwrap_or_else(|| "version not told".to_owned())
+    version_in(&told.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
 }
 
 /// The first word with a digit and a point in it, less what stands before the digit.
@@ -325,10 +359,11 @@ mod tests {
 
     #[test]
     fn a_program_is_a_file_that_may_be_run() {
-        let sh = on_path(&["no-such-program", "sh"], &["/bin"]).unwrap();
+        let of = |programs: &[&str], folder: &str| first(programs, &["/".into(), folder.into()]);
+        let sh = of(&["no-such-program", "sh"], "/bin").unwrap();
         assert!(sh.ends_with("sh"));
-        assert_eq!(on_path(&["no-such-program", "proc"], &["/", "/bin"]), None, "a folder is none");
-        assert_eq!(on_path(&["passwd"], &["/etc"]).filter(|p| p.starts_with("/etc")), None);
+        assert_eq!(of(&["no-such-program", "proc"], "/bin"), None, "a folder is none");
+        assert_eq!(of(&["passwd"], "/etc"), None);
         assert!(version(&sh, "--no-such-option-at-all").len() > 3);
     }
 }

@@ -4,6 +4,7 @@
 //! named `made-` were written after published ones.
 
 mod beside;
+mod dense;
 mod disk;
 mod figure;
 mod fio;
@@ -22,13 +23,14 @@ mod place;
 mod rated;
 mod sockperf;
 mod stream;
+mod sweep;
 mod sysbench;
 #[cfg(test)]
 mod testing;
 mod text;
 
 pub use beside::{Beside, Installed, Invocation, Ready, Task};
-pub(crate) use beside::{ask, on_path, version};
+pub(crate) use beside::{ask, on_path, path};
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;

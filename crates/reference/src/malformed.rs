@@ -16,6 +16,11 @@ impl Malformed {
         Self { line, what: what.into() }
     }
 
+    /// At that line, of a text from outside, which is quoted: `"x" is not a number`.
+    pub(crate) fn quoting(line: usize, text: &str, what: &str) -> Self {
+        Self::at(line, format!("{:?} {what}", Self::excerpt(text)))
+    }
+
     /// The first characters of a text from outside, made printable, for a message.
     pub fn excerpt(text: &str) -> String {
         const MOST: usize = 40;

@@ -84,18 +84,12 @@ fn glibc(told: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// A task of these knobs on two CPUs, for the tests of memory tools: 0.2 s at 20 GB/s.
-#[cfg(test)]
-pub(crate) fn task<'a>(kernel: &'a str, params: &'a proofmark_model::Params) -> Task<'a> {
-    let file = Path::new("/");
-    Task { kernel, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
-}
-
 #[cfg(test)]
 mod tests {
     use proofmark_model::Params;
 
     use super::*;
+    use crate::testing::task;
 
     #[test]
     fn memory_lies_in_the_tasks_pages_or_the_tool_is_refused() {

@@ -1,8 +1,11 @@
 //! What the tests of all tools share.
 
+use std::path::Path;
+
+use proofmark_model::Params;
 use proptest::prelude::*;
 
-use crate::{Figure, Output, Tool};
+use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
 
 /// Captured outputs by name, of the folder `captured` beside the file that asks for them.
 macro_rules! texts {
@@ -15,6 +18,37 @@ pub(crate) use texts;
 
 /// Captured outputs by name.
 pub(crate) type Texts = &'static [(&'static str, &'static str)];
+
+/// Captured outputs, each a constant, and all of them.
+macro_rules! outputs {
+    ($($name:ident $file:literal)*) => {
+        $(const $name: &str = include_str!(concat!("captured/", $file));)*
+        const ALL: [&str; [$($file),*].len()] = [$($name),*];
+    };
+}
+pub(crate) use outputs;
+
+/// These of the helpers below, for one tool and its captured outputs.
+macro_rules! helpers {
+    ($tool:ident: $($helper:ident)*; $($texts:ident)*) => {
+        $crate::testing::helpers!($tool: $($helper)*);
+        fn text(name: &str) -> &'static str {
+            $crate::testing::text(&[$($texts),*], name)
+        }
+    };
+    ($tool:ident: $($helper:ident)*) => { $($crate::testing::helpers!($tool $helper);)* };
+    ($tool:ident only) => {
+        fn only(text: &str) -> $crate::Figure {
+            $crate::testing::only(&$tool, text)
+        }
+    };
+    ($tool:ident refused) => {
+        fn refused(text: &str) -> $crate::Malformed {
+            $crate::testing::refused(&$tool, text)
+        }
+    };
+}
+pub(crate) use helpers;
 
 /// The output of that name.
 pub(crate) fn text(all: &[Texts], name: &str) -> &'static str {
@@ -30,13 +64,13 @@ pub(crate) fn only(tool: &dyn Tool, text: &str) -> Figure {
 }
 
 /// Why an output is not read.
-pub(crate) fn refused(tool: &dyn Tool, text: &str) -> String {
-    tool.parse(text).unwrap_err().to_string()
+pub(crate) fn refused(tool: &dyn Tool, text: &str) -> Malformed {
+    tool.parse(text).unwrap_err()
 }
 
 /// Whether two values differ by rounding alone.
 pub(crate) fn near(value: f64, expected: f64) -> bool {
-    (value / expected - 1.0).abs() < 1e-9
+    (value - expected).abs() <= 1e-12 * expected.abs()
 }
 
 /// Holds what every captured output must: it is recognised as this tool's and nobody else's,
@@ -57,8 +91,14 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
     output
 }
 
+/// What captured outputs hold, by their names.
+pub(crate) fn all_told(tool: &dyn Tool, texts: Texts) -> String {
+    let one = |(name, text): &(&str, &str)| format!("{name}: {}", told(&captured(tool, text)));
+    texts.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
 /// Some change of a text: cut off, a piece taken out, doubled or replaced, at any place.
-pub(crate) fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
+fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
     let bytes = text.as_bytes().to_vec();
     let len = bytes.len();
     (0..=len, 0..64_usize, prop::collection::vec(any::<u8>(), 0..8), 0..4_u8).prop_map(
@@ -82,9 +122,16 @@ pub(crate) fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
     )
 }
 
+/// Holds that each of these outputs may be damaged in any way.
+pub(crate) fn survives_damage(tool: &dyn Tool, texts: impl IntoIterator<Item = &'static str>) {
+    for text in texts {
+        proptest!(|(text in damaged(text))| survives(tool, &text));
+    }
+}
+
 /// Holds that a damaged output is read or refused, never more than that, and that what is
 /// read has finite values.
-pub(crate) fn survives(tool: &dyn Tool, text: &str) {
+fn survives(tool: &dyn Tool, text: &str) {
     let _ = tool.recognises(text);
     if let Ok(output) = tool.parse(text) {
         for t in output.figures.iter().flat_map(|f| &f.trials) {
@@ -94,7 +141,7 @@ pub(crate) fn survives(tool: &dyn Tool, text: &str) {
 }
 
 /// What an output holds, in a few lines, for the tests of what was captured.
-pub(crate) fn told(output: &Output) -> String {
+fn told(output: &Output) -> String {
     let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
     for f in &output.figures {
         told +=
@@ -111,4 +158,21 @@ pub(crate) fn told(output: &Output) -> String {
         }
     }
     told
+}
+
+/// A task of these knobs on two CPUs: 0.2 s at 20 GB/s.
+pub(crate) fn task<'a>(kernel: &'a str, params: &'a Params) -> Task<'a> {
+    let file = Path::new("/");
+    Task { kernel, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
+}
+
+/// The knobs of a point of dense matrices.
+pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
+    Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa)
+}
+
+/// How a tool of that version, at `/usr/bin/tool`, does a task.
+pub(crate) fn asked(tool: &dyn Beside, version: &str, task: &Task) -> Result<Invocation, String> {
+    let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
+    tool.invocation(&installed, task)
 }

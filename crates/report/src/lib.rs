@@ -8,10 +8,16 @@
 //! Everything in a run file may have been written by a stranger. The view drops
 //! control characters; each format escapes what is left in its own way.
 
+pub mod comparison;
 pub mod csv;
+pub mod history;
 pub mod html;
 pub mod json;
+pub mod jsonl;
+pub mod junit;
 pub mod markdown;
+pub mod openmetrics;
+pub mod spark;
 pub mod terminal;
 pub mod view;
 
@@ -49,6 +55,12 @@ pub enum RenderError {
     /// A CSV record could not be written.
     #[error("the CSV table cannot be made: {0}")]
     Csv(String),
+    /// A metric could not be written.
+    #[error("the metrics cannot be written: {0}")]
+    Metrics(#[from] std::fmt::Error),
+    /// The XML could not be written.
+    #[error("the JUnit XML cannot be written: {0}")]
+    Xml(#[from] quick_junit::SerializeError),
     /// The run does not fit into JSON.
     #[error("the run cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -74,8 +86,16 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order of `--help`.
-pub const ALL: &[&dyn Format] =
-    &[&terminal::Terminal, &html::Html, &markdown::Markdown, &csv::Csv, &json::Json];
+pub const ALL: &[&dyn Format] = &[
+    &terminal::Terminal,
+    &html::Html,
+    &markdown::Markdown,
+    &csv::Csv,
+    &json::Json,
+    &jsonl::Jsonl,
+    &openmetrics::OpenMetrics,
+    &junit::Junit,
+];
 
 /// The format of that id.
 pub fn find(id: &str) -> Option<&'static dyn Format> {

@@ -2,12 +2,23 @@
 
 mod fixture;
 
-use proofmark_model::{Param, Unit, Verdict};
+use proofmark_model::{Param, Run, Unit, Verdict};
 use proofmark_report::{ALL, Options, terminal};
 use proptest::prelude::*;
 
+/// Without most of what is like the rest.
+fn short(mut run: Run) -> Run {
+    let mut at = 0;
+    run.measurements.retain(|m| {
+        at += 1;
+        m.series.is_some() || at % 4 == 0
+    });
+    run.measurements.iter_mut().for_each(|m| m.trials.truncate(20));
+    run
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn no_format_panics(
@@ -17,6 +28,7 @@ proptest! {
         sets in prop::collection::vec(any::<u64>(), 1..5),
         width in 0_usize..200,
         color in any::<bool>(),
+        format in 0..ALL.len(),
         unit in prop::sample::select(vec![Unit::Hertz, Unit::Second, Unit::BytePerSecond, Unit::BitPerSecond]),
     ) {
         let (memory, disk, network) = (sets.len() == 4, sets.len() == 3, sets.len() == 2);
@@ -27,6 +39,7 @@ proptest! {
             2 => fixture::network(),
             _ if linpack => fixture::linpack(),
             _ if threads % 3 == 0 => fixture::run(),
+            _ if threads % 3 == 1 => short(fixture::published()),
             _ => fixture::beside(),
         };
         let mut run = fixture::hostile_of(run, &text);
@@ -101,6 +114,15 @@ proptest! {
             if let Some(s) = &mut m.summary {
                 (s.median, s.mean, s.sd, s.ci95) = (value(), value(), Some(value()), Some([value(), value()]));
             }
+            if let Some(s) = &mut m.series {
+                (s.for_s, s.every_s, s.merged) = (value(), value(), threads);
+                for l in &mut s.levels {
+                    (l.from_s, l.until_s, l.median) = (value(), value(), value());
+                    l.ci95 = Some([value(), value()]);
+                }
+                s.changes.iter_mut().for_each(|c| (c.at_s, c.ratio) = (value(), value()));
+                s.trend.iter_mut().for_each(|t| (t.start, t.slope) = (value(), value()));
+            }
             if let Some(c) = &mut m.ceiling {
                 (c.value, c.uncertainty) = (value(), value());
             }
@@ -108,11 +130,11 @@ proptest! {
         run.plan.policy.trial_s = values[0];
         run.plan.policy.target = values[0];
         let options = Options { width, color };
-        for format in ALL {
-            let out = format.render(&run, &options);
-            // JSON refuses what it could not read back; the others always tell.
-            prop_assert!(out.is_ok() || format.id() == "json", "{}: {:?}", format.id(), out);
-        }
+        let format = ALL[format];
+        let out = format.render(&run, &options);
+        // JSON refuses what it could not read back; the others always tell.
+        prop_assert!(out.is_ok() || format.id() == "json", "{}: {:?}", format.id(), out);
+        terminal::brief(&run, &options);
         terminal::host(&run.host, &options);
     }
 }

@@ -44,7 +44,7 @@ fn an_empty_run_says_that_nothing_was_measured() {
     let run = fixture::empty();
     for (format, text) in all(&run) {
         assert!(text.ends_with('\n'), "{format}");
-        if !["csv", "json"].contains(&format) {
+        if ["terminal", "html", "markdown"].contains(&format) {
             assert!(text.contains("Nothing was measured"), "{format}");
         }
     }
@@ -84,6 +84,9 @@ fn extreme_values_are_told_without_nan() {
         run.measurements.extend(fixture::disk().measurements);
         run.measurements.extend(fixture::network().measurements);
         run.measurements.extend(fixture::linpack().measurements);
+        let mut endured = fixture::endured().measurements;
+        endured[0].trials.truncate(30);
+        run.measurements.extend(endured);
         run.kernels.extend(fixture::linpack().kernels);
         run.kernels.extend(fixture::disk().kernels);
         run.kernels.extend(fixture::network().kernels);
@@ -107,6 +110,10 @@ fn extreme_values_are_told_without_nan() {
             if let Some(c) = &mut m.ceiling {
                 c.value = value;
             }
+            if let Some(s) = &mut m.series {
+                s.levels.iter_mut().for_each(|l| (l.median, l.until_s) = (value, value));
+                s.trend.iter_mut().for_each(|t| (t.start, t.slope) = (value, value));
+            }
         }
         for (format, text) in all(&run) {
             let text = text.split("<script>").next().unwrap();
@@ -121,8 +128,15 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    let others = [fixture::memory(), fixture::disk(), fixture::network(), fixture::linpack()]
-        .map(|r| fixture::hostile_of(r, HOSTILE));
+    let others = [
+        fixture::memory(),
+        fixture::disk(),
+        fixture::network(),
+        fixture::linpack(),
+        fixture::published(),
+        fixture::endured(),
+    ]
+    .map(|r| fixture::hostile_of(r, HOSTILE));
     for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
         opens_no_tag(&run);
     }
@@ -152,6 +166,7 @@ fn hostile_text_moves_no_terminal() {
     hostile_moves_nothing(&fixture::hostile(HOSTILE));
     hostile_moves_nothing(&fixture::hostile_of(fixture::disk(), HOSTILE));
     hostile_moves_nothing(&fixture::hostile_of(fixture::network(), HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::endured(), HOSTILE));
 }
 
 fn hostile_moves_nothing(run: &Run) {
@@ -187,7 +202,12 @@ fn the_terminal_keeps_to_its_width() {
     let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
     let network = [fixture::network(), fixture::hostile_of(fixture::network(), HOSTILE)];
     let linpack = [fixture::linpack(), fixture::one_solve()];
-    for run in runs.into_iter().chain([hostile]).chain(disk).chain(network).chain(linpack) {
+    let published = [fixture::published(), fixture::hostile_of(fixture::published(), HOSTILE)];
+    let endured = [fixture::endured(), fixture::hostile_of(fixture::endured(), HOSTILE)];
+    let more = published.into_iter().chain(endured);
+    for run in
+        runs.into_iter().chain([hostile]).chain(disk).chain(network).chain(linpack).chain(more)
+    {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();

@@ -5,6 +5,7 @@
 mod fixture;
 
 use proofmark_model::Run;
+use proofmark_report::view::View;
 use proofmark_report::{Options, find};
 
 fn page(run: &Run) -> String {
@@ -35,9 +36,13 @@ fn the_figures_come_first_and_with_their_worth() {
     let order = [
         "<h1>",
         "class=\"trust",
-        "class=\"cards\"",
+        "class=\"answers\"",
+        "class=\"conclusions\"",
         "<nav",
+        "id=\"part-cpu\"",
+        "class=\"cards\"",
         "<figure>",
+        "id=\"k1\"",
         "id=\"findings\"",
         "id=\"machine\"",
         "id=\"ceilings\"",
@@ -47,7 +52,13 @@ fn the_figures_come_first_and_with_their_worth() {
     let places: Vec<usize> =
         order.iter().map(|o| page.find(o).unwrap_or_else(|| panic!("{o}"))).collect();
     assert!(places.is_sorted(), "{places:?}");
-    let cards = between(&page, "<article", "</article>");
+    let answers = between(&page, "<article>", "</article>");
+    assert!((1..=3).contains(&answers.len()), "one subsystem: {answers:?}");
+    let flops = answers.iter().find(|a| a.contains("Floating-point peak")).unwrap();
+    for said in ["393.6", "GFLOP/s", "± 0.4 %", "96.2 %", "execution ports", "✓ valid"] {
+        assert!(flops.contains(said), "{said} in {flops}");
+    }
+    let cards = between(&page, "<article class=\"card", "</article>");
     assert_eq!(cards.len(), 5);
     let flops = cards[1];
     for said in [
@@ -75,9 +86,10 @@ fn tags_are_closed_and_ids_are_unique() {
     let network = [fixture::network(), fixture::hostile_of(fixture::network(), "<i>'\"&")];
     let linpack = [fixture::linpack(), fixture::hostile_of(fixture::linpack(), "<i>'\"&")];
     let beside = [fixture::beside(), fixture::hostile_of(fixture::beside(), "<i>'\"&")];
-    for run in
-        runs.into_iter().chain(beside).chain(memory).chain(disk).chain(network).chain(linpack)
-    {
+    let published = [fixture::published(), fixture::hostile_of(fixture::published(), "<i>'\"&")];
+    let over_time = [fixture::endured(), fixture::hostile_of(fixture::endured(), "<i>'\"&")];
+    let pairs = [beside, memory, disk, network, linpack, published, over_time];
+    for run in runs.into_iter().chain(pairs.into_iter().flatten()) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -95,6 +107,73 @@ fn tags_are_closed_and_ids_are_unique() {
         for target in between(&page, "href=\"#", "\"") {
             assert!(ids.contains(&target), "{target}");
         }
+    }
+}
+
+#[test]
+fn the_contents_lead_to_each_subsystem_and_its_kernels() {
+    let run = fixture::published();
+    let page = page(&run);
+    let side = between(&page, "<div class=\"side\">", "</div>")[0];
+    let top = between(&page, "<details class=\"top\">", "</details>")[0];
+    assert_eq!(between(side, "href=\"", "\""), between(top, "href=\"", "\""));
+    let view = View::of(&run);
+    let kernels: Vec<&str> = view.kernels.iter().map(|k| k.id.as_str()).collect();
+    let parts = between(side, "href=\"#part-", "\"");
+    for part in &parts {
+        let from = side.split(&format!("#part-{part}\"")).nth(1).unwrap();
+        let nested = from.split("</ul>").next().unwrap().matches("<li><a href=\"#k").count();
+        let of_part = kernels.iter().filter(|k| k.starts_with(&format!("{part}."))).count();
+        assert_eq!(nested, of_part, "{part}");
+    }
+    assert!(parts.len() >= 2 && parts.len() <= 4, "{parts:?}");
+    assert_eq!(page.matches("<section class=\"kernel\"").count(), kernels.len());
+}
+
+#[test]
+fn conclusions_and_overviews_stand_in_their_parts() {
+    let run = fixture::published();
+    let (page, view) = (page(&run), View::of(&run));
+    let conclusions = between(&page, "<div class=\"conclusions\">", "</section>")[0];
+    let claims: usize = view.conclusions.iter().map(|c| c.claims.len()).sum();
+    assert_eq!(conclusions.matches("<li").count(), claims);
+    assert!(claims > 0 && !view.overviews.is_empty());
+    for overview in &view.overviews {
+        let part = format!("id=\"part-{}\"", overview.subsystem);
+        let part = page.split(&part).nth(1).unwrap();
+        let part = part.split("<section class=\"kernel\"").next().unwrap();
+        let titles = between(part, "<figcaption>", "</figcaption>");
+        assert_eq!(titles.len(), overview.lines.len(), "{}", overview.title);
+        let tables = between(part, "<caption>", "</caption>");
+        assert_eq!(tables.len(), overview.tables.len(), "{}", overview.title);
+    }
+}
+
+#[test]
+fn a_series_is_drawn_with_its_levels_its_changes_and_the_system_below() {
+    let run = fixture::endured();
+    let (page, view) = (page(&run), View::of(&run));
+    let timeline = &view.kernels[0].timelines[0];
+    let figures = between(&page, "<figure>", "</figure>");
+    let chart = figures.iter().find(|f| f.contains("-time-0-t")).unwrap();
+    let told = between(chart, "<title>", "</title>");
+    for change in &timeline.changes {
+        assert!(told.contains(&change.about.as_str()), "{}", change.about);
+        assert!(chart.contains(&format!("\n{}\n</text>", change.label)));
+    }
+    assert_eq!(told.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
+    assert!(timeline.beside.len() >= 3);
+    for beside in &timeline.beside {
+        assert!(chart.contains(&format!("\n{}, ", beside.name)), "{}", beside.name);
+    }
+    for key in ["samples", "95 % interval", "change of level", "trend"] {
+        assert!(chart.contains(key), "{key}");
+    }
+    let chart = page.split("<desc id=\"chart-0-time-0-d\">").nth(1).unwrap();
+    let below = chart.split("</figure>").nth(1).unwrap();
+    let below = below.split("<table").next().unwrap().replace("&#x27;", "'");
+    for sentence in &timeline.sentences {
+        assert!(below.contains(sentence), "{sentence}");
     }
 }
 
@@ -180,7 +259,7 @@ fn solves_have_their_listing_and_the_curve_its_rings() {
     assert_eq!(curve.matches(", saturates here</title>").count(), 3);
     assert!(!titled("Matrix product: rate by n</figcaption>").contains("saturates here"));
     assert_eq!(page.matches("Ring: the smallest n").count(), 1);
-    let details = between(&page, "<details>", "</details>");
+    let details = between(&page, "<details", "</details>");
     let listing = details.iter().find(|d| d.contains("<summary>Every solve")).unwrap();
     assert_eq!(listing.matches("<span class=\"badge invalid\">FAIL</span>").count(), 2);
     assert!(!listing.contains("Exp 1"), "told in the listing");

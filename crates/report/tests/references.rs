@@ -163,10 +163,13 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
     each(&mut asked, "disk.fsync").for_each(|m| {
         m.missing.insert("references.sysbench".into(), "not installed".into());
     });
-    assert_eq!(of(&asked), [1, 1], "it was asked for");
+    assert_eq!(of(&asked), [1, 0], "it was asked for");
+    let named =
+        |run: &Run| View::of(run).lacking.iter().any(|s| s.starts_with("No tool ran beside"));
+    assert!(!named(&run) && named(&asked), "the others are named together");
     let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
     run.plan.references = [("hpl".to_owned(), vec![planned])].into();
-    assert_eq!(of(&run), [1, 1], "it was to run");
+    assert!(of(&run) == [0, 0] && named(&run), "it was to run");
 }
 
 #[test]
@@ -345,4 +348,23 @@ fn every_pair_of_trials_is_in_the_page() {
         let told = render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
         assert_eq!(told, has, "{format}: where the column is");
     }
+}
+
+#[test]
+fn kernels_without_a_tool_and_without_a_reason_are_named_once() {
+    let run = fixture::published();
+    let view = View::of(&run);
+    let silent = "No tool ran beside 21 kernels, and no reason was recorded.";
+    assert!(view.lacking.iter().any(|s| s == silent), "{:?}", view.lacking);
+    assert!(lacking(&run, "cpu.flops").is_empty());
+    let mut some = run.clone();
+    let with = each(&mut some, "cpu.linpack").find(|m| !m.references.is_empty());
+    with.unwrap().references.clear();
+    let told = lacking(&some, "cpu.linpack");
+    assert!(told.iter().any(|s| s.ends_with(": no reason recorded.")), "{told:?}");
+    for format in ["terminal", "markdown", "html"] {
+        let text = render(format, &run).replace('\n', " ");
+        assert_eq!(text.matches("and no reason was recorded.").count(), 1, "{format}");
+    }
+    assert!(View::of(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
 }

@@ -165,3 +165,40 @@ fn host_40() {
     let options = Options { width: 40, color: false };
     insta::assert_snapshot!(terminal::host(&fixture::host(), &options));
 }
+
+fn endured(format: &str, width: usize) -> String {
+    let options = Options { width, color: false };
+    find(format).unwrap().render(&fixture::endured(), &options).unwrap()
+}
+
+#[test]
+fn endured_80() {
+    insta::assert_snapshot!(endured("terminal", 80));
+}
+
+#[test]
+fn endured_40() {
+    insta::assert_snapshot!(endured("terminal", 40));
+}
+
+#[test]
+fn endured_markdown() {
+    insta::assert_snapshot!(endured("markdown", 80));
+}
+
+/// A published experiment, up to the kernels one by one.
+#[test]
+fn published_front() {
+    let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
+    let text = text.unwrap();
+    insta::assert_snapshot!(text.split("\n## Findings").next().unwrap());
+}
+
+/// What it says of several kernels together.
+#[test]
+fn published_overviews() {
+    let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
+    let text = text.unwrap();
+    let from = text.find("## Memory, over several kernels").unwrap();
+    insta::assert_snapshot!(text[from..].split("\n## Roofline").next().unwrap());
+}

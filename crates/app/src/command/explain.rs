@@ -7,13 +7,18 @@ use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, Usage};
-use crate::plan::{FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, unknown};
+use crate::plan::{self, BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, unknown};
+use crate::profile::BUILT_IN;
 use crate::references::FINDINGS as TOOL_FINDINGS;
 use crate::text::print;
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     let id = args.id.as_str();
+    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == id) {
+        print(&explain_profile(name, text))?;
+        return Ok(Outcome::Done);
+    }
     // A check and a rule of the audit may look for the same, and have one name.
     let texts: Vec<String> =
         [proofmark_kernels::find(id).map(|k| explain_kernel(k.spec())), named(words(), id)]
@@ -21,12 +26,30 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
             .flatten()
             .collect();
     if texts.is_empty() {
-        let names = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
-        let names = names.chain(words().map(|(name, _, _)| name));
-        return Err(Usage::error(unknown("id", id, names, "proofmark list kernels")));
+        return Err(Usage::error(unknown("id", id, ids(), "proofmark list kernels")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+/// Every id that can be explained: of kernels, of what else has words, of profiles.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    let kernels = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+    kernels.chain(words().map(|(name, _, _)| name)).chain(BUILT_IN.iter().map(|(name, _)| *name))
+}
+
+/// A profile's own text, which says what it holds, after what it is on this machine; all of it
+/// TOML, so that it can be kept in a file, changed and run.
+fn explain_profile(name: &str, text: &str) -> String {
+    let here = plan::here(name).map_or_else(
+        |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
+        |(points, takes)| format!("# On this machine: {points} points, {takes}.\n"),
+    );
+    format!(
+        "{here}# To see its points: proofmark run --profile {name} --dry-run\n\
+         # To change it: proofmark explain {name} > mine.toml; proofmark run --profile mine.toml\n\n\
+         {text}"
+    )
 }
 
 /// All that have this id.
@@ -49,7 +72,7 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS);
+    let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS).chain(BUDGET_FINDINGS);
     HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 

@@ -42,7 +42,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let run = run_of(by, read, started, args.here);
     let output = Output::create(args.out.as_deref(), &run.plan, Timestamp::now())?;
-    finish(args.json.as_deref(), &run, &output)
+    finish(args.json.as_deref(), &run, &output, None)
 }
 
 fn text_of(file: &Path) -> Result<String> {
@@ -131,7 +131,7 @@ fn measurement(figure: Figure, started: Timestamp) -> Measurement {
         t.started = started;
     }
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-    m.summary = proofmark_engine::summarise(&values);
+    m.summary = proofmark_model::summarise(&values);
     m.latency = figure.latency;
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     if !m.trials.iter().all(proof) {

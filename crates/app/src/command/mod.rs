@@ -1,10 +1,16 @@
 //! One file a command.
 
 pub mod audit;
+pub mod check;
+pub mod compare;
+pub mod completions;
+pub mod endure;
 pub mod explain;
+pub mod history;
 pub mod import;
 pub mod info;
 pub mod list;
+pub mod man;
 pub mod report;
 pub mod run;
 pub mod schema;

@@ -6,7 +6,8 @@ use proofmark_model::{
     format_size,
 };
 
-use super::Planned;
+use super::{Planned, endure};
+use crate::profile::SeriesText;
 
 /// Id, title and meaning of what a plan itself can have to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -45,6 +46,7 @@ impl Gathering<'_> {
         &mut self,
         kernel: &'static dyn Kernel,
         combinations: Vec<Params>,
+        series: Option<SeriesText>,
     ) -> Vec<usize> {
         let mut kept = Vec::new();
         for asked in combinations {
@@ -55,16 +57,26 @@ impl Gathering<'_> {
                 } else if let Some(params) = self.fitted(kernel, params) {
                     self.tell_of_engine(&id, &asked, &params);
                     let point = Point { kernel: id, params };
-                    let points = &mut self.planned.plan.points;
-                    let known = points.iter().position(|p| *p == point);
-                    kept.push(known.unwrap_or(points.len()));
-                    if known.is_none() {
-                        points.push(point);
-                    }
+                    kept.push(self.place(point, series));
                 }
             }
         }
         kept
+    }
+
+    /// The place of a point in the plan, which it gets if it is new. The same point in trials
+    /// and over time is two.
+    fn place(&mut self, point: Point, series: Option<SeriesText>) -> usize {
+        let plan = &mut self.planned.plan;
+        let of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
+        let new = series.map(|s| endure::planned(plan.points.len(), s));
+        let asked = new.as_ref().map(|s| (s.for_s, s.every_s));
+        let known = (0..plan.points.len()).find(|i| plan.points[*i] == point && of(*i) == asked);
+        known.unwrap_or_else(|| {
+            plan.series.extend(new);
+            plan.points.push(point);
+            plan.points.len() - 1
+        })
     }
 
     /// Says so where a point runs with another I/O engine than was asked for.
@@ -257,7 +269,7 @@ mod tests {
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
         let mut gathering = Gathering { host: &host, planned: Planned::of(plan) };
-        gathering.keep(proofmark_kernels::find(id).unwrap(), combinations);
+        gathering.keep(proofmark_kernels::find(id).unwrap(), combinations, None);
         gathering.planned
     }
 

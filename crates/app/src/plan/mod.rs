@@ -1,5 +1,8 @@
 //! From what was typed to the points that are measured.
 
+mod budget;
+mod endure;
+mod estimate;
 mod fit;
 mod references;
 mod values;
@@ -7,22 +10,29 @@ mod values;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use proofmark_engine::{Kernel, LEAST_TRIALS, warm_trials};
+use proofmark_engine::Kernel;
 use proofmark_kernels::{ALL, find};
-use proofmark_model::{Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Subsystem, nearest};
+use proofmark_model::{
+    Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Probe, Subsystem, nearest,
+};
 
-use crate::cli::{RunArgs, Trials};
+use crate::cli::{Cli, Command, RunArgs, Trials};
 use crate::error::Usage;
 use crate::profile::{LONGEST_RUN, Profile};
 use proofmark_reference::Installed;
 
+pub use budget::FINDINGS as BUDGET_FINDINGS;
+use clap::Parser as _;
+pub use endure::endure;
+pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
 pub use references::FINDINGS as REFERENCE_FINDINGS;
 pub use references::{Cpus, NoReference, seconds as tools_s};
 
 use fit::Gathering;
-use references::{Asked, Choice};
+use references::{Asked, Choice, Marked, mark};
 use values::combinations;
+pub use values::{check_value, typed_knob};
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
 /// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
@@ -89,6 +99,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     let mut policy = profile.policy(&subsystems);
     if let Trials::Fixed(n) = args.trials {
         (policy.min_trials, policy.max_trials) = (n, n);
+        policy.trials_of.clear();
         policy.point_s = None; // Who fixes the number waits for it.
     }
     if let Some(budget) = args.budget {
@@ -98,7 +109,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     let plan = Plan { profile: profile.name.clone(), policy, ..Plan::default() };
     let asked = Asked::parse(&args.reference, args.no_reference)?;
     let mut gathering = Gathering { host, planned: Planned::of(plan) };
-    let mut marked = Vec::new();
+    let mut marked = Marked::new();
     for text in &profile.points {
         let kernel = named(&text.kernel)
             .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
@@ -109,8 +120,8 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         if chosen.iter().any(|c| c == &text.kernel) {
             let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
             let combinations = combinations(kernel.spec(), &knobs, &overrides, host)?;
-            let kept = gathering.keep(kernel, combinations);
-            marked.extend(kept.into_iter().filter(|_| text.reference));
+            let kept = gathering.keep(kernel, combinations, text.series);
+            mark(&mut marked, &kept, &text.reference);
         }
     }
     // A kernel that was named but is not in the profile runs with its defaults.
@@ -119,7 +130,7 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
             let kernel = named(id)?;
             let none = BTreeMap::new();
             let combinations = combinations(kernel.spec(), &none, &overrides, host)?;
-            gathering.keep(kernel, combinations);
+            gathering.keep(kernel, combinations, None);
         }
     }
     let mut planned = gathering.planned;
@@ -130,9 +141,30 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     // Of what was named every point counts.
     let kernels = if args.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &asked, kernels: &kernels, marked: &marked, host }.make(&mut planned);
+    if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| args.budget.is_some()) {
+        budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
+    }
     references::share_budget(&mut planned, args.budget.is_some());
     references::lengthen(&mut planned.plan);
     Ok(planned)
+}
+
+/// Points of a profile on this machine, and the time that they take, in words: what a run over
+/// loopback would have.
+///
+/// # Errors
+/// As [`plan`].
+pub fn here(profile: &str) -> Result<(usize, String)> {
+    let cli = Cli::try_parse_from(["proofmark", "run", "--profile", profile])?;
+    let Command::Run(args) = cli.command else { anyhow::bail!("no run") };
+    let mut host = crate::machine::look(None);
+    // Kept while the plan is made: without a far end there are no network points.
+    let far = asks_for(&args, Subsystem::Network)?.then(crate::far::Far::loopback);
+    if let Some(Ok(far)) = &far {
+        host.network = Probe::known(far.network().clone(), "the far end");
+    }
+    let plan = plan(&args, &host)?.plan;
+    Ok((plan.points.len(), takes(&plan)))
 }
 
 /// Whether a kernel of the subsystem is asked for; on this machine it may be left out.
@@ -191,19 +223,29 @@ fn chosen(names: &[String]) -> Result<Vec<String>> {
                 )));
             }
         } else {
-            chosen.push(named(name)?.spec().id.to_string());
+            chosen.push(named_or_subsystem(name)?.spec().id.to_string());
         }
     }
     Ok(chosen)
 }
 
-/// The kernel of that id, or an error with the nearest.
+/// The kernel of that id, or an error with the nearest; a subsystem is none.
 fn named(id: &str) -> Result<&'static dyn Kernel> {
-    find(id).ok_or_else(|| {
-        let names = ALL.iter().map(|k| k.spec().id.as_ref());
-        let names = names.chain(Subsystem::ALL.iter().map(|s| s.as_str()));
-        Usage::error(unknown("kernel or subsystem", id, names, "proofmark list kernels"))
-    })
+    const SEE: &str = "proofmark list kernels";
+    if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
+        let why = format!("'{id}' is a subsystem; name one of its kernels, see '{SEE}'");
+        return Err(Usage::error(why));
+    }
+    let names = ALL.iter().map(|k| k.spec().id.as_ref());
+    find(id).ok_or_else(|| Usage::error(unknown("kernel", id, names, SEE)))
+}
+
+/// The kernel of that id; else an error with the nearest of all that could be typed in its place.
+fn named_or_subsystem(id: &str) -> Result<&'static dyn Kernel> {
+    let names = ALL.iter().map(|k| k.spec().id.as_ref());
+    let names = names.chain(Subsystem::ALL.iter().map(|s| s.as_str()));
+    let see = "proofmark list kernels";
+    find(id).ok_or_else(|| Usage::error(unknown("kernel or subsystem", id, names, see)))
 }
 
 fn known_knob<'a>(spec: &'a KernelSpec, name: &str) -> Result<&'a Knob> {
@@ -251,75 +293,4 @@ fn overrides(args: &RunArgs) -> Result<Overrides> {
         overrides.by_kernel.insert((kernel.to_owned(), knob.to_owned()), list(values));
     }
     Ok(overrides)
-}
-
-/// Seconds that a plan takes with the least and with the greatest number of
-/// trials, warm-up included; the budget may cut the latter short.
-pub fn estimate(plan: &Plan) -> (f64, f64) {
-    const WARM_UP_S: f64 = 0.05;
-    const BETWEEN_S: f64 = 0.006;
-    let policy = &plan.policy;
-    let (mut least, mut most) = (0.0, 0.0);
-    for point in &plan.points {
-        let seconds = find(&point.kernel).map(|k| k.trial_seconds(&point.params, policy));
-        let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
-        // Of a problem that is solved whole a warm-up takes whole trials, too.
-        let whole = point.params.int(Params::SIZE).is_some();
-        let warm_up =
-            if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.kernel) };
-        let warm = WARM_UP_S + warm_up;
-        // As the engine does: a point that had its time stops, but not before it has the least.
-        let in_time = policy.point_s_for(&point.kernel).map_or(f64::INFINITY, |s| s / trial);
-        let trials = |n: u32| f64::from(n).min(in_time.ceil().max(LEAST_TRIALS as f64));
-        least += warm + trial * trials(policy.min_trials);
-        most += warm + trial * trials(policy.max_trials);
-    }
-    (least, policy.budget_s.map_or(most, |b| most.min(b.max(least))))
-}
-
-#[cfg(test)]
-mod tests {
-    use proofmark_model::Point;
-
-    use super::*;
-
-    #[test]
-    fn a_problem_that_is_solved_whole_warms_up_whole() {
-        let solve = |n: u64| {
-            let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
-            Point { kernel: "cpu.linpack".to_owned(), params }
-        };
-        let least = |points: Vec<Point>| {
-            let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
-            estimate(&Plan { policy, points, ..Plan::default() }).0
-        };
-        let seconds =
-            |p: &Point| find(&p.kernel).unwrap().trial_seconds(&p.params, &Policy::default());
-        let large = solve(20_000);
-        let one = seconds(&large);
-        assert!(one > 2.0, "{one}: two seconds of warm-up are one trial");
-        let all = least(vec![large]);
-        assert!(all > 4.0 * one && all < 4.0 * one + 1.0, "{all} s of {one} s each");
-        let small = solve(100);
-        let one = seconds(&small);
-        assert!(one < 0.05, "{one}");
-        let all = least(vec![small]);
-        assert!(all > 6.0 * one && all < 6.0 * one + 0.2, "{all} s of {one} s each");
-    }
-
-    #[test]
-    fn a_point_that_had_its_time_is_counted_with_the_trials_that_it_always_gets() {
-        let params = Params::default().with("threads", 1).with("n", 20_000).with("isa", "sse2");
-        let points = vec![Point { kernel: "cpu.linpack".to_owned(), params }];
-        let of = |point_s| {
-            let policy = Policy { point_s, ..Policy::default() };
-            estimate(&Plan { policy, points: points.clone(), ..Plan::default() })
-        };
-        let (least, most) = of(Some(0.1));
-        assert_eq!(least, most);
-        let (eight, thirty) = of(None);
-        // One warm-up; then 3 trials, or 8 to 30.
-        assert!((eight / least - 9.0 / 4.0).abs() < 0.05, "{eight} and {least}");
-        assert!((thirty / least - 31.0 / 4.0).abs() < 0.1, "{thirty} and {least}");
-    }
 }

@@ -14,6 +14,7 @@ use proofmark_reference::{ALL, Installed, Task, Tool};
 
 use super::{Planned, unknown};
 use crate::error::Usage;
+use crate::profile::Reference;
 
 /// Id, title and meaning of what can be found about the tools of a plan.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
@@ -114,14 +115,30 @@ impl Cpus {
     }
 }
 
+/// Tools that a profile puts beside points, by the place of the point; none named: the first
+/// one that is installed.
+pub type Marked = BTreeMap<usize, Vec<String>>;
+
+/// Marks these points as a profile says.
+pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
+    let names = match reference {
+        Reference::First(false) => return,
+        Reference::First(true) => Vec::new(),
+        Reference::Named(names) => names.names(),
+    };
+    for point in points {
+        marked.entry(*point).or_default().extend(names.iter().cloned());
+    }
+}
+
 /// What is to be chosen from.
 pub struct Choice<'a> {
     /// What was asked for.
     pub asked: &'a Asked,
     /// Kernels all of whose points count, not only those that the profile marks.
     pub kernels: &'a [String],
-    /// Places of the points that the profile marks.
-    pub marked: &'a [usize],
+    /// The points that the profile marks.
+    pub marked: &'a Marked,
     /// The machine.
     pub host: &'a Host,
 }
@@ -172,14 +189,15 @@ impl Choice<'_> {
 
     fn wants(&self, point: usize, plan: &Plan) -> bool {
         let is_named = || self.kernels.contains(&plan.points[point].kernel);
-        self.marked.contains(&point) || (*self.asked != Asked::Marked && is_named())
+        self.marked.contains_key(&point) || (*self.asked != Asked::Marked && is_named())
     }
 
     /// Places of the points whose work the tool can do at all, and that have not enough tools.
     fn points_of(&self, tool: &dyn Tool, plan: &Plan) -> Vec<usize> {
-        let open = |point: &usize| {
-            *self.asked != Asked::Marked
-                || !plan.references.values().flatten().any(|r| r.point == *point)
+        let open = |point: &usize| match self.marked.get(point) {
+            _ if *self.asked != Asked::Marked => true,
+            Some(names) if !names.is_empty() => names.iter().any(|name| name == tool.id()),
+            _ => !plan.references.values().flatten().any(|r| r.point == *point),
         };
         let counts = |point: &usize| tool.beside().counts(&plan.points[*point].kernel).is_some();
         let wanted = (0..plan.points.len()).filter(|point| self.wants(*point, plan));
@@ -200,8 +218,10 @@ impl Choice<'_> {
         tool.beside().invocation(installed, &task)?;
         self.has_room(at, tool.beside().memory(&task))?;
         let run_s = tool.beside().takes(&task) + ours_s(at, task.seconds);
-        let most = if *self.asked == Asked::Marked { LONGEST_UNASKED_S } else { LONGEST_S };
-        let runs = runs(run_s, most, plan.policy.max_trials);
+        let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
+        let nobody = *self.asked == Asked::Marked && !by_name;
+        let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
+        let runs = runs(run_s, most, plan.policy.trials_for(&at.kernel).1);
         let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
         Ok(PlannedReference { point, runs, run_s })
     }
@@ -252,17 +272,22 @@ pub fn share_budget(planned: &mut Planned, is_users: bool) {
         planned.plan.policy.budget_s = Some(budget_s - tools_s);
         return;
     }
-    planned.plan.references.clear();
-    planned.tools.clear();
     let why = format!(
         "the tools beside the points would take about {} of the {} that the run may take",
         format_seconds(tools_s),
         format_seconds(budget_s)
     );
-    for none in planned.no_reference.values_mut() {
-        *none = NoReference { refused: Vec::new(), why: why.clone() };
-    }
+    without(planned, &why);
     planned.left_out.push(format!("{why}; name fewer with --reference, or raise --budget"));
+}
+
+/// Leaves out every tool, for that reason.
+pub fn without(planned: &mut Planned, why: &str) {
+    planned.plan.references.clear();
+    planned.tools.clear();
+    for none in planned.no_reference.values_mut() {
+        *none = NoReference { refused: Vec::new(), why: why.to_owned() };
+    }
 }
 
 /// Makes the trials of kernels that have tools last as long as the tools need to be exact.

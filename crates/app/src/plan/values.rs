@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use proofmark_model::{AUTO, Host, KernelSpec, Knob, KnobKind, Param, Params, parse_size};
+use proofmark_model::{AUTO, Host, KernelSpec, Knob, KnobKind, Param, Params, nearest, parse_size};
 
 use super::Overrides;
 use crate::error::Usage;
@@ -65,6 +65,43 @@ fn values(spec: &KernelSpec, knob: &Knob, texts: &[String], host: &Host) -> Resu
     Ok(values)
 }
 
+/// The knob and the values of a `--set` for a kernel that is known: `isa=avx2,scalar`, or the same
+/// as a run takes it, `cpu.flops.isa=avx2,scalar`. Whether there is such a knob is not looked at.
+///
+/// # Errors
+/// A [`Usage`] of one line: it has neither form, or names another kernel.
+pub fn typed_knob<'a>(kernel: &str, text: &'a str) -> Result<(&'a str, Vec<&'a str>)> {
+    let (path, values) = text.split_once('=').ok_or_else(|| {
+        Usage::error(format!(
+            "--set {text}: write KNOB=VALUE, as in isa=avx2, or {kernel}.KNOB=VALUE"
+        ))
+    })?;
+    let (of, knob) = path.trim().rsplit_once('.').unwrap_or((kernel, path.trim()));
+    if of != kernel {
+        return Err(Usage::error(format!(
+            "--set {text}: the kernel is {kernel}, not '{of}'; write KNOB=VALUE or \
+             {kernel}.KNOB=VALUE"
+        )));
+    }
+    Ok((knob, values.split(',').map(str::trim).collect()))
+}
+
+/// Whether a knob can have a value, whatever the machine.
+///
+/// # Errors
+/// Why not, in one line.
+pub fn check_value(knob: &Knob, text: &str) -> Result<(), String> {
+    let is_count = matches!(knob.kind, KnobKind::Count { .. });
+    let all = match &knob.kind {
+        KnobKind::Choice(_) => true,
+        _ => is_count && (Params::THREADS.contains(&&*knob.name) || knob.name.ends_with("_node")),
+    };
+    if (text == "all" && all) || (text == AUTO && knob.default == AUTO) {
+        return Ok(());
+    }
+    value(knob, text).map(drop)
+}
+
 /// One value of a knob, held against its type and range; the error is one line.
 fn value(knob: &Knob, text: &str) -> Result<Param, String> {
     let in_range = |n: u64, min: u64, max: u64| {
@@ -84,7 +121,11 @@ fn value(knob: &Knob, text: &str) -> Result<Param, String> {
         }
         KnobKind::Choice(choices) => match choices.iter().find(|c| *c == text) {
             Some(choice) => Ok(Param::from(choice.as_ref())),
-            None => Err(format!("'{text}' is none of {}", choices.join(", "))),
+            None => {
+                let near = nearest(text, choices.iter().map(AsRef::as_ref));
+                let near = near.map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
+                Err(format!("'{text}' is none of {}{near}", choices.join(", ")))
+            }
         },
     }
 }

@@ -13,14 +13,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use proofmark_engine::{
-    Clock, Launcher, Left, Monotonic, Sample, Stop, Watch, once, summarise, work,
-};
+use proofmark_engine::{Clock, Launcher, Left, Monotonic, Sample, Stop, Watch, once, work};
 use proofmark_kernels::disk::LentFile;
 use proofmark_kernels::find;
 use proofmark_model::{
     Conditions, Ending, Finding, Host, Measurement, Params, Plan, Policy, Ratio, Reference,
-    Severity, Subsystem, Timestamp, Trial, Verdict,
+    Severity, Subsystem, Timestamp, Trial, Verdict, summarise,
 };
 use proofmark_reference::{Figure, Installed, Task, Tool};
 

@@ -27,8 +27,9 @@ pub fn skip(test: &str, reason: &str) {
 /// The program under test.
 pub fn proofmark() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("proofmark"));
-    // It finds no tool to run beside its points, whatever this machine has.
-    command.env("PATH", "/nonexistent");
+    // It finds no tool to run beside its points, whatever this machine has, and leaves this
+    // user's history alone.
+    command.env("PATH", "/nonexistent").env("PROOFMARK_HISTORY", "off");
     command
 }
 
@@ -71,7 +72,8 @@ fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     let program = command.get_program().to_owned();
     let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     *command = Command::new("sh");
-    command.arg("-c").arg(shell).arg(program).args(arguments)
+    // The new command has no environment of its own yet.
+    command.env("PROOFMARK_HISTORY", "off").arg("-c").arg(shell).arg(program).args(arguments)
 }
 
 /// Whether a program did what it was told, silently.
@@ -135,6 +137,22 @@ impl Cgroup {
             }
         }
         None
+    }
+
+    /// Changes its quota to so many CPUs' worth of time; whether that could be done.
+    pub fn set_quota(&self, cpus: f64) -> bool {
+        let quota = (cpus * 100_000.0) as u64;
+        let (v1, v2) = (self.0.join("cpu.cfs_quota_us"), self.0.join("cpu.max"));
+        match v1.exists() {
+            true => fs::write(v1, format!("{quota}")).is_ok(),
+            false => fs::write(v2, format!("{quota} 100000")).is_ok(),
+        }
+    }
+
+    /// Gives it the CPUs before all others who want them, so that only its quota holds it back.
+    pub fn prefer(&self) {
+        let _ = fs::write(self.0.join("cpu.shares"), "262144");
+        let _ = fs::write(self.0.join("cpu.weight"), "10000");
     }
 
     /// The command inside this cgroup.

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
 mod disk;
+mod endure;
 mod far_end;
 mod lab;
 mod memory;

@@ -8,6 +8,8 @@ use proofmark_model::{Conditions, Params, Solution, Timestamp};
 use super::*;
 use crate::null::{BRIEF, NULL, TIME};
 
+mod series;
+
 /// Time that moves only when a session says so.
 #[derive(Clone, Default)]
 struct FakeClock(Rc<Cell<f64>>);
@@ -49,17 +51,22 @@ impl Launcher for Script {
 impl Session for Actor {
     fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
         self.script.log.borrow_mut().push((self.point, request));
-        self.script.clock.0.set(self.script.clock.now() + self.seconds);
+        let seconds = match request {
+            // As many trials as fit, and one in any case.
+            Request::Span { span_us, .. } => (span_us as f64 * 1e-6).max(self.seconds),
+            Request::Warm | Request::Trial => self.seconds,
+        };
+        self.script.clock.0.set(self.script.clock.now() + seconds);
         let value = match request {
             Request::Warm => 100.0,
-            Request::Trial => {
+            Request::Trial | Request::Span { .. } => {
                 self.trial += 1;
                 (self.script.values)(self.point, self.trial)?
             }
         };
         Ok(Sample {
             started: Timestamp::from_millis(0).unwrap(),
-            seconds: self.seconds,
+            seconds,
             claimed: value,
             counted: value,
             moved: None,
@@ -86,9 +93,16 @@ struct Watch {
     stop: Stop,
     steps: usize,
     done: usize,
+    /// When each sample of a series began, and its work.
+    sampled: Vec<(usize, f64, f64)>,
 }
 
 impl Observer for Watch {
+    fn sampled(&mut self, index: usize, m: &Measurement, at_s: f64, sample: &Trial) {
+        assert!(!m.trials.is_empty(), "told when it is kept");
+        self.sampled.push((index, at_s, sample.work));
+    }
+
     fn step(&mut self, phase: Phase, _: &[Measurement], _: usize, _: usize) -> Left {
         self.steps += usize::from(phase == Phase::Trial);
         self.done += usize::from(phase == Phase::Done);
@@ -124,10 +138,17 @@ fn run_points(
     values: fn(u64, usize) -> Result<f64, Ending>,
     watch: &mut Watch,
 ) -> (Vec<Measurement>, Log) {
+    run_plan(Plan { policy, points, ..Plan::default() }, values, watch)
+}
+
+fn run_plan(
+    plan: Plan,
+    values: fn(u64, usize) -> Result<f64, Ending>,
+    watch: &mut Watch,
+) -> (Vec<Measurement>, Log) {
     let clock = FakeClock::default();
     let log = Rc::new(RefCell::new(Vec::new()));
     let launcher = Script { clock: clock.clone(), log: log.clone(), values };
-    let plan = Plan { policy, points, ..Plan::default() };
     let stop = watch.stop.clone();
     let find = |id: &str| -> Option<&'static dyn Kernel> {
         Some(match id {
@@ -394,4 +415,14 @@ fn devices_are_the_witness_of_what_was_asked_of_them() {
     assert_eq!(work(&reading), 3.0);
     reading.file = None;
     assert_eq!(account(&reading).0, 3.0);
+}
+
+#[test]
+fn a_kernel_may_have_a_number_of_trials_of_its_own() {
+    let mut policy = policy(3, 3, None);
+    policy.trials_of.insert("test.null".to_owned(), 5);
+    let points = [point("test.null", 1), point("test.time", 1)].into();
+    let (m, _) = run_points(policy, points, |_, _| Ok(1.0), &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (5, &Ending::Complete));
+    assert_eq!((m[1].trials.len(), &m[1].ending), (3, &Ending::Complete));
 }

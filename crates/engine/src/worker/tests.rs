@@ -10,6 +10,7 @@ use crate::kernel::{Load, Refusal};
 use crate::null::{NULL, WRONG};
 
 mod disk;
+mod over_time;
 mod whole;
 
 fn find(id: &str) -> Option<&'static dyn Kernel> {
@@ -18,6 +19,7 @@ fn find(id: &str) -> Option<&'static dyn Kernel> {
         "test.wrong" => Some(&WRONG),
         "test.mover" => Some(&Mover),
         "test.solver" => Some(&whole::Solver),
+        "test.steady" => Some(over_time::STEADY),
         _ => None,
     }
 }

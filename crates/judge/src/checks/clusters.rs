@@ -4,6 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use super::{Check, percent};
 use crate::Context;
+use crate::series;
 use crate::statistics::median;
 
 /// With fewer trials groups are chance.
@@ -65,7 +66,8 @@ impl Check for Clusters {
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let mut sorted: Vec<f64> =
             m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-        if sorted.len() < LEAST_TRIALS {
+        // Levels one after the other are told as such.
+        if sorted.len() < LEAST_TRIALS || series::has_changes(m) {
             return None;
         }
         sorted.sort_by(f64::total_cmp);

@@ -85,7 +85,9 @@ impl Check for FallingRate {
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        if !Nature::of(m).waits()
+        // What is sampled over time is judged by its levels.
+        if m.series.is_some()
+            || !Nature::of(m).waits()
             || values.len() < LEAST_TRIALS
             || !values.iter().all(|v| v.is_finite() && *v > 0.0)
         {

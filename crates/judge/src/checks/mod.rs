@@ -6,6 +6,7 @@
 //! disturbed trial of many does not condemn the median.
 
 mod above_ceiling;
+mod burst_credits;
 mod bytes_lost;
 mod cache_disagreement;
 mod clock_disagreement;
@@ -24,6 +25,7 @@ mod in_cache;
 mod inconsistent;
 mod interface_disagreement;
 mod involuntary_switches;
+mod level_change;
 mod migration;
 mod misplaced_memory;
 mod no_device_witness;
@@ -48,6 +50,7 @@ mod small_file;
 mod small_pages;
 mod steal;
 mod swap;
+mod thermal;
 mod throttled;
 mod trend;
 mod udp_loss;
@@ -129,6 +132,8 @@ pub const ALL: &[&dyn Check] = &[
     &wide_interval::WideInterval,
     &trend::Trend,
     &falling_rate::FallingRate,
+    &level_change::LevelChange,
+    &burst_credits::BurstCredits,
     &clusters::Clusters,
     &steal::Steal,
     &throttled::Throttled,
@@ -136,6 +141,7 @@ pub const ALL: &[&dyn Check] = &[
     &oversubscribed::Oversubscribed,
     &involuntary_switches::InvoluntarySwitches,
     &migration::Migration,
+    &thermal::Thermal,
     &clock_drop::ClockDrop,
     &clock_disagreement::ClockDisagreement,
     &swap::Swap,

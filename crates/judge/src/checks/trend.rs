@@ -1,6 +1,6 @@
 //! `trend`: the trials rise or fall from first to last.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Series, Severity, format_seconds};
 
 use super::{Check, percent};
 use crate::Context;
@@ -12,6 +12,40 @@ const LEAST_TRIALS: usize = 8;
 const SCORE: f64 = 2.576;
 
 pub(super) struct Trend;
+
+impl Trend {
+    /// The same of a series, by the line that was found through it; one that has several levels
+    /// is told by those.
+    fn over_time(&self, ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
+        let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
+            return None;
+        };
+        let [low, high] = line.ci95?;
+        let drift = line.slope * level.until_s / level.median;
+        let target = ctx.policy.target_for(m.subsystem);
+        if !drift.is_finite() || drift.abs() <= target || (low <= 0.0 && high >= 0.0) {
+            return None;
+        }
+        let way = if drift > 0.0 { "rise" } else { "fall" };
+        Some(
+            Finding::new(
+                self.id(),
+                Severity::Suspect,
+                format!(
+                    "the samples {way} by {} over {}",
+                    percent(drift.abs()),
+                    format_seconds(level.until_s)
+                ),
+                "look at clock, temperature and other load over the same time; sample until it is steady",
+            )
+            .with("drift", drift)
+            .with("slope", line.slope)
+            .with("slope_low", low)
+            .with("slope_high", high)
+            .with("target", target),
+        )
+    }
+}
 
 impl Check for Trend {
     fn id(&self) -> &'static str {
@@ -26,11 +60,15 @@ impl Check for Trend {
         "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the Theil-Sen \
          slope, from 8 trials on. A significant trend that takes the trials further from first to \
          last than the target of the interval is suspect: the machine was \
-         warming up, throttling or getting busier, and the median describes no steady state. Warm up \
-         longer, or let the machine cool down."
+         warming up, throttling or getting busier, and the median describes no steady state. Of a \
+         point that is sampled over time the line through all samples is meant, if they have one \
+         level. Warm up longer, or let the machine cool down."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if let Some(series) = &m.series {
+            return self.over_time(ctx, m, series);
+        }
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
         if values.len() < LEAST_TRIALS {
             return None;

@@ -5,6 +5,7 @@ use proofmark_model::{Ending, Finding, Measurement, Severity, Summary};
 use super::{Check, percent};
 use crate::Context;
 use crate::nature::long_whole;
+use crate::series;
 use crate::words::counted;
 
 /// Times the target from which on a number is unsure even if nobody asked for more trials.
@@ -37,6 +38,7 @@ impl WideInterval {
 const MORE_TIME: &str =
     "fix the number with --trials, or raise the budget or the profile's time of a point";
 const MORE_TRIALS: &str = "raise the number of trials, or quieten the machine";
+const MORE_SAMPLES: &str = "sample for longer, or quieten the machine";
 const MORE_OF_BOTH: &str =
     "raise the budget, or the profile's time of a point or max_trials; or quieten the machine";
 
@@ -60,6 +62,10 @@ impl Check for WideInterval {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        // A median over several levels has no interval worth telling.
+        if series::has_changes(m) {
+            return None;
+        }
         let cut_short = match m.ending {
             Ending::Budget => true,
             Ending::Complete => false,
@@ -75,7 +81,10 @@ impl Check for WideInterval {
             (Severity::Suspect, "when the time or the trials allowed ended", MORE_OF_BOTH)
         } else {
             let severity = if half > FAR * target { Severity::Suspect } else { Severity::Note };
-            (severity, "after the fixed number of trials", MORE_TRIALS)
+            match m.series {
+                Some(_) => (severity, "after all samples", MORE_SAMPLES),
+                None => (severity, "after the fixed number of trials", MORE_TRIALS),
+            }
         };
         Some(
             Finding::new(

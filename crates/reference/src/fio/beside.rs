@@ -9,7 +9,7 @@ use proofmark_model::{Flush, Params, Trial, Unit};
 use super::Fio;
 use super::pattern::{Pattern, Way};
 use crate::disk::{self, either, file};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// What is the same for all work.
 const ALWAYS: &[&str] = &[
@@ -44,9 +44,7 @@ const PAGE: u64 = 4096;
 
 impl Beside for Fio {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["fio"], &[])?;
-        let version = version(&program, "--version");
-        Some(Installed { program, version })
+        Installed::on_path(&["fio"], "--version")
     }
 
     fn package(&self) -> &'static str {
@@ -197,14 +195,11 @@ fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
 impl<'a> Work<'a> {
     fn of(task: &'a Task<'a>) -> Result<Self, String> {
         let rw = pattern(task).ok_or("it has no such work")?.name;
-        let number = |knob: &str| {
-            task.params.int(knob).filter(|n| *n > 0).ok_or_else(|| format!("{knob} is not set"))
-        };
         if task.seconds < SHORTEST_S {
             let ms = task.seconds * 1e3;
             return Err(format!("it tells whole milliseconds, and a trial takes {ms:.1}"));
         }
-        let (block, file_size) = (number("block_size")?, number("file_size")?);
+        let (block, file_size) = (task.number("block_size")?, task.number("file_size")?);
         Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Hpl;
-use crate::lapack::widest;
+use crate::dense::{self, widest};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task, ask, on_path};
 
 /// Variables without which Open MPI refuses to run as root, or more processes than it counts
@@ -29,7 +29,7 @@ const ONE_THREAD: &[&str] =
 
 impl Beside for Hpl {
     fn installed(&self) -> Option<Installed> {
-        let (program, solver) = (on_path(&["mpirun", "mpiexec"], &[])?, solver()?);
+        let (program, solver) = (on_path(&["mpirun", "mpiexec"])?, solver()?);
         let version = format!("not told by {}", name(&solver));
         Some(Installed { program, version })
     }
@@ -51,7 +51,7 @@ impl Beside for Hpl {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let n = task.params.int("n").unwrap_or(0) as f64;
+        let n = dense::rows(task) as f64;
         if solver().is_some_and(|s| name(&s) == "xhpl") {
             return 1.0 + 2.0 * task.seconds;
         }
@@ -63,7 +63,7 @@ impl Beside for Hpl {
     fn memory(&self, task: &Task) -> u64 {
         // A process, and what starts them; besides its part of the matrix it has panels of it.
         const PROCESS: u64 = 64 << 20;
-        let n = task.params.int("n").unwrap_or(0);
+        let n = dense::rows(task);
         // The other tests of HPC Challenge make do with as much as the solve takes.
         let matrix = n.saturating_mul(n).saturating_mul(9);
         let processes = task.params.threads().saturating_add(1);
@@ -81,7 +81,7 @@ impl Beside for Hpl {
 
 /// HPL alone, which takes a tenth of the time, or else HPC Challenge.
 fn solver() -> Option<PathBuf> {
-    on_path(&["xhpl", "hpcc"], &[])
+    on_path(&["xhpl", "hpcc"])
 }
 
 fn name(solver: &Path) -> &str {
@@ -90,15 +90,9 @@ fn name(solver: &Path) -> &str {
 
 /// How it does the task's work on a CPU whose widest instruction set is that.
 pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocation, String> {
-    let (n, nb) = (task.params.int("n"), task.params.int("nb"));
-    let (n, nb) = n.zip(nb).ok_or("n and nb are not set")?;
-    let threads = task.params.threads();
-    if threads > task.cpus.len() as u64 {
-        return Err("it runs no more processes than it has CPUs".to_owned());
-    }
-    if let Some(isa) = task.params.text("isa").filter(|isa| *isa != widest) {
-        return Err(format!("its BLAS cannot be held to {isa}"));
-    }
+    let (n, nb) = (task.number("n")?, task.number("nb")?);
+    let threads = dense::threads(task, "processes")?;
+    dense::by_itself(task, "its BLAS", widest)?;
     let path = solver.to_str().ok_or("the name of its program is not text")?;
     let (file, output) = match name(solver) {
         "hpcc" => ("hpccinf.txt", Some("hpccoutf.txt")),
@@ -167,18 +161,12 @@ HPL.out  output file name (if any)
 
 /// The solve of the task's size by as many processes as it has threads.
 pub(super) fn of(task: &Task, output: Output) -> Option<Figure> {
-    let asked = |f: &Figure| {
-        let processes = f.params.int("P").zip(f.params.int("Q")).map(|(p, q)| p.checked_mul(q));
-        f.kernel == task.kernel
-            && f.params.int("n") == task.params.int("n")
-            && processes == Some(Some(task.params.threads()))
-    };
-    output.figures.into_iter().find(asked)
+    dense::figure(task, output, |f| f.params.int("P")?.checked_mul(f.params.int("Q")?))
 }
 
 /// The BLAS that a program calls, if `ldd` tells it.
 fn linked(solver: &Path) -> Option<String> {
-    let answer = ask(Command::new(on_path(&["ldd"], &[])?).arg(solver))?;
+    let answer = ask(Command::new(on_path(&["ldd"])?).arg(solver))?;
     let file = blas(&answer.output)?;
     let file = std::fs::canonicalize(&file).unwrap_or(file);
     Some(of_file(&file))

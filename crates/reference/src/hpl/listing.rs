@@ -1,9 +1,9 @@
 //! Reading HPL's listing line by line.
 
-use proofmark_model::{Params, Subsystem, Timestamp, Unit};
+use proofmark_model::{Params, Subsystem, Unit};
 
 use crate::rated::{rated, took};
-use crate::text::{lines, number, positive, whole};
+use crate::text::{lines, moment, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// What is lost of a threshold of which one digit behind the point is printed.
@@ -43,14 +43,16 @@ impl Listing {
             self.output.version = rest.split_whitespace().next().map(str::to_owned);
         } else if let Some(rest) = line.strip_prefix("Current time (") {
             if self.output.started.is_none() {
-                self.output.started = Some(moment(rest, at)?);
+                // Seconds since 1970, up to a bracket.
+                let seconds = rest.split(')').next().and_then(|word| word.parse().ok());
+                let none = || Malformed::quoting(at, rest, "is no moment in seconds");
+                self.output.started = Some(seconds.and_then(moment).ok_or_else(none)?);
             }
         } else if let Some(rest) = line.strip_prefix("- Computational tests pass if ") {
             let word = rest.split_whitespace().last().unwrap_or_default();
             let threshold = word.parse().ok().filter(|t: &f64| t.is_finite());
-            self.threshold = Some(threshold.ok_or_else(|| {
-                Malformed::at(at, format!("{:?} is no threshold", Malformed::excerpt(word)))
-            })?);
+            let no_number = || Malformed::quoting(at, word, "is no threshold");
+            self.threshold = Some(threshold.ok_or_else(no_number)?);
         } else if is_solve(line) {
             self.proven()?;
             self.row(at, line)?;
@@ -115,9 +117,8 @@ impl Listing {
             return Err(Malformed::at(at, what));
         }
         if said != "PASSED" || residual >= threshold + ROUNDED {
-            let said = Malformed::excerpt(said);
-            let what = format!("{said:?} of residual {residual} and threshold {threshold}");
-            return Err(Malformed::at(at, what));
+            let what = format!("of residual {residual} and threshold {threshold}");
+            return Err(Malformed::quoting(at, said, &what));
         }
         self.unproven = None;
         Ok(())
@@ -130,12 +131,4 @@ fn is_solve(line: &str) -> bool {
     chars.next() == Some('W')
         && matches!(chars.next(), Some('R' | 'C'))
         && chars.next().is_some_and(|c| c.is_ascii_digit())
-}
-
-/// The moment of so many seconds since 1970, up to a bracket.
-fn moment(text: &str, at: usize) -> Result<Timestamp, Malformed> {
-    let seconds = text.split(')').next().and_then(|word| word.parse::<i64>().ok());
-    seconds.and_then(|s| s.checked_mul(1000)).and_then(Timestamp::from_millis).ok_or_else(|| {
-        Malformed::at(at, format!("{:?} is no moment in seconds", Malformed::excerpt(text)))
-    })
 }

@@ -1,21 +1,16 @@
 use std::path::Path;
 
-use proofmark_model::Params;
-use proptest::prelude::*;
-
 use super::Hpl;
 use super::beside::{blas, grid, of, of_file, solve};
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Malformed, Task, Tool};
+use crate::testing::{captured, helpers, matrices, survives_damage, task};
+use crate::{Beside, Task};
 
 const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 const ONE: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-1-process.txt");
 /// With a threshold of 0.0001, so that residuals fail.
 const FAILED: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-refused.txt");
 
-fn refused(text: &str) -> Malformed {
-    Hpl.parse(text).unwrap_err()
-}
+helpers!(Hpl: refused);
 
 #[test]
 fn the_captured_outputs_are_read() {
@@ -118,28 +113,14 @@ fn what_is_cut_off_or_wrong_is_refused() {
     assert!(refused("||Ax-b|| ...... or so").what.contains("PASSED or FAILED"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(one in damaged(ONE), two in damaged(TWO), failed in damaged(FAILED)) {
-        for text in [one, two, failed] {
-            survives(&Hpl, &text);
-        }
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&Hpl, [ONE, TWO, FAILED]);
 }
 
 /// A task of so many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
-    let params =
-        Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa);
-    call(&Task {
-        kernel: "cpu.linpack",
-        params: &params,
-        seconds: 1.0,
-        work: 1.0,
-        cpus: &[2, 3],
-        file: Path::new("/"),
-        port: 0,
-    })
+    call(&task("cpu.linpack", &matrices(n, threads, isa)))
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proofmark_model::{Params, Trial};
 use super::Iozone;
 use super::work::KB;
 use crate::disk::{self, either, file};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// Largest record, in bytes: the size of its buffer.
 const LARGEST: u64 = 16 << 20;
@@ -46,9 +46,7 @@ fn tests(kernel: &str) -> Option<&'static Tests> {
 
 impl Beside for Iozone {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["iozone", "iozone3"], &[])?;
-        let version = version(&program, "-v");
-        Some(Installed { program, version })
+        Installed::on_path(&["iozone", "iozone3"], "-v")
     }
 
     fn package(&self) -> &'static str {
@@ -118,7 +116,7 @@ fn pass_s(task: &Task) -> Option<f64> {
 fn arguments(task: &Task) -> Result<Vec<String>, String> {
     let tests = tests(task.kernel).ok_or("it has no such work")?;
     let params = task.params;
-    let (record, size) = sizes(params)?;
+    let (record, size) = sizes(task)?;
     one_at_a_time(params)?;
     let direct = either(params, "direct", "on", "off")?;
     let writes = tests.writes > 0;
@@ -142,11 +140,8 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
 }
 
 /// Bytes of a record and of the file, both of which it takes in its kilobytes.
-fn sizes(params: &Params) -> Result<(u64, u64), String> {
-    let number = |knob: &str| {
-        params.int(knob).filter(|n| *n > 0).ok_or_else(|| format!("{knob} is not set"))
-    };
-    let (record, size) = (number("block_size")?, number("file_size")?);
+fn sizes(task: &Task) -> Result<(u64, u64), String> {
+    let (record, size) = (task.number("block_size")?, task.number("file_size")?);
     if !record.is_multiple_of(KB) || record > LARGEST {
         return Err("its records are of 1 KiB to 16 MiB, in whole KiB".to_owned());
     }

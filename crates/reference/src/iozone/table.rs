@@ -70,12 +70,10 @@ impl Table {
         let mut size = |what: &str| {
             let word = words.next().map_or("", |(_, word)| word);
             let bytes = word.parse().ok().and_then(|kb: u64| kb.checked_mul(KB));
-            bytes.filter(|b| *b > 0).ok_or_else(|| {
-                Malformed::at(at, format!("{:?} is no {what}", Malformed::excerpt(word)))
-            })
+            bytes.filter(|b| *b > 0).ok_or_else(|| Malformed::quoting(at, word, what))
         };
-        let file = size("file size in kB")?;
-        let record = size("record size in kB")?;
+        let file = size("is no file size in kB")?;
+        let record = size("is no record size in kB")?;
         let mut figures = Vec::new();
         for (column, value) in self.cells(words, at)? {
             if value > 0.0 {
@@ -104,8 +102,7 @@ impl Table {
         for (placed, (end, word)) in fields.into_iter().enumerate() {
             let here = if full { Some(placed) } else { self.under(end, next, placed) };
             let Some((here, column)) = here.and_then(|i| Some((i, self.columns.get(i)?))) else {
-                let word = Malformed::excerpt(word);
-                return Err(Malformed::at(at, format!("{word:?} stands under no column")));
+                return Err(Malformed::quoting(at, word, "stands under no column"));
             };
             next = here + 1;
             cells.push((column, number(word, at)?));

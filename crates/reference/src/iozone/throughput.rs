@@ -111,10 +111,7 @@ impl Throughput {
         let bytes = match (unit, record) {
             ("kB/sec" | "KB/sec", _) => KB,
             ("ops/sec", Some(record)) => record,
-            _ => {
-                let unit = Malformed::excerpt(unit);
-                return Err(Malformed::at(at, format!("{unit:?} is no unit of a rate here")));
-            }
+            _ => return Err(Malformed::quoting(at, unit, "is no unit of a rate here")),
         };
         Ok(value * bytes as f64)
     }
@@ -128,9 +125,7 @@ fn named(text: &str, at: usize) -> Result<(u64, &'static str, &str), Malformed> 
         let (_, test) = TESTS.iter().find(|(called, _)| *called == name.trim())?;
         Some((processes, *test, rest))
     });
-    found.ok_or_else(|| {
-        Malformed::at(at, format!("{:?} is no test of IOzone's", Malformed::excerpt(text)))
-    })
+    found.ok_or_else(|| Malformed::quoting(at, text, "is no test of IOzone's"))
 }
 
 /// Bytes of the file and of a record of `Each process writes a 512 kByte file in 64 kByte

@@ -4,7 +4,7 @@ use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf, SENT};
 use crate::network::{HERE, Knobs, Length, figure_of, numbers, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones
 /// count what lies in a socket's buffer.
@@ -16,9 +16,7 @@ const UNPACED: &str = "1000g";
 
 impl Beside for Iperf {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["iperf"], &[])?;
-        let version = version(&program, "-v");
-        version.starts_with("2.").then_some(Installed { program, version })
+        Installed::on_path(&["iperf"], "-v").filter(|found| found.version.starts_with("2."))
     }
 
     fn package(&self) -> &'static str {

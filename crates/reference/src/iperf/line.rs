@@ -170,7 +170,7 @@ fn of_counts(lost: u64, sent: u64, at: usize) -> Result<Datagrams, Malformed> {
 
 /// `0.0000-1.0068`: when it began, and how long it lasted; a short part may have no length.
 fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
-    let what = || Malformed::at(at, format!("{:?} is no interval", Malformed::excerpt(interval)));
+    let what = || Malformed::quoting(at, interval, "is no interval");
     let (start, end) = interval.trim().split_once('-').ok_or_else(what)?;
     let (start, end) = (number(start, at)?, number(end.trim(), at)?);
     if end >= start { Ok((start, end - start)) } else { Err(what()) }
@@ -178,7 +178,7 @@ fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
 
 /// Bits a second of a unit: of bits the prefixes are powers of 1000, of bytes of 1024.
 fn factor(unit: &str, at: usize) -> Result<f64, Malformed> {
-    let what = || Malformed::at(at, format!("{:?} is no rate", Malformed::excerpt(unit)));
+    let what = || Malformed::quoting(at, unit, "is no rate");
     let unit = unit.strip_suffix("/sec").ok_or_else(what)?;
     let (prefix, base, one) = match (unit.strip_suffix("bits"), unit.strip_suffix("Bytes")) {
         (Some(prefix), _) => (prefix, 1000.0_f64, 1.0),

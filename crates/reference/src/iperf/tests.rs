@@ -1,7 +1,5 @@
-use proptest::prelude::*;
-
 use super::*;
-use crate::testing::{self, Texts, captured, damaged, near, survives, texts, told};
+use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
 
 const CAPTURED: Texts = texts!(
     "2.0.14a-tcp.txt" "2.0.14a-tcp-4-streams.txt" "2.0.14a-tcp-bytes.txt" "2.0.14a-tcp-bits.txt"
@@ -18,23 +16,11 @@ const CAPTURED: Texts = texts!(
 );
 const FAILED: Texts = texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
 
-fn text(name: &str) -> &'static str {
-    testing::text(&[CAPTURED, FAILED], name)
-}
-
-fn only(text: &str) -> Figure {
-    testing::only(&Iperf, text)
-}
-
-fn refused(text: &str) -> String {
-    testing::refused(&Iperf, text)
-}
+helpers!(Iperf: only refused; CAPTURED FAILED);
 
 #[test]
 fn what_was_captured_is_read() {
-    let all: Vec<String> =
-        CAPTURED.iter().map(|(n, t)| format!("{n}: {}", told(&captured(&Iperf, t)))).collect();
-    insta::assert_snapshot!(all.join("\n"));
+    insta::assert_snapshot!(all_told(&Iperf, CAPTURED));
 }
 
 #[test]
@@ -50,7 +36,9 @@ fn bits_are_decimal_and_bytes_are_not() {
         assert!(near(only(&other).trials[0].value, 20.9 * factor), "{unit}");
     }
     assert!(
-        refused(&text("2.0.14a-tcp.txt").replace("Gbits/sec", "Gbots/sec")).contains("is no rate")
+        refused(&text("2.0.14a-tcp.txt").replace("Gbits/sec", "Gbots/sec"))
+            .what
+            .contains("is no rate")
     );
 }
 
@@ -190,9 +178,14 @@ fn what_is_no_whole_test_is_refused() {
         ("2.1.8-refused.txt", "line 5: no rate: the test did not run"),
     ] {
         assert!(Iperf.recognises(text(name)), "{name}");
-        assert!(refused(text(name)).starts_with(words), "{name}: {}", refused(text(name)));
+        assert!(
+            refused(text(name)).to_string().starts_with(words),
+            "{name}: {}",
+            refused(text(name))
+        );
     }
-    let cut = |name: &str, from: &str| refused(&text(name)[..text(name).find(from).unwrap()]);
+    let cut =
+        |name: &str, from: &str| refused(&text(name)[..text(name).find(from).unwrap()]).to_string();
     assert!(cut("2.1.8-tcp-4-streams.txt", "[  2] 0.0000-1.0142").contains("a part of the test"));
     assert!(
         cut("2.0.14a-udp-lost.txt", "[  5] Server Report")
@@ -201,17 +194,18 @@ fn what_is_no_whole_test_is_refused() {
     let unsummed = text("2.1.8-tcp-4-streams.txt").replace("[SUM]", "[ ID]");
     let unsummed: String =
         unsummed.lines().filter(|l| !l.starts_with("[ ID]")).map(|l| format!("{l}\n")).collect();
-    assert!(refused(&unsummed).contains("no [SUM]"), "{}", refused(&unsummed));
-    let with = |name: &str, from: &str, to: &str| refused(&text(name).replace(from, to));
+    assert!(refused(&unsummed).what.contains("no [SUM]"), "{}", refused(&unsummed));
+    let with =
+        |name: &str, from: &str, to: &str| refused(&text(name).replace(from, to)).to_string();
     assert!(with("2.1.8-tcp.txt", "16.3 Gbits", "0 Gbits").contains("out of range"));
     assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "0.0000-0.0000").contains("out of range"));
     assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "1.0150-0.0000").contains("no interval"));
     assert!(with("2.1.8-tcp.txt", "0.0000-1.0150", "1e999-1.0150").contains("not a number"));
     assert!(with("2.1.8-tcp.txt", " Gbits/sec", "").contains("ends too soon"));
     assert!(with("2.1.8-udp.txt", "0/8931", "9/8").contains("more datagrams are lost"));
-    assert_eq!(refused("x"), "line 1: no test of iperf's client");
+    assert_eq!(refused("x").to_string(), "line 1: no test of iperf's client");
     let mixed = text("2.1.8-tcp-4-streams.csv").to_owned() + text("2.1.8-udp.csv");
-    assert!(refused(&mixed).contains("both TCP and UDP"));
+    assert!(refused(&mixed).what.contains("both TCP and UDP"));
     let csv = |from: &str, to: &str| with("2.0.14a-tcp.csv", from, to);
     assert!(csv(",0.0-1.0,", ",0.0-1.0,1,").contains("9 or 14 fields"));
     assert!(csv("2190475324", "-1").contains("not a number"));
@@ -221,7 +215,5 @@ fn what_is_no_whole_test_is_refused() {
 
 #[test]
 fn any_damage_is_survived() {
-    for (_, text) in CAPTURED.iter().chain(FAILED) {
-        proptest!(|(text in damaged(text))| survives(&Iperf, &text));
-    }
+    survives_damage(&Iperf, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

@@ -7,7 +7,7 @@ use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::Iperf3;
 use crate::network::{HERE, Knobs, Length, figure_of, numbers, whole, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// The first version with a thread for each stream.
 const THREADS: (u32, u32) = (3, 16);
@@ -18,8 +18,7 @@ const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 
 impl Beside for Iperf3 {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["iperf3"], &[])?;
-        Some(Installed { version: version(&program, "--version"), program })
+        Installed::on_path(&["iperf3"], "--version")
     }
 
     fn package(&self) -> &'static str {
@@ -142,8 +141,8 @@ mod tests {
     use proofmark_model::Params;
 
     use super::*;
-    use crate::Tool;
     use crate::network::testing::{asked, lines, tcp, udp, with_task};
+    use crate::{Tool, testing};
 
     fn line(version: &str, kernel: &str, params: &Params) -> String {
         lines(asked(&Iperf3, version, kernel, params).unwrap()).0
@@ -194,10 +193,8 @@ mod tests {
         assert!(no("3.18", TCP, &amount).contains("no amount"));
         let small = |work, params: &Params| {
             with_task(TCP, params, |task| {
-                let installed = Installed { program: "x".into(), version: "3.12".into() };
-                Iperf3
-                    .invocation(&installed, &Task { work, ..*task })
-                    .map(|i| i.arguments.join(" "))
+                let made = testing::asked(&Iperf3, "3.12", &Task { work, ..*task });
+                made.map(|made| made.arguments.join(" "))
             })
         };
         assert!(small(1e6, &tcp()).unwrap().ends_with("-t 1"));

@@ -8,6 +8,7 @@ use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, 
 use serde_json::Value;
 
 use crate::network::{figure, finite, with_path};
+use crate::text::moment;
 use crate::{Beside, Malformed, Output, Tool, trial};
 use json::Section;
 use way::Way;
@@ -212,8 +213,7 @@ fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
 fn started(start: &Section) -> Result<Option<Timestamp>, Malformed> {
     let Some(timestamp) = start.get("timestamp") else { return Ok(None) };
     let seconds = timestamp.count("timesecs")?;
-    let at = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1000));
-    let at = at.and_then(Timestamp::from_millis);
+    let at = i64::try_from(seconds).ok().and_then(moment);
     at.map(Some).ok_or_else(|| timestamp.wrong("timesecs", "is no time"))
 }
 

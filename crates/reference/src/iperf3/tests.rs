@@ -1,8 +1,5 @@
-use proptest::prelude::*;
-
 use super::*;
-use crate::Figure;
-use crate::testing::{self, Texts, captured, damaged, survives, texts, told};
+use crate::testing::{Texts, all_told, helpers, survives_damage, texts};
 
 const CAPTURED: Texts = texts!(of ".json":
     "3.9-tcp" "3.9-tcp-bidir" "3.9-udp-lost" "3.9-udp-reverse" "3.9-udp-bidir"
@@ -13,27 +10,15 @@ const CAPTURED: Texts = texts!(of ".json":
 const FAILED: Texts =
     texts!(of ".json": "3.9-refused" "3.12-refused" "3.12-interrupted-refused" "3.18-refused");
 
-fn text(name: &str) -> &'static str {
-    testing::text(&[CAPTURED, FAILED], name)
-}
-
-fn only(text: &str) -> Figure {
-    testing::only(&Iperf3, text)
-}
-
 fn network(text: &str) -> NetworkTraffic {
     only(text).trials[0].network.clone().unwrap()
 }
 
-fn refused(text: &str) -> String {
-    testing::refused(&Iperf3, text)
-}
+helpers!(Iperf3: only refused; CAPTURED FAILED);
 
 #[test]
 fn what_was_captured_is_read() {
-    let all: Vec<String> =
-        CAPTURED.iter().map(|(n, t)| format!("{n}: {}", told(&captured(&Iperf3, t)))).collect();
-    insta::assert_snapshot!(all.join("\n"));
+    insta::assert_snapshot!(all_told(&Iperf3, CAPTURED));
 }
 
 #[test]
@@ -120,11 +105,11 @@ fn a_test_that_failed_is_an_error() {
         ("3.9-refused", "test_start is not there"),
     ] {
         assert!(Iperf3.recognises(text(name)), "{name}");
-        let message = refused(text(name));
+        let message = refused(text(name)).to_string();
         assert!(message.contains(words), "{name}: {message}");
     }
     assert!(
-        refused(text("3.12-refused")).starts_with("line 10: "),
+        refused(text("3.12-refused")).to_string().starts_with("line 10: "),
         "{}",
         refused(text("3.12-refused"))
     );
@@ -135,7 +120,7 @@ fn what_does_not_add_up_is_refused() {
     let with = |from: &str, to: &str| {
         let of = text("3.12-udp-lost");
         assert!(of.contains(from), "{from}");
-        refused(&of.replace(from, to))
+        refused(&of.replace(from, to)).to_string()
     };
     assert!(with("941710528", "999999999").contains("does not follow"));
     assert!(with("941710528", "-941710528").contains("below zero"));
@@ -151,15 +136,16 @@ fn what_does_not_add_up_is_refused() {
     assert!(silent.contains("no byte"), "{silent}");
     assert!(with("\"seconds\":\t1.000255", "\"seconds\":\t0").contains("seconds is zero"));
     let brief = text("3.9-tcp-bidir").replace("1.042199", "1e-308");
-    assert!(refused(&brief).contains("out of range"), "{}", refused(&brief));
+    assert!(refused(&brief).what.contains("out of range"), "{}", refused(&brief));
     let late = with("1795297654", "\"x\"");
     assert_eq!(late, "line 18: timestamp.timesecs is not a number, or below zero");
-    assert_eq!(refused("{\"start\": \"iperf 3\"\n,}").split(':').next(), Some("line 2"));
+    assert_eq!(
+        refused("{\"start\": \"iperf 3\"\n,}").to_string().split(':').next(),
+        Some("line 2")
+    );
 }
 
 #[test]
 fn any_damage_is_survived() {
-    for (_, text) in CAPTURED.iter().chain(FAILED) {
-        proptest!(|(text in damaged(text))| survives(&Iperf3, &text));
-    }
+    survives_damage(&Iperf3, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Params, Solution, Subsystem, Timestamp, Trial, Unit};
+use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
 use super::Library;
-use crate::text::{lines, number, positive, whole};
+use crate::dense::operations;
+use crate::text::{lines, moment, number, positive, whole};
 use crate::{Figure, Malformed, Output, trial};
 
 /// The first line of a call.
@@ -62,8 +63,7 @@ impl Call<'_> {
         output.add(call.figure(library, &version)?);
         output.version = Some(version);
         let (at, seconds) = call.get("started")?;
-        let millis = whole(seconds, at)?.checked_mul(1000).and_then(|ms| i64::try_from(ms).ok());
-        let started = millis.and_then(Timestamp::from_millis);
+        let started = i64::try_from(whole(seconds, at)?).ok().and_then(moment);
         let started = started.ok_or_else(|| Malformed::at(at, "started is out of range"))?;
         output.started.get_or_insert(started);
         Ok(())
@@ -94,14 +94,10 @@ impl Call<'_> {
     fn figure(&self, library: &Library, version: &str) -> Result<Figure, Malformed> {
         let (at, operation) = self.get("operation")?;
         let (n, threads) = (self.whole("n")?, self.whole("threads")?);
-        let size = n as f64;
         let (kernel, work) = match operation {
-            "dgesv" => ("cpu.linpack", size * size * (2.0 / 3.0 * size + 2.0)),
-            "dgemm" => ("cpu.dgemm", 2.0 * size.powi(3)),
-            other => {
-                let other = Malformed::excerpt(other);
-                return Err(Malformed::at(at, format!("{other:?} is neither dgesv nor dgemm")));
-            }
+            "dgesv" => ("cpu.linpack", operations(n)),
+            "dgemm" => ("cpu.dgemm", 2.0 * (n as f64).powi(3)),
+            other => return Err(Malformed::quoting(at, other, "is neither dgesv nor dgemm")),
         };
         let solution = if operation == "dgesv" { Some(self.solution(n)?) } else { None };
         let (at, seconds) = self.get("seconds")?;

@@ -9,8 +9,6 @@ mod listing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use beside::widest;
-
 use crate::{Beside, Malformed, Output, Tool};
 
 /// A library.

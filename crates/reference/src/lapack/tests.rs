@@ -1,11 +1,6 @@
-use std::path::Path;
-
-use proofmark_model::Params;
-use proptest::prelude::*;
-
 use super::{BLIS, Library, MKL, OPENBLAS};
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Malformed, Task, Tool};
+use crate::testing::{captured, helpers, matrices, survives_damage, task};
+use crate::{Beside, Tool};
 
 const SOLVED: &str = include_str!("captured/openblas-0.3.21-debian12-dgesv.txt");
 const MULTIPLIED: &str = include_str!("captured/openblas-0.3.29-debian13-dgemm.txt");
@@ -14,9 +9,7 @@ const MKL_SOLVED: &str = include_str!("captured/mkl-2026.2-dgesv.txt");
 const BLIS_MULTIPLIED: &str = include_str!("captured/blis-0.9.0-debian12-dgemm.txt");
 const BLIS_SOLVED: &str = include_str!("captured/blis-1.1-debian13-dgesv.txt");
 
-fn refused(text: &str) -> Malformed {
-    OPENBLAS.parse(text).unwrap_err()
-}
+helpers!(OPENBLAS: refused);
 
 #[test]
 fn the_captured_outputs_are_read() {
@@ -80,13 +73,9 @@ fn what_is_cut_off_or_wrong_is_refused() {
     assert!(refused(&late).what.contains("out of range"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(solved in damaged(SOLVED), multiplied in damaged(MULTIPLIED)) {
-        for text in [solved, multiplied] {
-            survives(&OPENBLAS, &text);
-        }
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&OPENBLAS, [SOLVED, MULTIPLIED]);
 }
 
 /// What is asked of the library for a point with these knobs on 2 CPUs, the widest with AVX-512.
@@ -97,18 +86,7 @@ fn call(
     threads: u64,
     isa: &str,
 ) -> Result<String, String> {
-    let params =
-        Params::default().with("n", 5000).with("threads", threads).with("nb", 256).with("isa", isa);
-    let task = Task {
-        kernel,
-        params: &params,
-        seconds: 1.0,
-        work: 1.0,
-        cpus: &[2, 3],
-        file: Path::new("/"),
-        port: 0,
-    };
-    let call = library.call(version, &task, "avx512")?;
+    let call = library.call(version, &task(kernel, &matrices(5000, threads, isa)), "avx512")?;
     assert_eq!((call.files[0].0, &*call.arguments[1]), ("solve.py", "solve.py"));
     let set: Vec<String> = call.environment.iter().map(|(k, v)| format!("{k}={v}")).collect();
     Ok(format!("{} python3 {}", set.join(" "), call.arguments.join(" ")))
@@ -159,17 +137,8 @@ fn what_it_cannot_do_alike_is_refused() {
 fn the_figure_is_that_of_the_task() {
     let output = || OPENBLAS.parse(&[MULTIPLIED, SOLVED].concat()).unwrap();
     let figure = |kernel: &str, n: u64, threads: u64| {
-        let params = Params::default().with("n", n).with("threads", threads);
-        let task = Task {
-            kernel,
-            params: &params,
-            seconds: 1.0,
-            work: 1.0,
-            cpus: &[0, 1],
-            file: Path::new("/"),
-            port: 0,
-        };
-        OPENBLAS.figure(&task, output()).map(|f| f.title)
+        let params = matrices(n, threads, "avx512");
+        OPENBLAS.figure(&task(kernel, &params), output()).map(|f| f.title)
     };
     let solved = "dgesv of openblas 0.3.21 (SkylakeX)";
     assert_eq!(figure("cpu.linpack", 2000, 2).as_deref(), Some(solved));
@@ -179,19 +148,7 @@ fn the_figure_is_that_of_the_task() {
 
 #[test]
 fn a_product_has_three_matrices_and_a_solve_one() {
-    let memory = |kernel: &str, n: u64| {
-        let params = Params::default().with("n", n).with("threads", 2);
-        let task = Task {
-            kernel,
-            params: &params,
-            seconds: 1.0,
-            work: 1.0,
-            cpus: &[0, 1],
-            file: Path::new("/"),
-            port: 0,
-        };
-        OPENBLAS.memory(&task)
-    };
+    let memory = |kernel: &str, n: u64| OPENBLAS.memory(&task(kernel, &matrices(n, 2, "avx512")));
     // Measured of n = 4000, whose matrix has 122 MiB: 408 MiB and 234 MiB.
     let (product, solve) = (memory("cpu.dgemm", 4000) >> 20, memory("cpu.linpack", 4000) >> 20);
     assert!((408..600).contains(&product) && (234..400).contains(&solve), "{product} {solve}");

@@ -35,9 +35,8 @@ pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let (at, work) = report.get(work)?;
     let trial = rated(what.1, whole(work, at)? as f64, rate, at)?;
     let (at, time) = report.get("Time")?;
-    let seconds = time.strip_suffix(" sec").ok_or_else(|| {
-        Malformed::at(at, format!("{:?} does not end in sec", Malformed::excerpt(time)))
-    })?;
+    let seconds = time.strip_suffix(" sec");
+    let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
     took(&trial, seconds, at)?;
     let params = report.params(name.as_ref())?;
     let kernel: Cow<'static, str> = match &name {

@@ -1,29 +1,24 @@
-use std::path::Path;
-
 use proofmark_model::{Params, Unit};
-use proptest::prelude::*;
 
 use super::LikwidBench;
-use crate::place::task;
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Figure, Installed, Malformed, Task, Tool};
+use crate::testing::{asked, captured, helpers, outputs, survives_damage, task};
+use crate::{Beside, Figure, Task};
 
-const COPY: &str = include_str!("captured/5.2.2-debian12-copy_avx512-2-threads.txt");
-const TRIAD: &str = include_str!("captured/5.2.2-debian12-stream_mem_avx512-2-threads.txt");
-const STORE: &str = include_str!("captured/5.2.2-debian12-store_mem_sse-1-thread.txt");
-const PEAK: &str = include_str!("captured/5.2.2-debian12-peakflops_avx-2-threads.txt");
-const OLD: &str = include_str!("captured/5.1.0-debian11-copy_mem_avx512-2-threads.txt");
-const NEW: &str = include_str!("captured/5.4.1-debian13-copy_mem_avx512-2-threads.txt");
-const ALL: [&str; 6] = [COPY, TRIAD, STORE, PEAK, OLD, NEW];
+outputs! {
+    COPY "5.2.2-debian12-copy_avx512-2-threads.txt"
+    TRIAD "5.2.2-debian12-stream_mem_avx512-2-threads.txt"
+    STORE "5.2.2-debian12-store_mem_sse-1-thread.txt"
+    PEAK "5.2.2-debian12-peakflops_avx-2-threads.txt"
+    OLD "5.1.0-debian11-copy_mem_avx512-2-threads.txt"
+    NEW "5.4.1-debian13-copy_mem_avx512-2-threads.txt"
+}
 
 fn figure(text: &str) -> Figure {
     let [figure] = <[Figure; 1]>::try_from(captured(&LikwidBench, text).figures).unwrap();
     figure
 }
 
-fn refused(text: &str) -> Malformed {
-    LikwidBench.parse(text).unwrap_err()
-}
+helpers!(LikwidBench: refused);
 
 #[test]
 fn the_captured_outputs_are_read() {
@@ -69,11 +64,9 @@ fn what_is_wrong_is_refused() {
     assert!(what("Using 1 work", "ERROR - out of memory\nUsing 1 work").contains("out of memory"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(text in prop::sample::select(&ALL[..]).prop_flat_map(damaged)) {
-        survives(&LikwidBench, &text);
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&LikwidBench, ALL);
 }
 
 /// The knobs of a stream kernel; without a knob of pages, which the machine would have a say in.
@@ -83,8 +76,7 @@ fn knobs(isa: &str, stores: &str) -> Params {
 }
 
 fn arguments(task: &Task) -> Result<String, String> {
-    let program = Installed { program: Path::new("/x").to_owned(), version: "5".to_owned() };
-    let invocation = LikwidBench.invocation(&program, task)?;
+    let invocation = asked(&LikwidBench, "5", task)?;
     assert!(invocation.environment.is_empty() && invocation.output.is_none());
     Ok(invocation.arguments.join(" "))
 }

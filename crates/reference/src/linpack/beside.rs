@@ -1,7 +1,7 @@
 //! Intel's LINPACK beside our solver: one solve after a small one.
 
 use super::Linpack;
-use crate::lapack::widest;
+use crate::dense::{self, widest};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path};
 
 /// Equations of the solve that starts its threads, which is not taken; another where these are
@@ -10,8 +10,7 @@ const FIRST: [u64; 2] = [500, 400];
 
 impl Beside for Linpack {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["xlinpack_xeon64", "xlinpack"], &[])?;
-        Some(Installed { program, version: "version not told".to_owned() })
+        on_path(&["xlinpack_xeon64", "xlinpack"]).map(Installed::of_no_version)
     }
 
     fn package(&self) -> &'static str {
@@ -30,46 +29,30 @@ impl Beside for Linpack {
 
     fn takes(&self, task: &Task) -> f64 {
         // One thread makes A, and makes it again for the residual.
-        let n = task.params.int("n").unwrap_or(0) as f64;
+        let n = dense::rows(task) as f64;
         1.0 + 5e-8 * n * n + 1.5 * task.seconds
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        // The program, and a thread's packed blocks.
-        const PROGRAM: u64 = 128 << 20;
-        const THREAD: u64 = 32 << 20;
-        let n = task.params.int("n").unwrap_or(0);
-        let matrix = leading(n).saturating_mul(n).saturating_mul(8);
-        let threads = task.params.threads().saturating_mul(THREAD);
-        matrix.saturating_add(threads).saturating_add(PROGRAM)
+        let n = dense::rows(task);
+        dense::memory(task, leading(n).saturating_mul(n).saturating_mul(8))
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let asked = |f: &Figure| {
-            f.kernel == task.kernel
-                && f.params.int("n") == task.params.int("n")
-                && f.params.int("threads").is_none_or(|t| t == task.params.threads())
-        };
-        output.figures.into_iter().find(asked)
+        // A listing need not tell how many.
+        let asked = task.params.threads();
+        dense::figure(task, output, |f| f.params.int("threads").or(Some(asked)))
     }
 }
 
 /// How it does the task's work on a CPU whose widest instruction set is that.
 pub(super) fn solve(task: &Task, widest: &str) -> Result<Invocation, String> {
-    let n = task.params.int("n").ok_or("n is not set")?;
-    let threads = task.params.threads();
-    if threads > task.cpus.len() as u64 {
-        return Err("it runs no more threads than it has CPUs".to_owned());
-    }
-    if let Some(isa) = task.params.text("isa").filter(|isa| *isa != widest) {
-        return Err(format!("it cannot be held to {isa}"));
-    }
-    let environment =
-        ["OMP_NUM_THREADS", "MKL_NUM_THREADS"].map(|name| (name, threads.to_string()));
-    let dynamic = ("MKL_DYNAMIC", "FALSE".to_owned());
+    let n = task.number("n")?;
+    let threads = dense::threads(task, "threads")?;
+    dense::by_itself(task, "it", widest)?;
     Ok(Invocation {
         arguments: vec!["lininput".to_owned()],
-        environment: environment.into_iter().chain([dynamic]).collect(),
+        environment: dense::environment(&["OMP_NUM_THREADS", "MKL_NUM_THREADS"], threads),
         files: vec![("lininput", input(n))],
         ..Invocation::default()
     })

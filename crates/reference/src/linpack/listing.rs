@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
 use super::is_head;
+use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{lines, number, positive, whole};
 use crate::{Figure, Malformed, Output};
@@ -102,8 +103,7 @@ impl Listing {
             return Err(Malformed::at(at, "expected the 8 columns of a solve"));
         };
         let shape = Shape::of([n, lda, align], at)?;
-        let (size, rate) = (shape.n as f64, positive(gflops, at)? * 1e9);
-        let work = size * size * (2.0 / 3.0 * size + 2.0);
+        let rate = positive(gflops, at)? * 1e9;
         let too_large = || Malformed::at(at, "the alignment is out of range");
         let solution = Solution {
             n: shape.n,
@@ -113,11 +113,10 @@ impl Listing {
             normalised_residual: number(normalised, at)?,
         };
         if (check == "pass") != solution.passes() {
-            let (said, of) = (Malformed::excerpt(check), solution.normalised_residual);
-            let what = format!("{said:?} of a normalised residual of {of}");
-            return Err(Malformed::at(at, what));
+            let what = format!("of a normalised residual of {}", solution.normalised_residual);
+            return Err(Malformed::quoting(at, check, &what));
         }
-        let trial = rated(Unit::FlopPerSecond, work, rate, at)?;
+        let trial = rated(Unit::FlopPerSecond, operations(shape.n), rate, at)?;
         took(&trial, seconds, at)?;
         self.trial(shape, Trial { solution: Some(solution), ..trial });
         Ok(())

@@ -1,20 +1,13 @@
-use std::path::Path;
-
-use proofmark_model::Params;
-use proptest::prelude::*;
-
 use super::Linpack;
 use super::beside::solve;
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Malformed, Task, Tool};
+use crate::testing::{captured, helpers, matrices, survives_damage, task};
+use crate::{Beside, Task, Tool};
 
 /// Made after the published description of the listing, since the program cannot be had.
 const MADE: &str = include_str!("captured/made-4-sizes.txt");
 const FAILED: &str = include_str!("captured/made-failed.txt");
 
-fn refused(text: &str) -> Malformed {
-    Linpack.parse(text).unwrap_err()
-}
+helpers!(Linpack: refused);
 
 #[test]
 fn the_made_outputs_are_read() {
@@ -96,27 +89,14 @@ fn what_is_cut_off_or_wrong_is_refused() {
     assert!(refused(&align).what.contains("the alignment is out of range"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(made in damaged(MADE), failed in damaged(FAILED)) {
-        for text in [made, failed] {
-            survives(&Linpack, &text);
-        }
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&Linpack, [MADE, FAILED]);
 }
 
 /// A task of so many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
-    let params = Params::default().with("n", n).with("threads", threads).with("isa", isa);
-    call(&Task {
-        kernel: "cpu.linpack",
-        params: &params,
-        seconds: 1.0,
-        work: 1.0,
-        cpus: &[2, 3],
-        file: Path::new("/"),
-        port: 0,
-    })
+    call(&task("cpu.linpack", &matrices(n, threads, isa)))
 }
 
 #[test]

@@ -4,6 +4,7 @@ use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use super::run;
 use crate::place;
+use crate::sweep::{self, SWEEP};
 use crate::text::{lines, positive};
 use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
 
@@ -22,19 +23,15 @@ const WORD: u64 = 4;
 struct Work {
     name: &'static str,
     ours: &'static str,
-    /// What `memory.sweep` calls it.
-    op: &'static str,
     /// Arrays of the size that it is given: it counts a copy once, and we both ends.
     arrays: u64,
 }
 
 static WORKS: [Work; 3] = [
-    Work { name: "frd", ours: "memory.read", op: "read", arrays: 1 },
-    Work { name: "fwr", ours: "memory.write", op: "write", arrays: 1 },
-    Work { name: "fcp", ours: "memory.copy", op: "copy", arrays: 2 },
+    Work { name: "frd", ours: "memory.read", arrays: 1 },
+    Work { name: "fwr", ours: "memory.write", arrays: 1 },
+    Work { name: "fcp", ours: "memory.copy", arrays: 2 },
 ];
-
-const SWEEP: &str = "memory.sweep";
 
 impl Tool for Bandwidth {
     fn id(&self) -> &'static str {
@@ -71,8 +68,7 @@ fn parse(text: &str) -> Result<Output, Malformed> {
     for (at, line) in lines(text).filter(|(_, line)| !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [size, rate] = words[..] else {
-            let what = format!("{:?} is no size and rate of bw_mem", Malformed::excerpt(line));
-            return Err(Malformed::at(at, what));
+            return Err(Malformed::quoting(at, line, "is no size and rate of bw_mem"));
         };
         let size = positive(size, at)? * 1e6;
         let trial = run::megabytes(size, positive(rate, at)?, at)?;
@@ -121,9 +117,7 @@ impl Beside for Bandwidth {
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        let all = work(task)
-            .and_then(|w| size(task, w)?.checked_mul(w.arrays)?.checked_mul(task.params.threads()));
-        all.unwrap_or(0)
+        work(task).and_then(|work| sweep::bytes(task, work.arrays)).unwrap_or(0)
     }
 
     fn tells_time(&self) -> bool {
@@ -139,32 +133,28 @@ impl Beside for Bandwidth {
         if told.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
             return None;
         }
-        figure.kernel = task.kernel.to_owned().into();
-        let all = size.checked_mul(threads)?;
-        // Its numbers are of the C type int, which it adds up and stores one by one.
-        let params = Params::default().with("threads", threads).with("isa", "scalar");
-        let params = params.with("word", WORD);
-        figure.params = match task.kernel {
-            SWEEP => params.with("op", work.op).with("working_set", size * work.arrays),
-            _ => params.with("array_size", all),
-        };
         let both = work.arrays as f64;
         let both_ends = |t: Trial| Trial { value: t.value * both, work: t.work * both, ..t };
         figure.trials = figure.trials.into_iter().map(both_ends).collect();
+        // Its numbers are of the C type int, which it adds up and stores one by one.
+        let params = Params::default().with("threads", threads).with("isa", "scalar");
+        figure.params = params.with("word", WORD);
+        if task.kernel == SWEEP {
+            return Some(sweep::figure(task, Some(size * work.arrays), figure));
+        }
+        figure.kernel = work.ours.into();
+        figure.params = figure.params.with("array_size", size.checked_mul(threads)?);
         Some(figure)
     }
 }
 
 /// What does a task's work.
 fn work(task: &Task) -> Option<&'static Work> {
-    let op = task.params.text("op").filter(|_| task.kernel == SWEEP);
-    WORKS.iter().find(|w| op == Some(w.op) || w.ours == task.kernel)
+    WORKS.iter().find(|w| w.ours == sweep::loop_of(task))
 }
 
 /// Bytes of one process's array.
 fn size(task: &Task, work: &Work) -> Option<u64> {
-    match task.kernel {
-        SWEEP => task.params.int("working_set").map(|set| set / work.arrays),
-        _ => task.params.int("array_size")?.checked_div(task.params.threads()),
-    }
+    let each = sweep::bytes(task, work.arrays)?.checked_div(task.params.threads())?;
+    Some(each / work.arrays)
 }

@@ -72,8 +72,7 @@ fn parse(text: &str) -> Result<Output, Malformed> {
         let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
         let words: Vec<&str> = line.split_whitespace().collect();
         let [size, ns] = words[..] else {
-            let what = format!("{:?} is no size and time", Malformed::excerpt(line));
-            return Err(Malformed::at(at, what));
+            return Err(Malformed::quoting(at, line, "is no size and time"));
         };
         let load = trial(Unit::Second, 1.0, positive(ns, at)? / 1e9);
         let params = Params::default()

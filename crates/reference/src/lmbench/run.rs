@@ -1,11 +1,9 @@
 //! What running the programs of lmbench has in common.
 
-use std::path::PathBuf;
-
 use proofmark_model::{Trial, Unit};
 
 use crate::place;
-use crate::{Installed, Invocation, Task};
+use crate::{Installed, Invocation, Task, path};
 
 /// Where Debian has them: below this, a folder for each architecture.
 const FOLDERS: &str = "/usr/lib/lmbench/bin";
@@ -26,11 +24,9 @@ const SLOW: f64 = 10e9;
 
 /// A program of lmbench, if it is here. None tells its version; all of them are called 3.0.
 pub(super) fn installed(name: &str, proof: &[u8]) -> Option<Installed> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
     let below = std::fs::read_dir(FOLDERS).into_iter().flatten().flatten().map(|f| f.path());
-    let mut files = std::env::split_paths(&path).chain(below).map(|f: PathBuf| f.join(name));
-    let program = files.find(|file| is_one(file, proof))?;
-    Some(Installed { program, version: "version not told".to_owned() })
+    let mut files = path().into_iter().chain(below).map(|folder| folder.join(name));
+    files.find(|file| is_one(file, proof)).map(Installed::of_no_version)
 }
 
 /// Whether it is a program with those words in it: others have such names, too.

@@ -53,8 +53,7 @@ impl Tool for Stream {
             last = at;
             let Some(((name, kernel, bytes), rate)) = bandwidth(line) else { continue };
             let Some(rate) = rate.strip_suffix(" MB/sec") else {
-                let what = format!("{:?} does not end in MB/sec", Malformed::excerpt(rate));
-                return Err(Malformed::at(at, what));
+                return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
             let what = (Subsystem::Memory, Unit::BytePerSecond);

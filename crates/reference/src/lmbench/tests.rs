@@ -1,12 +1,8 @@
-use std::path::Path;
-
 use proofmark_model::{Params, Unit};
-use proptest::prelude::*;
 
 use super::{Bandwidth, Latency, Stream};
-use crate::place::task;
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Figure, Installed, Task, Tool};
+use crate::testing::{asked, captured, refused, survives_damage, task};
+use crate::{Beside, Figure, Task, Tool};
 
 const SMALL: &str = include_str!("captured/3.0-a9-debian12-lat_mem_rd-t-64.txt");
 const LARGE: &str = include_str!("captured/3.0-a9-debian12-lat_mem_rd-t-64-256m.txt");
@@ -15,14 +11,9 @@ const SECOND: &str = include_str!("captured/3.0-a9-debian12-stream2-1-process.tx
 const COPY: &str = include_str!("captured/3.0-a9-debian12-bw_mem-fcp-2-processes.txt");
 const READ: &str = include_str!("captured/3.0-a9-debian12-bw_mem-frd-2-processes.txt");
 
-fn refused(tool: &dyn Tool, text: &str) -> String {
-    tool.parse(text).unwrap_err().to_string()
-}
-
 /// The arguments, and what is added to the environment.
 fn run(tool: &dyn Beside, task: &Task) -> Result<(String, String), String> {
-    let program = Installed { program: Path::new("/x").to_owned(), version: "3".to_owned() };
-    let invocation = tool.invocation(&program, task)?;
+    let invocation = asked(tool, "3", task)?;
     assert!(invocation.output.is_none() && invocation.files.is_empty());
     let set = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
     Ok((invocation.arguments.join(" "), set.collect::<Vec<_>>().join(" ")))
@@ -62,27 +53,25 @@ fn strides_and_repetitions_are_kept_apart() {
 
 #[test]
 fn what_is_wrong_is_refused() {
-    assert!(refused(&Latency, "0.00049 3.347").contains("no sizes"));
-    assert!(refused(&Latency, "\"stride=x\n").contains("whole number"));
-    assert!(refused(&Latency, &SMALL.replace("32.628", "")).contains("no size and time"));
-    assert!(refused(&Latency, &SMALL.replace("32.628", "inf")).contains("not a number"));
-    assert!(refused(&Latency, &SMALL.replace("32.628", "0")).contains("not more than zero"));
-    assert!(refused(&Stream, "STREAM copy latency: 1").contains("no bandwidth"));
-    assert!(refused(&Stream, &FOUR.replace("MB/sec", "GB/sec")).contains("end in MB/sec"));
-    assert!(refused(&Stream, &FOUR.replace("7568.51", "-1")).contains("not a number"));
-    assert!(refused(&Bandwidth, "").contains("no size and rate"));
-    assert!(refused(&Bandwidth, "usage: bw_mem size").contains("usage: bw_mem"));
-    assert!(refused(&Bandwidth, "67.11 1e999").contains("not a number"));
-    assert!(refused(&Bandwidth, "1e300 1e-300").contains("out of range"));
+    assert!(refused(&Latency, "0.00049 3.347").what.contains("no sizes"));
+    assert!(refused(&Latency, "\"stride=x\n").what.contains("whole number"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "")).what.contains("no size and time"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "inf")).what.contains("not a number"));
+    assert!(refused(&Latency, &SMALL.replace("32.628", "0")).what.contains("not more than zero"));
+    assert!(refused(&Stream, "STREAM copy latency: 1").what.contains("no bandwidth"));
+    assert!(refused(&Stream, &FOUR.replace("MB/sec", "GB/sec")).what.contains("end in MB/sec"));
+    assert!(refused(&Stream, &FOUR.replace("7568.51", "-1")).what.contains("not a number"));
+    assert!(refused(&Bandwidth, "").what.contains("no size and rate"));
+    assert!(refused(&Bandwidth, "usage: bw_mem size").what.contains("usage: bw_mem"));
+    assert!(refused(&Bandwidth, "67.11 1e999").what.contains("not a number"));
+    assert!(refused(&Bandwidth, "1e300 1e-300").what.contains("out of range"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(lat in damaged(SMALL), stream in damaged(FOUR), bw in damaged(COPY)) {
-        survives(&Latency, &lat);
-        survives(&Stream, &stream);
-        survives(&Bandwidth, &bw);
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&Latency, [SMALL]);
+    survives_damage(&Stream, [FOUR]);
+    survives_damage(&Bandwidth, [COPY]);
 }
 
 const QUICK: &str = "ENOUGH=200000 TIMING_O=0 LOOP_O=0";

@@ -4,7 +4,7 @@ use proofmark_model::{Direction, Unit};
 
 use super::Netperf;
 use crate::network::{HERE, Knobs, Length, figure_of, whole, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// Its other end, which lies where it does.
 const SERVER: &str = "netserver";
@@ -13,9 +13,8 @@ const ROUNDED: f64 = 0.0051;
 
 impl Beside for Netperf {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["netperf"], &[])?;
-        let server = program.with_file_name(SERVER);
-        server.is_file().then(|| Installed { version: version(&program, "-V"), program })
+        let found = Installed::on_path(&["netperf"], "-V");
+        found.filter(|found| found.program.with_file_name(SERVER).is_file())
     }
 
     fn package(&self) -> &'static str {

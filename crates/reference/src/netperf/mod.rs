@@ -273,10 +273,7 @@ fn bits(unit: &str, at: usize) -> Result<f64, Malformed> {
         "KBytes" => 8.0 * 1024.0,
         "MBytes" => 8.0 * 1024.0 * 1024.0,
         "GBytes" => 8.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => {
-            let what = format!("{:?} is no unit of a throughput", Malformed::excerpt(unit));
-            return Err(Malformed::at(at, what));
-        }
+        _ => return Err(Malformed::quoting(at, unit, "is no unit of a throughput")),
     })
 }
 

@@ -1,7 +1,5 @@
-use proptest::prelude::*;
-
 use super::*;
-use crate::testing::{self, Texts, captured, damaged, near, survives, texts, told};
+use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
 
 const CAPTURED: Texts = texts!(of ".txt":
     "2.7.0-tcp_stream" "2.7.0-tcp_stream-cpu" "2.7.0-tcp_stream-units" "2.7.0-tcp_stream-verbose"
@@ -12,23 +10,11 @@ const CAPTURED: Texts = texts!(of ".txt":
 const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");
 
-fn text(name: &str) -> &'static str {
-    testing::text(&[CAPTURED], name)
-}
-
-fn only(text: &str) -> Figure {
-    testing::only(&Netperf, text)
-}
-
-fn refused(text: &str) -> String {
-    testing::refused(&Netperf, text)
-}
+helpers!(Netperf: only refused; CAPTURED);
 
 #[test]
 fn what_was_captured_is_read() {
-    let all: Vec<String> =
-        CAPTURED.iter().map(|(n, t)| format!("{n}: {}", told(&captured(&Netperf, t)))).collect();
-    insta::assert_snapshot!(all.join("\n"));
+    insta::assert_snapshot!(all_told(&Netperf, CAPTURED));
 }
 
 #[test]
@@ -111,7 +97,7 @@ fn tables_of_one_file() {
             .collect::<String>()
     };
     assert_eq!(Netperf.parse(&many(1000)).unwrap().figures.len(), 1000);
-    assert!(refused(&many(1001)).contains("more than 1000 figures"));
+    assert!(refused(&many(1001)).what.contains("more than 1000 figures"));
     let old = text("2.7.0-tcp_stream").replace("MIGRATED ", "");
     assert_eq!(only(&old), only(text("2.7.0-tcp_stream")), "as versions before 2.6 begin");
 }
@@ -119,13 +105,16 @@ fn tables_of_one_file() {
 #[test]
 fn what_is_no_whole_table_is_refused() {
     assert!(!Netperf.recognises(REFUSED));
-    assert_eq!(refused(REFUSED), "line 1: no table of netperf");
-    assert_eq!(refused(OMNI), "line 1: the test \"OMNI Send\" is not read");
+    assert_eq!(refused(REFUSED).to_string(), "line 1: no table of netperf");
+    assert_eq!(refused(OMNI).to_string(), "line 1: the test \"OMNI Send\" is not read");
     let tcp = text("2.7.0-tcp_stream");
     let cut = &tcp[..tcp.find("131072").unwrap()];
-    assert_eq!(refused(cut), "line 6: the table of TCP_STREAM has no end");
-    assert_eq!(refused(&format!("{cut}{tcp}")), "line 7: the table of TCP_STREAM has no end");
-    let with = |from: &str, to: &str| refused(&tcp.replace(from, to));
+    assert_eq!(refused(cut).to_string(), "line 6: the table of TCP_STREAM has no end");
+    assert_eq!(
+        refused(&format!("{cut}{tcp}")).to_string(),
+        "line 7: the table of TCP_STREAM has no end"
+    );
+    let with = |from: &str, to: &str| refused(&tcp.replace(from, to)).to_string();
     assert!(with("10^6bits/sec", "").contains("no unit"));
     assert!(with("10^6bits", "10^5bits").contains("no unit of a throughput"));
     assert!(with("22090.61", "").contains("too few columns"));
@@ -133,14 +122,14 @@ fn what_is_no_whole_table_is_refused() {
     assert!(with("22090.61", "0").contains("not more than zero"));
     assert!(with("22090.61", "1e305").contains("out of range"));
     assert!(with("16384  ", "163.84 ").contains("not a whole number"));
-    let udp = |from: &str, to: &str| refused(&text("2.7.0-udp_stream").replace(from, to));
+    let udp =
+        |from: &str, to: &str| refused(&text("2.7.0-udp_stream").replace(from, to)).to_string();
     assert!(udp("242355", "0").contains("receiver got nothing"));
     assert!(udp("242355", "18446744073709551615").contains("too large"));
 }
 
 #[test]
 fn any_damage_is_survived() {
-    for text in CAPTURED.iter().map(|(_, text)| *text).chain([OMNI, REFUSED]) {
-        proptest!(|(text in damaged(text))| survives(&Netperf, &text));
-    }
+    let captured = CAPTURED.iter().map(|(_, text)| *text);
+    survives_damage(&Netperf, captured.chain([OMNI, REFUSED]));
 }

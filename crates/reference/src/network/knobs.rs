@@ -61,8 +61,8 @@ impl<'a> Knobs<'a> {
             return Err("our trial has no length".to_owned());
         }
         Ok(Self {
-            streams: params.int("streams").filter(|n| *n > 0).ok_or("streams is not set")?,
-            block: params.int("block_size").filter(|n| *n > 0).ok_or("block_size is not set")?,
+            streams: task.number("streams")?,
+            block: task.number("block_size")?,
             direction: Direction::of(params).unwrap_or(Direction::Forward),
             rate: params.int("rate"),
             socket_buffer: params.int("socket_buffer"),

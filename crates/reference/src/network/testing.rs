@@ -1,10 +1,9 @@
 //! Tasks for the tests of the tools for networks.
 
-use std::path::Path;
-
 use proofmark_model::Params;
 
-use crate::{Beside, Installed, Invocation, Task};
+use crate::testing::{self, task};
+use crate::{Beside, Invocation, Task};
 
 fn stream() -> Params {
     let open = ["socket_buffer", "amount"];
@@ -42,15 +41,7 @@ pub(crate) fn rtt(mode: &str) -> Params {
 /// Calls with a task of these knobs that takes a tenth of a second: 240 MB, or as many operations
 /// as bits.
 pub(crate) fn with_task<T>(kernel: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
-    f(&Task {
-        kernel,
-        params,
-        seconds: 0.1,
-        work: 1.92e9,
-        cpus: &[0],
-        file: Path::new("/"),
-        port: 5201,
-    })
+    f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(kernel, params) })
 }
 
 /// How a tool of that version, at `/usr/bin/tool`, does such a task.
@@ -60,8 +51,7 @@ pub(crate) fn asked(
     kernel: &str,
     params: &Params,
 ) -> Result<Invocation, String> {
-    let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
-    with_task(kernel, params, |task| tool.invocation(&installed, task))
+    with_task(kernel, params, |task| testing::asked(tool, version, task))
 }
 
 /// The command line of it and of its server.

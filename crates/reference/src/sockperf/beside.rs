@@ -2,7 +2,7 @@
 
 use super::Sockperf;
 use crate::network::{HERE, Knobs, figure_of, whole, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task, on_path, version};
+use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
 
 /// Bytes of a message.
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
@@ -14,8 +14,7 @@ const AROUND: f64 = 2.5;
 
 impl Beside for Sockperf {
     fn installed(&self) -> Option<Installed> {
-        let program = on_path(&["sockperf"], &[])?;
-        Some(Installed { version: version(&program, "--version"), program })
+        Installed::on_path(&["sockperf"], "--version")
     }
 
     fn package(&self) -> &'static str {

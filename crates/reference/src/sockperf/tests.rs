@@ -1,30 +1,21 @@
-use proptest::prelude::*;
-
 use super::*;
-use crate::testing::{self, Texts, captured, damaged, survives, texts, told};
+use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
 
 const CAPTURED: Texts = texts!(of ".txt":
     "3.6-tcp" "3.6-udp-full-rtt" "3.6-tcp-under-load" "3.7-tcp" "3.7-udp" "3.7-udp-full-rtt"
     "3.7-udp-nonblocked" "3.7-udp-under-load" "3.7-udp-mps");
 const FAILED: Texts = texts!(of ".txt": "3.7-throughput-refused" "3.7-refused" "3.7-burst-refused");
 
-fn text(name: &str) -> &'static str {
-    testing::text(&[CAPTURED, FAILED], name)
-}
-
-fn refused(text: &str) -> String {
-    testing::refused(&Sockperf, text)
-}
+helpers!(Sockperf: only refused; CAPTURED FAILED);
 
 #[test]
 fn what_was_captured_is_read() {
-    let one = |(n, t): &(&str, &str)| format!("{n}: {}", told(&captured(&Sockperf, t)));
-    insta::assert_snapshot!(CAPTURED.iter().map(one).collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(all_told(&Sockperf, CAPTURED));
 }
 
 #[test]
 fn a_latency_is_a_full_round_trip() {
-    let near = |v: f64, us: f64| (v / (us * 1e-6) - 1.0).abs() < 1e-9;
+    let near = |v: f64, us: f64| near(v, us * 1e-6);
     let read = |name| Sockperf.parse(text(name)).unwrap().figures.remove(0);
     let f = read("3.6-tcp");
     let l = f.latency.unwrap();
@@ -47,16 +38,16 @@ fn messages_that_do_not_follow_each_other_are_no_round_trips_of_ours() {
         ("3.7-udp-under-load", "sockperf.udp.answers"),
         ("3.7-udp-mps", "sockperf.udp.answers"),
     ] {
-        assert_eq!(testing::only(&Sockperf, text(name)).kernel, kernel, "{name}");
+        assert_eq!(only(text(name)).kernel, kernel, "{name}");
     }
 }
 
 #[test]
 fn what_is_no_whole_ping_pong_is_refused() {
-    assert!(refused(text("3.7-throughput-refused")).contains("no valid duration"));
-    assert!(refused(text("3.7-refused")).contains("no address"));
-    assert!(refused(text("3.7-burst-refused")).contains("no mean"), "of 4 messages at once");
-    let with = |from: &str, to: &str| refused(&text("3.7-tcp").replace(from, to));
+    assert!(refused(text("3.7-throughput-refused")).what.contains("no valid duration"));
+    assert!(refused(text("3.7-refused")).what.contains("no address"));
+    assert!(refused(text("3.7-burst-refused")).what.contains("no mean"), "of 4 messages at once");
+    let with = |from: &str, to: &str| refused(&text("3.7-tcp").replace(from, to)).to_string();
     assert!(with("Summary: Latency", "Summary:").contains("no mean"));
     assert!(with("<MIN>", "").contains("no least time"));
     assert!(with("<MAX>", "").contains("no greatest time"));
@@ -64,12 +55,10 @@ fn what_is_no_whole_ping_pong_is_refused() {
     assert!(with(" observations", "").contains("no number of observations"));
     assert!(with("ReceivedMessages=106574", "ReceivedMessages=0").contains("out of range"));
     let two = text("3.7-tcp").replace("[ 0] IP", "[ 1] IP = ::1 # TCP\n[ 0] IP");
-    assert!(refused(&two).contains("several sockets"));
+    assert!(refused(&two).what.contains("several sockets"));
 }
 
 #[test]
 fn any_damage_is_survived() {
-    for (_, text) in CAPTURED.iter().chain(FAILED) {
-        proptest!(|(text in damaged(text))| survives(&Sockperf, &text));
-    }
+    survives_damage(&Sockperf, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

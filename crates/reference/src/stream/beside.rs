@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Stream;
 use super::program::{PROGRAMS, Program};
 use crate::place;
-use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+use crate::{Beside, Figure, Installed, Invocation, Output, Task, path};
 
 /// Times that it runs each loop, unless it was compiled otherwise.
 const NTIMES: f64 = 10.0;
@@ -94,8 +94,6 @@ pub(super) fn first(files: impl Iterator<Item = PathBuf>) -> Option<(PathBuf, Pr
 
 /// Where one of its programs may be: on the PATH, or where Debian's opa-basic-tools has it.
 fn candidates() -> impl Iterator<Item = PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.push("/usr/lib/opa/tools".into());
-    folders.into_iter().flat_map(|f| PROGRAMS.map(|p| f.join(p)))
+    let folders = path().into_iter().chain(["/usr/lib/opa/tools".into()]);
+    folders.flat_map(|f| PROGRAMS.map(|p| f.join(p)))
 }

@@ -1,21 +1,17 @@
 use std::path::PathBuf;
 
 use proofmark_model::Params;
-use proptest::prelude::*;
 
 use super::{Stream, beside, program};
-use crate::place::task;
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Installed, Malformed, Output, Tool};
+use crate::testing::{captured, helpers, survives_damage, task};
+use crate::{Beside, Installed, Output, Tool};
 
 const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
 const ONE: &str = include_str!("captured/5.10-debian11-1-thread.txt");
 /// STREAM within HPC Challenge: hpl's by right, read as STREAM's where that is asked for.
 const HPCC: &str = include_str!("../hpl/captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 
-fn refused(text: &str) -> Malformed {
-    Stream.parse(text).unwrap_err()
-}
+helpers!(Stream: refused);
 
 fn values(output: &Output) -> Vec<(&str, f64)> {
     output.figures.iter().map(|f| (&*f.kernel, f.trials[0].value)).collect()
@@ -136,13 +132,9 @@ fn what_is_cut_off_is_refused() {
     assert!(refused("Single STREAM Add GB/s 3.1").what.contains("SingleSTREAM"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(one in damaged(ONE), two in damaged(TWO), hpcc in damaged(HPCC)) {
-        for text in [one, two, hpcc] {
-            survives(&Stream, &text);
-        }
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&Stream, [ONE, TWO, HPCC]);
 }
 
 /// The knobs of a kernel; without a knob of pages, which the machine would have a say in.

@@ -2,11 +2,8 @@
 
 use super::Sysbench;
 use crate::place;
+use crate::sweep::{self, SWEEP};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task};
-
-/// The one kernel of ours that goes over a block of each thread again and again, as sysbench does.
-/// Its tests of files and of the CPU do the work of none.
-const OURS: &str = "memory.sweep";
 
 /// Each pass over a block costs it some hundred nanoseconds besides, with which it counts the pass;
 /// one over a block of this size takes tens of microseconds.
@@ -14,9 +11,7 @@ const LEAST: u64 = 1 << 20;
 
 impl Beside for Sysbench {
     fn installed(&self) -> Option<Installed> {
-        let program = crate::on_path(&["sysbench"], &[])?;
-        let version = crate::version(&program, "--version");
-        Some(Installed { program, version })
+        Installed::on_path(&["sysbench"], "--version")
     }
 
     fn package(&self) -> &'static str {
@@ -24,7 +19,8 @@ impl Beside for Sysbench {
     }
 
     fn counts(&self, kernel: &str) -> Option<&'static str> {
-        (kernel == OURS).then_some(
+        // Its tests of files and of the CPU do the work of no kernel.
+        (kernel == SWEEP).then_some(
             "bytes read or written, as ours, 8 at a time; it times each pass over its block, the \
              first and the start of its threads too",
         )
@@ -76,21 +72,15 @@ impl Beside for Sysbench {
         let op = task.params.text("op")?;
         let same = |f: &Figure| f.kernel == format!("sysbench.memory_{op}");
         let mut figure = output.figures.into_iter().find(same)?;
-        figure.kernel = OURS.into();
-        let block = figure.params.0.remove("block_size");
         // Whatever it was compiled with: each number is read or written for itself.
-        figure.params = figure.params.with("op", op).with("isa", "scalar");
-        if let Some(block) = block {
-            figure.params = figure.params.with("working_set", block);
-        }
-        Some(figure)
+        figure.params = figure.params.with("isa", "scalar");
+        Some(sweep::figure(task, figure.params.int("block_size"), figure))
     }
 }
 
 /// Bytes of all passes of all threads: the same work, a pass each at least.
 fn total(work: f64, block: u64, threads: u64) -> u64 {
     let pass = block.saturating_mul(threads);
-    let passes = (work / pass.max(1) as f64).round();
-    let passes = if passes >= 1.0 { passes.min(1e9) as u64 } else { 1 };
+    let passes = sweep::passes(work, pass, 1_000_000_000);
     pass.saturating_mul(passes).min(i64::MAX as u64)
 }

@@ -62,8 +62,7 @@ impl<'a> Facts<'a> {
     pub(super) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
         let (at, value) = self.need(label)?;
         let Some(word) = value.strip_suffix(unit) else {
-            let value = Malformed::excerpt(value);
-            return Err(Malformed::at(at, format!("{value:?} does not end in {unit:?}")));
+            return Err(Malformed::quoting(at, value, &format!("does not end in {unit:?}")));
         };
         Ok((at, number(word, at)?))
     }
@@ -90,7 +89,7 @@ impl<'a> Facts<'a> {
 
 /// Bytes of `16KiB`; `None` where it has a fraction, which sysbench rounds.
 pub(super) fn size((at, text): Fact) -> Result<Option<u64>, Malformed> {
-    let wrong = || Malformed::at(at, format!("{:?} is no size", Malformed::excerpt(text)));
+    let wrong = || Malformed::quoting(at, text, "is no size");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let shift = match unit {

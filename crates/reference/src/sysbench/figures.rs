@@ -78,8 +78,7 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
     };
     let Some((name, kernel, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
-        let name = Malformed::excerpt(name);
-        return Err(Malformed::at(at, format!("{name:?} is no mode of fileio that is known")));
+        return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
     };
     let (_, read) = facts.number("read, MiB/s", "")?;
     let (_, written) = facts.number("written, MiB/s", "")?;
@@ -132,8 +131,7 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
     set("direct", Some(if direct { "on" } else { "off" }.into()));
     if let Some(other) = others.next() {
         if !["sync", "dsync"].contains(&other) {
-            let flag = Malformed::excerpt(other);
-            return Err(Malformed::at(at, format!("{flag:?} is no flag that is known")));
+            return Err(Malformed::quoting(at, other, "is no flag that is known"));
         }
         set("file-extra-flags", Some(other.into()));
     }

@@ -1,25 +1,20 @@
-use std::path::Path;
-
 use proofmark_model::{Param, Params};
-use proptest::prelude::*;
 
 use super::Sysbench;
-use crate::place::task;
-use crate::testing::{captured, damaged, survives};
-use crate::{Beside, Figure, Installed, Malformed, Task, Tool};
+use crate::testing::{asked, captured, helpers, outputs, survives_damage, task};
+use crate::{Beside, Figure, Task};
 
-const CPU: &str = include_str!("captured/1.0.20-debian11-cpu.txt");
-const MEDIAN: &str = include_str!("captured/1.0.20-debian12-cpu-median.txt");
-const WRITE: &str = include_str!("captured/1.0.20-debian11-memory-write.txt");
-const READ: &str = include_str!("captured/1.0.20-debian12-memory-read.txt");
-const MIXED: &str = include_str!("captured/1.0.20-debian11-fileio-rndrw.txt");
-const DIRECT: &str = include_str!("captured/1.0.20-debian12-fileio-seqrd-direct.txt");
-const HISTOGRAM: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-histogram.txt");
-const ALL: [&str; 7] = [CPU, MEDIAN, WRITE, READ, MIXED, DIRECT, HISTOGRAM];
-
-fn refused(text: &str) -> Malformed {
-    Sysbench.parse(text).unwrap_err()
+outputs! {
+    CPU "1.0.20-debian11-cpu.txt"
+    MEDIAN "1.0.20-debian12-cpu-median.txt"
+    WRITE "1.0.20-debian11-memory-write.txt"
+    READ "1.0.20-debian12-memory-read.txt"
+    MIXED "1.0.20-debian11-fileio-rndrw.txt"
+    DIRECT "1.0.20-debian12-fileio-seqrd-direct.txt"
+    HISTOGRAM "1.0.20-debian12-fileio-rndwr-histogram.txt"
 }
+
+helpers!(Sysbench: refused);
 
 fn figure(text: &str) -> Figure {
     let output = captured(&Sysbench, text);
@@ -167,11 +162,9 @@ fn what_is_wrong_is_refused() {
     assert!(refused(&MIXED.replace("each 100", "each one")).what.contains("whole number"));
 }
 
-proptest! {
-    #[test]
-    fn damage_is_survived(text in prop::sample::select(&ALL[..]).prop_flat_map(damaged)) {
-        survives(&Sysbench, &text);
-    }
+#[test]
+fn damage_is_survived() {
+    survives_damage(&Sysbench, ALL);
 }
 
 /// The knobs of a sweep; without a knob of pages, which the machine would have a say in.
@@ -181,8 +174,7 @@ fn sweep() -> Params {
 }
 
 fn arguments(task: &Task) -> Result<String, String> {
-    let program = Installed { program: Path::new("/x").to_owned(), version: "1".to_owned() };
-    Sysbench.invocation(&program, task).map(|made| made.arguments.join(" "))
+    asked(&Sysbench, "1", task).map(|made| made.arguments.join(" "))
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! The templates escape every text of the run; only the style sheet, the script and
 //! the charts, which escape their own texts, go in as they are.
 
-mod chart;
+pub(crate) mod chart;
+mod part;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -16,13 +17,24 @@ use self::chart::Chart;
 use crate::view::{KernelView, View, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("page.html", include_str!("page/page.html")),
+    ("first.html", include_str!("page/first.html")),
+    ("contents.html", include_str!("page/contents.html")),
     ("parts.html", include_str!("page/parts.html")),
+    ("part.html", include_str!("page/part.html")),
     ("kernel.html", include_str!("page/kernel.html")),
     ("roofline.html", include_str!("page/roofline.html")),
     ("end.html", include_str!("page/end.html")),
 ];
+
+/// What it looks like, on screen and on paper.
+const STYLE: [&str; 3] =
+    [include_str!("page/style.css"), include_str!("page/chart.css"), include_str!("page/run.css")];
+
+/// What it can do beyond being read; a script each, which the others do not need.
+const SCRIPTS: [&str; 3] =
+    [include_str!("page/sort.js"), include_str!("page/tip.js"), include_str!("page/contents.js")];
 
 /// Findings that the first screen shows.
 const WORST: usize = 4;
@@ -50,16 +62,21 @@ impl Format for Html {
         let charts: Result<Vec<Charts>, RenderError> =
             view.kernels.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
+        let against = view.against.iter().enumerate();
+        let against: Result<Vec<Chart>, RenderError> =
+            against.map(|(i, c)| chart::references(c, &format!("chart-against-{i}"))).collect();
         let worst: Vec<_> = view.worst_findings().take(WORST).collect();
         let more = view.worst_findings().count().saturating_sub(WORST);
-        let page = environment()?.get_template("page.html")?.render(context! {
+        let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
             view => Serde(&view),
             worst => Serde(&worst),
             more => more,
+            parts => Serde(part::all(&view)?),
             charts => Serde(charts?),
+            against => Serde(against?),
             roofline => Serde(roofline.transpose()?),
-            style => Value::from_safe_string(include_str!("page/style.css").to_owned()),
-            script => Value::from_safe_string(include_str!("page/sort.js").to_owned()),
+            style => Value::from_safe_string(STYLE.concat()),
+            script => Value::from_safe_string(SCRIPTS.concat()),
         })?;
         Ok(format!("{}\n", page.trim_end()))
     }
@@ -70,6 +87,7 @@ impl Format for Html {
 struct Charts {
     /// Whether any value of the lines or bars has an interval.
     whiskers: bool,
+    timelines: Vec<Chart>,
     lines: Vec<Chart>,
     bars: Vec<Chart>,
     latency: Vec<Chart>,
@@ -82,12 +100,19 @@ impl Charts {
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
         let reference = |(i, c)| chart::references(c, &format!("chart-{at}-reference-{i}"));
+        let timeline = |(i, c)| chart::timeline(c, &format!("chart-{at}-time-{i}"));
         let timed = kernel.curves.iter().chain(&kernel.distribution);
         let spots = kernel.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
         let bars = kernel.bars.iter().flat_map(|b| &b.bars);
         let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
         Ok(Self {
             whiskers: marks.any(|m| m.interval.is_some()),
+            timelines: kernel
+                .timelines
+                .iter()
+                .enumerate()
+                .map(timeline)
+                .collect::<Result<_, _>>()?,
             lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
             bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
             latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
@@ -102,12 +127,15 @@ impl Charts {
     }
 }
 
-fn environment() -> Result<Environment<'static>, minijinja::Error> {
+/// What makes pages of templates, each with its name: every text is escaped.
+pub(crate) fn environment(
+    templates: &[(&'static str, &'static str)],
+) -> Result<Environment<'static>, minijinja::Error> {
     let mut env = Environment::new();
     env.set_auto_escape_callback(|_| AutoEscape::Html);
     env.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     env.add_filter("mark", mark);
-    for (name, source) in TEMPLATES {
+    for (name, source) in templates {
         env.add_template(name, source)?;
     }
     Ok(env)

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use proofmark_model::Run;
 
 use crate::view::{
-    Cell, FindingGroup, KernelView, References, Table, View, severity_mark, stop, verdict_mark,
+    Cell, FindingGroup, KernelView, References, SIGNS, Table, Timeline, View, severity_mark, stop,
+    verdict_mark,
 };
 use crate::{Format, Options, RenderError};
 
@@ -41,6 +42,7 @@ impl Format for Markdown {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
         line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
+        answer(&mut out, &view);
         for glance in &view.glances {
             table(&mut out, glance);
         }
@@ -49,6 +51,7 @@ impl Format for Markdown {
         }
         out.push('\n');
         table(&mut out, &view.references);
+        table(&mut out, &view.theory);
         for sentence in &view.lacking {
             line(&mut out, &escape(sentence));
         }
@@ -62,6 +65,10 @@ impl Format for Markdown {
         out.push('\n');
         for kernel in &view.kernels {
             section(&mut out, kernel);
+        }
+        for overview in view.overviews.iter().filter(|o| !o.tables.is_empty()) {
+            line(&mut out, &format!("## {}, over several kernels", overview.title));
+            overview.tables.iter().for_each(|t| table(&mut out, t));
         }
         if let Some(roofline) = &view.roofline {
             line(&mut out, &format!("## {}", escape(&roofline.title)));
@@ -117,6 +124,39 @@ fn code(id: &str) -> String {
     }
 }
 
+/// The answers, what follows from the figures, and what was measured and how.
+fn answer(out: &mut String, view: &View) {
+    table(out, &view.answer_table);
+    for (title, claims) in view.further() {
+        line(out, &format!("### {title}"));
+        for claim in claims {
+            let _ = writeln!(out, "- {}", escape(&claim.text));
+        }
+        out.push('\n');
+    }
+    if !view.design.is_empty() {
+        line(out, "## What was measured, and how");
+    }
+    for design in &view.design {
+        line(out, &format!("**{}.** {}", design.title, escape(&design.sentences.join(" "))));
+        for kernel in &design.kernels {
+            let _ = writeln!(out, "- {}", escape(kernel));
+        }
+        out.push('\n');
+    }
+}
+
+/// A value over time: a line of signs, its sentences, its levels.
+fn timeline(out: &mut String, timeline: &Timeline) {
+    let [signs, caption] = timeline.spark(SIGNS);
+    line(out, &format!("*{}*", escape(&caption)));
+    line(out, &format!("`{signs}`"));
+    for sentence in &timeline.sentences {
+        line(out, &escape(sentence));
+    }
+    table(out, &timeline.table);
+}
+
 fn headline(out: &mut String, kernel: &KernelView) {
     let h = &kernel.headline;
     let known = |text: &String| (!text.is_empty()).then(|| text.clone());
@@ -169,6 +209,9 @@ fn section(out: &mut String, kernel: &KernelView) {
         line(out, &escape(sentence));
     }
     let solves = &kernel.solves.summary;
+    for t in &kernel.timelines {
+        timeline(out, t);
+    }
     table(out, &kernel.table);
     table(out, solves);
     beside_tools(out, &kernel.references);

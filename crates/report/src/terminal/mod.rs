@@ -6,8 +6,8 @@
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
-mod paint;
-mod tables;
+pub(crate) mod paint;
+pub(crate) mod tables;
 
 use std::slice::from_ref;
 
@@ -15,7 +15,10 @@ use proofmark_model::Run;
 
 pub use self::machine::host;
 use self::paint::Paint;
-use crate::view::{FindingGroup, Headline, KernelView, References, Roofline, Table, Term, View};
+use crate::view::{
+    Answer, FindingGroup, Headline, KernelView, Overview, References, Roofline, SIGNS, Table, Term,
+    Timeline, View,
+};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -42,6 +45,9 @@ impl Format for Terminal {
         for kernel in &view.kernels {
             page.kernel(kernel);
         }
+        for overview in &view.overviews {
+            page.overview(overview);
+        }
         if let Some(roofline) = &view.roofline {
             page.roofline(roofline);
         }
@@ -51,6 +57,17 @@ impl Format for Terminal {
     }
 }
 
+/// What is printed where a run ends: whether to believe it, the answers with what follows from
+/// them, and what the checks found. The rest is in the report.
+pub fn brief(run: &Run, options: &Options) -> String {
+    let view = View::of(run);
+    let mut page = Page::new(options);
+    page.top(&view);
+    page.answer(&view);
+    page.findings(&view.findings);
+    page.out
+}
+
 /// The explanations of columns that are printed: not those of tables that only the other
 /// formats hold, such as those of both ends and of every solve.
 fn explained_here(view: &View) -> Vec<Term> {
@@ -58,8 +75,14 @@ fn explained_here(view: &View) -> Vec<Term> {
         |t: &Table| t.columns.iter().filter_map(|c| c.about.clone()).collect::<Vec<_>>();
     let elsewhere =
         |k: &KernelView| [&k.published[..], &k.ends, from_ref(&k.solves.summary)].concat();
-    let in_elsewhere: Vec<Term> =
-        view.kernels.iter().flat_map(elsewhere).flat_map(|t| explained(&t)).collect();
+    let of_overviews = view.overviews.iter().flat_map(|o| o.tables.iter().skip(o.brief).cloned());
+    let in_elsewhere: Vec<Term> = view
+        .kernels
+        .iter()
+        .flat_map(elsewhere)
+        .chain(of_overviews)
+        .flat_map(|t| explained(&t))
+        .collect();
     let printed = view.kernels.iter().flat_map(|k| &k.solves.brief);
     let in_printed: Vec<Term> = printed.flat_map(explained).collect();
     let here = |t: &&Term| !in_elsewhere.contains(t) || in_printed.contains(t);
@@ -96,8 +119,11 @@ impl Page {
         }
     }
 
+    /// An empty line, if the last one is none.
     fn blank(&mut self) {
-        self.out.push('\n');
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
     }
 
     fn title(&mut self, text: &str) {
@@ -107,7 +133,8 @@ impl Page {
         }
     }
 
-    fn head(&mut self, view: &View) {
+    /// What was measured on what, and whether to believe it.
+    fn top(&mut self, view: &View) {
         self.title(&view.title);
         let facts: Vec<String> =
             view.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
@@ -118,18 +145,32 @@ impl Page {
             self.wrap("! ", 2, stopped);
         }
         self.wrap("", 0, &view.trust.sentence);
+    }
+
+    fn head(&mut self, view: &View) {
+        self.top(view);
         for group in view.worst_findings().take(3) {
             self.wrap("  ", 4, &format!("{} {}: {}", mark(group), group.check, group.message));
         }
+        self.answer(view);
         self.blank();
         for glance in &view.glances {
             self.wrap("", 0, &glance.caption);
             self.table(glance);
             self.blank();
         }
-        let ids = view.kernels.iter().map(|k| columns_of(&k.id));
+        // Those that answer are told already.
+        let answered = |at: usize| view.answers.iter().flat_map(|g| &g.answers).any(|a| a.at == at);
+        let others: Vec<&KernelView> = view
+            .kernels
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !answered(*i))
+            .map(|(_, k)| k)
+            .collect();
+        let ids = others.iter().map(|k| columns_of(&k.id));
         let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
-        for kernel in &view.kernels {
+        for kernel in others {
             self.summary(kernel, widest);
         }
         if !view.references.rows.is_empty() {
@@ -143,6 +184,59 @@ impl Page {
         for sentence in &view.lacking {
             self.wrap("", 0, sentence);
         }
+    }
+
+    /// The first screen: the answers, and what follows from the figures.
+    fn answer(&mut self, view: &View) {
+        self.captioned(&view.answer_table);
+        if !tables::shows(&view.answer_table, self.width, "at") {
+            self.points(view);
+        }
+        for (title, claims) in view.further() {
+            self.blank();
+            self.title(title);
+            for claim in claims {
+                self.wrap("- ", 2, &claim.text);
+            }
+        }
+    }
+
+    /// At which points the answers are, a paragraph a subsystem.
+    fn points(&mut self, view: &View) {
+        for group in &view.answers {
+            let stands = group.answers.iter().filter(|a| a.headline.value.is_some());
+            let at = |a: &Answer| format!("{} at {}", a.title, a.headline.at);
+            let told = stands.filter(|a| !a.headline.at.is_empty()).map(at);
+            let told: Vec<String> = told.collect();
+            if !told.is_empty() {
+                self.wrap("", 2, &format!("{}: {}.", group.title, told.join("; ")));
+            }
+        }
+    }
+
+    /// Tables over several kernels; its charts are for a page.
+    fn overview(&mut self, overview: &Overview) {
+        let tables = overview.tables.iter().take(overview.brief);
+        if tables.len() > 0 {
+            self.blank();
+            self.title(&format!("{}, over several kernels", overview.title));
+        }
+        for table in tables {
+            self.captioned(table);
+        }
+    }
+
+    /// A value over time: a line of signs, its sentences, its levels.
+    fn timeline(&mut self, timeline: &Timeline) {
+        self.blank();
+        let [signs, caption] = timeline.spark(self.width.min(SIGNS));
+        self.wrap("", 0, &caption);
+        self.out.push_str(&signs);
+        self.out.push('\n');
+        for sentence in &timeline.sentences {
+            self.wrap("", 0, sentence);
+        }
+        self.captioned(&timeline.table);
     }
 
     /// How fast, how sure, how near; under it, where, and what held it back.
@@ -175,6 +269,9 @@ impl Page {
         }
         if kernel.matrix.is_some() {
             self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
+        }
+        for timeline in &kernel.timelines {
+            self.timeline(timeline);
         }
         for table in &kernel.solves.brief {
             self.captioned(table);

@@ -8,17 +8,32 @@ use crate::view::{Cell as ViewCell, Table};
 
 /// The widest layout that fits.
 pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
+    match fitting(table, width) {
+        Some((kept, gap)) => grid(table, &kept, gap, paint),
+        None => paragraphs(table, width),
+    }
+}
+
+/// Whether a column of this title has room.
+pub fn shows(table: &Table, width: usize, title: &str) -> bool {
+    // A paragraph has room for all of them.
+    fitting(table, width)
+        .is_none_or(|(kept, _)| kept.iter().any(|i| table.columns[*i].title == title))
+}
+
+/// The columns that fit, and the spaces between them; `None` where too few do.
+fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, u16)> {
     let most = table.columns.iter().map(|c| c.spare).max().unwrap_or(0);
     for spare in (0..=most).rev() {
         let kept: Vec<usize> =
             (0..table.columns.len()).filter(|i| table.columns[*i].spare <= spare).collect();
         for gap in [2_u16, 1] {
             if natural_width(table, &kept, usize::from(gap)) <= width {
-                return grid(table, &kept, gap, paint);
+                return Some((kept, gap));
             }
         }
     }
-    paragraphs(table, width)
+    None
 }
 
 /// `-[1]` for a missing value.
@@ -96,9 +111,11 @@ fn paragraphs(table: &Table, width: usize) -> String {
                 _ => format!("{} {}", column.title, text(cell)),
             }
         };
-        let parts: Vec<String> =
-            row.cells.iter().enumerate().map(|(i, cell)| named(i, cell)).collect();
-        let (point, values) = parts.split_at(table.keys.min(parts.len()));
+        let told = |from: usize, upto: usize| -> Vec<String> {
+            let cells = row.cells.iter().enumerate().take(upto).skip(from);
+            cells.filter(|(_, c)| !text(c).is_empty()).map(|(i, c)| named(i, c)).collect()
+        };
+        let [point, values] = [told(0, table.keys), told(table.keys, row.cells.len())];
         let line = format!("{}: {}", point.join(", "), values.join("; "));
         let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(true);
         for line in textwrap::wrap(&line, options) {

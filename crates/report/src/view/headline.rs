@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
-use super::label::{Group, spoken, why_missing, why_no_interval, why_no_trials};
+use super::label::{
+    Group, interval, several_levels, spoken, why_missing, why_no_interval, why_no_trials,
+};
 use super::levels;
 use super::num::{Scale, percent};
 use super::text::{clean, plural};
@@ -19,6 +21,9 @@ use super::{disk, network};
 
 /// Share of the largest working set that counts as large.
 const NEARLY: f64 = 0.75;
+
+/// Why a number has no interval, where it is told with others.
+const NO_INTERVAL: &str = "no 95 % interval; the kernel's own part says why";
 
 /// Block size in bytes that I/Os a second are usually told for.
 const USUAL_BLOCK: u64 = 4096;
@@ -47,6 +52,8 @@ pub struct Headline {
     pub beside: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target is held against.
     pub within: Option<String>,
+    /// What is missing where `within` is, in few words.
+    pub within_lacks: &'static str,
     /// Interval and number of trials, or why there is none.
     pub sure: String,
     /// Against the ceiling.
@@ -181,6 +188,7 @@ pub fn of(group: &Group) -> Headline {
             at: format!("No number stands: {}.", why_none(group)),
             beside: None,
             within: None,
+            within_lacks: "",
             sure: String::new(),
             near: None,
             near_lacks: "",
@@ -195,8 +203,11 @@ pub fn of(group: &Group) -> Headline {
         value: scale.number(summary.median),
         unit: scale.label().to_owned(),
         at: at(group, m),
-        beside: disk::beside(m, scale).or_else(|| network::beside(m)),
-        within: within(summary),
+        beside: levels_of(m, scale)
+            .or_else(|| disk::beside(m, scale))
+            .or_else(|| network::beside(m)),
+        within: within(summary).filter(|_| interval(m).is_some()),
+        within_lacks: if several_levels(m) { "several levels over time" } else { NO_INTERVAL },
         sure: sure(m, summary, scale),
         near: near(m, scale),
         near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
@@ -223,6 +234,16 @@ fn at(group: &Group, m: &Measurement) -> String {
     }
 }
 
+/// `3 levels over time, 15.60 to 31.20`: where a value over time stayed at more than one.
+fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
+    let levels = &m.series.as_ref().filter(|s| s.levels.len() > 1)?.levels;
+    let medians = || levels.iter().map(|l| l.median).filter(|v| v.is_finite());
+    let low = medians().fold(f64::INFINITY, f64::min);
+    let high = medians().fold(f64::NEG_INFINITY, f64::max);
+    let range = scale.interval([low, high])?;
+    Some(format!("{} over time, {range}", plural(levels.len() as u64, "level")))
+}
+
 /// How the reason ends where no limiter shows.
 const NOBODY: &str = "no check found what holds it down";
 
@@ -247,7 +268,7 @@ fn within(s: &Summary) -> Option<String> {
 
 fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     let trials = plural(s.n, "trial");
-    match s.ci95.and_then(|i| scale.interval(i)) {
+    match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),
         None => format!("no interval ({}), {trials}", why_no_interval(m)),
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
-use super::label::{Group, title, why_missing, why_no_interval, why_no_trials};
+use super::label::{Group, interval, title, why_missing, why_no_interval, why_no_trials};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::references::{self, References};
@@ -16,6 +16,7 @@ use super::series::{self, BarChart, LineChart};
 use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
+use super::timeline::{self, Timeline};
 use super::{disk, loss, matrix, network, published, sentences, traffic, trials};
 
 /// Unit of what loads the machine.
@@ -64,6 +65,8 @@ pub struct KernelView {
     pub published: Vec<Table>,
     /// The same as time a block, where blocks are so small that this says more.
     pub reciprocal: Vec<Table>,
+    /// What became of the value over time, one a point that was sampled so; empty without any.
+    pub timelines: Vec<Timeline>,
     /// Values over the kernel's axis, and over the threads.
     pub lines: Vec<LineChart>,
     /// Bars by instruction set against their ceiling.
@@ -102,12 +105,20 @@ impl KernelView {
 }
 
 /// Measurements by kernel, in the order of the plan; a kernel whose points were
-/// never measured has an empty group.
+/// never measured has an empty group. Points over time have a group of their own.
 pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut seen = BTreeSet::new();
-    let planned = run.plan.points.iter().map(|p| p.kernel.as_str());
-    let measured = run.measurements.iter().map(|m| m.kernel.as_str());
-    planned.chain(measured).filter(|id| seen.insert(*id)).map(|id| Group::new(run, id)).collect()
+    let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
+    let planned = run.plan.points.iter().enumerate();
+    let planned = planned.map(|(at, p)| (p.kernel.as_str(), in_time.contains(&at)));
+    let measured = run.measurements.iter().map(|m| (m.kernel.as_str(), m.series.is_some()));
+    // A planned point of either kind may be measured as the other in a stranger's file.
+    let all = planned.chain(measured).filter(|key| seen.insert(*key));
+    all.map(|(id, over_time)| match over_time {
+        true => Group::over_time(run, id),
+        false => Group::new(run, id),
+    })
+    .collect()
 }
 
 /// Every kernel of a run.
@@ -119,9 +130,10 @@ fn view(group: &Group) -> KernelView {
     let scale = scale(group);
     let spec = group.spec;
     let undeclared = || "The run file does not hold this kernel's declaration.".to_owned();
-    let id = clean(group.id);
+    let id = group.name();
+    let in_trials = !group.over_time;
     KernelView {
-        title: spec.map_or_else(|| id.clone(), |s| clean(&s.title)),
+        title: group.heading(),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
@@ -131,8 +143,9 @@ fn view(group: &Group) -> KernelView {
         design: sentences::design(group),
         sentences: sentences::of(group, &scale),
         solves: solves::of(group, &scale),
-        published: published::tables(group, &scale),
+        published: if in_trials { published::tables(group, &scale) } else { Vec::new() },
         reciprocal: published::reciprocal(group),
+        timelines: timeline::of(group, &scale),
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references::of(group, &scale),
@@ -203,7 +216,7 @@ pub fn caption(group: &Group, what: &str) -> String {
 
 /// The same, where more is the same in all rows.
 pub fn named(group: &Group, what: &str, more: &str) -> String {
-    let title = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
+    let title = group.heading();
     let same = [group.fixed_phrase(), more.to_owned()];
     let same: Vec<String> = same.into_iter().filter(|s| !s.is_empty()).collect();
     match same.join(", ") {
@@ -247,8 +260,8 @@ fn table(group: &Group, scale: &Scale) -> Table {
                 Some(_) => "its trials do not tell".to_owned(),
             }));
         }
-        let interval = summary.and_then(|s| s.ci95).and_then(|i| scale.tight_interval(i));
-        cells.push(table.maybe(interval, || why_no_interval(m)));
+        let tight = interval(m).and_then(|i| scale.tight_interval(i));
+        cells.push(table.maybe(tight, || why_no_interval(m)));
         if bounded {
             let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
             cells.push(table.maybe(ceiling, || why_no_ceiling(m)));

@@ -34,13 +34,41 @@ pub struct Group<'a> {
     pub axis: &'a str,
     /// CPUs that the run could use; 0 if the run file does not say.
     pub cpus: u64,
+    /// Whether these are the points that were sampled over time: no others are among them, nor
+    /// they among others.
+    pub over_time: bool,
 }
 
 impl<'a> Group<'a> {
-    /// Sorts the measurements by their knobs.
+    /// Those that were measured in trials.
     pub fn new(run: &'a Run, id: &'a str) -> Self {
-        let mut all: Vec<&Measurement> =
-            run.measurements.iter().filter(|m| m.kernel == id).collect();
+        Self::of(run, id, false)
+    }
+
+    /// Those that were sampled over time.
+    pub fn over_time(run: &'a Run, id: &'a str) -> Self {
+        Self::of(run, id, true)
+    }
+
+    /// The id under which the report tells of them.
+    pub fn name(&self) -> String {
+        let id = clean(self.id);
+        if self.over_time { format!("{id} over time") } else { id }
+    }
+
+    /// The kernel's title, and whether it is about time.
+    pub fn heading(&self) -> String {
+        match self.spec.map(|s| clean(&s.title)) {
+            Some(title) if self.over_time => format!("{title} over time"),
+            Some(title) => title,
+            None => self.name(),
+        }
+    }
+
+    /// Sorts the measurements by their knobs.
+    fn of(run: &'a Run, id: &'a str, over_time: bool) -> Self {
+        let of = |m: &&Measurement| m.kernel == id && m.series.is_some() == over_time;
+        let mut all: Vec<&Measurement> = run.measurements.iter().filter(of).collect();
         let spec = run.kernels.get(id);
         let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
         let present: BTreeSet<&str> =
@@ -66,7 +94,7 @@ impl<'a> Group<'a> {
         });
         let cpus = run.host.limits.usable_cpus.len() as u64;
         let told = Vec::new();
-        let mut group = Self { run, id, spec, all, varying, told, fixed, axis, cpus };
+        let mut group = Self { run, id, spec, all, varying, told, fixed, axis, cpus, over_time };
         group.told = told_by_others(&group);
         group
     }
@@ -265,10 +293,26 @@ pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
     m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
+/// Why the median of a value that changed its level has no interval.
+pub const SEVERAL_LEVELS: &str =
+    "several levels over time: the median lies on one of them or between";
+
+/// Whether a value over time stayed at more than one level.
+pub fn several_levels(m: &Measurement) -> bool {
+    m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
+}
+
+/// The 95 % interval that is told of a measurement's median. The samples of several levels have
+/// none: it would say how sure a number is that the value never stayed at.
+pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
+    m.summary.as_ref()?.ci95.filter(|_| !several_levels(m))
+}
+
 /// Why a measurement has no 95 % interval.
 pub fn why_no_interval(m: &Measurement) -> String {
     match &m.summary {
         None => why_no_trials(m),
+        Some(_) if several_levels(m) => SEVERAL_LEVELS.to_owned(),
         Some(s) => why_missing(
             m,
             "summary.ci95",

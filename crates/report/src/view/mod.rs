@@ -8,7 +8,10 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
+mod answer;
+mod conclusions;
 mod derivation;
+mod design;
 mod detail;
 mod disk;
 mod ends;
@@ -25,6 +28,8 @@ mod matrix;
 mod method;
 mod network;
 mod num;
+mod overview;
+mod part;
 mod published;
 mod references;
 mod roofline;
@@ -35,19 +40,25 @@ mod solves;
 mod storage;
 mod table;
 mod text;
+mod theory;
+mod timeline;
 mod traffic;
 mod trials;
 
 use proofmark_model::{Run, Severity, Verdict, format_seconds};
 use serde::Serialize;
 
+pub use answer::{Answer, AnswerGroup};
+pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
+pub use design::Design;
 pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_mark};
 pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use kernel::KernelView;
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
+pub use overview::Overview;
 pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
@@ -57,9 +68,10 @@ pub use series::{
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
+pub use timeline::{Beside, Change, SIGNS, Sample, Step, Timeline};
 
 pub(crate) use disk::trial_iops;
-pub(crate) use label::why_no_trials;
+pub(crate) use label::{interval, why_no_trials};
 pub(crate) use trials::median;
 
 /// A whole report.
@@ -73,13 +85,30 @@ pub struct View {
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
+    /// The answer in one to three numbers a subsystem: how fast, how near the limit, how sure,
+    /// what held it back. The first screen.
+    pub answers: Vec<AnswerGroup>,
+    /// The same as a table, a row a number; without rows where nothing was measured.
+    pub answer_table: Table,
+    /// What follows from the figures, a subsystem each; without those where nothing does.
+    pub conclusions: Vec<Conclusion>,
+    /// What was measured and how, a subsystem each.
+    pub design: Vec<Design>,
+    /// Tables and charts over several kernels, a subsystem each; without those that have none.
+    pub overviews: Vec<Overview>,
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
     /// The headline's points beside tools that people trust; without rows where none ran.
     pub references: Table,
+    /// Own value, that of the tool beside it and the theoretical one, with percentages, a row a
+    /// kernel and tool; without rows where no kernel has either.
+    pub theory: Table,
+    /// The same as bars in percent of the theoretical values, a group a kernel.
+    pub against: Vec<BesideChart>,
     /// One a kernel, in the order of the plan.
     pub kernels: Vec<KernelView>,
-    /// What has no ceiling at all, and why; a sentence each.
+    /// What has no ceiling at all, and why, and what had no tool beside it without a reason; a
+    /// sentence each.
     pub lacking: Vec<String>,
     /// What columns mean.
     pub terms: Vec<Term>,
@@ -119,21 +148,47 @@ impl View {
         let mut kernels = kernel::all(&groups);
         detail::refer(&mut kernels);
         let roofline = roofline::of(run);
+        let answers = answer::of(&groups);
+        let overviews = overview::of(&groups);
         Self {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run),
-            terms: terms(glances.iter().chain([&references]), &kernels, roofline.as_ref()),
+            terms: terms(
+                glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
+                &kernels,
+                roofline.as_ref(),
+            ),
+            answer_table: answer::table(&answers),
+            answers,
+            conclusions: conclusions::of(&groups),
+            design: design::of(&groups),
+            overviews,
             glances,
             references,
+            theory: theory::table(&groups),
+            against: theory::charts(&groups),
             kernels,
-            lacking: derivation::lacking(&groups),
+            lacking: derivation::lacking(&groups)
+                .into_iter()
+                .chain(references::unexplained(&groups))
+                .collect(),
             roofline,
             findings: findings::all(run),
             host: host::tables(&run.host),
             method: method::paragraphs(run),
         }
+    }
+
+    /// The conclusions beside the table of the answers: without sentences that say what one of its
+    /// rows says, and without subsystems that have no others.
+    pub fn further(&self) -> impl Iterator<Item = (&'static str, Vec<&Claim>)> {
+        let all = self.conclusions.iter().map(|c| {
+            let claims: Vec<&Claim> = c.claims.iter().filter(|c| !c.in_answer).collect();
+            (c.title, claims)
+        });
+        all.filter(|(_, claims)| !claims.is_empty())
     }
 
     /// Findings that a reader must know first: those above a note, and in our own numbers.

@@ -50,6 +50,11 @@ impl Scale {
         Self { quantity: Quantity { factor: 1.0 / size, label: format!("{prefix}{unit}") } }
     }
 
+    /// The scale of values that are in their unit already.
+    pub fn as_is(unit: &str) -> Self {
+        Self { quantity: Quantity { factor: 1.0, label: unit.to_owned() } }
+    }
+
     /// The same in thousands.
     pub fn thousands(self) -> Self {
         let Quantity { factor, label } = self.quantity;

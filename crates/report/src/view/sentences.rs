@@ -1,6 +1,8 @@
 //! Sentences drawn from the figures of one kernel.
 
-use proofmark_model::{Measurement, Subsystem, Summary, Verdict, format_seconds, format_size};
+use proofmark_model::{
+    Measurement, Subsystem, Summary, Verdict, format_factor, format_seconds, format_size,
+};
 
 use super::disk::{device_share, distance, fall_phrase};
 use super::headline::{best, in_question};
@@ -65,8 +67,12 @@ pub fn design(group: &Group) -> String {
             format!("{} {values}", title(name))
         })
         .collect();
-    let policy = &group.run.plan.policy;
     let of = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join("; ")) };
+    let count = plural(group.all.len() as u64, "point");
+    if group.over_time {
+        return format!("Sampled over time, not in trials; {count} measured{of}.");
+    }
+    let policy = &group.run.plan.policy;
     let trial_s = policy.trial_s_for(group.id);
     // A trial that is one piece of work lasts as long as that does.
     let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
@@ -81,10 +87,7 @@ pub fn design(group: &Group) -> String {
     } else {
         format!("{} to {} trials", policy.min_trials, policy.max_trials)
     };
-    format!(
-        "Planned were {trials}{length} at each point; {} measured{of}.",
-        plural(group.all.len() as u64, "point")
-    )
+    format!("Planned were {trials}{length} at each point; {count} measured{of}.")
 }
 
 /// Members of `all` that differ from `from` in these knobs only.
@@ -166,7 +169,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
         };
         let factor = s.median / from.1.median;
         let same = if overlap { " (the intervals overlap)" } else { "" };
-        format!("{factor:.2} times {with} {count}{same}")
+        format!("{} times {with} {count}{same}", format_factor(factor))
     };
     and_list(&to.iter().map(step).collect::<Vec<_>>())
 }

@@ -4,11 +4,13 @@ use proofmark_model::{Measurement, Run};
 use proofmark_report::view::{KernelView, Table, View};
 
 /// A kernel's part of the report.
+#[allow(dead_code, reason = "each test file uses a part of it")]
 pub fn kernel(run: &Run, id: &str) -> KernelView {
     View::of(run).kernels.into_iter().find(|k| k.id == id).unwrap()
 }
 
 /// Texts of one column.
+#[allow(dead_code, reason = "each test file uses a part of it")]
 pub fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
     let at = table.columns.iter().position(|c| c.title == title);
     let at = at.unwrap_or_else(|| panic!("{title} in {:?}", table.columns));
@@ -16,6 +18,7 @@ pub fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
 }
 
 /// The measurements of a kernel.
+#[allow(dead_code, reason = "each test file uses a part of it")]
 pub fn each<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Measurement> {
     run.measurements.iter_mut().filter(move |m| m.kernel == id)
 }

@@ -108,7 +108,8 @@ fn slow_tools_have_fewer_runs_and_the_slowest_none() {
 fn what_nobody_asked_for_takes_a_minute_at_most() {
     let host = host(1 << 40);
     let fits = |run_s: f64, asked: &Asked| {
-        let choice = Choice { asked, kernels: &[], marked: &[0], host: &host };
+        let choice =
+            Choice { asked, kernels: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
         choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
     };
     let named = Asked::Named(vec!["slow"]);
@@ -121,7 +122,12 @@ fn what_nobody_asked_for_takes_a_minute_at_most() {
 fn a_tool_needs_room_beside_us() {
     let why = |memory: u64| {
         let (asked, host) = (Asked::Marked, host(memory));
-        let choice = Choice { asked: &asked, kernels: &[], marked: &[0], host: &host };
+        let choice = Choice {
+            asked: &asked,
+            kernels: &[],
+            marked: &Marked::from([(0, Vec::new())]),
+            host: &host,
+        };
         choice.fits(&Slow(1.0), &installed(), &plan(30), 0).err()
     };
     assert_eq!(why(1 << 40), None);
@@ -145,7 +151,7 @@ fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
             devices: Vec::new(),
         };
         host.storage = Probe::known(storage, "test");
-        let choice = Choice { asked: &asked, kernels: &[], marked: &[], host: &host };
+        let choice = Choice { asked: &asked, kernels: &[], marked: &Marked::new(), host: &host };
         let params = Params::default().with("file_size", 1_u64 << 30);
         let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
         let params = params.with("engine", "psync").with("direct", "on").with("cache", "none");
@@ -237,4 +243,28 @@ fn a_plan_reckons_with_rates_that_are_neither_slow_nor_fast() {
     assert_eq!(of(Unit::BytePerSecond, 1 << 20), 3e8);
     assert_eq!(of(Unit::OpPerSecond, 4096), 1e4, "commits");
     assert_eq!(usual_rate(Unit::BytePerSecond, &Params::default()), 1e10);
+}
+
+#[test]
+fn a_profile_may_name_the_tools_that_run() {
+    let (asked, host) = (Asked::Marked, host(1 << 40));
+    let mut marked = Marked::new();
+    let named = |names: &[&str]| {
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        Reference::Named(crate::profile::OneOrMany::Many(names))
+    };
+    mark(&mut marked, &[0], &Reference::First(true));
+    mark(&mut marked, &[1], &named(&["other"]));
+    mark(&mut marked, &[2], &named(&["other", "slow"]));
+    mark(&mut marked, &[3], &Reference::First(false));
+    let mut plan = plan(30);
+    plan.points = vec![plan.points[0].clone(); 4];
+    let choice = Choice { asked: &asked, kernels: &[], marked: &marked, host: &host };
+    assert_eq!(choice.points_of(&Slow(1.0), &plan), [0, 2]);
+    let beside = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
+    plan.references.insert("other".to_owned(), vec![beside(0), beside(1), beside(2)]);
+    assert_eq!(choice.points_of(&Slow(1.0), &plan), [2], "all that are named, or the first");
+    // Who names a tool in a profile waits for it.
+    let fits = |point| choice.fits(&Slow(21.0), &installed(), &plan, point).is_ok();
+    assert_eq!([fits(0), fits(2)], [false, true]);
 }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::Tool;
+use crate::{Tool, testing};
 
 const FILE: &str = "/proc/77/fd/5";
 
@@ -27,7 +27,7 @@ fn knobs(kernel: &str) -> Params {
 }
 
 fn task<'a>(kernel: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<'a> {
-    Task { kernel, params, seconds, work, cpus: &[0], file: Path::new(FILE), port: 0 }
+    Task { seconds, work, file: Path::new(FILE), ..testing::task(kernel, params) }
 }
 
 /// The arguments that are not always the same.

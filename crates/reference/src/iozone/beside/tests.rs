@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::testing;
 
 const FILE: &str = "/proc/77/fd/5";
 
@@ -18,7 +19,7 @@ fn knobs(kernel: &str) -> Params {
 }
 
 fn task<'a>(kernel: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> Task<'a> {
-    Task { kernel, params, seconds, work, cpus: &[0], file: Path::new(FILE), port: 0 }
+    Task { seconds, work, file: Path::new(FILE), ..testing::task(kernel, params) }
 }
 
 fn same(kernel: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use plotters::coord::Shift;
 use plotters::prelude::{
-    DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
+    Circle, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
     SVGBackend, ShapeStyle, Text,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -121,11 +121,11 @@ impl Canvas<'_> {
         Ok(inside)
     }
 
-    /// A text that a pointer over that area shows, without a script.
+    /// A text that a pointer over that area shows: without a script as the browser shows titles.
     pub fn tell(&self, from: (f64, f64), to: (f64, f64), text: &str) {
         let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
         self.told.borrow_mut().push_str(&format!(
-            "<rect x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\" fill=\"transparent\">\
+            "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\" fill=\"transparent\">\
              <title>{}</title></rect>\n",
             (x1 - x0).max(0),
             (y1 - y0).max(0),
@@ -162,6 +162,13 @@ impl Canvas<'_> {
         let points: Vec<(i32, i32)> = points.iter().map(pixel).collect();
         let style = ShapeStyle::from(&ink.sentinel()).filled();
         self.area.draw(&Polygon::new(points, style)).map_err(|e| e.to_string())
+    }
+
+    /// A small disc.
+    pub fn dot(&self, at: (f64, f64), radius: u32, ink: Ink) -> Result<(), Failed> {
+        let style = ShapeStyle::from(&ink.sentinel()).filled();
+        let disc = Circle::new(pixel(&at), radius as i32, style);
+        self.area.draw(&disc).map_err(|e| e.to_string())
     }
 
     /// A text whose middle is at that height.

@@ -1,8 +1,9 @@
 //! Charts as SVG that scales with the page and follows its colours.
 //!
 //! Every series has a colour and a shape of its own, and a verdict other than valid
-//! a sign, so that no meaning hangs on colour. The colours are those of Okabe and
-//! Ito ("Color Universal Design", 2008).
+//! a sign, so that no meaning hangs on colour. The colours begin with those of Okabe and
+//! Ito ("Color Universal Design", 2008); the others keep any two apart for readers without one
+//! of the three cones, by the matrices of Machado, Oliveira and Fernandes (2009).
 
 mod axis;
 mod bars;
@@ -13,12 +14,13 @@ mod lines;
 mod references;
 mod roofline;
 mod shape;
+mod timeline;
 
 use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::RenderError;
-use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline};
+use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline, Timeline};
 
 /// What the gap in a bar is.
 const CUT: &str = "A bar with a gap: it does not stand and goes on beyond the axis.";
@@ -140,6 +142,22 @@ pub fn roofline(picture: &Roofline, id: &str) -> Result<Chart, RenderError> {
     })
 }
 
+/// A value over time.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn timeline(chart: &Timeline, id: &str) -> Result<Chart, RenderError> {
+    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
+    let inside = timeline::draw(chart).map_err(failed)?;
+    Ok(Chart {
+        svg: element(&inside, timeline::size(chart), id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: timeline::legend(chart).map_err(failed)?,
+        key: String::new(),
+        left_out: chart.left_out.clone(),
+    })
+}
+
 /// The `svg` element, named and described for those who do not see it.
 fn element(
     inside: &str,
@@ -150,7 +168,7 @@ fn element(
 ) -> String {
     format!(
         "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-         aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
+         aria-labelledby=\"{id}-t\" aria-describedby=\"{id}-d\"><title id=\"{id}-t\">{}</title>\
          <desc id=\"{id}-d\">{}</desc>{inside}</svg>",
         escape(title),
         escape(about)

@@ -13,10 +13,15 @@ pub fn draw(canvas: &Canvas, i: usize, (x, y): (f64, f64)) -> Result<(), Failed>
 
 /// The sign of series `i` as an `svg` element for a legend.
 pub fn sign(i: usize) -> Result<String, Failed> {
-    let inside = Canvas::draw((26, 14), |c| {
+    framed(&|c| {
         c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(i), 2)?;
         draw(c, i, (13.0, 7.0))
-    })?;
+    })
+}
+
+/// A sign of a legend, drawn on 26 x 14, as an `svg` element.
+pub fn framed(draw: &dyn Fn(&Canvas) -> Result<(), Failed>) -> Result<String, Failed> {
+    let inside = Canvas::draw((26, 14), draw)?;
     Ok(format!(
         "<svg class=\"sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" \
          aria-hidden=\"true\">{inside}</svg>"

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use self::table::{
     chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
 };
-pub use self::told::{Command, ToolNote};
+pub use self::told::{Command, ToolNote, unexplained};
 use super::label::Group;
 use super::num::Scale;
 use super::series::{self, BesideChart};

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::Compared;
 use crate::view::label::{Group, why_missing};
-use crate::view::text::{clean, plural, stop};
+use crate::view::text::{and_list, clean, plural, stop};
 
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
 
-/// Points that are told by name.
+/// Points or kernels that are told by name.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
@@ -92,7 +92,7 @@ fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
 /// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
 /// a run that was to have no tools.
 pub fn lacking(group: &Group) -> Vec<String> {
-    if !had_tools(group.run) {
+    if !had_tools(group.run) || nothing_told(group) {
         return Vec::new();
     }
     let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
@@ -119,6 +119,30 @@ pub fn lacking(group: &Group) -> Vec<String> {
         stop(&format!("{what} beside it{at}: {why}"))
     };
     by_reason.into_iter().map(sentence).collect()
+}
+
+/// The kernels beside which no tool ran for no reason that was recorded, in one sentence; nothing in
+/// a run that was to have no tools.
+pub fn unexplained(groups: &[Group]) -> Option<String> {
+    groups.first().filter(|g| had_tools(g.run))?;
+    let none = |g: &&Group| !g.all.is_empty() && nothing_told(g);
+    let names: Vec<String> = groups.iter().filter(none).map(Group::name).collect();
+    let named = match names.len() {
+        0 => return None,
+        n if n > NAMED => plural(n as u64, "kernel"),
+        _ => and_list(&names),
+    };
+    Some(format!("No tool ran beside {named}, and no reason was recorded."))
+}
+
+/// Whether no point of a kernel has a tool or a reason for having none.
+fn nothing_told(group: &Group) -> bool {
+    group.all.iter().all(|m| {
+        let reason = |(part, why): (&String, &String)| {
+            part.starts_with(OF_TOOL) || (part == "references" && !why.is_empty())
+        };
+        m.references.is_empty() && !m.missing.iter().any(reason)
+    })
 }
 
 /// Whether any tool was to run, or was asked for, beside any point.

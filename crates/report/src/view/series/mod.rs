@@ -7,6 +7,7 @@
 
 mod across;
 mod bars;
+pub mod kernels;
 mod knobs;
 mod lines;
 mod panels;
@@ -20,10 +21,9 @@ pub use self::bars::{Bar, BarChart, bars};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
 pub use self::references::{BesideBar, BesideChart, BesidePoint, Limit, references};
 use super::disk::{fall, fall_phrase, way};
-use super::label::Group;
+use super::label::{Group, interval};
 use super::latency;
 use super::num::{Scale, percent};
-use super::text::clean;
 use super::verdict_mark;
 
 /// Values on the axis beyond which a chart shows nothing.
@@ -89,7 +89,7 @@ fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
         value: on_axis(s.median)?,
         text: scale.number(s.median)?,
         about: about(group, scale, m, s),
-        interval: s.ci95.and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
+        interval: interval(m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(c.value)),
         fall: fall(m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         verdict: m.verdict,
@@ -112,7 +112,7 @@ fn mark_of_time(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
 
 /// What a pointer shows over a mark.
 fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
-    let interval = s.ci95.and_then(|i| scale.interval(i));
+    let interval = interval(m).and_then(|i| scale.interval(i));
     let near = m.efficiency.and_then(percent);
     let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
     let parts = [
@@ -144,6 +144,6 @@ fn noun(group: &Group) -> &'static str {
 
 /// The title of a chart: the kernel, what is drawn, and of which points.
 pub fn title(group: &Group, what: &str, name: &str) -> String {
-    let kernel = group.spec.map_or_else(|| clean(group.id), |s| clean(&s.title));
+    let kernel = group.heading();
     if name.is_empty() { format!("{kernel}: {what}") } else { format!("{kernel}: {what} ({name})") }
 }

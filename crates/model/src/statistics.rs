@@ -6,7 +6,7 @@
 //! 1 - 2 P(B < k), where B is binomial(n, 1/2). Five values or fewer cannot reach
 //! 95 %, and get no interval.
 
-use proofmark_model::Summary;
+use crate::Summary;
 
 /// Statistics of the values; `None` if there is none, or if one is not finite.
 pub fn summarise(values: &[f64]) -> Option<Summary> {
@@ -26,17 +26,28 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
         mean,
         sd,
         median: median_of_sorted(&sorted),
-        ci95: median_rank(n).map(|k| [sorted[k - 1], sorted[n - k]]),
+        ci95: interval_of_sorted(&sorted),
         min: sorted[0],
         max: sorted[n - 1],
     })
 }
 
-/// Median of values in any order; `None` without one.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+/// Median of the finite values, in any order; `None` without one.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let sorted = finite_sorted(values);
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// Interval that holds the median of the finite values with at least 95 %, by order statistics;
+/// `None` for fewer than 6.
+pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
+    interval_of_sorted(&finite_sorted(values))
+}
+
+fn finite_sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 fn median_of_sorted(sorted: &[f64]) -> f64 {
@@ -44,9 +55,21 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
     if n % 2 == 1 { sorted[n / 2] } else { f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]) }
 }
 
+fn interval_of_sorted(sorted: &[f64]) -> Option<[f64; 2]> {
+    let n = sorted.len();
+    median_rank(n).map(|k| [sorted[k - 1], sorted[n - k]])
+}
+
+/// Up to so many values P(B = 0) is a number that f64 can hold.
+const EXACT: usize = 1000;
+
 /// Greatest k for which the k-th smallest and the k-th largest of `n` values
 /// hold the median with at least 95 % confidence; `None` for n < 6.
 fn median_rank(n: usize) -> Option<usize> {
+    if n > EXACT {
+        // The normal approximation, which is exact to a rank here (see the tests).
+        return Some((0.5 * n as f64 + 0.5 - 0.98 * (n as f64).sqrt()) as usize);
+    }
     let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?); // P(B = 0)
     let mut below = 0.0; // P(B < k)
     let mut k = 0;
@@ -92,6 +115,16 @@ mod tests {
             let b = Binomial::new(0.5, n as u64).unwrap();
             assert!(2.0 * b.cdf(k - 1) <= 0.05, "n={n} k={k}");
             assert!(2.0 * b.cdf(k) > 0.05, "n={n} k={k} is not the tightest");
+        }
+    }
+
+    #[test]
+    fn of_very_many_values_the_rank_holds_too_and_is_the_tightest_but_one() {
+        for n in (1001..20_000).step_by(37) {
+            let k = median_rank(n).unwrap() as u64;
+            let b = Binomial::new(0.5, n as u64).unwrap();
+            assert!(2.0 * b.cdf(k - 1) <= 0.0501, "n={n} k={k} {}", 2.0 * b.cdf(k - 1));
+            assert!(2.0 * b.cdf(k + 1) > 0.05, "n={n} k={k} is not the tightest but one");
         }
     }
 

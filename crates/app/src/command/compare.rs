@@ -1,0 +1,75 @@
+//! `proofmark compare`: hold one run against another.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use proofmark_judge::compare::{Named, Options, compare};
+use proofmark_model::Comparison;
+use proofmark_report::comparison::{html, json, terminal};
+
+use crate::cli::CompareArgs;
+use crate::error::{Outcome, Usage};
+use crate::output::write_whole;
+use crate::past::named;
+use crate::plan::unknown;
+use crate::text::{print, terminal_options};
+
+/// Forms of a comparison.
+pub const FORMATS: [&str; 3] = ["terminal", "json", "html"];
+
+/// Runs the command.
+pub fn run(args: &CompareArgs) -> Result<Outcome> {
+    known_format(&args.format, &FORMATS, "proofmark compare --help")?;
+    let made = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
+    let mut options = terminal_options();
+    options.color &= args.out.is_none();
+    let text = match args.format.as_str() {
+        "json" => json(&made)?,
+        "html" => html(&made)?,
+        _ => terminal(&made, args.all, &options),
+    };
+    deliver(&text, args.out.as_deref())?;
+    Ok(Outcome::Done)
+}
+
+/// A margin as people type it: `0.03`, `3%` or `3 %`.
+///
+/// # Errors
+/// If it is no share from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, whole) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().ok().map(|n| n / whole).filter(|s| (0.0..=1.0).contains(s));
+    share.ok_or_else(|| "write a share from 0 to 1, such as 0.03 or 3%".to_owned())
+}
+
+/// Refuses a format that there is not, before runs are read.
+pub(super) fn known_format(asked: &str, formats: &[&str], where_: &str) -> Result<()> {
+    if formats.contains(&asked) {
+        return Ok(());
+    }
+    Err(Usage::error(unknown("format", asked, formats.iter().copied(), where_)))
+}
+
+/// Reads both runs, A first, and compares them.
+pub(super) fn make(
+    [a, b]: [&str; 2],
+    history: Option<&Path>,
+    margin: Option<f64>,
+) -> Result<Comparison> {
+    let (name_a, run_a) = named(a, history)?;
+    let (name_b, run_b) = named(b, history)?;
+    let side = |name, run| Named { name, run };
+    Ok(compare(side(&name_a, &run_a), side(&name_b, &run_b), Options { margin }))
+}
+
+/// Writes to a file, or prints.
+pub(super) fn deliver(text: &str, out: Option<&Path>) -> Result<()> {
+    match out {
+        Some(path) => write_whole(path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display())),
+        None => Ok(print(text)?),
+    }
+}

@@ -1,0 +1,151 @@
+//! `proofmark completions`: a script that completes in a shell, made from the definitions that
+//! the command line itself is read with. Where an argument takes an id, the script knows every id
+//! of this version, from the command that takes it; for parsing, ids stay free text, so that a
+//! mistyped one is told with its nearest neighbour.
+
+use anyhow::Result;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap_complete::Shell as Script;
+
+use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::command::{check, compare, explain, history};
+use crate::error::Outcome;
+use crate::profile::BUILT_IN;
+use crate::text::print;
+
+/// Runs the command.
+pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
+    let mut script = Vec::new();
+    let mut command = command();
+    let shell = match args.shell {
+        Shell::Bash => Script::Bash,
+        Shell::Zsh => Script::Zsh,
+        Shell::Fish => Script::Fish,
+    };
+    clap_complete::generate(shell, &mut command, "proofmark", &mut script);
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if args.shell == Shell::Fish {
+        script.extend(command.get_subcommands().filter_map(fish_values));
+    }
+    print(&script)?;
+    Ok(Outcome::Done)
+}
+
+/// What a command takes without an option before it, for fish: clap's script leaves that out.
+fn fish_values(command: &Command) -> Option<String> {
+    let values: Vec<String> = command
+        .get_positionals()
+        .flat_map(Arg::get_possible_values)
+        .map(|v| v.get_name().to_owned())
+        .collect();
+    let name = command.get_name();
+    (!values.is_empty()).then(|| {
+        let values = values.join(" ");
+        format!(
+            "complete -c proofmark -n \"__fish_proofmark_using_subcommand {name}\" -a \"{values}\"\n"
+        )
+    })
+}
+
+/// The command line without what is hidden, and with the ids that its arguments take.
+fn command() -> Command {
+    let mut full = Cli::command();
+    full.build();
+    let shown = |c: &&Command| !c.is_hide_set() && c.get_name() != "help";
+    let commands: Vec<Command> = full.get_subcommands().filter(shown).map(with_ids).collect();
+    Command::new("proofmark").version(env!("CARGO_PKG_VERSION")).subcommands(commands)
+}
+
+/// A command again, its arguments with their ids.
+fn with_ids(from: &Command) -> Command {
+    let about = from.get_about().cloned().unwrap_or_default();
+    let name = from.get_name().to_owned();
+    let shown = from.get_arguments().filter(|a| !a.is_hide_set() && a.get_id() != "help");
+    let args: Vec<Arg> = shown.map(|a| with_values(&name, a.clone())).collect();
+    Command::new(name).about(about).args(args)
+}
+
+/// An argument with the ids that it takes; one that takes a run completes a path.
+fn with_values(command: &str, arg: Arg) -> Arg {
+    match (command, arg.get_id().as_str()) {
+        ("compare", "a" | "b") | ("check", "run" | "against") => arg.value_hint(ValueHint::AnyPath),
+        (command, id) => match values(command, id) {
+            Some(values) => arg.value_parser(PossibleValuesParser::new(values)),
+            None => arg,
+        },
+    }
+}
+
+/// The ids that an argument takes, by the names of the command and of the argument.
+fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
+    let kernels = || proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+    let tools = || proofmark_reference::ALL.iter().map(|t| t.id());
+    Some(match (command, arg) {
+        ("run", "names") => {
+            let subsystems = proofmark_model::Subsystem::ALL.iter().map(|s| s.as_str());
+            subsystems.chain(kernels()).collect()
+        }
+        ("endure" | "history", "kernel") => kernels().collect(),
+        ("run" | "history", "profile") => BUILT_IN.iter().map(|(name, _)| *name).collect(),
+        ("run", "reference") => ["all"].into_iter().chain(tools()).collect(),
+        ("import", "tool") => tools().collect(),
+        ("report", "format") => proofmark_report::ALL.iter().map(|f| f.id()).collect(),
+        ("compare", "format") => compare::FORMATS.to_vec(),
+        ("check", "format") => check::FORMATS.to_vec(),
+        ("history", "format") => history::FORMATS.to_vec(),
+        ("explain", "id") => explain::ids().collect(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_of_ids_belongs_to_an_argument() {
+        let command = command();
+        for (name, arg) in [
+            ("run", "names"),
+            ("run", "profile"),
+            ("run", "reference"),
+            ("endure", "kernel"),
+            ("history", "kernel"),
+            ("history", "profile"),
+            ("history", "format"),
+            ("import", "tool"),
+            ("report", "format"),
+            ("compare", "format"),
+            ("check", "format"),
+            ("explain", "id"),
+        ] {
+            let found = command.find_subcommand(name).unwrap();
+            let found = found.get_arguments().find(|a| a.get_id() == arg).unwrap();
+            assert!(found.get_possible_values().len() > 2, "{name} {arg}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_takes_is_what_is_offered() {
+        let offered = |command: &str, arg: &str| values(command, arg).unwrap();
+        assert!(offered("history", "format").contains(&"html"));
+        let explained = offered("explain", "id");
+        for id in ["plan.budget", "chameleon-2017", "cpu.flops", "fio"] {
+            assert!(explained.contains(&id), "{id}");
+        }
+        let shells = Cli::command();
+        let shells = shells.find_subcommand("completions").unwrap();
+        let shells = shells.get_arguments().find(|a| a.get_id() == "shell").unwrap();
+        let shells: Vec<_> = shells.get_possible_values();
+        assert_eq!(shells.len(), 3, "each has a test that its script is read: {shells:?}");
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_completed() {
+        let command = command();
+        assert!(command.find_subcommand("worker").is_none());
+        let serve = command.find_subcommand("serve").unwrap();
+        assert!(serve.get_arguments().all(|a| a.get_id() != "for_run"));
+    }
+}

@@ -1,0 +1,201 @@
+//! `proofmark history`: past runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use proofmark_model::{
+    KernelSpec, Knob, KnobKind, Param, Params, PastPoint, PastRun, Timestamp, parse_size,
+};
+use proofmark_report::Options;
+use proofmark_report::history::{self, Form};
+use proofmark_store::{Filter, Store};
+
+use super::compare::{deliver, known_format};
+use crate::cli::HistoryArgs;
+use crate::error::{Outcome, Usage};
+use crate::output::read;
+use crate::past;
+use crate::plan::{typed_knob, unknown};
+use crate::text::{say, terminal_options};
+
+/// Forms of a history.
+pub const FORMATS: [&str; Form::ALL.len()] = Form::IDS;
+
+/// Runs the command.
+pub fn run(args: &HistoryArgs) -> Result<Outcome> {
+    known_format(&args.format, &FORMATS, "proofmark history --help")?;
+    let form = Form::find(&args.format).unwrap_or(Form::Terminal);
+    if args.kernel.is_none() && !args.set.is_empty() {
+        return Err(Usage::error(
+            "--set needs a kernel: proofmark history KERNEL --set KNOB=VALUE",
+        ));
+    }
+    let path = past::file(args.history.history.as_deref())?;
+    if !args.add.is_empty() {
+        add(&path, &args.add)?;
+    }
+    let store = Store::existing(&path)?;
+    let text = match &args.kernel {
+        None => list(store.as_ref(), &path, args, form)?,
+        Some(kernel) => over_time(store.as_ref(), &path, kernel, args, form)?,
+    };
+    deliver(&text, args.out.as_deref())?;
+    Ok(Outcome::Done)
+}
+
+/// Adds runs by their files. None is added if one of them is no run, so that what was typed can be
+/// typed again.
+fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
+    for file in files {
+        if let Some(tool) = read(file)?.imported {
+            return Err(Usage::error(format!(
+                "{}: figures of {}, which this program did not measure, are no part of the history",
+                file.display(),
+                proofmark_model::clean(&tool)
+            )));
+        }
+    }
+    let mut store = Store::open(path)?;
+    for file in files {
+        let id = past::add(&mut store, &read(file)?, file, false)?;
+        say(&format!("{} is run {id} of the history", file.display()));
+    }
+    Ok(())
+}
+
+/// What is asked for, without kernel and knobs.
+fn filter(args: &HistoryArgs) -> Filter {
+    let since = args.within.and_then(|within| {
+        let now = Timestamp::now().0.as_millisecond();
+        Timestamp::from_millis(now.saturating_sub(i64::try_from(within.as_millis()).ok()?))
+    });
+    Filter {
+        host: args.host.clone(),
+        profile: args.profile.clone(),
+        since,
+        last: Some(args.last),
+        ..Filter::default()
+    }
+}
+
+fn list(store: Option<&Store>, path: &Path, args: &HistoryArgs, form: Form) -> Result<String> {
+    let filter = filter(args);
+    let runs: Vec<PastRun> = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&filter))?;
+    if runs.is_empty() && form == Form::Terminal {
+        return nothing(store, path, "no run");
+    }
+    Ok(history::runs(&runs, form, &options(args))?)
+}
+
+fn over_time(
+    store: Option<&Store>,
+    path: &Path,
+    kernel: &str,
+    args: &HistoryArgs,
+    form: Form,
+) -> Result<String> {
+    let spec = proofmark_kernels::find(kernel).map(|k| k.spec());
+    let stored = store.map_or_else(|| Ok(Vec::new()), Store::kernels)?;
+    if spec.is_none() && !stored.iter().any(|k| k == kernel) {
+        let ours = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+        let names = ours.chain(stored.iter().map(String::as_str));
+        return Err(Usage::error(unknown("kernel", kernel, names, "proofmark list kernels")));
+    }
+    let known = store.map_or_else(|| Ok(Vec::new()), |s| s.params(kernel))?;
+    let filter = Filter {
+        kernel: Some(kernel.to_owned()),
+        knobs: knobs(kernel, &args.set, spec, &known)?,
+        ..filter(args)
+    };
+    let points: Vec<PastPoint> = store.map_or_else(|| Ok(Vec::new()), |s| s.points(&filter))?;
+    if points.is_empty() && form == Form::Terminal {
+        return nothing(store, path, &format!("no measurement of {kernel}"));
+    }
+    Ok(history::points(kernel, spec, &points, form, &options(args))?)
+}
+
+/// A file gets no colours.
+fn options(args: &HistoryArgs) -> Options {
+    let mut options = terminal_options();
+    options.color &= args.out.is_none();
+    options
+}
+
+/// What is said where there is nothing to show.
+fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
+    let any = match store {
+        Some(store) => !store.runs(&Filter { last: Some(1), ..Filter::default() })?.is_empty(),
+        None => false,
+    };
+    Ok(match any {
+        true => format!("The history {} holds {what} that was asked for.\n", path.display()),
+        false => format!(
+            "The history {} is empty. `proofmark run` adds each run to it; `proofmark history --add \
+             DIR...` adds those that were made before.\n",
+            path.display()
+        ),
+    })
+}
+
+/// The knobs that were typed, each with its values.
+fn knobs(
+    kernel: &str,
+    set: &[String],
+    spec: Option<&KernelSpec>,
+    known: &[Params],
+) -> Result<BTreeMap<String, Vec<Param>>> {
+    let mut knobs: BTreeMap<String, Vec<Param>> = BTreeMap::new();
+    let declared = spec.map_or(&[][..], |s| &s.knobs);
+    let mut names: BTreeSet<&str> = declared.iter().map(|k| k.name.as_ref()).collect();
+    names.extend(known.iter().flat_map(|p| p.0.keys()).map(String::as_str));
+    for text in set {
+        let (name, values) = typed_knob(kernel, text)?;
+        if !names.contains(name) {
+            let names = names.iter().copied();
+            return Err(Usage::error(unknown("knob", name, names, "proofmark explain KERNEL")));
+        }
+        let knob = declared.iter().find(|k| k.name == name);
+        for value in values {
+            knobs.entry(name.to_owned()).or_default().extend(meant(knob, value));
+        }
+    }
+    Ok(knobs)
+}
+
+/// What a value may stand for. A past run may have been made by a version in which the knob was of
+/// another kind, so nothing is refused.
+fn meant(knob: Option<&Knob>, text: &str) -> Vec<Param> {
+    let size = match knob.map(|k| &k.kind) {
+        Some(KnobKind::Count { .. } | KnobKind::Choice(_)) => None,
+        Some(KnobKind::Size { .. }) | None => parse_size(text).ok(),
+    };
+    let count = text.replace('_', "").parse().ok();
+    let mut values: Vec<Param> = size.into_iter().chain(count).map(Param::Int).collect();
+    values.extend(text.parse().ok().map(Param::Flag));
+    values.push(Param::from(text));
+    values.dedup();
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_the_knob_has_them() {
+        let spec = proofmark_kernels::find("disk.seq_read").unwrap().spec();
+        let set = |text: &str| knobs("disk.seq_read", &[text.to_owned()], Some(spec), &[]);
+        assert!(set("block_size=8KB").unwrap()["block_size"].contains(&Param::Int(8192)));
+        assert!(set("threads=1,2").unwrap()["threads"].contains(&Param::Int(2)));
+        assert!(set("engine=psync").unwrap()["engine"].contains(&Param::from("psync")));
+        let refused = |text: &str| set(text).unwrap_err().to_string();
+        assert!(refused("thread=1").contains("did you mean 'threads'?"));
+        assert!(refused("threads").contains("write KNOB=VALUE"));
+        assert_eq!(set("disk.seq_read.threads=2").unwrap(), set("threads=2").unwrap());
+        assert!(refused("cpu.flops.threads=1").contains("not 'cpu.flops'"));
+        let old = Params::default().with("depth", 3);
+        let knobs = knobs("disk.seq_read", &["depth=3".to_owned()], Some(spec), &[old]).unwrap();
+        assert!(knobs["depth"].contains(&Param::Int(3)), "a knob that only past runs have");
+    }
+}

@@ -1,0 +1,309 @@
+//! `proofmark man`: the manual pages, made from the definitions that the command line is read
+//! with; what those do not hold (how each command ends, files, environment, examples) stands below.
+
+use std::io;
+
+use anyhow::{Context as _, Result};
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use crate::cli::{Cli, ManArgs};
+use crate::error::Outcome;
+use crate::output::write_whole;
+use crate::text::print;
+
+/// Runs the command.
+pub fn run(args: &ManArgs) -> Result<Outcome> {
+    let mut main = Cli::command().disable_help_subcommand(true);
+    main.build();
+    let Some(dir) = &args.out else {
+        print(&page(&main, None)?)?;
+        return Ok(Outcome::Done);
+    };
+    std::fs::create_dir_all(dir)
+        .with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    let shown = main.get_subcommands().filter(|c| !c.is_hide_set());
+    let pages = shown.map(|c| (c, Some(c.get_name()))).chain([(&main, None)]);
+    for (command, name) in pages {
+        let file = dir.join(name.map_or("proofmark.1".to_owned(), |n| format!("proofmark-{n}.1")));
+        write_whole(&file, page(command, name)?.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// One page; `name` is that of the command, `None` for the main page.
+fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
+    let man = Man::new(command.clone())
+        // A blank, not nothing, which would be left out and shift the rest; a date would differ.
+        .date(" ")
+        .source(concat!("proofmark ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
+    let mut out = Vec::new();
+    man.render_title(&mut out)?;
+    man.render_name_section(&mut out)?;
+    man.render_synopsis_section(&mut out)?;
+    man.render_description_section(&mut out)?;
+    man.render_options_section(&mut out)?;
+    let mut more = Roff::new();
+    match name {
+        None => {
+            man.render_subcommands_section(&mut out)?;
+            notes(&mut more, command);
+        }
+        Some(name) => {
+            list(&mut more, "EXIT STATUS", STATUSES.iter().filter(|s| s.2.contains(&name)))
+        }
+    }
+    items(&mut more, "FILES", FILES, name);
+    items(&mut more, "ENVIRONMENT", ENVIRONMENT, name);
+    examples(&mut more, name);
+    see_also(&mut more, command, name);
+    more.to_writer(&mut out)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn section(roff: &mut Roff, title: &str, text: &str) {
+    roff.control("SH", [title]);
+    roff.text([roman(text)]);
+}
+
+/// What `--help` says at its end: the exit status as a list, the rest as it is.
+fn notes(roff: &mut Roff, command: &Command) {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let paragraphs: Vec<String> = help.split("\n\n").map(|p| p.replace('\n', " ")).collect();
+    for status in paragraphs.iter().filter_map(|p| p.strip_prefix("Exit status: ")) {
+        roff.control("SH", ["EXIT STATUS"]);
+        for one in status.trim_end_matches('.').split("; ") {
+            let words: Vec<&str> = one.split(' ').collect();
+            let number = if one.starts_with("128 + n") { 3 } else { 1 };
+            let (number, text) = words.split_at(number.min(words.len()));
+            roff.control("TP", []);
+            roff.text([bold(number.join(" "))]);
+            roff.text([roman(text.join(" "))]);
+        }
+    }
+    let rest = paragraphs.iter().filter(|p| !p.is_empty() && !p.starts_with("Exit status: "));
+    for paragraph in rest {
+        section(roff, "NOTES", paragraph);
+    }
+}
+
+/// A thing that pages name: what it is called, what it is, and the commands whose pages say so
+/// beside the main page.
+type Item = (&'static str, &'static str, &'static [&'static str]);
+
+/// How a command ends. The main page has the list of `--help`.
+const STATUSES: &[Item] = &[
+    ("0", "All numbers are valid.", &["run", "endure", "import", "audit"]),
+    (
+        "0",
+        "No point is slower or gone, and at least half of the baseline's could be judged.",
+        &["check"],
+    ),
+    ("0", "Done.", SAY),
+    ("0", "Stopped by SIGINT or SIGTERM, as it should be.", &["serve"]),
+    ("1", "It failed; a line on standard error says why.", ALL),
+    ("2", "A mistake in what was typed, or in a file that was named.", ALL),
+    (
+        "3",
+        "Done, but a number is suspect or invalid; the report says which, and why.",
+        &["run", "endure", "import", "audit"],
+    ),
+    (
+        "4",
+        "A point is slower than in the baseline; or its number is gone or invalid, which the baseline \
+         has; or less than half of the baseline's points could be judged.",
+        &["check"],
+    ),
+    ("128 + n", "Stopped by signal n; what was measured until then is kept.", &["run", "endure"]),
+];
+
+/// Commands that print or write, and are done.
+const SAY: &[&str] =
+    &["info", "list", "explain", "report", "compare", "history", "schema", "completions", "man"];
+const ALL: &[&str] = &[
+    "run",
+    "endure",
+    "info",
+    "list",
+    "explain",
+    "report",
+    "compare",
+    "check",
+    "history",
+    "import",
+    "audit",
+    "serve",
+    "schema",
+    "completions",
+    "man",
+];
+const MEASURE: &[&str] = &["run", "endure", "import"];
+const READ: &[&str] = &["report", "compare", "check", "history"];
+
+const FILES: &[Item] = &[
+    (
+        "proofmark-TIME/",
+        "The folder of a run, TIME being when it began in UTC; --out names another.",
+        MEASURE,
+    ),
+    (
+        "proofmark-TIME/run.json",
+        "The run with every trial. proofmark schema prints its JSON schema. While a run goes on, it \
+         holds what was measured so far.",
+        MEASURE,
+    ),
+    (
+        "proofmark-TIME/samples.jsonl",
+        "Every sample of what is measured over time, as it is made.",
+        &["run", "endure"],
+    ),
+    (
+        "proofmark-TIME/report.html, report.md, report.csv",
+        "The report as a page, as Markdown, and every trial as a table.",
+        MEASURE,
+    ),
+    ("DIR/run.json", "What is read where a run is named by its folder DIR.", READ),
+    (
+        "~/.local/share/proofmark/history.db",
+        "The history of past runs, an SQLite database; --history or PROOFMARK_HISTORY names another.",
+        &["run", "endure", "compare", "check", "history"],
+    ),
+    (
+        "~/.config/proofmark/key",
+        "The key that both ends of network runs hold; --key-file names another.",
+        &["run", "serve"],
+    ),
+];
+
+const ENVIRONMENT: &[Item] = &[
+    (
+        "PROOFMARK_HISTORY",
+        "The history's database, where --history names none.",
+        &["run", "endure", "compare", "check", "history"],
+    ),
+    (
+        "COLUMNS",
+        "How wide tables are where standard output is no terminal; 100 without it.",
+        &["run", "endure", "report", "compare", "check", "history", "info"],
+    ),
+    ("NO_COLOR", "If it is set, no colours.", &["run", "endure", "report", "compare", "check"]),
+];
+
+fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
+    list(roff, title, all.iter().filter(|i| name.is_none_or(|n| i.2.contains(&n))));
+}
+
+/// A section with a paragraph a thing; nothing without things.
+fn list<'a>(roff: &mut Roff, title: &str, items: impl Iterator<Item = &'a Item>) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        roff.control("SH", [title]);
+    }
+    for (what, text, _) in items {
+        roff.control("TP", []);
+        roff.text([bold(*what)]);
+        roff.text([roman(*text)]);
+    }
+}
+
+/// A command line, and what it does. The first word after `proofmark` says whose page it is on.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("proofmark run", "Measure the whole machine, about nine minutes."),
+    ("proofmark run --quick", "A first look in under a minute."),
+    (
+        "proofmark run cpu.flops --threads 1,2 --set cpu.flops.isa=avx2+fma",
+        "One kernel, at two numbers of threads, with one knob set.",
+    ),
+    (
+        "proofmark run disk --disk-path /data --limit disk.read=160MB/s",
+        "The disk of a folder, held against what its provider promises.",
+    ),
+    ("proofmark endure cpu.flops --for 10m --every 1s", "A sample each second for ten minutes."),
+    ("proofmark info --json", "The machine, for programs."),
+    ("proofmark list kernels", "What can be measured."),
+    ("proofmark explain cpu.flops", "What one kernel does, with its knobs."),
+    ("proofmark report DIR --format markdown", "The report of a run again, as Markdown."),
+    (
+        "proofmark report DIR --format openmetrics --out proofmark.prom",
+        "The figures as gauges, for node_exporter's textfile collector.",
+    ),
+    ("proofmark compare BEFORE AFTER", "Two runs, point by point."),
+    (
+        "proofmark check DIR --against BASELINE --format junit --out proofmark.xml",
+        "Exit status 4 if something got slower.",
+    ),
+    ("proofmark history memory.copy --set threads=2", "One measurement over all past runs."),
+    ("proofmark import fio.json", "Judge what fio measured."),
+    ("proofmark audit figures.csv --machine machines.toml", "Judge published figures."),
+    ("proofmark serve --bind 0.0.0.0", "Be the far end of the network runs of other machines."),
+    ("proofmark schema", "The JSON schema of run.json."),
+    ("proofmark completions bash > proofmark.bash", "Complete in bash, once that is sourced."),
+    ("proofmark man | man -l -", "Read the main page."),
+];
+
+fn examples(roff: &mut Roff, name: Option<&str>) {
+    let main = ["run", "endure", "report", "compare", "history"];
+    let of_page = |line: &str| {
+        let command = line.split(' ').nth(1).unwrap_or_default();
+        name.map_or(main.contains(&command), |n| n == command)
+    };
+    let all: Vec<_> = EXAMPLES.iter().filter(|(line, _)| of_page(line)).collect();
+    if all.is_empty() {
+        return;
+    }
+    roff.control("SH", ["EXAMPLES"]);
+    for (line, text) in all {
+        roff.control("TP", []);
+        roff.text([bold(*line)]);
+        roff.text([roman(*text)]);
+    }
+}
+
+/// Other pages: of every command on the main page, else the main page.
+fn see_also(roff: &mut Roff, command: &Command, name: Option<&str>) {
+    let mut pages = match name {
+        None => {
+            let shown = command.get_subcommands().filter(|c| !c.is_hide_set());
+            shown.map(|c| format!("proofmark-{}", c.get_name())).collect()
+        }
+        Some(_) => vec!["proofmark".to_owned()],
+    };
+    pages.sort_unstable();
+    roff.control("SH", ["SEE ALSO"]);
+    let last = pages.len().saturating_sub(1);
+    for (at, page) in pages.iter().enumerate() {
+        roff.text([bold(page.as_str()), roman(if at == last { "(1)" } else { "(1)," })]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_here_names_commands_and_arguments_that_there_are() {
+        let main = Cli::command();
+        for (line, _) in EXAMPLES {
+            let line = line.split(['>', '|']).next().unwrap();
+            let words = line.split_whitespace();
+            Cli::try_parse_from(words).unwrap_or_else(|e| panic!("{line}: {e}"));
+        }
+        for name in FILES.iter().chain(ENVIRONMENT).chain(STATUSES).flat_map(|i| i.2) {
+            assert!(main.find_subcommand(name).is_some(), "{name}");
+        }
+        let shown = main.get_subcommands().filter(|c| !c.is_hide_set());
+        for command in shown {
+            let own = format!("proofmark {}", command.get_name());
+            assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
+            let of = |status: &str| {
+                STATUSES.iter().any(|s| s.0 == status && s.2.contains(&command.get_name()))
+            };
+            assert!(["0", "1", "2"].into_iter().all(of), "{own}: how it ends");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Past runs: where the history is, how a run gets into it, and how a run is named on the
+//! command line.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use proofmark_model::{PastRun, Run};
+use proofmark_store::Store;
+
+use crate::cli::HistoryFile;
+use crate::error::Usage;
+use crate::output::read;
+use crate::text::say;
+
+/// Names the history's file, or turns the history off.
+const VARIABLE: &str = "PROOFMARK_HISTORY";
+/// Value of [`VARIABLE`] without a history; so is an empty one.
+const OFF: &str = "off";
+
+/// The file of the history: the one that was named, or that of this user.
+///
+/// # Errors
+/// Why there is none, in one line.
+pub fn file(named: Option<&Path>) -> Result<PathBuf> {
+    match named {
+        Some(path) => Ok(path.to_path_buf()),
+        None => usual(|name| env::var_os(name)).map_err(Usage::error),
+    }
+}
+
+/// The file that the environment tells, or why it tells none.
+fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
+    if let Some(set) = variable(VARIABLE) {
+        return match set.is_empty() || set == OFF {
+            true => Err(format!("{VARIABLE} turns the history off; name one with --history FILE")),
+            false => Ok(PathBuf::from(set)),
+        };
+    }
+    // Relative paths mean nothing there, as the XDG Base Directory Specification says.
+    let folder = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
+    data.map(|d| d.join("proofmark/history.db")).ok_or_else(|| {
+        format!("there is no home folder for a history; name one with --history FILE or {VARIABLE}")
+    })
+}
+
+/// Keeps a run that is over in the history. Whatever is wrong with that is said in a line; it
+/// changes neither the run nor the exit status. A run without a single measurement is not kept.
+pub fn keep(run: &Run, place: &Path, history: &HistoryFile) {
+    let named = history.place.history.as_deref();
+    let off = named.is_none() && turned_off();
+    if history.no_history || off || run.measurements.is_empty() {
+        return;
+    }
+    let kept = || -> Result<()> {
+        let path = file(named)?;
+        add(&mut Store::open(&path)?, run, place, true)?;
+        Ok(())
+    };
+    if let Err(error) = kept() {
+        say(&format!("proofmark: this run is not in the history: {error:#}"));
+    }
+}
+
+fn turned_off() -> bool {
+    env::var_os(VARIABLE).is_some_and(|set| set.is_empty() || set == OFF)
+}
+
+/// Adds a run; `here` says that this machine made it, whose name the run file does not tell.
+///
+/// # Errors
+/// If the store cannot be written.
+pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
+    let place = place.canonicalize().or_else(|_| std::path::absolute(place));
+    let place = place.context("cannot tell the current folder")?;
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy();
+    let host = Some(&*name).filter(|name| here && !name.is_empty());
+    Ok(store.add(run, &place.to_string_lossy(), host)?)
+}
+
+/// Reads the run that a person named: a run file, its folder, or a number of the history; with
+/// it the place that it was read from.
+///
+/// # Errors
+/// A usage error of one line if there is no such run.
+pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
+    match name.parse::<i64>() {
+        Ok(id) if !Path::new(name).exists() => numbered(id, history),
+        _ => Ok((name.to_owned(), read(Path::new(name))?)),
+    }
+}
+
+/// The run of that number of the history, if its file is still there.
+fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
+    let path = file(history).map_err(|e| {
+        Usage::error(format!("there is no file or folder '{id}', and as a number: {e}"))
+    })?;
+    let past = match Store::existing(&path)? {
+        Some(store) => store.run(id)?,
+        None => bail!(Usage(format!(
+            "there is no file or folder '{id}', and no history in {}",
+            path.display()
+        ))),
+    };
+    let Some(past) = past else {
+        bail!(Usage(format!("no run {id} in the history; see `proofmark history`")));
+    };
+    still_there(&past)
+}
+
+fn still_there(past: &PastRun) -> Result<(String, Run)> {
+    let place = proofmark_model::clean(&past.path);
+    let run = read(Path::new(&past.path)).map_err(|e| {
+        // What could not be read holds the path, which is a stranger's.
+        let why = proofmark_model::clean(&format!("{e:#}"));
+        Usage::error(format!(
+            "run {} of the history is not to be read any more where it was: {why}",
+            past.id
+        ))
+    })?;
+    // The store holds whole microseconds.
+    if run.started.0.as_microsecond() != past.started.0.as_microsecond() {
+        bail!(Usage(format!(
+            "run {} of the history is gone: {place} now holds the run of {}",
+            past.id,
+            run.started.display()
+        )));
+    }
+    Ok((place, run))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proofmark_model::{Host, Plan, SCHEMA, Timestamp};
+
+    use super::*;
+
+    fn run(second: i64) -> Run {
+        Run {
+            schema: SCHEMA.into(),
+            tool: crate::finish::tool(),
+            started: Timestamp::from_millis(second * 1000).unwrap(),
+            ended: None,
+            interrupted: None,
+            imported: None,
+            host: Host::unknown("made up"),
+            plan: Plan::default(),
+            kernels: Default::default(),
+            measurements: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_number_names_a_run_as_long_as_its_file_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (history, file) = (dir.path().join("h.db"), dir.path().join("run.json"));
+        let refused = |name: &str| named(name, Some(&history)).unwrap_err();
+        assert!(refused("1").to_string().contains("and no history in"));
+        assert!(!history.exists(), "asking makes no history");
+        fs::write(&file, serde_json::to_vec(&run(5)).unwrap()).unwrap();
+        let mut store = Store::open(&history).unwrap();
+        let id = add(&mut store, &run(5), dir.path(), true).unwrap().to_string();
+        let (place, read) = named(&id, Some(&history)).unwrap();
+        assert_eq!((place, read), (dir.path().display().to_string(), run(5)));
+        assert_eq!(named(dir.path().to_str().unwrap(), None).unwrap().1, run(5));
+        assert!(refused("77").to_string().contains("no run 77 in the history"));
+        assert!(refused("x").to_string().contains("No such file"));
+
+        fs::write(&file, serde_json::to_vec(&run(6)).unwrap()).unwrap();
+        assert!(refused(&id).to_string().contains("now holds the run of 1970-01-01 00:00:06"));
+        fs::remove_file(&file).unwrap();
+        let error = refused(&id);
+        assert!(error.to_string().contains("not to be read any more") && error.is::<Usage>());
+        let id = store.add(&run(7), "/no\nFAKE \u{1b}[31mLINE", None).unwrap().to_string();
+        let error = refused(&id).to_string();
+        assert!(error.contains("FAKE") && !error.contains(['\n', '\u{1b}']), "{error:?}");
+    }
+
+    #[test]
+    fn the_history_is_where_the_environment_says() {
+        let told = |set: &[(&str, &str)]| {
+            usual(|name| set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)))
+        };
+        let path = |set: &[(&str, &str)]| told(set).unwrap().display().to_string();
+        assert_eq!(path(&[("HOME", "/h")]), "/h/.local/share/proofmark/history.db");
+        let xdg = ("XDG_DATA_HOME", "/x");
+        assert_eq!(path(&[("HOME", "/h"), xdg]), "/x/proofmark/history.db");
+        let relative = ("XDG_DATA_HOME", "x");
+        assert_eq!(path(&[("HOME", "/h"), relative]), "/h/.local/share/proofmark/history.db");
+        assert_eq!(path(&[(VARIABLE, "a.db"), xdg]), "a.db");
+        for off in ["", "off"] {
+            let error = told(&[(VARIABLE, off), xdg]).unwrap_err();
+            assert!(error.contains("turns the history off"), "{error}");
+        }
+        for none in [&[][..], &[("HOME", "")], &[("HOME", "h")]] {
+            assert!(told(none).unwrap_err().contains("no home folder"));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The plan of `proofmark endure`: one point, sampled over time.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use proofmark_model::{Host, KernelSpec, Params, Plan, PlannedSeries, Point, Policy};
+
+use super::fit::Gathering;
+use super::values::combinations;
+use super::{Overrides, Planned, known_knob, named, typed_knob};
+use crate::cli::EndureArgs;
+use crate::error::Usage;
+use crate::profile::SeriesText;
+
+/// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
+/// more between them than they tell; a longer one delays the end of a run that is stopped.
+const SLICE_S: [f64; 2] = [0.01, 1.0];
+
+/// Slices of a sample.
+const SLICES: f64 = 10.0;
+
+/// Makes the plan of an endurance measurement: one point and its series.
+///
+/// # Errors
+/// A [`Usage`] of one line that says what was wrong, with the nearest name.
+pub fn endure(args: &EndureArgs, host: &Host) -> Result<Planned> {
+    let series = SeriesText { length: args.length, every: args.every };
+    series.check().map_err(|e| Usage::error(format!("--for and --every: {e}")))?;
+    let kernel = named(&args.kernel)?;
+    let knobs = knobs(args, kernel.spec())?;
+    let asked = combinations(kernel.spec(), &knobs, &Overrides::default(), host)?;
+    let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
+    let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
+    let mut gathering = Gathering { host, planned: Planned::of(plan) };
+    gathering.keep(kernel, asked, Some(series));
+    let planned = gathering.planned;
+    match &planned.plan.points[..] {
+        [] => {
+            let reasons = [planned.unsupported, planned.left_out].concat();
+            Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))))
+        }
+        [_] => Ok(planned),
+        several => Err(Usage::error(too_many(kernel.spec(), several))),
+    }
+}
+
+/// Seconds of one trial of a series' point: a slice of a sample.
+fn slice_s(series: &SeriesText) -> f64 {
+    (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
+}
+
+/// Values by knob, from the arguments; threads that nobody set are all that may be used.
+fn knobs(args: &EndureArgs, spec: &KernelSpec) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut knobs = BTreeMap::new();
+    let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
+    let none = |what: &str| Usage::error(format!("--{what}: {} has no such knob", spec.id));
+    let threads = Params::THREADS.iter().find_map(|name| spec.knob(name));
+    match (&args.threads, threads) {
+        (Some(text), Some(knob)) => drop(knobs.insert(knob.name.to_string(), list(text))),
+        (Some(_), None) => return Err(none("threads")),
+        // A stream more is another connection, not another CPU: of those one is the default.
+        (None, Some(knob)) if knob.name == "threads" && knob.default == "1" => {
+            knobs.insert("threads".to_owned(), list("all"));
+        }
+        (None, _) => (),
+    }
+    if let Some(size) = args.block_size {
+        spec.knob("block_size").ok_or_else(|| none("block-size"))?;
+        knobs.insert("block_size".to_owned(), vec![size.to_string()]);
+    }
+    for text in &args.set {
+        let (knob, values) = typed_knob(&spec.id, text)?;
+        let values = values.into_iter().map(str::to_owned).collect();
+        knobs.insert(known_knob(spec, knob)?.name.to_string(), values);
+    }
+    Ok(knobs)
+}
+
+/// Which knob makes several points of one, and how to choose.
+fn too_many(spec: &KernelSpec, points: &[Point]) -> String {
+    for knob in spec.knobs.iter() {
+        let mut values: Vec<String> = Vec::new();
+        for value in points.iter().filter_map(|p| p.params.get(&knob.name)) {
+            if !values.contains(&value.to_string()) {
+                values.push(value.to_string());
+            }
+        }
+        if values.len() > 1 {
+            return format!(
+                "one point is measured over time, and {} would be {}: choose with --set {}={}",
+                spec.id,
+                points.len(),
+                knob.name,
+                values.join("|")
+            );
+        }
+    }
+    format!("one point is measured over time, and {} would be {}", spec.id, points.len())
+}
+
+/// A point's series as the plan holds it.
+pub(super) fn planned(point: usize, series: SeriesText) -> PlannedSeries {
+    PlannedSeries { point, for_s: series.length.as_secs_f64(), every_s: series.every.as_secs_f64() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn asked(arguments: &[&str]) -> Result<Planned> {
+        let all = ["proofmark", "endure"].iter().chain(arguments);
+        let Command::Endure(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
+        endure(&args, &crate::machine::look(None))
+    }
+
+    fn refused(arguments: &[&str], word: &str) {
+        let error = asked(arguments).unwrap_err().to_string();
+        assert!(error.contains(word) && !error.contains('\n'), "{arguments:?}: {error}");
+    }
+
+    #[test]
+    fn one_kernel_is_one_point_with_a_series() {
+        let plan = asked(&["cpu.flops", "--for", "10m", "--set", "isa=scalar"]).unwrap().plan;
+        let usable = crate::machine::look(None).limits.usable_cpus.len() as u64;
+        assert_eq!(plan.points.len(), 1);
+        assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless told");
+        assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
+        assert_eq!((plan.policy.trial_s, plan.policy.budget_s), (0.1, None));
+        let set = ["cpu.iops", "--threads", "1", "--set", "cpu.iops.type=i32", "--every", "200ms"];
+        let plan = asked(&set).unwrap().plan;
+        assert_eq!(plan.points[0].params.text("type"), Some("i32"));
+        assert_eq!(plan.policy.trial_s, 0.02);
+        let long = ["cpu.clock", "--for", "3d", "--every", "10m"];
+        assert_eq!(asked(&long).unwrap().plan.policy.trial_s, 1.0);
+        let (least, most) = super::super::estimate(&plan);
+        assert!(least >= 600.0 && most < 602.0, "{least} to {most}");
+    }
+
+    #[test]
+    fn a_point_in_trials_and_over_time_is_two() {
+        let host = crate::machine::look(None);
+        let kernel = named("cpu.clock").unwrap();
+        let mut gathering = Gathering { host: &host, planned: Planned::of(Plan::default()) };
+        let mut keep = |series| {
+            let clock = Params::default().with("threads", 1);
+            gathering.keep(kernel, vec![clock], series)[0]
+        };
+        let of = |every| SeriesText {
+            length: Duration::from_secs(60),
+            every: Duration::from_secs(every),
+        };
+        let places = [None, Some(of(1)), None, Some(of(1)), Some(of(2))].map(&mut keep);
+        assert_eq!(places, [0, 1, 0, 1, 2]);
+        assert_eq!(gathering.planned.plan.series.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_series_of_one_point_is_refused() {
+        refused(&["cpu.flop"], "did you mean 'cpu.flops'?");
+        for subsystem in ["cpu", "disk"] {
+            refused(
+                &[subsystem],
+                &format!("'{subsystem}' is a subsystem; name one of its kernels"),
+            );
+        }
+        refused(&["cpu.flops", "--set", "isaa=avx2"], "did you mean 'isa'?");
+        refused(&["cpu.flops", "--set", "isa"], "KNOB=VALUE");
+        refused(&["cpu.flops", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?");
+        refused(
+            &["cpu.flops", "--set", "cpu.iops.isa=avx2"],
+            "the kernel is cpu.flops, not 'cpu.iops'",
+        );
+        refused(&["cpu.flops", "--set", "isa=scalar,sse2"], "--set isa=scalar|sse2");
+        refused(&["cpu.flops", "--threads", "1,2"], "--set threads=1|2");
+        refused(&["memory.latency", "--threads", "2"], "no such knob");
+        refused(&["cpu.flops", "--block-size", "8KB"], "no such knob");
+        refused(&["cpu.flops", "--for", "9s"], "at least 10 s");
+        refused(&["cpu.flops", "--every", "99ms"], "at least 100 ms");
+        refused(&["cpu.flops", "--for", "10s", "--every", "2s"], "10 times");
+        refused(&["cpu.flops", "--for", "900h"], "30 days");
+    }
+
+    #[test]
+    fn a_slice_is_a_tenth_within_limits() {
+        let of = |every| {
+            let every = Duration::from_millis(every);
+            slice_s(&SeriesText { length: Duration::from_secs(600), every })
+        };
+        assert_eq!([100, 1000, 60_000].map(of), [0.01, 0.1, 1.0]);
+    }
+}

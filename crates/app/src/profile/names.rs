@@ -1,0 +1,143 @@
+//! The names in a profile's text: keys, kernels, knobs, tools and words of a knob, each held
+//! against those that there are. What is unknown is refused with its line and the nearest name.
+
+use std::ops::Range;
+
+use proofmark_kernels::{ALL, find};
+use proofmark_model::{KernelSpec, Subsystem};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::one_line;
+use crate::plan::{check_value, unknown};
+
+/// Keys of a profile, of its policy, and of points beside the knobs of their kernel.
+const TOP: &[&str] = &["name", "about", "policy", "points"];
+const POLICY: &[&str] =
+    &["target", "target_of", "min_trials", "max_trials", "trial", "time_of_point", "budget"];
+const POINTS: &[&str] = &["kernel", "trial", "trials", "reference", "for", "every"];
+
+/// Where more can be read.
+const EXAMPLE: &str = "proofmark explain quick";
+
+/// Holds every name against those that there are.
+///
+/// # Errors
+/// The first that is not there, in one line: `line 3: no key of a profile 'polcy'; did you mean
+/// 'policy'?`; or why the text is no TOML.
+pub fn check(text: &str) -> Result<(), String> {
+    let table = DeTable::parse(text).map_err(|e| one_line(&e, text))?;
+    let mut names = Names::default();
+    names.top(table.get_ref());
+    let first = names.wrong.into_iter().min_by_key(|(at, _)| *at);
+    match first {
+        None => Ok(()),
+        Some((at, why)) => Err(format!("line {}: {why}", line(text, at))),
+    }
+}
+
+/// The line of a place in a text, from 1.
+pub(super) fn line(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or(text).matches('\n').count() + 1
+}
+
+/// What is wrong, and where it begins.
+#[derive(Default)]
+struct Names {
+    wrong: Vec<(usize, String)>,
+}
+
+impl Names {
+    fn refuse(&mut self, span: &Range<usize>, why: String) {
+        self.wrong.push((span.start, why));
+    }
+
+    /// Holds the keys of a table against those that there are.
+    fn keys(&mut self, table: &DeTable, what: &str, known: &[&str], see: &str) {
+        for key in table.keys() {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let why = unknown(what, name, known.iter().copied(), see);
+                self.refuse(&key.span(), why);
+            }
+        }
+    }
+
+    fn top(&mut self, top: &DeTable) {
+        self.keys(top, "key of a profile", TOP, EXAMPLE);
+        if let Some(policy) = top.get("policy").and_then(|p| p.get_ref().as_table()) {
+            self.keys(policy, "key of [policy]", POLICY, EXAMPLE);
+            let subsystems = Subsystem::ALL.map(Subsystem::as_str);
+            for key in ["target_of", "budget"] {
+                if let Some(of) = policy.get(key).and_then(|t| t.get_ref().as_table()) {
+                    self.keys(of, "subsystem", &subsystems, "proofmark list kernels");
+                }
+            }
+        }
+        let points = top.get("points").and_then(|p| p.get_ref().as_array());
+        for point in points.into_iter().flat_map(|all| all.iter()) {
+            if let Some(table) = point.get_ref().as_table() {
+                self.point(table, &point.span());
+            }
+        }
+    }
+
+    fn point(&mut self, table: &DeTable, span: &Range<usize>) {
+        let Some(kernels) = table.get("kernel") else {
+            return self.refuse(span, "[[points]] without a kernel".to_owned());
+        };
+        let mut specs = Vec::new();
+        for (name, span) in texts(kernels) {
+            match find(&name) {
+                Some(kernel) => specs.push(kernel.spec()),
+                None => {
+                    let ids = ALL.iter().map(|k| k.spec().id.as_ref());
+                    self.refuse(&span, unknown("kernel", &name, ids, "proofmark list kernels"));
+                }
+            }
+        }
+        for (key, value) in table.iter().filter(|(k, _)| !POINTS.contains(&k.get_ref().as_ref())) {
+            for spec in &specs {
+                self.knob(spec, key.get_ref(), &key.span(), value);
+            }
+        }
+        for (name, span) in table.get("reference").map(texts).unwrap_or_default() {
+            let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
+            if !ids().any(|id| id == name) {
+                self.refuse(&span, unknown("tool", &name, ids(), "proofmark list references"));
+            }
+        }
+    }
+
+    fn knob(
+        &mut self,
+        spec: &KernelSpec,
+        name: &str,
+        span: &Range<usize>,
+        value: &Spanned<DeValue>,
+    ) {
+        let Some(knob) = spec.knob(name) else {
+            let names = spec.knobs.iter().map(|k| k.name.as_ref()).chain(POINTS.iter().copied());
+            let see = format!("proofmark explain {}", spec.id);
+            return self.refuse(span, unknown(&format!("knob of {}", spec.id), name, names, &see));
+        };
+        for (text, span) in texts(value) {
+            if let Err(why) = check_value(knob, &text) {
+                self.refuse(&span, format!("{}.{name}: {why}", spec.id));
+            }
+        }
+    }
+}
+
+/// Every word and number of a value or a list of them, as it would be typed. What is neither,
+/// the types refuse.
+fn texts(value: &Spanned<DeValue>) -> Vec<(String, Range<usize>)> {
+    match value.get_ref() {
+        DeValue::String(text) => vec![(text.to_string(), value.span())],
+        DeValue::Integer(n) if n.radix() == 10 => {
+            vec![(n.as_str().trim_start_matches('+').to_owned(), value.span())]
+        }
+        DeValue::Array(all) => all.iter().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,157 @@
+//! The last samples of a series in a line of text.
+
+use std::collections::VecDeque;
+
+use proofmark_model::{Measurement, Quantity, Series, Timestamp};
+
+/// Samples that are remembered: no terminal is wider.
+const MOST: usize = 512;
+
+/// Columns that are worth drawing in.
+const LEAST_COLUMNS: usize = 8;
+
+/// A range of less than this share of the greatest value is drawn as if it were this wide, so
+/// that the noise of a steady machine looks like what it is.
+const LEAST_RANGE: f64 = 0.1;
+
+/// Lines that are said of a series where no terminal is, and least seconds between two.
+const LINES: f64 = 20.0;
+const LEAST_BETWEEN_S: f64 = 10.0;
+
+const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What is shown of the series that is being measured.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    /// Which one: by when it began.
+    of: Option<Timestamp>,
+    last: VecDeque<f64>,
+    range: Option<[f64; 2]>,
+    /// When a line was said, in seconds of the series.
+    said_s: f64,
+}
+
+impl Live {
+    /// Takes in a sample.
+    pub(super) fn add(&mut self, series: &Series, value: f64) {
+        if self.of != Some(series.started) {
+            *self = Self { of: Some(series.started), ..Self::default() };
+        }
+        if !value.is_finite() {
+            return;
+        }
+        self.last.push_back(value);
+        if self.last.len() > MOST {
+            self.last.pop_front();
+        }
+        let [low, high] = self.range.unwrap_or([value; 2]);
+        self.range = Some([low.min(value), high.max(value)]);
+    }
+
+    /// Whether it is time for a line, which is then said.
+    pub(super) fn line_is_due(&mut self, series: &Series, done_s: f64) -> bool {
+        let due = done_s - self.said_s >= (series.for_s / LINES).max(LEAST_BETWEEN_S);
+        if due {
+            self.said_s = done_s;
+        }
+        due
+    }
+
+    /// `64.12 GFLOP/s (30.01 to 66.20)`: the last sample, and the range of all.
+    pub(super) fn figures(&self, m: &Measurement) -> String {
+        let (Some(last), Some([low, high])) = (self.last.back(), self.range) else {
+            return "no sample yet".to_owned();
+        };
+        let q = Quantity::suited(high, m.unit);
+        format!("{} {} ({} to {})", q.number(*last), q.label, q.number(low), q.number(high))
+    }
+
+    /// The same with the last samples drawn, and the point where there is room.
+    pub(super) fn line(&self, m: &Measurement, columns: usize) -> String {
+        let figures = self.figures(m);
+        let left = columns.saturating_sub(figures.chars().count() + 2);
+        if left < LEAST_COLUMNS {
+            return figures;
+        }
+        let point = m.point().to_string();
+        let name = point.chars().count() + 2;
+        // The samples first; the name only where half of the room is left to them.
+        let (spark, name) = match left / 2 > name {
+            true => (left - name, format!("  {point}")),
+            false => (left, String::new()),
+        };
+        format!("{figures}  {}{name}", self.spark(spark))
+    }
+
+    /// So many of the last samples, a column each.
+    fn spark(&self, columns: usize) -> String {
+        let from = self.last.len().saturating_sub(columns);
+        let shown: Vec<f64> = self.last.iter().skip(from).copied().collect();
+        let high = shown.iter().copied().fold(f64::MIN, f64::max);
+        let low = shown.iter().copied().fold(f64::MAX, f64::min);
+        let range = (high - low).max(LEAST_RANGE * high.abs());
+        let middle = f64::midpoint(low, high);
+        let step = |v: &f64| {
+            let share = if range > 0.0 { (v - middle) / range + 0.5 } else { 0.5 };
+            STEPS[((share * STEPS.len() as f64) as usize).min(STEPS.len() - 1)]
+        };
+        shown.iter().map(step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_engine::Samples;
+    use proofmark_model::{Params, PlannedSeries};
+
+    use super::*;
+
+    fn series(started: i64) -> Series {
+        let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
+        Samples::begin(&planned, Timestamp::from_millis(started).unwrap())
+    }
+
+    fn measurement() -> Measurement {
+        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        Measurement::new(spec, Params::default().with("threads", 1))
+    }
+
+    fn live(values: &[f64]) -> Live {
+        let mut live = Live::default();
+        values.iter().for_each(|v| live.add(&series(0), *v));
+        live
+    }
+
+    #[test]
+    fn a_step_is_seen_and_noise_is_flat() {
+        assert_eq!(live(&[2e9, 2e9, 1e9, 1e9]).spark(80), "██▁▁");
+        assert_eq!(live(&[1e9, 2e9, 3e9, 8e9]).spark(2), "▁█", "the last ones, by their own range");
+        assert_eq!(live(&[1.0, 1.001, 0.999]).spark(80), "▅▅▄");
+        assert_eq!(live(&[0.0, 0.0]).spark(80), "▅▅");
+        assert_eq!(live(&[]).spark(80), "");
+    }
+
+    #[test]
+    fn a_line_fits_into_its_columns() {
+        let live = live(&[2e9; 300]);
+        for columns in 0..200 {
+            let line = live.line(&measurement(), columns);
+            let least = live.figures(&measurement()).chars().count();
+            assert!(line.chars().count() <= columns.max(least), "{columns}: {line}");
+        }
+        let line = live.line(&measurement(), 120);
+        assert!(line.starts_with("2.000 Gop/s (2.000 to 2.000)  ▅▅▅"), "{line}");
+        assert!(line.ends_with("cpu.iops threads=1"), "{line}");
+    }
+
+    #[test]
+    fn the_next_series_begins_anew_and_lines_are_seldom() {
+        let mut live = live(&[1.0, 2.0]);
+        live.add(&series(5000), 7.0);
+        assert_eq!((live.last.len(), live.range), (1, Some([7.0, 7.0])));
+        let due = |live: &mut Live| {
+            (1..=600).filter(|s| live.line_is_due(&series(0), f64::from(*s))).count()
+        };
+        assert_eq!(due(&mut live), 20);
+    }
+}

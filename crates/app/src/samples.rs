@@ -1,0 +1,202 @@
+//! The raw samples of series, in `samples.jsonl` of the run's folder: what a crash leaves.
+//!
+//! A JSON object a line, written and flushed when the sample is taken:
+//!
+//! - `point`: place of the point in the plan, from 0;
+//! - `at_s`: when the sample began, in seconds after the first one of its point did;
+//! - `value`, `seconds`, `work`, `started`, and `moved`, `background`, `conditions`, `device`,
+//!   `file`, `network`, `solution`: those of a trial in the run file. What is not known is left
+//!   out: `{"point":0,"at_s":12.0,"value":6.4e10,"conditions":{"clock_hz":3.4e9},...}`.
+//!
+//! The run file is saved more and more seldom the longer a series is, since a save takes time
+//! from what is measured. So [`complete`] reads the samples of a run that did not end by itself
+//! from here. A line that is torn or holds no sample is left out.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use proofmark_engine::Samples;
+use proofmark_model::{Ending, Measurement, PlannedSeries, Run, Series, Trial, summarise};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::recorder::judged;
+
+/// Name of the file in a run's folder.
+pub const SAMPLES_FILE: &str = "samples.jsonl";
+
+/// Longest line, in bytes: what would be longer is written without the state of its streams,
+/// and what is longer is not read.
+const LONGEST_LINE: usize = 16 << 10;
+
+/// Most bytes that are read of a file: years of samples.
+const LARGEST: u64 = 16 << 30;
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    point: usize,
+    at_s: f64,
+    #[serde(flatten)]
+    trial: Trial,
+}
+
+/// Writes the samples of a run.
+#[derive(Debug)]
+pub struct SampleLog {
+    path: PathBuf,
+    file: Option<File>,
+    /// Whether the last line may be torn.
+    torn: bool,
+}
+
+impl SampleLog {
+    /// Into that folder, as soon as there is a sample.
+    pub fn new(folder: &Path) -> Self {
+        Self { path: folder.join(SAMPLES_FILE), file: None, torn: false }
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// If it cannot be written; the next one can be tried again.
+    pub fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
+        let mut text = line(point, at_s, sample)?;
+        if self.torn {
+            text.insert(0, '\n');
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+                none.insert(file)
+            }
+        };
+        // One write, so that a kill leaves a whole line or none.
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.flush());
+        self.torn = written.is_err();
+        written
+    }
+}
+
+/// A sample's line, with its end.
+fn line(point: usize, at_s: f64, sample: &Trial) -> io::Result<String> {
+    let text = |trial: Trial| {
+        let mut value = serde_json::to_value(Line { point, at_s, trial })?;
+        drop_nulls(&mut value);
+        serde_json::to_string(&value).map(|text| text + "\n")
+    };
+    let whole = text(sample.clone())?;
+    if whole.len() <= LONGEST_LINE {
+        return Ok(whole);
+    }
+    let mut short = sample.clone();
+    if let Some(network) = &mut short.network {
+        network.streams.clear();
+    }
+    Ok(text(short)?)
+}
+
+fn drop_nulls(value: &mut Value) {
+    if let Value::Object(map) = value {
+        map.retain(|_, v| !v.is_null());
+        map.values_mut().for_each(drop_nulls);
+    }
+}
+
+/// Completes a run that did not end by itself with the samples that its folder holds beyond
+/// those of the run file, and judges it again. A run without a series is left as it is.
+pub fn complete(run: &mut Run, folder: &Path) {
+    if run.ended.is_some() || run.imported.is_some() || run.plan.series.is_empty() {
+        return;
+    }
+    let path = folder.join(SAMPLES_FILE);
+    // A pipe would wait for its other end for ever.
+    let file = path.metadata().is_ok_and(|m| m.is_file()).then(|| File::open(&path));
+    let Some(Ok(file)) = file else { return };
+    let mut all: Vec<Restored> =
+        run.plan.series.iter().filter_map(|s| Restored::of(run, s)).collect();
+    read(file, &mut all);
+    let mut known = run.measurements.clone();
+    let mut changed = false;
+    for restored in all {
+        changed |= restored.put(run, &mut known);
+    }
+    if changed {
+        run.measurements = judged(run, &known);
+    }
+}
+
+/// A series as the lines tell it.
+struct Restored {
+    planned: PlannedSeries,
+    samples: Samples,
+    /// With the first sample.
+    series: Option<Series>,
+    trials: Vec<Trial>,
+}
+
+impl Restored {
+    /// Nothing yet; `None` for a point that is not of the plan or of no kernel of the run.
+    fn of(run: &Run, planned: &PlannedSeries) -> Option<Self> {
+        let kernel = &run.plan.points.get(planned.point)?.kernel;
+        let samples = Samples::new(run.kernels.get(kernel)?.unit);
+        Some(Self { planned: planned.clone(), samples, series: None, trials: Vec::new() })
+    }
+
+    fn add(&mut self, trial: Trial) {
+        let begin = || Samples::begin(&self.planned, trial.started);
+        let series = self.series.get_or_insert_with(begin);
+        self.samples.add(series, &mut self.trials, trial);
+    }
+
+    /// Puts it into the measurement of its point, if that has fewer samples and was not finished.
+    fn put(self, run: &Run, known: &mut Vec<Measurement>) -> bool {
+        let (Some(series), Some(point)) = (self.series, run.plan.points.get(self.planned.point))
+        else {
+            return false;
+        };
+        // The same point may be in the run a second time, measured in trials.
+        let place = known.iter().position(|m| m.series.is_some() && m.point() == *point);
+        let Some(spec) = run.kernels.get(&point.kernel) else { return false };
+        let m = match place.and_then(|place| known.get_mut(place)) {
+            Some(m) => m,
+            None => {
+                known.push(Measurement::new(spec, point.params.clone()));
+                let last = known.len() - 1;
+                &mut known[last]
+            }
+        };
+        let has = m.series.as_ref().map_or(0, |s| s.samples);
+        if m.ending != Ending::Unfinished || has >= series.samples {
+            return false;
+        }
+        let values: Vec<f64> = self.trials.iter().map(|t| t.value).collect();
+        m.summary = summarise(&values);
+        m.trials = self.trials;
+        m.series = Some(series);
+        true
+    }
+}
+
+/// Reads the lines that are samples of these series.
+fn read(file: impl Read, all: &mut [Restored]) {
+    let mut file = BufReader::new(file.take(LARGEST));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = file.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(n) if n > 0) {
+            return;
+        }
+        let Ok(line) = serde_json::from_slice::<Line>(&line) else { continue };
+        let of = all.iter_mut().find(|r| r.planned.point == line.point);
+        if let Some(restored) = of.filter(|_| line.at_s.is_finite()) {
+            restored.add(line.trial);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Samples that are written, torn, too many, and a stranger's.
+
+use std::fs;
+
+use proofmark_model::{Conditions, NetworkTraffic, Plan, TcpState, Timestamp, read_run};
+
+use super::*;
+
+fn sample(at: f64, value: f64) -> Trial {
+    Trial {
+        value,
+        seconds: 1.0,
+        work: value,
+        moved: None,
+        background: None,
+        started: Timestamp::from_millis(1_700_000_000_000 + (at * 1000.0) as i64).unwrap(),
+        conditions: Conditions { steal_s: Some(0.25), ..Conditions::default() },
+        device: None,
+        file: None,
+        network: None,
+        solution: None,
+    }
+}
+
+/// A run that plans a series of its only point and has not ended.
+fn run() -> Run {
+    let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+    let measurement = Measurement::new(spec, Default::default());
+    let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
+    let plan = Plan { points: vec![measurement.point()], series: vec![planned], ..Plan::default() };
+    let mut run = crate::recorder::tests::run();
+    run.plan = plan;
+    run
+}
+
+fn write(folder: &Path, n: usize) -> SampleLog {
+    let mut log = SampleLog::new(folder);
+    for i in 0..n {
+        log.add(0, i as f64, &sample(i as f64, 1e9)).unwrap();
+    }
+    log
+}
+
+#[test]
+fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 20);
+    let path = dir.path().join(SAMPLES_FILE);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.lines().all(|l| l.len() < 400 && !l.contains("null")), "{text}");
+    fs::write(&path, &text[..text.len() - 30]).unwrap();
+    let mut run = run();
+    complete(&mut run, dir.path());
+    let [m] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
+    let series = m.series.as_ref().unwrap();
+    assert_eq!((m.trials.len(), series.samples, &m.ending), (19, 19, &Ending::Unfinished));
+    assert_eq!(m.trials[18], sample(18.0, 1e9));
+    assert_eq!(m.summary.as_ref().unwrap().median, 1e9);
+    assert!(m.findings.iter().any(|f| f.check == "unfinished"), "judged");
+    // It is a run file like any other.
+    let text = serde_json::to_string(&run).unwrap();
+    assert_eq!(read_run(&text).unwrap().measurements, run.measurements);
+}
+
+#[test]
+fn what_the_run_file_has_already_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 5);
+    let mut ended = run();
+    ended.ended = Some(Timestamp::now());
+    complete(&mut ended, dir.path());
+    assert!(ended.measurements.is_empty(), "it ended by itself");
+    let mut crashed = run();
+    complete(&mut crashed, dir.path());
+    crashed.measurements[0].ending = Ending::Crashed { signal: None, detail: String::new() };
+    write(dir.path(), 5);
+    let before = crashed.clone();
+    complete(&mut crashed, dir.path());
+    assert_eq!(crashed, before, "a point that ended has no more samples");
+}
+
+#[test]
+fn the_same_point_in_trials_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 20);
+    let mut run = run();
+    let spec = run.kernels["cpu.iops"].clone();
+    let mut in_trials = Measurement::new(&spec, run.plan.points[0].params.clone());
+    in_trials.trials = vec![sample(0.0, 7.0)];
+    run.measurements.push(in_trials);
+    complete(&mut run, dir.path());
+    let counts: Vec<usize> = run.measurements.iter().map(|m| m.trials.len()).collect();
+    assert_eq!(counts, [1, 20]);
+}
+
+#[test]
+fn no_file_of_a_stranger_does_harm() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(SAMPLES_FILE);
+    let good = line(0, 0.0, &sample(0.0, 1.0)).unwrap();
+    let far = good.replace("\"point\":0", "\"point\":18446744073709551615");
+    let long = format!("{{\"x\":\"{}\"}}\n", "y".repeat(3 * LONGEST_LINE));
+    for (text, samples) in [
+        (String::new(), 0),
+        ("\n\n{}\nnull\n[1]\n\u{0}\n".to_owned(), 0),
+        (far, 0),
+        (good.replace("\"work\":1.0", "\"work\":1e999"), 0),
+        (format!("{long}{good}{long}"), 1),
+        (format!("{}\n{good}", &good[..40]), 1),
+    ] {
+        fs::write(&path, &text).unwrap();
+        let mut run = run();
+        complete(&mut run, dir.path());
+        let found = run.measurements.first().map_or(0, |m| m.trials.len());
+        assert_eq!(found, samples, "{}", &text[..text.len().min(60)]);
+    }
+    let mut run = run();
+    run.plan.series[0].point = 7;
+    fs::write(&path, &good).unwrap();
+    complete(&mut run, dir.path());
+    assert!(run.measurements.is_empty());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    complete(&mut run, dir.path());
+    assert!(run.measurements.is_empty());
+}
+
+#[test]
+fn a_line_is_bounded() {
+    let mut wide = sample(0.0, 1.0);
+    wide.network = Some(NetworkTraffic {
+        received_bytes: 5,
+        streams: vec![TcpState::default(); 1000],
+        ..NetworkTraffic::default()
+    });
+    let text = line(3, 0.0, &wide).unwrap();
+    assert!(text.len() <= LONGEST_LINE, "{}", text.len());
+    let back: Line = serde_json::from_str(&text).unwrap();
+    assert_eq!((back.point, back.trial.network.unwrap().received_bytes), (3, 5));
+}
+
+#[test]
+fn after_a_full_disk_the_next_sample_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = write(dir.path(), 2);
+    let path = dir.path().join(SAMPLES_FILE);
+    // As a write leaves it that came half the way.
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.truncate(text.len() - 20);
+    fs::write(&path, text).unwrap();
+    log.torn = true;
+    log.add(0, 2.0, &sample(2.0, 1e9)).unwrap();
+    let mut run = run();
+    complete(&mut run, dir.path());
+    assert_eq!(run.measurements[0].trials.len(), 2, "the first and the third");
+}

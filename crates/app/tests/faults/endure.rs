@@ -1,0 +1,199 @@
+//! A point over time while something is done to it: to its CPU time, to its worker, to the run
+//! and to the disk that its samples go to.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proofmark_model::{Change, Ending, Measurement, Run, Series, Severity};
+
+use super::lab::{self, Cgroup, proofmark, quiet, run_json, skip};
+use super::{fails_early, has, names};
+
+const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "type=f64"];
+
+/// A series in the folder `out` below `dir`, as a child process.
+fn start(dir: &Path, length: &str) -> Child {
+    let mut command = proofmark();
+    command.args(["endure", "cpu.flops", "--for", length, "--every", "250ms"]).args(SCALAR);
+    command.arg("--out").arg(dir.join("out"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn samples(dir: &Path) -> usize {
+    fs::read_to_string(dir.join("out/samples.jsonl")).map_or(0, |text| text.lines().count())
+}
+
+fn wait_for_samples(dir: &Path, child: &mut Child, least: usize) {
+    let start = Instant::now();
+    while samples(dir) < least {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        assert!(start.elapsed() < Duration::from_secs(60), "too few samples in a minute");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The run as `report` reads it.
+fn reported(dir: &Path) -> Run {
+    let out = proofmark()
+        .args(["report", "--format", "json"])
+        .arg(dir.join("out"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    proofmark_model::read_run(&String::from_utf8(out.stdout).unwrap()).unwrap()
+}
+
+fn series(m: &Measurement) -> &Series {
+    m.series.as_ref().unwrap()
+}
+
+/// Levels and changes, for people.
+fn shape(m: &Measurement) -> String {
+    let s = series(m);
+    let levels =
+        s.levels.iter().map(|l| format!("{:.2}-{:.2} s: {:.4e}", l.from_s, l.until_s, l.median));
+    format!("{:?} {:?}", levels.collect::<Vec<_>>(), s.changes)
+}
+
+#[test]
+fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
+    let _quiet = quiet();
+    // Ten times what one CPU can use: none.
+    let Some(group) = Cgroup::with_quota(10.0) else {
+        return skip(
+            "a_quota_that_is_set_and_lifted",
+            "no cgroup CPU controller that this user may write",
+        );
+    };
+    group.prefer();
+    // What the rate should be: the same point as a run measures it.
+    let usual = usual_rate(&group);
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = proofmark();
+    command.args(["endure", "cpu.flops", "--for", "30s"]).args(SCALAR);
+    command.arg("--out").arg(dir.path().join("out"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = group.enter(&mut command).spawn().unwrap();
+    wait_for_samples(dir.path(), &mut child, 10);
+    assert!(group.set_quota(0.5));
+    let set = proofmark_model::Timestamp::now();
+    thread::sleep(Duration::from_secs(10));
+    assert!(group.set_quota(10.0));
+    let lifted = proofmark_model::Timestamp::now();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let run = reported(dir.path());
+    let m = &run.measurements[0];
+    assert!(has(m, "level_change", Severity::Suspect), "{:?}", names(m));
+    let changes: [&Change; 2] = match &series(m).changes[..] {
+        [down, up] => [down, up],
+        _ => panic!("{}", shape(m)),
+    };
+    for (change, truth) in changes.iter().zip([set, lifted]) {
+        let off = change.at.0.duration_since(truth.0).as_secs_f64();
+        assert!(off.abs() < 2.0, "{off} s off: {}", shape(m));
+    }
+    let cause = |change: &Change| change.cause.clone().unwrap_or_default();
+    assert!(changes.iter().all(|c| cause(c).contains("CPU quota")), "{}", shape(m));
+    if has(m, "other_cpu", Severity::Suspect) || has(m, "steal", Severity::Suspect) {
+        skip("a_quota_that_is_set_and_lifted (its rates)", "others took the CPU");
+    } else {
+        for (level, rate) in series(m).levels.iter().zip([usual, 0.5 * usual, usual]) {
+            // Ten samples, and minutes between them and what they are held against.
+            assert!((level.median / rate - 1.0).abs() < 0.05, "{} against {rate:e}", shape(m));
+        }
+    }
+    assert!(!has(m, "burst_credits", Severity::Suspect), "{:?}", names(m));
+}
+
+/// The rate of the same point by `run`, in this cgroup.
+fn usual_rate(group: &Cgroup) -> f64 {
+    let mut command = proofmark();
+    command.args(["run", "cpu.flops", "--threads", "1", "--trials", "12"]);
+    command.args(["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64"]);
+    let (run, _) = run_json(group.enter(&mut command));
+    run.measurements[0].summary.as_ref().unwrap().median
+}
+
+#[test]
+fn a_worker_killed_meanwhile_leaves_its_samples() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = start(dir.path(), "60s");
+    wait_for_samples(dir.path(), &mut child, 8);
+    for worker in lab::children(child.id()) {
+        lab::kill(worker, "KILL");
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let run = reported(dir.path());
+    let m = &run.measurements[0];
+    assert!(m.trials.len() >= 8, "{}", m.trials.len());
+    assert!(matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == "SIGKILL"));
+    assert!(has(m, "crashed", Severity::Invalid), "{:?}", names(m));
+    assert_eq!(series(m).samples, m.trials.len() as u64);
+}
+
+#[test]
+fn a_killed_run_shows_all_that_was_sampled() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = start(dir.path(), "60s");
+    wait_for_samples(dir.path(), &mut child, 12);
+    lab::kill(child.id(), "KILL");
+    child.wait().unwrap();
+    let path = dir.path().join("out/samples.jsonl");
+    let whole = samples(dir.path());
+    // As a power cut leaves it.
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}{}", &text[..100])).unwrap();
+    let run = reported(dir.path());
+    let m = &run.measurements[0];
+    assert_eq!((run.ended, m.trials.len(), &m.ending), (None, whole, &Ending::Unfinished));
+    assert!(!series(m).levels.is_empty(), "it is judged");
+    assert!(has(m, "unfinished", Severity::Suspect), "{:?}", names(m));
+}
+
+#[test]
+fn a_stopped_series_is_judged_and_reported() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = start(dir.path(), "60s");
+    wait_for_samples(dir.path(), &mut child, 12);
+    lab::kill(child.id(), "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let run = reported(dir.path());
+    let m = &run.measurements[0];
+    assert!(m.trials.len() >= 12 && series(m).trend.is_some() && !series(m).levels.is_empty());
+    assert_eq!(run.interrupted.as_deref(), Some("SIGINT"));
+    assert!(dir.path().join("out/report.html").exists());
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_once_and_measuring_goes_on() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    fs::create_dir(&out).unwrap();
+    // Each write there fails as on a disk without room.
+    std::os::unix::fs::symlink("/dev/full", out.join("samples.jsonl")).unwrap();
+    let mut command = proofmark();
+    command.args(["endure", "cpu.clock", "--for", "10s", "--threads", "1", "--out"]).arg(&out);
+    let done = command.stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(text.matches("cannot write samples.jsonl").count(), 1, "{text}");
+    let m = &reported(dir.path()).measurements[0];
+    assert_eq!((m.trials.len(), &m.ending), (10, &Ending::Complete), "{text}");
+}
+
+#[test]
+fn what_cannot_be_a_series_is_told_at_once() {
+    let _quiet = quiet();
+    fails_early(
+        proofmark().args(["endure", "cpu.clock", "--out", "/proc/proofmark"]),
+        "cannot make the folder",
+    );
+}

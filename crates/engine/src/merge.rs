@@ -1,0 +1,237 @@
+//! Two stretches of measuring made one: the slices of a sample, and neighbouring samples where
+//! they are too many to keep.
+//!
+//! Work, seconds and counts add up. What is a state (a clock, a share of pages) is the mean by
+//! time; of temperatures the highest counts. A count that one of the two does not tell is not
+//! told of both: half a count would be taken for a whole one.
+
+use proofmark_model::{
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Trial, Unit,
+};
+
+use crate::protocol::Sample;
+
+/// Adds a later slice to a sample, of the kernel's same point.
+pub(crate) fn add_slice(sample: &mut Sample, later: Sample) {
+    let times = [sample.seconds, later.seconds];
+    sample.conditions = conditions(&sample.conditions, &later.conditions, times);
+    sample.background = mean(sample.background, later.background, times);
+    sample.seconds += later.seconds;
+    sample.claimed += later.claimed;
+    sample.counted += later.counted;
+    sample.moved = both(sample.moved, later.moved, |a, b| a + b);
+    sample.device = both(sample.device.take(), later.device, device);
+    sample.file = file(sample.file.take(), later.file);
+    sample.network = network(sample.network.take(), later.network);
+    sample.solution = later.solution.or(sample.solution.take());
+    sample.latency = later.latency.or(sample.latency.take());
+}
+
+/// Adds a later trial of the same measurement to one; its value is that of both together.
+pub(crate) fn add_trial(unit: Unit, trial: &mut Trial, later: Trial) {
+    let times = [trial.seconds, later.seconds];
+    trial.conditions = conditions(&trial.conditions, &later.conditions, times);
+    trial.background = mean(trial.background, later.background, times);
+    trial.seconds += later.seconds;
+    trial.work += later.work;
+    trial.value = unit.value(trial.work, trial.seconds);
+    trial.moved = both(trial.moved, later.moved, |a, b| a + b);
+    trial.device = both(trial.device.take(), later.device, device);
+    trial.file = file(trial.file.take(), later.file);
+    trial.network = network(trial.network.take(), later.network);
+    trial.solution = later.solution.or(trial.solution.take());
+}
+
+fn both<T>(a: Option<T>, b: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    Some(join(a?, b?))
+}
+
+/// The mean by time of what is known.
+fn mean(a: Option<f64>, b: Option<f64>, [a_s, b_s]: [f64; 2]) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) if a_s + b_s > 0.0 => Some((a * a_s + b * b_s) / (a_s + b_s)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn seconds(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    both(a, b, |a, b| a + b)
+}
+
+fn count(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    both(a, b, u64::saturating_add)
+}
+
+fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
+    let mean = |of: fn(&Conditions) -> Option<f64>| mean(of(a), of(b), times);
+    let seconds = |of: fn(&Conditions) -> Option<f64>| seconds(of(a), of(b));
+    let count = |of: fn(&Conditions) -> Option<u64>| count(of(a), of(b));
+    Conditions {
+        clock_hz: mean(|c| c.clock_hz),
+        clock_spread: mean(|c| c.clock_spread),
+        clock_disagreement: mean(|c| c.clock_disagreement),
+        steal_s: seconds(|c| c.steal_s),
+        throttled_s: seconds(|c| c.throttled_s),
+        other_cpu_s: seconds(|c| c.other_cpu_s),
+        own_cpu_s: seconds(|c| c.own_cpu_s),
+        involuntary_switches: count(|c| c.involuntary_switches),
+        migrations: count(|c| c.migrations),
+        minor_faults: count(|c| c.minor_faults),
+        major_faults: count(|c| c.major_faults),
+        swapped_pages: count(|c| c.swapped_pages),
+        huge_pages: mean(|c| c.huge_pages),
+        misplaced_pages: mean(|c| c.misplaced_pages),
+        temperature_c: [a.temperature_c, b.temperature_c]
+            .into_iter()
+            .flatten()
+            .max_by(f64::total_cmp),
+        thermal_throttles: count(|c| c.thermal_throttles),
+    }
+}
+
+fn device(a: DeviceTraffic, b: DeviceTraffic) -> DeviceTraffic {
+    DeviceTraffic {
+        read_bytes: a.read_bytes.saturating_add(b.read_bytes),
+        written_bytes: a.written_bytes.saturating_add(b.written_bytes),
+        reads: a.reads.saturating_add(b.reads),
+        writes: a.writes.saturating_add(b.writes),
+        flushes: count(a.flushes, b.flushes),
+        busy_s: a.busy_s + b.busy_s,
+        in_flight_s: a.in_flight_s + b.in_flight_s,
+        own_read_bytes: count(a.own_read_bytes, b.own_read_bytes),
+        own_written_bytes: count(a.own_written_bytes, b.own_written_bytes),
+    }
+}
+
+/// The later state of the file, with all that was asked of it.
+fn file(a: Option<FileState>, b: Option<FileState>) -> Option<FileState> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(FileState {
+            asked_read_bytes: a.asked_read_bytes.saturating_add(b.asked_read_bytes),
+            asked_written_bytes: a.asked_written_bytes.saturating_add(b.asked_written_bytes),
+            ..b
+        }),
+        (a, b) => b.or(a),
+    }
+}
+
+/// What both ends say of both; the state of the connections is the later one.
+fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<NetworkTraffic> {
+    let (a, b) = match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        (a, b) => return b.or(a),
+    };
+    Some(NetworkTraffic {
+        sent_bytes: a.sent_bytes.saturating_add(b.sent_bytes),
+        received_bytes: a.received_bytes.saturating_add(b.received_bytes),
+        datagrams: both(a.datagrams, b.datagrams, datagrams),
+        streams: b.streams,
+        ways_s: both(a.ways_s, b.ways_s, |a, b| [a[0] + b[0], a[1] + b[1]]),
+        near: end(&a.near, &b.near),
+        far: end(&a.far, &b.far),
+    })
+}
+
+fn datagrams(a: Datagrams, b: Datagrams) -> Datagrams {
+    let weights = [a.received, b.received].map(|n| n as f64);
+    Datagrams {
+        sent: a.sent.saturating_add(b.sent),
+        received: a.received.saturating_add(b.received),
+        reordered: count(a.reordered, b.reordered),
+        duplicated: count(a.duplicated, b.duplicated),
+        jitter_s: mean(a.jitter_s, b.jitter_s, weights),
+    }
+}
+
+fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
+    let count = |of: fn(&EndTraffic) -> Option<u64>| count(of(a), of(b));
+    EndTraffic {
+        in_bytes: count(|e| e.in_bytes),
+        out_bytes: count(|e| e.out_bytes),
+        in_packets: count(|e| e.in_packets),
+        out_packets: count(|e| e.out_packets),
+        dropped: count(|e| e.dropped),
+        retransmits: count(|e| e.retransmits),
+        in_datagrams: count(|e| e.in_datagrams),
+        out_datagrams: count(|e| e.out_datagrams),
+        full_buffers: count(|e| e.full_buffers),
+        cpu_dropped: count(|e| e.cpu_dropped),
+        own_cpu_s: seconds(a.own_cpu_s, b.own_cpu_s),
+        busy_s: seconds(a.busy_s, b.busy_s),
+        cpus: b.cpus.or(a.cpus),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Timestamp;
+
+    use super::*;
+
+    fn trial(work: f64, seconds: f64, conditions: Conditions) -> Trial {
+        Trial {
+            value: work / seconds,
+            seconds,
+            work,
+            moved: Some(work),
+            background: None,
+            started: Timestamp::default(),
+            conditions,
+            device: Some(DeviceTraffic { read_bytes: 5, busy_s: 0.5, ..Default::default() }),
+            file: Some(FileState { asked_read_bytes: 4, size_bytes: 9, ..Default::default() }),
+            network: Some(NetworkTraffic {
+                received_bytes: 7,
+                datagrams: Some(Datagrams { sent: 3, received: 2, ..Default::default() }),
+                near: EndTraffic { in_bytes: Some(1), cpus: Some(2), ..Default::default() },
+                ..Default::default()
+            }),
+            solution: None,
+        }
+    }
+
+    #[test]
+    fn two_trials_are_the_work_and_the_time_of_both() {
+        let cold = Conditions {
+            clock_hz: Some(4e9),
+            steal_s: Some(0.25),
+            involuntary_switches: Some(3),
+            temperature_c: Some(60.0),
+            throttled_s: None,
+            ..Default::default()
+        };
+        let hot = Conditions {
+            clock_hz: Some(3e9),
+            temperature_c: Some(80.0),
+            throttled_s: Some(1.0),
+            ..cold.clone()
+        };
+        let mut all = trial(100.0, 1.0, cold);
+        add_trial(Unit::OpPerSecond, &mut all, trial(20.0, 3.0, hot));
+        assert_eq!((all.work, all.seconds, all.value), (120.0, 4.0, 30.0));
+        let c = &all.conditions;
+        assert_eq!(
+            (c.clock_hz, c.steal_s, c.involuntary_switches),
+            (Some(3.25e9), Some(0.5), Some(6))
+        );
+        assert_eq!((c.temperature_c, c.throttled_s), (Some(80.0), None), "half a count is none");
+        assert_eq!(all.device.as_ref().map(|d| (d.read_bytes, d.busy_s)), Some((10, 1.0)));
+        assert_eq!(all.file.as_ref().map(|f| (f.asked_read_bytes, f.size_bytes)), Some((8, 9)));
+        let network = all.network.unwrap();
+        assert_eq!((network.received_bytes, network.near.in_bytes), (14, Some(2)));
+        assert_eq!((network.datagrams.unwrap().lost(), network.near.cpus), (2, Some(2)));
+    }
+
+    #[test]
+    fn a_time_stays_seconds_for_each_unit_of_work() {
+        let mut all = trial(10.0, 1.0, Conditions::default());
+        add_trial(Unit::Second, &mut all, trial(10.0, 3.0, Conditions::default()));
+        assert_eq!(all.value, 0.2);
+    }
+
+    #[test]
+    fn a_clock_that_one_slice_read_is_that_of_the_sample() {
+        let hz = |hz| Conditions { clock_hz: hz, ..Default::default() };
+        assert_eq!(conditions(&hz(Some(3e9)), &hz(None), [1.0, 9.0]).clock_hz, Some(3e9));
+        assert_eq!(conditions(&hz(None), &hz(None), [0.0, 0.0]).clock_hz, None);
+    }
+}

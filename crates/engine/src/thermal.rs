@@ -1,0 +1,210 @@
+//! How hot the CPUs are, and how often they were throttled for it, where the system tells.
+//!
+//! Sources: Linux `Documentation/hwmon/coretemp.rst` (`Package id N`), `k10temp.rst` (`Tctl`,
+//! `Tdie`, `TccdN`), `Documentation/driver-api/thermal/sysfs-api.rst` (zones, their types) and
+//! `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`). Guests have none
+//! of these as a rule.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Most sensors that are read each time: reading one may cost a core an interrupt.
+const MOST_SENSORS: usize = 8;
+
+/// Chips of hwmon that sit in CPUs.
+const CHIPS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal"];
+
+/// Labels of sensors that stand for a whole processor, by the beginning of the label.
+const WHOLE: &[&str] = &["Package id", "Tctl", "Tdie"];
+
+/// Coldest and hottest reading, in degrees Celsius, that can be one.
+const CREDIBLE_C: [f64; 2] = [-40.0, 150.0];
+
+/// The files to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sensors {
+    /// Temperatures in thousandths of a degree.
+    temperatures: Vec<PathBuf>,
+    /// Counts of throttling, of the cores that were asked for.
+    throttles: Vec<PathBuf>,
+}
+
+impl Sensors {
+    /// Those of the machine whose files lie below `root`, and of these CPUs.
+    pub(crate) fn find(root: &Path, cpus: &[u32]) -> Self {
+        let mut temperatures = of_chips(root);
+        if temperatures.is_empty() {
+            temperatures = of_zones(root);
+        }
+        temperatures.truncate(MOST_SENSORS);
+        let count = |cpu: &u32| {
+            let file =
+                format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/core_throttle_count");
+            Some(root.join(file)).filter(|f| number(f).is_some())
+        };
+        Self { temperatures, throttles: cpus.iter().filter_map(count).collect() }
+    }
+
+    /// The hottest now, in degrees Celsius; `None` where none tells.
+    pub(crate) fn hottest_c(&self) -> Option<f64> {
+        let celsius = |file: &PathBuf| Some(number(file)? as f64 / 1000.0);
+        let credible = |c: &f64| (CREDIBLE_C[0]..=CREDIBLE_C[1]).contains(c);
+        self.temperatures.iter().filter_map(celsius).filter(credible).max_by(f64::total_cmp)
+    }
+
+    /// Times that these cores were throttled since the system started; `None` where none tells.
+    pub(crate) fn throttles(&self) -> Option<u64> {
+        let counts = self.throttles.iter().filter_map(|f| u64::try_from(number(f)?).ok());
+        counts.reduce(u64::saturating_add)
+    }
+}
+
+fn line(file: &Path) -> Option<String> {
+    Some(fs::read_to_string(file).ok()?.trim().to_owned())
+}
+
+fn number(file: &Path) -> Option<i64> {
+    line(file)?.parse().ok()
+}
+
+/// Entries of a folder whose names begin so, in the order of their numbers.
+fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+    let of = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let order: u32 = name.strip_prefix(prefix)?.split('_').next()?.parse().ok()?;
+        Some((order, name, entry.path()))
+    };
+    let mut all: Vec<_> = found.flatten().filter_map(of).collect();
+    all.sort();
+    all.into_iter().map(|(_, _, path)| path).collect()
+}
+
+/// The inputs of the chips in the CPUs: those of whole processors first.
+fn of_chips(root: &Path) -> Vec<PathBuf> {
+    let mut whole = Vec::new();
+    let mut parts = Vec::new();
+    for chip in entries(&root.join("sys/class/hwmon"), "hwmon") {
+        if !line(&chip.join("name")).is_some_and(|n| CHIPS.contains(&n.as_str())) {
+            continue;
+        }
+        for input in entries(&chip, "temp") {
+            let Some(name) = input.file_name().and_then(|n| n.to_str()) else { continue };
+            let Some(stem) = name.strip_suffix("_input") else { continue };
+            if number(&input).is_none() {
+                continue;
+            }
+            let label = line(&chip.join(format!("{stem}_label"))).unwrap_or_default();
+            let is_whole = WHOLE.iter().any(|w| label.starts_with(w));
+            (if is_whole { &mut whole } else { &mut parts }).push(input);
+        }
+    }
+    if whole.is_empty() { parts } else { whole }
+}
+
+/// The thermal zones of the CPUs.
+fn of_zones(root: &Path) -> Vec<PathBuf> {
+    let of_cpu = |zone: &PathBuf| {
+        let kind = line(&zone.join("type")).unwrap_or_default().to_ascii_lowercase();
+        kind == "x86_pkg_temp" || kind.contains("cpu") || kind.contains("soc")
+    };
+    let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
+    let inputs = zones.into_iter().filter(of_cpu).map(|zone| zone.join("temp"));
+    inputs.filter(|f| number(f).is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with these files.
+    fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join("sys").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        }
+        dir
+    }
+
+    /// As on a desktop of one package with two cores, a disk and a wireless card.
+    const INTEL: &[(&str, &str)] = &[
+        ("class/hwmon/hwmon0/name", "nvme"),
+        ("class/hwmon/hwmon0/temp1_input", "91850"),
+        ("class/hwmon/hwmon3/name", "coretemp"),
+        ("class/hwmon/hwmon3/temp1_input", "63000"),
+        ("class/hwmon/hwmon3/temp1_label", "Package id 0"),
+        ("class/hwmon/hwmon3/temp1_crit", "100000"),
+        ("class/hwmon/hwmon3/temp2_input", "61000"),
+        ("class/hwmon/hwmon3/temp2_label", "Core 0"),
+        ("class/thermal/thermal_zone0/type", "x86_pkg_temp"),
+        ("class/thermal/thermal_zone0/temp", "77000"),
+        ("devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "3"),
+        ("devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "4"),
+        ("devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "90"),
+    ];
+
+    #[test]
+    fn the_package_counts_and_no_other_chip() {
+        let dir = machine(INTEL);
+        let sensors = Sensors::find(dir.path(), &[0, 1, 9]);
+        assert_eq!(sensors.hottest_c(), Some(63.0));
+        assert_eq!(sensors.throttles(), Some(7), "of the CPUs that were asked for");
+        fs::write(dir.path().join("sys/class/hwmon/hwmon3/temp1_input"), "88000\n").unwrap();
+        assert_eq!(sensors.hottest_c(), Some(88.0), "it is read each time");
+    }
+
+    #[test]
+    fn of_two_sockets_the_hotter_one_counts() {
+        let dir = machine(&[
+            ("class/hwmon/hwmon1/name", "k10temp"),
+            ("class/hwmon/hwmon1/temp1_input", "55125"),
+            ("class/hwmon/hwmon1/temp1_label", "Tctl"),
+            ("class/hwmon/hwmon2/name", "k10temp"),
+            ("class/hwmon/hwmon2/temp1_input", "58250"),
+            ("class/hwmon/hwmon2/temp1_label", "Tctl"),
+            ("class/hwmon/hwmon2/temp3_input", "99000"),
+            ("class/hwmon/hwmon2/temp3_label", "Tccd1"),
+        ]);
+        let sensors = Sensors::find(dir.path(), &[0]);
+        assert_eq!((sensors.hottest_c(), sensors.throttles()), (Some(58.25), None));
+    }
+
+    #[test]
+    fn without_a_chip_the_zones_of_the_cpu_tell() {
+        let dir = machine(&[
+            ("class/thermal/thermal_zone0/type", "acpitz"),
+            ("class/thermal/thermal_zone0/temp", "99000"),
+            ("class/thermal/thermal_zone1/type", "cpu-thermal"),
+            ("class/thermal/thermal_zone1/temp", "47200"),
+        ]);
+        assert_eq!(Sensors::find(dir.path(), &[0]).hottest_c(), Some(47.2));
+    }
+
+    #[test]
+    fn nothing_and_nonsense_are_unknown() {
+        let empty = tempfile::tempdir().unwrap();
+        let none = Sensors::find(empty.path(), &[0, 1]);
+        assert_eq!((none.hottest_c(), none.throttles()), (None, None));
+        let dir = machine(&[
+            ("class/hwmon/hwmon0/name", "coretemp"),
+            ("class/hwmon/hwmon0/temp1_input", "-273000"),
+            ("class/hwmon/hwmon0/temp2_input", "warm"),
+            ("devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "-1"),
+        ]);
+        let sensors = Sensors::find(dir.path(), &[0]);
+        assert_eq!((sensors.hottest_c(), sensors.throttles()), (None, None));
+    }
+
+    #[test]
+    fn no_machine_has_too_many_sensors() {
+        let files: Vec<(String, &str)> =
+            std::iter::once(("class/hwmon/hwmon0/name".to_owned(), "coretemp"))
+                .chain((1..=64).map(|i| (format!("class/hwmon/hwmon0/temp{i}_input"), "50000")))
+                .collect();
+        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        let dir = machine(&files);
+        assert_eq!(Sensors::find(dir.path(), &[]).temperatures.len(), MOST_SENSORS);
+    }
+}

@@ -1,0 +1,152 @@
+//! `burst_credits`: fast until what was saved up was spent.
+//!
+//! The shape: a first level, then a lower one that stays to the end, both steady. CPUs of
+//! burstable instances get it by steal; volumes and networks by I/Os or packets that wait, with
+//! nobody else on the device.
+
+use proofmark_model::{
+    Better, Finding, Measurement, Series, Severity, Subsystem, format_quantity, format_seconds,
+};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::nature::Nature;
+use crate::series::{shares, trials_of};
+
+/// A fall below this is no allowance that ran out.
+const LEAST_FALL: f64 = 0.1;
+/// Levels after the fall lie this near to each other, as a share of the first.
+const SAME: f64 = 0.05;
+/// Trials of the level that stays.
+const LEAST_TRIALS: u64 = 10;
+/// Share of the CPU time that is stolen more after the fall, as a part of the fall.
+const OF_FALL: f64 = 0.5;
+
+pub(super) struct BurstCredits;
+
+/// The level after which the value stayed low, if it was higher before and then steady.
+fn falls(m: &Measurement, series: &Series) -> Option<(f64, f64, f64)> {
+    let rate = |v: f64| if m.better == Better::Lower { 1.0 / v } else { v };
+    let rates: Vec<f64> = series.levels.iter().map(|l| rate(l.median)).collect();
+    let (first, rest) = rates.split_first()?;
+    let last = rest.last()?;
+    let fell = 1.0 - last / first;
+    let steady = rest.iter().all(|r| (r - last).abs() <= SAME * first);
+    let stays: u64 = series.levels.iter().skip(1).map(|l| l.trials).sum();
+    (fell >= LEAST_FALL && steady && stays >= LEAST_TRIALS).then_some((*first, *last, fell))
+}
+
+/// What shows that the fall is no doing of this machine; `None` if something else explains it.
+fn evidence(m: &Measurement, series: &Series, fell: f64) -> Option<String> {
+    let early = shares(m, trials_of(m, series, 0));
+    let late = shares(m, trials_of(m, series, series.levels.len() - 1));
+    let more = |before: Option<f64>, after: Option<f64>| Some(after? - before?);
+    // A quota of our own is told by `throttled`.
+    if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
+        return None;
+    }
+    if Nature::of(m).waits() {
+        let other = series.changes.iter().filter_map(|c| c.cause.as_deref());
+        let what = match m.subsystem {
+            Subsystem::Network => "nothing that was recorded at either end changed with it",
+            _ => "nothing that was recorded of the device changed with it",
+        };
+        return other.into_iter().next().is_none().then(|| what.to_owned());
+    }
+    let stolen = more(early.steal, late.steal).filter(|s| *s >= OF_FALL * fell)?;
+    Some(format!("the hypervisor took {} more of the CPU time from then on", percent(stolen)))
+}
+
+impl Check for BurstCredits {
+    fn id(&self) -> &'static str {
+        "burst_credits"
+    }
+
+    fn title(&self) -> &'static str {
+        "Fast until burst credits were spent"
+    }
+
+    fn about(&self) -> &'static str {
+        "Where a point was sampled over time: whether it has the shape of an allowance that runs out: a first \
+         level, then one that is lower by a tenth or more, steady, and lasts to the end. For CPU and memory \
+         it is told if the hypervisor took at least half of what is missing (steal), as on burstable \
+         instances whose CPU credits are spent; for disks and networks, if nothing that was recorded \
+         explains it, as on volumes with I/O credits and instances with network credits. Suspect: the first \
+         rate is not the one that lasts. A CPU quota of this system is told as throttled instead. Quote the \
+         sustained rate, and the burst only with the time that it lasted."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        let series = m.series.as_ref()?;
+        let (first, last, fell) = falls(m, series)?;
+        let evidence = evidence(m, series, fell)?;
+        let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
+        let message = format!(
+            "{} for {}, then {} to the end, as when burst credits are spent: {evidence}",
+            format_quantity(burst.median, m.unit),
+            format_seconds(burst.until_s),
+            format_quantity(sustained.median, m.unit)
+        );
+        let advice =
+            "quote the sustained rate; the burst comes back when credits have been saved up again";
+        Some(
+            Finding::new(self.id(), Severity::Suspect, message, advice)
+                .with("burst", burst.median)
+                .with("sustained", sustained.median)
+                .with("after_s", burst.until_s)
+                .with("ratio", last / first),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::tests::over_time;
+    use crate::testing::{each, flops, found_on, host_with_disk, rand_read};
+
+    fn says(m: Measurement) -> Option<Finding> {
+        found_on(&host_with_disk(), &BurstCredits, m, &[])
+    }
+
+    fn fallen(m: Measurement) -> Measurement {
+        over_time(m, 300, |i| if i < 100 { 1.0 } else { 0.2 })
+    }
+
+    #[test]
+    fn cpu_credits_that_are_spent_show_as_steal() {
+        let late = |i: usize, after: f64| Some(if i < 100 { 0.0 } else { after });
+        let stolen = each(fallen(flops(1)), |i, t| t.conditions.steal_s = late(i, 0.8));
+        let finding = says(stolen).unwrap();
+        assert!(finding.message.contains("for 1 min 40 s, then"), "{}", finding.message);
+        assert!(finding.message.contains("80.0 % more"), "{}", finding.message);
+        assert!(says(fallen(flops(1))).is_none(), "nobody took it");
+        let quota = each(fallen(flops(1)), |i, t| t.conditions.throttled_s = late(i, 0.8));
+        assert!(says(quota).is_none(), "a quota of our own");
+        let few = each(fallen(flops(1)), |i, t| t.conditions.steal_s = late(i, 0.05));
+        assert!(says(few).is_none(), "too little to explain it");
+    }
+
+    #[test]
+    fn a_volume_without_credits_is_slow_with_nobody_else_on_it() {
+        let finding = says(fallen(rand_read(1))).unwrap();
+        assert!(finding.message.contains("of the device"), "{}", finding.message);
+        let shared = each(fallen(rand_read(1)), |i, t| {
+            if let Some(device) = t.device.as_mut().filter(|_| i >= 100) {
+                device.read_bytes *= 9;
+            }
+        });
+        assert!(says(shared).is_none(), "somebody else was on it");
+    }
+
+    #[test]
+    fn what_recovers_rises_or_wanders_is_none() {
+        let dip = |i: usize| if (100..200).contains(&i) { 0.2 } else { 1.0 };
+        assert!(says(over_time(rand_read(1), 300, dip)).is_none());
+        let rise = |i: usize| if i < 100 { 0.2 } else { 1.0 };
+        assert!(says(over_time(rand_read(1), 300, rise)).is_none());
+        let stairs = |i: usize| 1.0 - 0.2 * (i / 100) as f64;
+        assert!(says(over_time(rand_read(1), 300, stairs)).is_none());
+        assert!(says(over_time(rand_read(1), 300, |_| 1.0)).is_none());
+    }
+}

@@ -1,0 +1,123 @@
+//! `level_change`: a point that was sampled over time did not stay as fast as it was.
+
+use proofmark_model::{Change, Finding, Measurement, Severity, format_quantity, format_seconds};
+
+use super::{Check, percent};
+use crate::Context;
+
+/// Changes that are told one by one; the others by their number.
+const TOLD: usize = 4;
+
+pub(super) struct LevelChange;
+
+/// `at 200 s to 50.1 % (held back by ...)`.
+fn told(change: &Change) -> String {
+    let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
+    format!("at {} to {} of what it was{why}", format_seconds(change.at_s), percent(change.ratio))
+}
+
+impl Check for LevelChange {
+    fn id(&self) -> &'static str {
+        "level_change"
+    }
+
+    fn title(&self) -> &'static str {
+        "Level that changed over time"
+    }
+
+    fn about(&self) -> &'static str {
+        "Where a point was sampled over time: whether its samples have several levels, one after the \
+         other. Levels are found by the ranks of the samples in intervals of all lengths (seeded binary \
+         segmentation), and count if the value jumps between them by a hundredth or more; of noise of any \
+         shape, one wild sample or a slow drift there is a level more in less than one of twenty series. A \
+         step needs five samples on either side where it is far above the noise, more where it is not. \
+         Levels that differ by more than the target of the interval are suspect: a median over all describes \
+         none of them. With each change goes what else changed at that time: time held back by a quota, \
+         stolen, or taken by others, the clock, the temperature, other traffic. Quote the levels with their \
+         times."
+    }
+
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        let series = m.series.as_ref()?;
+        let target = ctx.policy.target_for(m.subsystem);
+        let medians = || series.levels.iter().map(|l| l.median);
+        let (low, high) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
+        let apart = high / low - 1.0;
+        if series.changes.is_empty() || !apart.is_finite() || apart <= target {
+            return None;
+        }
+        let mut all: Vec<String> = series.changes.iter().take(TOLD).map(told).collect();
+        if let Some(more @ 1..) = series.changes.len().checked_sub(TOLD) {
+            all.push(format!("and {more} more"));
+        }
+        let message = format!(
+            "the level changed {}, from {} at first: {}",
+            match series.changes.len() {
+                1 => "once".to_owned(),
+                n => format!("{n} times"),
+            },
+            format_quantity(series.levels.first()?.median, m.unit),
+            all.join("; ")
+        );
+        let advice = match series.changes.iter().any(|c| c.cause.is_some()) {
+            true => {
+                "quote the levels with their times, or take away what changed and measure again"
+            }
+            false => {
+                "quote the levels with their times; look at what began or ended on the machine then"
+            }
+        };
+        let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
+        let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
+        Some(
+            Finding::new(self.id(), Severity::Suspect, message, advice)
+                .with("levels", medians().collect::<Vec<_>>())
+                .with("at_s", seconds)
+                .with("ratios", ratios)
+                .with("trials", m.trials.len()),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::tests::{over_time, stepped};
+    use crate::testing::{each, flops, found, found_on, host, judged};
+
+    #[test]
+    fn a_quota_set_and_lifted_is_told_with_its_times_and_cause() {
+        let m = over_time(flops(1), 600, |i| if (200..400).contains(&i) { 0.5 } else { 1.0 });
+        let m = each(m, |i, t| {
+            t.conditions.throttled_s = Some(if (200..400).contains(&i) { 0.5 } else { 0.0 });
+        });
+        let (severity, message) = found(&LevelChange, m).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert!(message.contains("2 times") && message.contains("3 min 20 s"), "{message}");
+        assert!(
+            message.contains("held back by a CPU quota: 0.0 % of the time before, 50"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn one_level_and_levels_within_the_target_are_silent() {
+        assert!(found(&LevelChange, over_time(flops(1), 300, |_| 1.0)).is_none());
+        assert!(found(&LevelChange, stepped(0.985)).is_none(), "within 2 %");
+        let finding = found_on(&host(), &LevelChange, stepped(0.95), &[]).unwrap();
+        assert!(finding.message.contains("once"), "{}", finding.message);
+        assert!(
+            finding.advice.contains("look at what"),
+            "no cause was recorded: {}",
+            finding.advice
+        );
+        assert!(found(&LevelChange, flops(1)).is_none(), "no series");
+    }
+
+    #[test]
+    fn what_levels_explain_no_other_check_tells() {
+        let m = judged(&host(), stepped(0.5), &[]);
+        let all: Vec<&str> = m.findings.iter().map(|f| f.check.as_ref()).collect();
+        assert_eq!(all, ["level_change"], "{:?}", m.findings);
+    }
+}

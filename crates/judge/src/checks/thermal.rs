@@ -1,0 +1,165 @@
+//! `thermal`: the cores slowed down because they were hot.
+//!
+//! Where the system tells of it (counts of thermal throttling, temperatures), that is the
+//! evidence. Elsewhere it is the shape: the clock decays from its first samples on and stays
+//! low, while no quota and no other guest took anything.
+
+use proofmark_model::{Finding, Measurement, Severity, Subsystem, Unit, format_quantity};
+
+use super::{Check, percent};
+use crate::Context;
+use crate::series::shares;
+use crate::statistics::median;
+
+/// A clock that falls by less is a step of turbo.
+const LEAST_FALL: f64 = 0.05;
+/// Samples at the start, and at the end, of which the clock is meant, as a share of all.
+const START: f64 = 0.05;
+const END: f64 = 0.33;
+/// Fewer samples than this show no shape.
+const LEAST_TRIALS: usize = 20;
+/// Degrees that count as warmer.
+const WARMER_C: f64 = 5.0;
+/// Throttling and steal that explain a slower core better.
+const EXPLAINED: f64 = 0.02;
+
+pub(super) struct Thermal;
+
+/// Clock at the start and at the end of a series.
+fn clocks(m: &Measurement) -> Option<(f64, f64)> {
+    let n = m.trials.len();
+    if m.series.is_none() || n < LEAST_TRIALS {
+        return None;
+    }
+    let of = |from: usize, to: usize| {
+        let clocks = m.trials.get(from..to)?.iter().filter_map(|t| t.conditions.clock_hz);
+        median(&clocks.filter(|hz| *hz > 0.0).collect::<Vec<_>>())
+    };
+    let start = ((START * n as f64) as usize).max(3);
+    Some((of(0, start)?, of(n - ((END * n as f64) as usize).max(3), n)?))
+}
+
+/// How much warmer the end of the trials was than their start, in degrees.
+fn warmer(m: &Measurement) -> Option<(f64, f64)> {
+    let mut told = m.trials.iter().filter_map(|t| t.conditions.temperature_c);
+    let first = told.next()?;
+    told.reduce(f64::max).map(|most| (first, most))
+}
+
+impl Check for Thermal {
+    fn id(&self) -> &'static str {
+        "thermal"
+    }
+
+    fn title(&self) -> &'static str {
+        "Slowed down by heat"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whether the cores were slowed down because they were hot. Suspect if the processor counted thermal \
+         throttling of the trials' cores (sysfs, thermal_throttle). Where a point was sampled over time, also \
+         if the core clock of the last third lies more than 5 % below that of the first samples: with rising \
+         temperatures where sensors are readable, and without them where neither a quota nor the hypervisor \
+         took any time, which leaves heat or a power limit. Guests as a rule see neither counts nor \
+         sensors. Cool the machine, lift its power limit, or quote the rate that lasts."
+    }
+
+    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+        if !matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) {
+            return None;
+        }
+        let counts = m.trials.iter().filter_map(|t| t.conditions.thermal_throttles);
+        let counted = counts.reduce(u64::saturating_add).unwrap_or(0);
+        let fell = clocks(m).filter(|(start, end)| *end < start * (1.0 - LEAST_FALL));
+        let warm = warmer(m);
+        let mut parts: Vec<String> = Vec::new();
+        if counted > 0 {
+            parts.push(format!(
+                "the processor counted {counted} thermal throttlings of these cores"
+            ));
+        }
+        if let Some((start, end)) = fell {
+            let all = shares(m, &m.trials);
+            let by_others = [all.throttled, all.steal].into_iter().flatten().any(|s| s > EXPLAINED);
+            let heat = match warm {
+                Some((first, most)) if most >= first + WARMER_C => {
+                    format!(" while they warmed up from {first:.0} to {most:.0} °C")
+                }
+                Some(_) if counted == 0 => return None,
+                None if by_others && counted == 0 => return None,
+                _ => ", with no quota and no other guest to explain it: heat or a power limit"
+                    .to_owned(),
+            };
+            parts.push(format!(
+                "the clock fell by {}, from {} to {}{heat}",
+                percent(1.0 - end / start),
+                format_quantity(start, Unit::Hertz),
+                format_quantity(end, Unit::Hertz)
+            ));
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let advice = "cool the machine, lift its power limit, or quote the rate that lasts";
+        let mut finding = Finding::new(self.id(), Severity::Suspect, parts.join("; "), advice)
+            .with("thermal_throttles", counted);
+        if let Some((start, end)) = fell {
+            finding = finding.with("from_hz", start).with("to_hz", end);
+        }
+        if let Some((_, most)) = warm {
+            finding = finding.with("hottest_c", most);
+        }
+        Some(finding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::tests::over_time;
+    use crate::testing::{each, flops, found, severity};
+
+    /// A clock that decays by a fifth within a third of the samples, and the rate with it.
+    fn decaying() -> Measurement {
+        let share = |i: usize| 0.8 + 0.2 * (-(i as f64) / 30.0).exp();
+        each(over_time(flops(1), 300, share), move |i, t| {
+            t.conditions.clock_hz = Some(4e9 * share(i));
+        })
+    }
+
+    #[test]
+    fn throttling_that_was_counted_is_suspect_in_any_measurement() {
+        let hot =
+            each(flops(1), |i, t| t.conditions.thermal_throttles = Some(u64::from(i == 3) * 2));
+        let (severity, message) = found(&Thermal, hot).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert!(message.contains("2 thermal throttlings"), "{message}");
+        let cool = each(flops(1), |_, t| t.conditions.thermal_throttles = Some(0));
+        assert!(found(&Thermal, cool).is_none());
+    }
+
+    #[test]
+    fn a_clock_that_decays_with_the_temperature_is_heat() {
+        let hot = each(decaying(), |i, t| {
+            t.conditions.temperature_c = Some(98.0 - 40.0 * (-(i as f64) / 30.0).exp());
+        });
+        let (_, message) = found(&Thermal, hot).unwrap();
+        assert!(message.contains("from 58 to 98 °C"), "{message}");
+        let cool = each(decaying(), |_, t| t.conditions.temperature_c = Some(50.0));
+        assert!(found(&Thermal, cool).is_none(), "it is not warm");
+    }
+
+    #[test]
+    fn without_sensors_the_shape_tells_unless_others_explain_it() {
+        let (_, message) = found(&Thermal, decaying()).unwrap();
+        assert!(message.contains("heat or a power limit"), "{message}");
+        let stolen = each(decaying(), |_, t| t.conditions.steal_s = Some(0.1 * t.seconds));
+        assert_eq!(severity(&Thermal, stolen), None);
+        let throttled = each(decaying(), |_, t| t.conditions.throttled_s = Some(0.1 * t.seconds));
+        assert_eq!(severity(&Thermal, throttled), None);
+        assert_eq!(severity(&Thermal, over_time(flops(1), 300, |_| 1.0)), None);
+        let mut few = decaying();
+        few.trials.truncate(10);
+        assert_eq!(severity(&Thermal, few), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Why a point differs, as far as the findings and the facts know it.
+
+use proofmark_model::{Finding, Measurement, Severity, median};
+
+/// Checks that tell what took time away, the plainest first; what they found explains a lower
+/// number.
+const TOOK: [&str; 8] = [
+    "throttled",
+    "steal",
+    "other_cpu",
+    "clock_drop",
+    "oversubscribed",
+    "core_shared",
+    "shared_device",
+    "swap",
+];
+/// Checks that only say that trials differ, not why.
+const SHAPE: [&str; 4] = ["wide_interval", "trend", "clusters", "falling_rate"];
+/// Causes that are told.
+const TOLD: usize = 2;
+/// A clock that differs by less explains nothing.
+const CLOCK: f64 = 0.02;
+/// A share that both sides have explains a difference where it is so many times the other's.
+const MORE: f64 = 2.0;
+
+/// The cause of a difference, for the side with the lower number and the other; empty where
+/// neither the findings nor the clock tell one.
+pub(super) fn of(worse: (&str, &Measurement), better: (&str, &Measurement)) -> String {
+    let ((name, w), (other, o)) = (worse, better);
+    let mut causes: Vec<String> = one_sided(w, o)
+        .into_iter()
+        .take(TOLD)
+        .map(|f| format!("in {name} {}", f.message))
+        .collect();
+    causes.extend(clock(worse, better));
+    if causes.is_empty() {
+        let caveat = one_sided(o, w).into_iter().find(|f| f.severity >= Severity::Suspect);
+        causes.extend(caveat.map(|f| format!("{other} itself is suspect: {}", f.message)));
+    }
+    causes.join("; ")
+}
+
+/// Whether a quota held back one side only.
+pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
+    let held = |m, o| one_sided(m, o).iter().any(|f| f.check == "throttled");
+    held(a, b) || held(b, a)
+}
+
+/// What was found in one and not as much in the other: worst first, then what explains most. That
+/// trials differ is told only where nothing says why.
+fn one_sided<'a>(m: &'a Measurement, other: &Measurement) -> Vec<&'a Finding> {
+    let rank = |f: &Finding| TOOK.iter().position(|c| *c == f.check).unwrap_or(TOOK.len());
+    let counts = |f: &&Finding| {
+        let tells = f.severity >= Severity::Suspect || rank(f) < TOOK.len();
+        let there = other.findings.iter().find(|o| o.check == f.check);
+        tells && there.is_none_or(|o| more(f, o))
+    };
+    let mut found: Vec<&Finding> = m.findings.iter().filter(counts).collect();
+    let shape = |f: &Finding| SHAPE.contains(&&*f.check);
+    found.sort_by_key(|f| (std::cmp::Reverse(f.severity), shape(f), rank(f)));
+    if found.iter().any(|f| !shape(f) && f.severity >= Severity::Suspect) {
+        found.retain(|f| !shape(f));
+    }
+    found
+}
+
+fn more(f: &Finding, other: &Finding) -> bool {
+    f.severity > other.severity
+        || matches!((share(f), share(other)), (Some(f), Some(o)) if f > MORE * o)
+}
+
+/// The share that a finding rests on, 0 to 1.
+pub(super) fn share(f: &Finding) -> Option<f64> {
+    f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
+}
+
+/// A lower clock, where both sides know theirs.
+fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<String> {
+    let (slow, fast) = (median_clock(worse.1)?, median_clock(better.1)?);
+    (slow < fast * (1.0 - CLOCK)).then(|| {
+        let ghz = |hz: f64| format!("{:.2} GHz", hz / 1e9);
+        format!("in {} the cores ran at {}, in {} at {}", worse.0, ghz(slow), better.0, ghz(fast))
+    })
+}
+
+fn median_clock(m: &Measurement) -> Option<f64> {
+    let all: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_hz).collect();
+    // What no core runs at is no clock.
+    median(&all).filter(|hz| (1e6..1e11).contains(hz))
+}

@@ -1,0 +1,127 @@
+//! Whether two measurements can be held against each other, and the ratio if so.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Ending, Measurement, Params, Run, Severity, Verdict};
+
+use super::pairs::Pair;
+use super::rank::{Known, Ranks};
+
+/// Both runs, with what each planned.
+pub(super) struct Runs<'a> {
+    a: &'a Run,
+    b: &'a Run,
+    plan_of_a: Planned<'a>,
+    plan_of_b: Planned<'a>,
+}
+
+/// Kernel, knobs, and whether over time.
+type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
+
+impl<'a> Runs<'a> {
+    /// These two.
+    pub(super) fn new(a: &'a Run, b: &'a Run) -> Self {
+        let plan = |run: &'a Run| {
+            let over_time = |i: usize| run.plan.series_of(i).is_some();
+            let all = run.plan.points.iter().enumerate();
+            all.map(|(i, p)| (p.kernel.as_str(), &p.params, over_time(i))).collect()
+        };
+        Self { a, b, plan_of_a: plan(a), plan_of_b: plan(b) }
+    }
+
+    /// Why only one has it.
+    fn only(&self, in_a: bool, m: &Measurement) -> String {
+        let (has, lacks, other, plan) = match in_a {
+            true => ("A", "B", self.b, &self.plan_of_b),
+            false => ("B", "A", self.a, &self.plan_of_a),
+        };
+        let planned = plan.contains(&(m.kernel.as_str(), &m.params, m.series.is_some()));
+        match (planned, &other.interrupted) {
+            (true, Some(signal)) => {
+                format!("only in {has}: {lacks} was stopped by {signal} before it")
+            }
+            (true, None) => {
+                format!("only in {has}: {lacks} planned it and has no measurement of it")
+            }
+            (false, _) => format!("only in {has}"),
+        }
+    }
+}
+
+/// B / A of a pair; else the reason why there is none.
+pub(super) fn known(runs: &Runs, pair: &Pair, ranks: &mut Ranks) -> Result<Known, String> {
+    let (m, n) = match (pair.a, pair.b) {
+        (Some(m), Some(n)) => (m, n),
+        (Some(m), None) => return Err(runs.only(true, m)),
+        (None, Some(n)) => return Err(runs.only(false, n)),
+        (None, None) => return Err("neither has it".to_owned()),
+    };
+    for (name, m) in [("A", m), ("B", n)] {
+        number(name, m)?;
+    }
+    same_work(m, n)?;
+    for (name, m) in [("A", m), ("B", n)] {
+        if m.verdict == Verdict::Invalid {
+            return Err(format!("{name} is invalid: {}", worst(m)));
+        }
+    }
+    for (name, m) in [("A", m), ("B", n)] {
+        if let Some(levels) = m.series.as_ref().map(|s| s.levels.len()).filter(|n| *n > 1) {
+            return Err(format!(
+                "in {name} it had several levels over time ({levels}), so that no one number \
+                 stands for all"
+            ));
+        }
+    }
+    let values = |m: &Measurement| -> Vec<f64> {
+        match m.trials.is_empty() {
+            false => m.trials.iter().map(|t| t.value).collect(),
+            // An import may tell no more than a median.
+            true => m.summary.iter().map(|s| s.median).collect(),
+        }
+    };
+    ranks.known(&values(m), &values(n)).map_err(str::to_owned)
+}
+
+fn number(name: &str, m: &Measurement) -> Result<(), String> {
+    if m.summary.is_some() {
+        return Ok(());
+    }
+    let why = match (m.missing.get("summary"), &m.ending) {
+        (Some(reason), _) => reason.clone(),
+        (None, Ending::Crashed { signal: Some(signal), detail }) => {
+            format!("the worker was ended by {signal}: {detail}")
+        }
+        (None, Ending::Crashed { signal: None, detail }) => format!("the worker died: {detail}"),
+        (None, Ending::Refused { reason }) => format!("it cannot run there: {reason}"),
+        (None, Ending::Unverified { reason }) => format!("the result did not verify: {reason}"),
+        (None, Ending::Interrupted { by }) => format!("the run was stopped by {by}"),
+        (None, Ending::Unfinished) => "it was still being measured".to_owned(),
+        (None, Ending::Complete | Ending::Budget) => "no reason was recorded".to_owned(),
+    };
+    Err(format!("{name} has no number: {why}"))
+}
+
+/// Both count the same work: the unit and its direction. How a kernel's text words it is no work.
+fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
+    if m.unit != n.unit {
+        return Err(format!("A is in {}, B in {}", m.unit, n.unit));
+    }
+    if m.better != n.better || m.subsystem != n.subsystem {
+        return Err("the two runs do not agree on what is better".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether the kernel of each run tells what it measures in other words, so that it may count
+/// something else.
+pub(super) fn other_words(a: &Run, b: &Run, kernel: &str) -> bool {
+    let summary = |run: &Run| run.kernels.get(kernel).map(|s| s.summary.clone());
+    matches!((summary(a), summary(b)), (Some(x), Some(y)) if x != y)
+}
+
+/// The message of what weighs most.
+fn worst(m: &Measurement) -> String {
+    let invalid = m.findings.iter().find(|f| f.severity == Severity::Invalid);
+    invalid.map_or_else(|| "no reason was recorded".to_owned(), |f| f.message.clone())
+}

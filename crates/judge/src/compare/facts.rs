@@ -1,0 +1,252 @@
+//! What the two machines, programs and plans do not share.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{
+    CpuQuota, Difference, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean, format_quantity,
+    format_size,
+};
+
+use crate::words::counted;
+
+/// Letters of a value at the most.
+const LONGEST: usize = 120;
+
+/// A fact that differs, and the parts of the machine whose numbers it may change.
+#[derive(Debug)]
+pub(super) struct Fact {
+    /// The fact in both.
+    pub(super) difference: Difference,
+    /// Empty: it changes no number by itself.
+    touches: &'static [Subsystem],
+}
+
+impl Fact {
+    /// Whether it may change the numbers of a subsystem.
+    pub(super) fn touches(&self, subsystem: Subsystem) -> bool {
+        self.touches.contains(&subsystem)
+    }
+}
+
+const ALL: &[Subsystem] = &Subsystem::ALL;
+const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
+const MEMORY: &[Subsystem] = &[Subsystem::Memory];
+const DISK: &[Subsystem] = &[Subsystem::Disk];
+const NETWORK: &[Subsystem] = &[Subsystem::Network];
+
+/// What differs, what decides most first.
+pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
+    let (h, g) = (told(a), told(b));
+    let differing = h.into_iter().zip(g).filter(|(x, y)| x.value != y.value);
+    differing
+        .map(|(x, y)| Fact {
+            difference: Difference { what: x.what.to_owned(), a: x.value, b: y.value },
+            touches: x.touches,
+        })
+        .collect()
+}
+
+/// The machine in a few words.
+pub(super) fn machine(host: &Host) -> String {
+    let model = host.cpu.model_name.get().map_or("a CPU without a name", |n| n.as_str());
+    let mut parts = vec![short(model)];
+    if !host.limits.usable_cpus.is_empty() {
+        parts.push(counted(host.limits.usable_cpus.len() as u64, "usable CPU"));
+    }
+    if let Some(quota) = host.limits.cpu_quota.get().and_then(|q| q.cpus) {
+        parts.push(format!("quota of {}", counted(quota, "CPU")));
+    }
+    if let Some(bytes) = host.memory.total_bytes.get() {
+        parts.push(format_size(*bytes));
+    }
+    if let Some(name) = host.os.virtualisation.get().filter(|v| *v != "none") {
+        parts.push(short(name));
+    }
+    parts.join(", ")
+}
+
+/// One fact of one run; both runs tell the same ones, in the same order.
+struct Told {
+    what: &'static str,
+    value: String,
+    touches: &'static [Subsystem],
+}
+
+fn short(text: &str) -> String {
+    clean(text).chars().take(LONGEST).collect()
+}
+
+fn known<T>(probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> String {
+    probe.get().map_or_else(|| "not known".to_owned(), |v| short(&show(v)))
+}
+
+fn text(probe: &Probe<String>) -> String {
+    known(probe, String::clone)
+}
+
+fn told(run: &Run) -> Vec<Told> {
+    let mut out = Vec::new();
+    limits(&run.host, &mut out);
+    machine_facts(&run.host, &mut out);
+    disk(&run.host, &mut out);
+    network(&run.host, &mut out);
+    program(run, &mut out);
+    out
+}
+
+fn limits(host: &Host, out: &mut Vec<Told>) {
+    let quota = |q: &CpuQuota| q.cpus.map_or_else(|| "none".to_owned(), |n| counted(n, "CPU"));
+    let cpus = &host.limits.usable_cpus;
+    let list = if cpus.is_empty() { "not known".to_owned() } else { list(cpus) };
+    let limit =
+        known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
+    out.extend([
+        Told { what: "CPU quota", value: known(&host.limits.cpu_quota, quota), touches: ALL },
+        Told { what: "usable CPUs", value: list, touches: ALL },
+        Told { what: "memory limit", value: limit, touches: &[] },
+    ]);
+}
+
+/// `0-3,8`; of very many the number.
+fn list(cpus: &[u32]) -> String {
+    let sorted: BTreeSet<u32> = cpus.iter().copied().collect();
+    let mut ranges: Vec<[u32; 2]> = Vec::new();
+    for cpu in sorted {
+        match ranges.last_mut() {
+            Some([_, last]) if last.checked_add(1) == Some(cpu) => *last = cpu,
+            _ => ranges.push([cpu, cpu]),
+        }
+    }
+    if ranges.len() > 12 {
+        return counted(cpus.len() as u64, "CPU");
+    }
+    let told = ranges.iter().map(|[from, to]| match to - from {
+        0 => from.to_string(),
+        _ => format!("{from}-{to}"),
+    });
+    told.collect::<Vec<_>>().join(",")
+}
+
+fn machine_facts(host: &Host, out: &mut Vec<Told>) {
+    let (cpu, os) = (&host.cpu, &host.os);
+    let size = |p: &Probe<u64>| known(p, |b| format_size(*b));
+    let sockets = known(&cpu.sockets, |n| n.to_string());
+    out.extend([
+        Told { what: "CPU", value: text(&cpu.model_name), touches: ALL },
+        Told {
+            what: "core design",
+            value: known(&cpu.microarchitecture, |m| m.name.clone()),
+            touches: ALL,
+        },
+        Told {
+            what: "CPU stepping",
+            value: known(&cpu.stepping, u32::to_string),
+            touches: COMPUTING,
+        },
+        Told { what: "sockets", value: sockets, touches: COMPUTING },
+        Told { what: "cores", value: known(&cpu.cores, u32::to_string), touches: COMPUTING },
+        Told {
+            what: "threads a core",
+            value: known(&cpu.threads_per_core, u32::to_string),
+            touches: COMPUTING,
+        },
+        Told { what: "governor", value: text(&os.governor), touches: ALL },
+        Told { what: "virtualisation", value: text(&os.virtualisation), touches: ALL },
+        Told { what: "container", value: text(&os.container), touches: ALL },
+        Told { what: "kernel", value: text(&os.kernel), touches: ALL },
+        Told { what: "distribution", value: text(&os.distribution), touches: &[] },
+        Told { what: "memory", value: size(&host.memory.total_bytes), touches: MEMORY },
+        Told {
+            what: "huge pages",
+            value: text(&host.memory.transparent_huge_pages),
+            touches: MEMORY,
+        },
+    ]);
+}
+
+fn disk(host: &Host, out: &mut Vec<Told>) {
+    let storage = host.storage.get();
+    let some = |value: Option<String>| value.map_or_else(|| "not known".to_owned(), |v| short(&v));
+    let devices = storage.map(|s| {
+        let leaf = |d: &proofmark_model::BlockDevice| {
+            let model = d.model.as_deref().unwrap_or("no model told");
+            let size = d.size_bytes.map_or_else(String::new, |b| format!(", {}", format_size(b)));
+            format!("{} ({model}{size})", d.name)
+        };
+        s.leaves().map(leaf).collect::<Vec<_>>().join(", ")
+    });
+    let schedulers = storage.map(|s| {
+        let all = s.leaves().map(|d| d.scheduler.as_deref().unwrap_or("not known"));
+        all.collect::<Vec<_>>().join(", ")
+    });
+    let limits = known(&host.limits.io, |all| match all.len() {
+        0 => "none".to_owned(),
+        _ => all.iter().map(io_limit).collect::<Vec<_>>().join("; "),
+    });
+    let system = storage.map(|s| format!("{} on {}", s.file_system, s.mount_point));
+    out.extend([
+        Told { what: "disk", value: some(devices), touches: DISK },
+        Told { what: "file system", value: some(system), touches: DISK },
+        Told {
+            what: "mount options",
+            value: some(storage.map(|s| s.mount_options.clone())),
+            touches: DISK,
+        },
+        Told { what: "I/O scheduler", value: some(schedulers), touches: DISK },
+        Told { what: "I/O limits", value: limits, touches: DISK },
+    ]);
+}
+
+fn io_limit(limit: &proofmark_model::IoLimit) -> String {
+    let rate = |v: Option<f64>, what: &str, unit| {
+        v.filter(|v| v.is_finite()).map(|v| format!("{what} {}", format_quantity(v, unit)))
+    };
+    let parts = [
+        rate(limit.read_bytes_per_s, "read", Unit::BytePerSecond),
+        rate(limit.write_bytes_per_s, "write", Unit::BytePerSecond),
+        rate(limit.reads_per_s, "reads", Unit::OpPerSecond),
+        rate(limit.writes_per_s, "writes", Unit::OpPerSecond),
+    ];
+    format!("{}: {}", limit.device, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn network(host: &Host, out: &mut Vec<Told>) {
+    let network = host.network.get();
+    let some = |value: Option<String>| value.map_or_else(|| "not known".to_owned(), |v| short(&v));
+    let far = network.map(|n| match n.path {
+        NetworkPath::Loopback => "this machine".to_owned(),
+        NetworkPath::Peer => format!("{} ({})", n.far.name, n.far.os),
+    });
+    let interface = network.map(|n| {
+        known(&n.interface, |i| {
+            let driver = i.driver.as_deref().unwrap_or("no driver told");
+            format!("{} ({driver}, MTU {})", i.name, i.mtu)
+        })
+    });
+    out.extend([
+        Told { what: "far end", value: some(far), touches: NETWORK },
+        Told { what: "network interface", value: some(interface), touches: NETWORK },
+    ]);
+}
+
+fn program(run: &Run, out: &mut Vec<Told>) {
+    let policy = &run.plan.policy;
+    let trials = if policy.min_trials == policy.max_trials {
+        policy.min_trials.to_string()
+    } else {
+        format!("{} to {}", policy.min_trials, policy.max_trials)
+    };
+    let measured = run.imported.as_deref().map_or_else(|| "proofmark".to_owned(), short);
+    out.extend([
+        Told { what: "measured by", value: measured, touches: ALL },
+        Told { what: "program", value: short(&run.tool.version), touches: ALL },
+        Told {
+            what: "commit",
+            value: short(run.tool.commit.as_deref().unwrap_or("not known")),
+            touches: ALL,
+        },
+        Told { what: "build", value: short(&run.tool.build), touches: ALL },
+        Told { what: "profile", value: short(&run.plan.profile), touches: &[] },
+        Told { what: "trials", value: trials, touches: &[] },
+    ]);
+}

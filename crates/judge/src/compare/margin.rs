@@ -1,0 +1,211 @@
+//! How much a ratio must differ from 1 before it says anything.
+//!
+//! Trials of one run share what that run met with: where its pages lay, what the neighbours did,
+//! how warm the machine was. Two runs of one machine therefore differ by more than the trials of
+//! either show (Kalibera and Jones, ISMM'13: repeat at the level where it varies; Maricq et al.,
+//! OSDI'18, for how much it does in clouds), and an interval from trials alone would find hundreds
+//! of differences in hundreds of points. So a difference is shown only where the whole interval
+//! lies beyond a margin, the greatest of these:
+//!
+//! * **base**: twice the policy's target, since each run's median is trusted to that share of
+//!   itself; four times on a virtual machine for memory, disk and network, which are shared with
+//!   neighbours that nothing here counts;
+//! * **spread**: three robust standard deviations (1.4826 x median absolute deviation) of the
+//!   comparison's own ratios in that subsystem, each about the median of its group: the points of
+//!   one kernel with as many threads. What touches a whole group, or all, is then no spread: a
+//!   thread count that lost a third is a difference, not noise. Where the groups are too small for
+//!   that, about the median of all. From five points on, and without those that a quota held back
+//!   on one side;
+//! * **width**: the half-widths of both medians' intervals, added: what does not hold still within
+//!   a run does not between two;
+//! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two.
+//!
+//! Whatever the groups are, a fault may split one in halves, and would then be its own excuse. So
+//! the spread is a quarter at the most, a half for a point that was disturbed in both runs. The
+//! width is a half at the most. Neither hides a factor of two. What others took can: a point in
+//! which it would, and which shows nothing, is not judged ([`Margins::hidden`]).
+//!
+//! That the interval as a whole must lie beyond it is also what makes many points bearable: at the
+//! target an interval reaches a quarter of the least margin, so that a point without a difference
+//! passes by chance about as often as a normal variable passes three intervals, not one time in 20.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Measurement, Run, Severity, Subsystem, Verdict, median};
+
+use super::cause::share;
+/// Targets that a base margin is, and on a virtual machine beside the CPU.
+const TARGETS: f64 = 2.0;
+const TARGETS_SHARED: f64 = 4.0;
+/// The largest target that is believed.
+const LARGEST_TARGET: f64 = 0.25;
+/// Points that a spread needs.
+const ENOUGH: usize = 5;
+/// Robust standard deviations.
+const DEVIATIONS: f64 = 3.0;
+/// The most that a spread may hide of a point that was not disturbed in both runs.
+const MOST_QUIET: f64 = 0.25;
+/// The most that a spread or a width may hide.
+const MOST: f64 = 0.5;
+/// The greatest share that is believed to be taken, so that a margin stays a number.
+const MOST_TAKEN: f64 = 0.9;
+
+/// Checks that tell what others took, as a share of the trials' CPU time.
+const TAKEN: [&str; 2] = ["steal", "other_cpu"];
+
+/// B's speed over A's at a point.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speed<'a> {
+    /// Kernel id.
+    pub(super) kernel: &'a str,
+    /// Threads.
+    pub(super) threads: u64,
+    /// Logarithm of the speed; above 0 where B is better.
+    pub(super) log: f64,
+}
+
+/// Base and spread of the subsystems.
+#[derive(Debug)]
+pub(super) struct Margins {
+    asked: Option<f64>,
+    of: BTreeMap<Subsystem, [f64; 2]>,
+}
+
+impl Margins {
+    /// From both policies, and from the speeds by subsystem; where a margin was asked for, that
+    /// alone.
+    pub(super) fn new(
+        a: &Run,
+        b: &Run,
+        speeds: &BTreeMap<Subsystem, Vec<Speed>>,
+        asked: Option<f64>,
+    ) -> Self {
+        let of = |subsystem: Subsystem| {
+            let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
+            (subsystem, [base(a, b, subsystem), spread])
+        };
+        Self { asked, of: Subsystem::ALL.into_iter().map(of).collect() }
+    }
+
+    fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
+        let [base, spread] = self.of.get(&subsystem).copied().unwrap_or_default();
+        self.asked.unwrap_or_else(|| base.max(spread.min(most)))
+    }
+
+    /// What every point of a subsystem has at the least.
+    pub(super) fn of_subsystem(&self, subsystem: Subsystem) -> f64 {
+        self.at_most(subsystem, MOST_QUIET)
+    }
+
+    /// That of a point.
+    pub(super) fn of_point(&self, a: &Measurement, b: &Measurement) -> f64 {
+        if let Some(asked) = self.asked {
+            return asked;
+        }
+        let both = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
+        let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
+        let width = (width(a) + width(b)).min(MOST);
+        [width, hides(taken(a, b))].into_iter().fold(least, f64::max)
+    }
+
+    /// The share that others took from both, where that could hide a factor of two.
+    pub(super) fn hidden(&self, a: &Measurement, b: &Measurement) -> Option<f64> {
+        let taken = taken(a, b);
+        (self.asked.is_none() && hides(taken) > MOST).then_some(taken)
+    }
+}
+
+fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
+    let target = |run: &Run| {
+        let told = run.plan.policy.target_for(subsystem);
+        if told.is_finite() { told.clamp(0.0, LARGEST_TARGET) } else { 0.0 }
+    };
+    let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
+    let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
+    let times = if shared { TARGETS_SHARED } else { TARGETS };
+    times * target(a).max(target(b))
+}
+
+fn spread(speeds: &[Speed]) -> f64 {
+    let mut groups: BTreeMap<(&str, u64), Vec<f64>> = BTreeMap::new();
+    for s in speeds {
+        groups.entry((s.kernel, s.threads)).or_default().push(s.log);
+    }
+    let mut off: Vec<f64> = groups.values().flat_map(|logs| deviations(logs)).collect();
+    if off.len() < ENOUGH {
+        off = deviations(&speeds.iter().map(|s| s.log).collect::<Vec<_>>());
+    }
+    if off.len() < ENOUGH {
+        return 0.0;
+    }
+    let sd = 1.4826 * median(&off).unwrap_or(0.0);
+    (DEVIATIONS * sd).exp_m1().clamp(0.0, MOST)
+}
+
+/// How far values lie from their median; none for fewer than two. Of few they lie nearer to it than
+/// to the median that they come from, which the factor makes up for.
+fn deviations(logs: &[f64]) -> Vec<f64> {
+    let n = logs.len() as f64;
+    let Some(middle) = median(logs).filter(|_| logs.len() > 1) else { return Vec::new() };
+    logs.iter().map(|v| (v - middle).abs() * (n / (n - 1.0)).sqrt()).collect()
+}
+
+fn width(m: &Measurement) -> f64 {
+    let half = m.summary.as_ref().and_then(|s| s.half_width());
+    half.map_or(0.0, |w| w.clamp(0.0, MOST))
+}
+
+/// The share that others took from both.
+fn taken(a: &Measurement, b: &Measurement) -> f64 {
+    let suspect = |m: &Measurement, check: &str| {
+        let found = m.findings.iter().find(|f| f.check == check)?;
+        (found.severity == Severity::Suspect).then(|| share(found)).flatten()
+    };
+    let both = |check: &&str| Some(suspect(a, check)?.min(suspect(b, check)?));
+    TAKEN.iter().filter_map(both).fold(0.0, f64::max).min(MOST_TAKEN)
+}
+
+/// By how much two runs may differ if a share is taken from one and none from the other.
+fn hides(taken: f64) -> f64 {
+    taken / (1.0 - taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(kernel: &str, threads: u64, log: f64) -> Speed<'_> {
+        Speed { kernel, threads, log }
+    }
+
+    fn of_all(logs: &[f64]) -> f64 {
+        spread(&logs.iter().map(|log| at("k", 1, *log)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_shift_of_all_is_no_spread_and_a_wild_point_is_none_either() {
+        assert_eq!(of_all(&[-0.7; 9]), 0.0);
+        let mut some = vec![-0.01, 0.01, 0.0, 0.005, -0.005, 0.02];
+        let calm = of_all(&some);
+        assert!((0.02..0.06).contains(&calm), "{calm}");
+        some.push(5.0);
+        assert!(of_all(&some) < 0.1);
+        assert_eq!(of_all(&[0.0, 1.0, 2.0, 3.0]), 0.0, "too few to tell");
+        assert_eq!(of_all(&[-9.0, 9.0, 5.0, -5.0, 1.0]), MOST);
+    }
+
+    #[test]
+    fn a_group_that_moved_as_a_whole_is_no_spread() {
+        let noise = [0.003, -0.004, 0.001, 0.002, -0.002, 0.0];
+        let both = |fell: f64| {
+            let one = noise.map(|v| at("k", 1, v));
+            let two = noise.map(|v| at("k", 2, v + fell));
+            spread(&[one, two].concat())
+        };
+        assert!((both(-0.36) - both(0.0)).abs() < 1e-9);
+        assert!(both(0.0) < 0.02, "{}", both(0.0));
+        // Of one point a kernel there are no groups: about all.
+        let apart = ["a", "b", "c", "d", "e", "f"].map(|k| at(k, 1, noise[k.len()]));
+        assert!(spread(&apart) < 0.02);
+    }
+}

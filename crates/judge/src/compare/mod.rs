@@ -1,0 +1,264 @@
+//! Holds one run against another, point by point: faster, slower, no difference shown, or not
+//! comparable and why.
+//!
+//! The ratio of a point is B / A with a distribution-free interval (`rank`). A difference is shown
+//! only where the whole interval lies beyond a margin (`margin`), because two runs of one machine
+//! differ by more than their trials show. Where there are too few trials for an interval, all of B
+//! must lie beyond all of A, and beyond the margin. What is shown comes with its cause as far as the findings
+//! of both runs and the facts about both machines know one (`cause`, `facts`).
+
+mod cause;
+mod comparable;
+mod facts;
+mod margin;
+mod names;
+mod pairs;
+mod rank;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, Comparison, Measurement, Number, Run,
+    Side, Subsystem, clean,
+};
+
+use crate::words::counted;
+use facts::Fact;
+use margin::{Margins, Speed};
+use names::Names;
+use pairs::Pair;
+use rank::{FEWEST, Known};
+
+/// Letters of a reason at the most.
+const LONGEST: usize = 600;
+
+/// How a comparison is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Options {
+    /// The margin of every point, a share such as 0.03; `None`: by subsystem, by how much the
+    /// points of both runs differ from each other, and by how still each held.
+    pub margin: Option<f64>,
+}
+
+/// A run and where it was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    /// Where it was read.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a Run,
+}
+
+/// What B measured beside A.
+pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
+    let facts = facts::differences(a.run, b.run);
+    let names = Names::of(a.run, b.run);
+    let runs = comparable::Runs::new(a.run, b.run);
+    let mut ranks = rank::Ranks::default();
+    let judged: Vec<(Pair, Result<Known, String>)> = pairs::pairs(a.run, b.run)
+        .into_iter()
+        .map(|pair| {
+            let known = comparable::known(&runs, &pair, &mut ranks);
+            (pair, known)
+        })
+        .collect();
+    let margins = Margins::new(a.run, b.run, &speeds(&judged), options.margin);
+    let judge = Judge { a: a.run, b: b.run, names, margins, facts: &facts };
+    let points: Vec<ComparedPoint> =
+        judged.into_iter().filter_map(|(pair, known)| judge.point(&pair, known)).collect();
+    Comparison {
+        schema: Cow::Borrowed(COMPARISON_SCHEMA),
+        a: side(a),
+        b: side(b),
+        subsystems: sums::all(&points, |s| judge.margins.of_subsystem(s)),
+        differences: facts.iter().map(|f| f.difference.clone()).collect(),
+        points,
+    }
+}
+
+fn side(named: Named) -> Side {
+    let run = named.run;
+    Side {
+        name: clean(named.name),
+        started: run.started,
+        version: clean(&run.tool.version),
+        machine: facts::machine(&run.host),
+        profile: clean(&run.plan.profile),
+    }
+}
+
+/// Logarithm of B's speed over A's: above 0 where B is better.
+fn speed(better: Better, ratio: f64) -> f64 {
+    match better {
+        Better::Higher => ratio.ln(),
+        Better::Lower => -ratio.ln(),
+    }
+}
+
+/// Of the points that tell of noise: not those that a quota held back on one side.
+fn speeds<'a>(judged: &[(Pair<'a>, Result<Known, String>)]) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
+    let mut out: BTreeMap<Subsystem, Vec<Speed>> = BTreeMap::new();
+    for (pair, known) in judged {
+        if let (Some(a), Some(b), Ok(known)) = (pair.a, pair.b, known)
+            && known.ends.is_some()
+            && !cause::throttled_on_one_side(a, b)
+        {
+            out.entry(a.subsystem).or_default().push(Speed {
+                kernel: &a.kernel,
+                threads: a.params.threads(),
+                log: speed(a.better, known.ratio.median),
+            });
+        }
+    }
+    out
+}
+
+/// What all points are judged with.
+struct Judge<'a> {
+    a: &'a Run,
+    b: &'a Run,
+    names: Names<'a>,
+    margins: Margins,
+    facts: &'a [Fact],
+}
+
+impl Judge<'_> {
+    fn point(&self, pair: &Pair, known: Result<Known, String>) -> Option<ComparedPoint> {
+        let m = pair.any()?;
+        let spec = self.a.kernels.get(&m.kernel).or_else(|| self.b.kernels.get(&m.kernel));
+        let margin = match (pair.a, pair.b, &known) {
+            (Some(a), Some(b), Ok(_)) => Some(self.margins.of_point(a, b)),
+            _ => None,
+        };
+        let (outcome, reason) = match (pair.a, pair.b, &known, margin) {
+            (Some(a), Some(b), Ok(known), Some(margin)) => self.decide(a, b, known, margin),
+            (_, _, Err(reason), _) => (Comparability::NotComparable, reason.clone()),
+            _ => (Comparability::NotComparable, "one of them is missing".to_owned()),
+        };
+        let resolution = match (&known, margin) {
+            (Ok(known), Some(margin)) if outcome != Comparability::NotComparable => {
+                resolution(m.better, known, margin)
+            }
+            _ => None,
+        };
+        let reason = match pair.sizes.as_str() {
+            "" => reason,
+            sizes => format!("{reason}; set by the machines: {sizes}"),
+        };
+        let number =
+            |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
+        Some(ComparedPoint {
+            kernel: clean(&m.kernel),
+            name: self.names.name(spec, m),
+            subsystem: m.subsystem,
+            params: m.params.clone(),
+            unit: m.unit,
+            better: m.better,
+            a: pair.a.and_then(number),
+            b: pair.b.and_then(number),
+            ratio: known.ok().map(|k| k.ratio),
+            margin,
+            resolution,
+            outcome,
+            reason: clean(&reason).chars().take(LONGEST).collect(),
+        })
+    }
+
+    /// Faster, slower or neither, and why; not comparable where too little is known.
+    fn decide(
+        &self,
+        a: &Measurement,
+        b: &Measurement,
+        known: &Known,
+        margin: f64,
+    ) -> (Comparability, String) {
+        let Some([low, high]) = known.ends else {
+            let many = |m: &Measurement| match m.trials.len() {
+                0 => "only a median".to_owned(),
+                n => counted(n, "trial"),
+            };
+            let reason = format!(
+                "{} in A and {} in B are too few to judge; take at least {FEWEST} each, for an \
+                 interval 4",
+                many(a),
+                many(b)
+            );
+            return (Comparability::NotComparable, reason);
+        };
+        let above = low > 1.0 + margin;
+        if !above && high >= 1.0 / (1.0 + margin) {
+            return match self.margins.hidden(a, b) {
+                Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
+                None => (Comparability::NoDifferenceShown, within(known, [low, high], margin)),
+            };
+        }
+        let faster = above == (a.better == Better::Higher);
+        let (outcome, cause) = if faster {
+            (Comparability::Faster, cause::of(("A", a), ("B", b)))
+        } else {
+            (Comparability::Slower, cause::of(("B", b), ("A", a)))
+        };
+        let mut reason = self.explained(a.subsystem, cause);
+        if comparable::other_words(self.a, self.b, &a.kernel) {
+            reason.push_str("; the two programs word what this kernel measures differently");
+        }
+        if known.ratio.ci95.is_none() {
+            reason = format!("all trials apart, no interval; {reason}");
+        }
+        (outcome, reason)
+    }
+
+    /// The cause with the facts beside it, or a sentence that there is none.
+    fn explained(&self, subsystem: Subsystem, cause: String) -> String {
+        if !cause.is_empty() {
+            return cause;
+        }
+        let told: Vec<String> = self
+            .facts
+            .iter()
+            .filter(|f| f.touches(subsystem))
+            .take(3)
+            .map(|Fact { difference: d, .. }| format!("{} {} in A, {} in B", d.what, d.a, d.b))
+            .collect();
+        match told.as_slice() {
+            [] => "no finding and no fact about the machines tells why".to_owned(),
+            some => format!("no finding tells why; what differs: {}", some.join("; ")),
+        }
+    }
+}
+
+fn both_disturbed(taken: f64) -> String {
+    format!(
+        "both disturbed: others took at least {:.0} % of the CPU time of either, which could hide \
+         a factor of two",
+        taken * 100.0
+    )
+}
+
+/// By so great a share B had to be slower to be told so: what noise there is reaches from the ratio
+/// to that end of the interval at which a slowdown shows.
+fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
+    let [low, high] = known.ends?;
+    let reach = match better {
+        Better::Higher => high / known.ratio.median,
+        Better::Lower => known.ratio.median / low,
+    };
+    Some(1.0 - 1.0 / (reach * (1.0 + margin))).filter(|share| share.is_finite())
+}
+
+/// Why there is no difference to show.
+fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let inside = |r: f64| r <= 1.0 + margin && r >= 1.0 / (1.0 + margin);
+    let ends = if known.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
+    let why = match (inside(known.ratio.median), low <= 1.0 && 1.0 <= high) {
+        (true, true) => format!("the {ends} holds 1"),
+        (true, false) => "the difference lies within the margin".to_owned(),
+        (false, _) => format!("the {ends} reaches into the margin"),
+    };
+    format!("{why} (margin {})", percent(margin))
+}

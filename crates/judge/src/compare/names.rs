@@ -1,0 +1,96 @@
+//! What a point is called beside the others of its kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{
+    KernelSpec, KnobKind, Measurement, Param, Params, Run, clean, format_count, format_size,
+};
+
+/// Knobs that are told with every number, so that no cached number passes for a disk's and no
+/// loopback for a network.
+const ALWAYS: [&str; 4] = ["direct", "cache", "flush", "path"];
+/// Knobs of a kernel at the most; none of ours has half as many.
+const MOST: usize = 40;
+/// Letters of a name at the most.
+const LONGEST: usize = 160;
+
+/// For each kernel, the knobs that tell its points apart, in the order in which they are told.
+#[derive(Debug)]
+pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Names<'a> {
+    /// Of the points of both runs.
+    pub(super) fn of(a: &'a Run, b: &'a Run) -> Self {
+        let mut kernels: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
+        for m in a.measurements.iter().chain(&b.measurements) {
+            kernels.entry(&m.kernel).or_default().push(m);
+        }
+        let told = kernels.into_iter().map(|(kernel, all)| {
+            let names: BTreeSet<&str> =
+                all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
+            let names = names.into_iter().take(MOST);
+            let first = all.first().copied();
+            let varies = |name: &&str| {
+                let value = |m: &Measurement| m.params.get(name).cloned();
+                ALWAYS.contains(name)
+                    || Params::THREADS.contains(name)
+                    || all.iter().any(|m| Some(value(m)) != first.map(value))
+            };
+            (kernel, names.filter(varies).collect())
+        });
+        Self(told.collect())
+    }
+
+    /// `avx2, 2 threads, block size 8 KiB`; empty where no knob tells the point apart.
+    pub(super) fn name(&self, spec: Option<&KernelSpec>, m: &Measurement) -> String {
+        let mut names: Vec<&str> = self.0.get(m.kernel.as_str()).cloned().unwrap_or_default();
+        names.sort_by_key(|n| match m.params.get(n) {
+            _ if ALWAYS.contains(n) => 0,
+            Some(Param::Text(_)) => 1,
+            _ if Params::THREADS.contains(n) => 2,
+            _ => 3,
+        });
+        let parts = names.iter().filter_map(|n| Some(phrase(spec, n, m.params.get(n)?)));
+        let over_time = m.series.is_some().then(|| "over time".to_owned());
+        let parts = parts.filter(|p| !p.is_empty()).chain(over_time);
+        let parts: Vec<String> = parts.collect();
+        clean(&parts.join(", ")).chars().take(LONGEST).collect()
+    }
+}
+
+/// The way to a disk's file in words, empty where another knob says it; `None` for other knobs.
+fn way(name: &str, word: &str) -> Option<String> {
+    let words = match (name, word) {
+        ("direct", "on") => "direct",
+        ("direct", "off") => "buffered",
+        ("cache", "none") => "",
+        ("cache", _) => return Some(format!("{word} cache")),
+        ("flush", "end") => "flush included",
+        ("flush", "none" | "never") => "no flush",
+        _ => return None,
+    };
+    Some(words.to_owned())
+}
+
+/// A knob as one would say it; empty where another says it.
+fn phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+    if let Param::Text(word) = value
+        && let Some(words) = way(name, word)
+    {
+        return words;
+    }
+    let spoken = name.replace('_', " ");
+    let size =
+        matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }));
+    match (value, name.strip_suffix('s')) {
+        (Param::Int(v), _) if size => format!("{spoken} {}", format_size(*v)),
+        (Param::Int(1), Some(noun)) if Params::THREADS.contains(&name) => format!("1 {noun}"),
+        (Param::Int(v), _) if Params::THREADS.contains(&name) => {
+            format!("{} {name}", format_count(*v))
+        }
+        (Param::Int(v), _) => format!("{spoken} {}", format_count(*v)),
+        (Param::Text(word), Some(_)) => format!("{word} {spoken}"),
+        (Param::Text(word), None) => word.clone(),
+        (Param::Flag(_), _) => format!("{spoken} {value}"),
+    }
+}

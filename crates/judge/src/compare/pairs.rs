@@ -1,0 +1,115 @@
+//! Which point of one run is which of the other.
+//!
+//! Points match by kernel and knobs, and what was sampled over time only what was sampled over time
+//! too: a run may hold both. What is left over matches once more without the sizes that the
+//! machine set itself, such as arrays of four times its last-level cache, where that leaves no
+//! choice. The number of threads is never such a knob: all of 4 CPUs and all of 8 are two points.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use proofmark_model::{AUTO, KernelSpec, KnobKind, Measurement, Params, Run, format_size};
+
+/// One point as both runs have it.
+#[derive(Debug, Clone)]
+pub(super) struct Pair<'a> {
+    /// In A.
+    pub(super) a: Option<&'a Measurement>,
+    /// In B.
+    pub(super) b: Option<&'a Measurement>,
+    /// Which sizes the machines set differently; empty where none.
+    pub(super) sizes: String,
+}
+
+impl<'a> Pair<'a> {
+    /// A's where it has one, else B's.
+    pub(super) fn any(&self) -> Option<&'a Measurement> {
+        self.a.or(self.b)
+    }
+}
+
+/// Every point of both, in the order of A, then what only B has.
+pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
+    let key = |m: &'a Measurement| (m.kernel.as_str(), &m.params, m.series.is_some());
+    let mut left: BTreeMap<(&str, &Params, bool), VecDeque<usize>> = BTreeMap::new();
+    for (i, m) in b.measurements.iter().enumerate() {
+        left.entry(key(m)).or_default().push_back(i);
+    }
+    let mut taken = vec![false; b.measurements.len()];
+    let mut out: Vec<Pair> = Vec::new();
+    for m in &a.measurements {
+        let found = left.get_mut(&key(m)).and_then(VecDeque::pop_front);
+        if let Some(t) = found.and_then(|i| taken.get_mut(i)) {
+            *t = true;
+        }
+        let found = found.and_then(|i| b.measurements.get(i));
+        out.push(Pair { a: Some(m), b: found, sizes: String::new() });
+    }
+    let rest = b.measurements.iter().zip(&taken).filter(|(_, t)| !**t).map(|(m, _)| m);
+    let rest = by_size(a, b, &mut out, rest.collect());
+    out.extend(rest.into_iter().map(|m| Pair { a: None, b: Some(m), sizes: String::new() }));
+    out
+}
+
+/// Matches what is left without the sizes that the machine set; returns what only B has.
+fn by_size<'a>(
+    a: &'a Run,
+    b: &'a Run,
+    pairs: &mut [Pair<'a>],
+    rest: Vec<&'a Measurement>,
+) -> Vec<&'a Measurement> {
+    type Key<'a> = (&'a str, Params, bool);
+    let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
+        let sizes = set_by_machine(run.kernels.get(&m.kernel));
+        let mut params = m.params.clone();
+        params.0.retain(|name, _| !sizes.contains(&name.as_str()));
+        (&m.kernel, params, m.series.is_some())
+    };
+    let mut of_a: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    for (i, p) in pairs.iter().enumerate() {
+        if let (Some(m), None) = (p.a, p.b) {
+            of_a.entry(key(a, m)).or_default().push(i);
+        }
+    }
+    let mut of_b: BTreeMap<Key, u32> = BTreeMap::new();
+    for m in &rest {
+        *of_b.entry(key(b, m)).or_default() += 1;
+    }
+    let mut only = Vec::new();
+    for m in rest {
+        let k = key(b, m);
+        match of_a.get(&k).map(Vec::as_slice) {
+            Some([i]) if of_b.get(&k) == Some(&1) => {
+                if let Some(pair) = pairs.get_mut(*i) {
+                    pair.sizes = pair.a.map_or_else(String::new, |other| told(other, m));
+                    pair.b = Some(m);
+                }
+            }
+            _ => only.push(m),
+        }
+    }
+    only
+}
+
+/// Knobs that are sizes set by the machine, unless they are what the kernel's points differ by.
+fn set_by_machine(spec: Option<&KernelSpec>) -> Vec<&str> {
+    let Some(spec) = spec else { return Vec::new() };
+    let auto = spec.knobs.iter().filter(|k| {
+        k.default == AUTO
+            && matches!(k.kind, KnobKind::Size { .. })
+            && spec.axis.as_deref() != Some(&*k.name)
+    });
+    auto.map(|k| &*k.name).collect()
+}
+
+/// `array size 512 MiB in A, 1 GiB in B`.
+fn told(a: &Measurement, b: &Measurement) -> String {
+    let size = |m: &Measurement, name: &str| {
+        m.params.int(name).map_or_else(|| "not set".to_owned(), format_size)
+    };
+    let names = a.params.0.keys().chain(b.params.0.keys().filter(|n| a.params.get(n).is_none()));
+    let parts: Vec<String> = names
+        .filter(|n| a.params.get(n) != b.params.get(n))
+        .map(|n| format!("{} {} in A, {} in B", n.replace('_', " "), size(a, n), size(b, n)))
+        .collect();
+    parts.join("; ")
+}

@@ -1,0 +1,40 @@
+//! What the points of each subsystem add up to.
+
+use proofmark_model::{
+    Comparability, ComparedPoint, ComparedSubsystem, Ratio, Subsystem, median, median_interval,
+};
+
+use super::speed;
+
+/// One a subsystem that has a point. Points of one subsystem share kernels and hardware, so the
+/// interval is over these points and says nothing of others.
+pub(super) fn all(
+    points: &[ComparedPoint],
+    margin: impl Fn(Subsystem) -> f64,
+) -> Vec<ComparedSubsystem> {
+    let of = |subsystem: Subsystem| {
+        let some: Vec<&ComparedPoint> =
+            points.iter().filter(|p| p.subsystem == subsystem).collect();
+        let count = |outcome| some.iter().filter(|p| p.outcome == outcome).count() as u64;
+        (!some.is_empty()).then(|| ComparedSubsystem {
+            subsystem,
+            speed: middle(&some),
+            margin: margin(subsystem),
+            resolution: median(&some.iter().filter_map(|p| p.resolution).collect::<Vec<_>>()),
+            faster: count(Comparability::Faster),
+            slower: count(Comparability::Slower),
+            no_difference_shown: count(Comparability::NoDifferenceShown),
+            not_comparable: some.iter().filter(|p| !p.judged() && !p.gone()).count() as u64,
+            gone: some.iter().filter(|p| p.gone()).count() as u64,
+        })
+    };
+    Subsystem::ALL.into_iter().filter_map(of).collect()
+}
+
+fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {
+    let ratios = points.iter().filter_map(|p| Some(speed(p.better, p.ratio.as_ref()?.median)));
+    let logs: Vec<f64> = ratios.filter(|l| l.is_finite()).collect();
+    let exp = |log: f64| Some(log.exp()).filter(|r| r.is_normal());
+    let ends = median_interval(&logs).and_then(|[low, high]| Some([exp(low)?, exp(high)?]));
+    Some(Ratio { median: exp(median(&logs)?)?, ci95: ends })
+}

@@ -1,0 +1,413 @@
+//! Faults planted in one of two runs.
+
+mod judged;
+
+use proofmark_model::{
+    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Knob, KnobKind,
+    Measurement, Param, Plan, Point, Probe, Run, SCHEMA, Severity, Timestamp, Tool, Unit, Verdict,
+    Witness,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::{flops, host, iops, latency, linpack, rand_read, spec, stream, sweep, tcp};
+
+/// A run of these measurements on the healthy machine.
+fn run(measurements: Vec<Measurement>) -> Run {
+    let point = |m: &Measurement| Point { kernel: m.kernel.clone(), params: m.params.clone() };
+    Run {
+        schema: SCHEMA.into(),
+        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
+        started: Timestamp(Default::default()),
+        ended: None,
+        interrupted: None,
+        imported: None,
+        host: host(),
+        plan: Plan {
+            profile: "test".into(),
+            points: measurements.iter().map(point).collect(),
+            ..Plan::default()
+        },
+        kernels: measurements.iter().map(|m| (m.kernel.clone(), spec(&m.kernel))).collect(),
+        measurements,
+        findings: Vec::new(),
+    }
+}
+
+/// Twelve points of all four subsystems.
+fn healthy() -> Run {
+    let mut all = vec![flops(1), flops(2), iops(1), iops(2), linpack(500, 1), linpack(500, 2)];
+    all.extend([stream("triad", 1), stream("triad", 2), sweep("read", 1, 1 << 20)]);
+    all.extend([latency(1 << 20, 5e-9), rand_read(1), tcp(1, "loopback")]);
+    run(all)
+}
+
+/// The same with every value times a factor.
+fn scaled(mut m: Measurement, factor: f64) -> Measurement {
+    for t in &mut m.trials {
+        t.value *= factor;
+    }
+    if let Some(s) = &mut m.summary {
+        for v in [&mut s.median, &mut s.mean, &mut s.min, &mut s.max] {
+            *v *= factor;
+        }
+        s.ci95 = s.ci95.map(|ends| ends.map(|v| v * factor));
+    }
+    m
+}
+
+fn with(mut run: Run, change: impl Fn(usize, Measurement) -> Measurement) -> Run {
+    let all = std::mem::take(&mut run.measurements);
+    run.measurements = all.into_iter().enumerate().map(|(i, m)| change(i, m)).collect();
+    run
+}
+
+fn compared(a: &Run, b: &Run) -> Comparison {
+    compare(Named { name: "a", run: a }, Named { name: "b", run: b }, Options::default())
+}
+
+fn outcomes(c: &Comparison) -> Vec<Comparability> {
+    c.points.iter().map(|p| p.outcome).collect()
+}
+
+/// What the comparison of one point says.
+fn one(a: Measurement, b: Measurement) -> ComparedPoint {
+    let c = compared(&run(vec![a]), &run(vec![b]));
+    assert_eq!(c.points.len(), 1, "{:?}", c.points);
+    c.points[0].clone()
+}
+
+fn found(mut m: Measurement, check: &'static str, severity: Severity, share: f64) -> Measurement {
+    let message = format!("{check} took {:.0} %", share * 100.0);
+    m.findings.push(Finding::new(check, severity, message, "").with("share", share));
+    m.verdict = Verdict::of(&m.findings);
+    m
+}
+
+#[test]
+fn a_run_and_itself_do_not_differ() {
+    let c = compared(&healthy(), &healthy());
+    assert_eq!(c.points.len(), 12);
+    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown));
+    assert!(c.differences.is_empty(), "{:?}", c.differences);
+    for p in &c.points {
+        assert!((p.ratio.as_ref().unwrap().median - 1.0).abs() < 1e-9 && !p.fails(), "{p:?}");
+    }
+    let cpu = &c.subsystems[0];
+    assert_eq!((cpu.no_difference_shown, cpu.speed.as_ref().unwrap().median), (6, 1.0));
+}
+
+#[test]
+fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
+    let b = with(healthy(), |_, m| scaled(m, 0.97));
+    let (a, strict) = (healthy(), Options { margin: Some(0.01) });
+    let c = compared(&a, &b);
+    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown), "{c:?}");
+    assert!(c.points[0].reason.contains("within the margin"), "{}", c.points[0].reason);
+    let c = compare(Named { name: "a", run: &a }, Named { name: "b", run: &b }, strict);
+    for p in &c.points {
+        let expected = match p.better {
+            Better::Higher => Comparability::Slower,
+            Better::Lower => Comparability::Faster,
+        };
+        assert_eq!((p.outcome, p.margin), (expected, Some(0.01)), "{p:?}");
+    }
+}
+
+#[test]
+fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
+    let mut b = with(healthy(), |_, m| {
+        let factor = if m.better == Better::Higher { 0.5 } else { 2.0 };
+        found(scaled(m, factor), "throttled", Severity::Suspect, 0.5)
+    });
+    b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+    let c = compared(&healthy(), &b);
+    for p in &c.points {
+        assert_eq!(p.outcome, Comparability::Slower, "{p:?}");
+        assert!(p.reason.contains("in B throttled took 50 %") && p.fails(), "{}", p.reason);
+    }
+    assert_eq!(c.differences[0].what, "CPU quota");
+    assert!(c.differences[0].b.contains("0.5"), "{:?}", c.differences);
+    assert!(c.subsystems.iter().all(|s| (s.speed.as_ref().unwrap().median - 0.5).abs() < 0.01));
+    // The other way round B is faster, since A was held back.
+    let back = compared(&b, &healthy());
+    assert!(outcomes(&back).iter().all(|o| *o == Comparability::Faster));
+    assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
+}
+
+#[test]
+fn a_quota_that_touches_half_of_the_points_is_not_taken_for_noise() {
+    let b = with(healthy(), |_, m| match m.params.threads() {
+        2 => found(scaled(m, 0.7), "throttled", Severity::Suspect, 0.5),
+        _ => m,
+    });
+    for p in compared(&healthy(), &b).points {
+        let slower = p.params.threads() == 2;
+        assert_eq!(p.outcome == Comparability::Slower, slower, "{p:?}");
+    }
+}
+
+#[test]
+fn nothing_hides_a_factor_of_two() {
+    // Half of the points twice as slow, and no finding: as wide as noise gets.
+    let b = with(healthy(), |i, m| if i % 2 == 0 { scaled(m, 0.5) } else { m });
+    let c = compared(&healthy(), &b);
+    let cpu: Vec<_> = c.points.iter().filter(|p| p.kernel.starts_with("cpu")).collect();
+    for (i, p) in cpu.iter().enumerate() {
+        assert_eq!(p.outcome == Comparability::Slower, i % 2 == 0, "{p:?}");
+    }
+}
+
+#[test]
+fn what_nothing_explains_is_told_with_what_differs() {
+    let slower = scaled(flops(1), 0.7);
+    let p = one(flops(1), slower.clone());
+    assert!(p.reason.contains("no finding and no fact"), "{}", p.reason);
+    let mut b = run(vec![slower.clone()]);
+    b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
+    let c = compared(&run(vec![flops(1)]), &b);
+    assert!(c.points[0].reason.contains("kernel not known in A, Linux 7.1 in B"), "{c:?}");
+    let mut clocked = slower;
+    clocked.trials.iter_mut().for_each(|t| t.conditions.clock_hz = Some(2.8e9));
+    let p = one(flops(1), clocked);
+    assert!(p.reason.contains("in B the cores ran at 2.80 GHz, in A at 4.00 GHz"), "{}", p.reason);
+    let p = one(found(flops(1), "in_cache", Severity::Suspect, 0.2), scaled(flops(1), 0.7));
+    assert!(p.reason.contains("A itself is suspect: in_cache"), "{}", p.reason);
+}
+
+#[test]
+fn what_both_have_explains_nothing_unless_one_has_far_more() {
+    let a = found(flops(1), "steal", Severity::Suspect, 0.05);
+    let p = one(a.clone(), found(scaled(flops(1), 0.7), "steal", Severity::Suspect, 0.06));
+    assert!(p.reason.contains("no finding"), "{}", p.reason);
+    let p = one(a, found(scaled(flops(1), 0.7), "steal", Severity::Suspect, 0.3));
+    assert!(p.reason.contains("in B steal took 30 %"), "{}", p.reason);
+    // That trials differ is no cause beside one.
+    let wide = found(scaled(flops(1), 0.7), "wide_interval", Severity::Suspect, 0.3);
+    let p = one(flops(1), wide.clone());
+    assert_eq!(p.reason, "in B wide_interval took 30 %");
+    let p = one(flops(1), found(wide, "steal", Severity::Suspect, 0.3));
+    assert_eq!(p.reason, "in B steal took 30 %");
+}
+
+#[test]
+fn what_others_took_on_both_sides_widens_the_margin() {
+    let disturbed = |f: f64| found(scaled(flops(1), f), "other_cpu", Severity::Suspect, 0.4);
+    let some = |f: f64| found(scaled(flops(1), f), "other_cpu", Severity::Suspect, 0.3);
+    assert_eq!(one(some(1.0), some(0.75)).outcome, Comparability::NoDifferenceShown);
+    assert_eq!(one(some(1.0), some(0.5)).outcome, Comparability::Slower);
+    assert_eq!(one(flops(1), disturbed(0.7)).outcome, Comparability::Slower);
+    // What could hide a factor of two is no "no difference".
+    let p = one(disturbed(1.0), disturbed(0.7));
+    assert_eq!((p.outcome, p.resolution), (Comparability::NotComparable, None));
+    assert!(p.reason.starts_with("both disturbed: others took at least 40 %"), "{}", p.reason);
+    assert_eq!(one(disturbed(1.0), disturbed(0.2)).outcome, Comparability::Slower);
+}
+
+#[test]
+fn noise_between_runs_is_no_difference() {
+    // Whole runs shifted point by point by up to 15 %, as two runs of a busy machine are.
+    let noise = [0.0, 0.12, -0.1, 0.05, -0.15, 0.08, -0.03, 0.15, -0.07, 0.02, 0.1, -0.12];
+    let points = || (0..12).map(|i| sweep("read", 1, 4096 << i)).collect::<Vec<_>>();
+    let b = with(run(points()), |i, m| scaled(m, 1.0 + noise[i]));
+    let c = compared(&run(points()), &b);
+    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown), "{c:?}");
+    // Less of the same noise, and a common fall of 30 %: the spread is about the fall.
+    let b = with(run(points()), |i, m| scaled(m, 0.7 * (1.0 + 0.4 * noise[i])));
+    let c = compared(&run(points()), &b);
+    assert!(outcomes(&c).iter().all(|o| *o == Comparability::Slower), "{c:?}");
+}
+
+#[test]
+fn a_wide_interval_widens_the_margin() {
+    let wide = |f: f64| {
+        let mut m = scaled(flops(1), f);
+        let s = m.summary.as_mut().unwrap();
+        s.ci95 = Some([s.median * 0.85, s.median * 1.15]);
+        m
+    };
+    assert_eq!(one(wide(1.0), wide(0.5)).outcome, Comparability::Slower);
+    assert_eq!(one(wide(1.0), wide(0.8)).outcome, Comparability::NoDifferenceShown);
+    assert_eq!(one(flops(1), scaled(flops(1), 0.8)).outcome, Comparability::Slower);
+}
+
+#[test]
+fn less_is_better_for_a_time() {
+    let p = one(latency(1 << 20, 5e-9), latency(1 << 20, 1e-8));
+    assert_eq!(p.outcome, Comparability::Slower);
+    assert!((p.ratio.unwrap().median - 2.0).abs() < 0.01, "the ratio stays B / A");
+    let p = one(latency(1 << 20, 1e-8), latency(1 << 20, 5e-9));
+    assert_eq!(p.outcome, Comparability::Faster);
+}
+
+#[test]
+fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
+    let not = |a: Measurement, b: Measurement, words: &str, fails: bool| {
+        let p = one(a, b);
+        assert_eq!(p.outcome, Comparability::NotComparable, "{p:?}");
+        assert!(p.reason.contains(words) && p.ratio.is_none() && p.margin.is_none(), "{p:?}");
+        assert_eq!(p.fails(), fails, "{p:?}");
+    };
+    let invalid = || found(flops(1), "page_cache", Severity::Invalid, 0.9);
+    not(flops(1), invalid(), "B is invalid: page_cache took 90 %", true);
+    not(invalid(), flops(1), "A is invalid", false);
+    not(invalid(), invalid(), "A is invalid", false);
+    let mut crashed = flops(1);
+    (crashed.trials, crashed.summary) = (Vec::new(), None);
+    crashed.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
+    not(flops(1), crashed.clone(), "B has no number: the worker was ended by SIGILL", true);
+    not(crashed, flops(1), "A has no number", false);
+    let mut other = flops(1);
+    other.unit = Unit::OpPerSecond;
+    not(flops(1), other, "A is in FLOP/s, B in op/s", false);
+    let mut zero = flops(1);
+    zero.trials[3].value = 0.0;
+    not(flops(1), zero, "zero or below", false);
+}
+
+#[test]
+fn other_words_for_the_work_hide_no_difference_and_are_told_beside_one() {
+    let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
+    b.kernels.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
+    let p = &compared(&a, &b).points[0];
+    assert_eq!(p.outcome, Comparability::Slower);
+    assert!(p.reason.contains("word what this kernel measures differently"), "{}", p.reason);
+    b.measurements = vec![flops(1)];
+    assert_eq!(outcomes(&compared(&a, &b)), [Comparability::NoDifferenceShown]);
+}
+
+#[test]
+fn points_of_one_run_only_are_listed_after_the_others() {
+    let (mut a, mut b) = (run(vec![flops(1), flops(2)]), run(vec![flops(4), flops(1)]));
+    let told = |a: &Run, b: &Run| -> Vec<String> {
+        compared(a, b).points.iter().map(|p| format!("{}: {}", p.name, p.reason)).collect()
+    };
+    let told_now = told(&a, &b);
+    assert_eq!(told_now[1..], ["2 threads: only in A", "4 threads: only in B"]);
+    assert!(compared(&a, &b).points[1].fails() && !compared(&a, &b).points[2].fails());
+    b.plan.points.push(a.plan.points[1].clone());
+    b.interrupted = Some("SIGINT".into());
+    assert!(told(&a, &b)[1].contains("B was stopped by SIGINT before it"));
+    // The same point twice is two points.
+    a.measurements = vec![flops(1), flops(1), flops(1)];
+    b.measurements = vec![flops(1), flops(1)];
+    let reasons = told(&a, &b);
+    assert_eq!(reasons.len(), 3);
+    assert!(reasons[2].contains("only in A"), "{reasons:?}");
+}
+
+#[test]
+fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
+    let sized = |size: u64| {
+        let mut m = stream("triad", 1);
+        m.params.0.insert("array_size".into(), Param::Int(size));
+        let mut r = run(vec![m]);
+        let knob = Knob {
+            name: "array_size".into(),
+            about: "".into(),
+            kind: KnobKind::Size { min: 1, max: 1 << 40 },
+            default: "auto".into(),
+        };
+        r.kernels.get_mut("memory.triad").unwrap().knobs = vec![knob].into();
+        r
+    };
+    let (a, b) = (sized(1 << 29), sized(1 << 30));
+    let c = compared(&a, &b);
+    assert_eq!(outcomes(&c), [Comparability::NoDifferenceShown]);
+    let told = "set by the machines: array size 512 MiB in A, 1 GiB in B";
+    assert!(c.points[0].reason.contains(told), "{}", c.points[0].reason);
+    // Where that leaves a choice, none is made.
+    let mut two = b.clone();
+    two.measurements.extend(sized(1 << 31).measurements);
+    assert_eq!(outcomes(&compared(&a, &two)), [Comparability::NotComparable; 3]);
+    // A size that the kernel's points differ by is what was asked for.
+    let mut axis = a.clone();
+    axis.kernels.get_mut("memory.triad").unwrap().axis = Some("array_size".into());
+    assert_eq!(outcomes(&compared(&axis, &b)).len(), 2);
+}
+
+#[test]
+fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
+    let mut m = flops(1);
+    m.trials.clear();
+    let mut b = run(vec![m]);
+    b.imported = Some("sysbench 1.0".into());
+    let c = compared(&run(vec![flops(1)]), &b);
+    assert_eq!(outcomes(&c), [Comparability::NotComparable]);
+    assert!(c.points[0].reason.contains("10 trials in A and only a median in B"), "{c:?}");
+    assert!((c.points[0].ratio.as_ref().unwrap().median - 1.0).abs() < 1e-3);
+    let by = c.differences.iter().find(|d| d.what == "measured by").unwrap();
+    assert_eq!((by.a.as_str(), by.b.as_str()), ("proofmark", "sysbench 1.0"));
+}
+
+#[test]
+fn a_point_is_called_by_what_tells_it_apart_and_by_the_way_to_its_data() {
+    let c = compared(&healthy(), &healthy());
+    let name = |kernel: &str| &c.points.iter().find(|p| p.kernel == kernel).unwrap().name;
+    assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");
+    assert!(name("disk.rand_read").starts_with("direct"), "{}", name("disk.rand_read"));
+    assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
+}
+
+fn wild() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        Just(0.0),
+        Just(-1.0),
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(f64::MAX),
+        Just(f64::MIN_POSITIVE),
+        1e6..1e12_f64,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn whatever_the_files_hold_the_comparison_is_whole(
+        text in any::<String>(),
+        values in prop::collection::vec(wild(), 1..9),
+        share in wild(), target in wild(), clock in wild(), count in any::<u64>(),
+        margin in proptest::option::of(0.0..1.0_f64),
+    ) {
+        let mut next = values.iter().copied().cycle();
+        let mut b = healthy();
+        for (i, m) in b.measurements.iter_mut().enumerate() {
+            let mut value = || next.next().unwrap_or(0.0);
+            for t in &mut m.trials {
+                (t.value, t.conditions.clock_hz) = (value(), Some(clock));
+            }
+            if let Some(s) = &mut m.summary {
+                (s.median, s.ci95, s.n) = (value(), Some([value(), value()]), count);
+            }
+            m.params.0.insert(text.clone(), Param::Int(count));
+            m.params.0.insert("threads".into(), Param::Int(count.wrapping_add(i as u64 % 2)));
+            m.findings.push(Finding::new(text.clone(), Severity::Suspect, text.clone(), "").with("share", share));
+            m.findings.push(Finding::new("steal", Severity::Suspect, text.clone(), "").with("share", share));
+            m.witness = None::<Witness>;
+        }
+        b.plan.policy.target = target;
+        b.host.cpu.model_name = Probe::known(text.clone(), "x");
+        b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(share) }, "x");
+        let mut a = b.clone();
+        for m in &mut a.measurements {
+            m.trials = flops(1).trials;
+        }
+        let options = Options { margin };
+        for (x, y) in [(&a, &b), (&b, &a), (&b, &b), (&healthy(), &b)] {
+            let c = compare(Named { name: &text, run: x }, Named { name: "b", run: y }, options);
+            let ratios = c.points.iter().filter_map(|p| p.ratio.as_ref());
+            let speeds = c.subsystems.iter().filter_map(|s| s.speed.as_ref());
+            for r in ratios.chain(speeds) {
+                let ends = r.ci95.unwrap_or([r.median; 2]);
+                prop_assert!(r.median > 0.0 && r.median.is_finite() && ends[0] > 0.0 && ends[1].is_finite());
+                prop_assert!(ends[0] <= r.median && r.median <= ends[1]);
+            }
+            prop_assert!(c.points.iter().all(|p| p.margin.is_none_or(f64::is_finite)));
+            prop_assert!(c.points.iter().all(|p| !p.reason.is_empty() && clean(&p.reason) == p.reason));
+            prop_assert!(c.points.len() <= x.measurements.len() + y.measurements.len());
+        }
+    }
+}

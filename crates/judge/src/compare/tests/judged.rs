@@ -1,0 +1,110 @@
+//! What could be judged, and what not.
+
+use proofmark_model::{Level, Series};
+
+use super::*;
+
+/// With so many trials only, too few for the median of one run to have an interval.
+fn few(mut m: Measurement, n: usize) -> Measurement {
+    m.trials.truncate(n);
+    m.summary.as_mut().unwrap().ci95 = None;
+    m
+}
+
+#[test]
+fn a_thread_count_that_lost_a_third_is_not_its_own_excuse() {
+    // Half of the points, nothing found, trials far calmer than that.
+    let all = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
+    let b = with(run(all()), |_, m| match m.params.threads() {
+        2 => scaled(m, 0.7),
+        _ => m,
+    });
+    let c = compared(&run(all()), &b);
+    assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);
+    // Nor are other halves, of one kernel and as many threads.
+    let b = with(run(all()), |i, m| if i % 4 < 2 { scaled(m, 0.7) } else { m });
+    let c = compared(&run(all()), &b);
+    assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);
+}
+
+#[test]
+fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
+    for p in compared(&healthy(), &healthy()).points {
+        let (m, r) = (p.margin.unwrap(), p.resolution.unwrap());
+        assert!(r >= 1.0 - 1.0 / (1.0 + m) && r < 1.2 * m, "{m} {r}");
+    }
+    let wide = |f: f64| with(healthy(), |_, m| scaled(m, f));
+    let c = compared(&healthy(), &wide(1.0));
+    let cpu = c.subsystems[0].resolution.unwrap();
+    let just = |f: f64| compared(&healthy(), &wide(f)).points[0].outcome;
+    assert_eq!(just(1.0 - 0.9 * cpu), Comparability::NoDifferenceShown);
+    assert_eq!(just(1.0 - 1.1 * cpu), Comparability::Slower);
+}
+
+/// The same measurement, sampled over time at so many levels.
+fn over_time(mut m: Measurement, levels: usize) -> Measurement {
+    let level = Level { from_s: 0.0, until_s: 5.0, trials: 5, median: 1.0, ci95: None };
+    m.series = Some(Series {
+        for_s: 10.0,
+        every_s: 1.0,
+        started: Timestamp(Default::default()),
+        samples: 10,
+        merged: 1,
+        levels: vec![level; levels],
+        changes: Vec::new(),
+        trend: None,
+    });
+    m
+}
+
+#[test]
+fn what_was_sampled_over_time_is_another_point_than_its_trials() {
+    let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
+    let c = compared(&both, &run(vec![flops(1)]));
+    let told: Vec<_> = c.points.iter().map(|p| (p.outcome, p.name.as_str())).collect();
+    let gone = (Comparability::NotComparable, "1 thread, over time");
+    assert_eq!(told, [gone, (Comparability::NoDifferenceShown, "1 thread")]);
+    let series = || over_time(flops(1), 1);
+    assert_eq!(one(series(), series()).outcome, Comparability::NoDifferenceShown);
+    for (m, n, side) in [(2, 1, "A"), (1, 3, "B")] {
+        let p = one(over_time(flops(1), m), over_time(flops(1), n));
+        assert_eq!((p.outcome, p.gone()), (Comparability::NotComparable, false));
+        assert!(p.reason.contains(&format!("in {side} it had several levels")), "{}", p.reason);
+    }
+}
+
+#[test]
+fn a_check_that_could_judge_too_little_fails() {
+    let told = |a: &Run, b: &Run| compared(a, b).too_little();
+    assert_eq!(told(&healthy(), &healthy()), None);
+    let seven = with(healthy(), |i, m| if i < 7 { few(m, 1) } else { m });
+    assert!(told(&healthy(), &seven).unwrap().starts_with("only 5 of 12 points"));
+    assert!(compared(&healthy(), &seven).fails());
+    let six = with(healthy(), |i, m| if i < 6 { few(m, 1) } else { m });
+    let c = compared(&healthy(), &six);
+    assert!(c.too_little().is_none() && !c.fails());
+    assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].gone), (6, 0));
+    assert!(told(&run(Vec::new()), &healthy()).unwrap().contains("no number that counts"));
+    let none = with(healthy(), |_, m| found(m, "page_cache", Severity::Invalid, 0.9));
+    assert!(compared(&none, &healthy()).fails());
+}
+
+#[test]
+fn of_few_trials_all_must_lie_apart() {
+    let three = |f: f64| few(scaled(flops(1), f), 3);
+    for (factor, outcome) in [(0.5, Comparability::Slower), (2.0, Comparability::Faster)] {
+        let p = one(three(1.0), three(factor));
+        assert_eq!(p.outcome, outcome);
+        assert!(p.reason.starts_with("all trials apart, no interval; no finding"), "{}", p.reason);
+        assert!(p.ratio.is_some_and(|r| r.ci95.is_none() && (r.median - factor).abs() < 0.01));
+    }
+    let p = one(three(1.0), three(1.0));
+    assert_eq!(p.outcome, Comparability::NoDifferenceShown);
+    assert!(p.reason.contains("the range of so few trials holds 1") && p.resolution.is_some());
+    let mut one_up = three(0.5);
+    one_up.trials[1].value *= 2.0;
+    assert_eq!(one(three(1.0), one_up).outcome, Comparability::NoDifferenceShown);
+    let p = one(three(1.0), few(scaled(flops(1), 0.5), 2));
+    assert_eq!((p.outcome, p.gone()), (Comparability::NotComparable, false));
+    assert!(p.reason.contains("3 trials in A and 2 trials in B are too few"), "{}", p.reason);
+}

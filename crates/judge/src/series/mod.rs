@@ -1,0 +1,84 @@
+//! What became of a point over time: levels, where they changed and why, and the trend.
+//!
+//! All from the trials alone, so that any run file can be looked at again.
+
+mod cause;
+mod segments;
+mod trend;
+mod when;
+
+use proofmark_model::{Change, Level, Measurement, Series, Trial};
+
+use crate::statistics::{median, median_interval};
+
+pub(crate) use cause::shares;
+
+/// More trials than this are not looked at: a run of ours has far fewer.
+const MOST_TRIALS: usize = 1 << 14;
+
+/// Fills in what the trials of a series tell. A measurement without a series has none.
+pub(crate) fn analysed(m: &Measurement) -> Option<Series> {
+    let mut series = m.series.clone()?;
+    (series.levels, series.changes, series.trend) = (Vec::new(), Vec::new(), None);
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+    if values.is_empty()
+        || values.len() > MOST_TRIALS
+        || !values.iter().all(|v| v.is_finite() && *v > 0.0)
+    {
+        return Some(series);
+    }
+    let starts = when::starts(&series, &m.trials);
+    let cuts = segments::cuts(&values);
+    let noise = segments::Noise::of(&values);
+    let moments: Vec<when::Moment> =
+        (0..cuts.len()).map(|i| when::moment(m.unit, &values, &starts, &cuts, i, &noise)).collect();
+    for i in 0..=cuts.len() {
+        let from = i.checked_sub(1).map_or(0, |before| cuts[before]);
+        let to = cuts.get(i).copied().unwrap_or(values.len());
+        // Trials that a change went through are of neither level.
+        let first = i.checked_sub(1).map_or(from, |before| moments[before].after);
+        let last = moments.get(i).map_or(to, |m| m.before);
+        let pure = values.get(first..last).filter(|v| !v.is_empty()).unwrap_or(&values[from..to]);
+        let Some(median) = median(pure) else { continue };
+        series.levels.push(Level {
+            from_s: i.checked_sub(1).map_or(0.0, |before| moments[before].at_s),
+            until_s: moments.get(i).map_or(starts[values.len()], |m| m.at_s),
+            trials: (to - from) as u64,
+            median,
+            ci95: median_interval(pure),
+        });
+    }
+    for (i, moment) in moments.iter().enumerate() {
+        let from = i.checked_sub(1).map_or(0, |before| moments[before].after);
+        let to = moments.get(i + 1).map_or(values.len(), |m| m.before);
+        let (before, after) = (&series.levels[i], &series.levels[i + 1]);
+        let sides = [
+            &m.trials[from..moment.before.max(from)],
+            &m.trials[moment.after..to.max(moment.after)],
+        ];
+        series.changes.push(Change {
+            at_s: moment.at_s,
+            at: series.moment(moment.at_s).unwrap_or(series.started),
+            ratio: after.median / before.median,
+            cause: cause::of(m, sides, after.median / before.median),
+        });
+    }
+    series.trend = trend::of(&starts[..values.len()], &values);
+    Some(series)
+}
+
+/// Whether the series of a measurement has more than one level.
+pub(crate) fn has_changes(m: &Measurement) -> bool {
+    m.series.as_ref().is_some_and(|s| !s.changes.is_empty())
+}
+
+/// Trials of a level, those that a change went through included.
+pub(crate) fn trials_of<'a>(m: &'a Measurement, series: &Series, level: usize) -> &'a [Trial] {
+    let count = |l: &Level| usize::try_from(l.trials).unwrap_or(0);
+    let from = series.levels.iter().take(level).map(count).fold(0, usize::saturating_add);
+    let count = series.levels.get(level).map_or(0, count);
+    m.trials.get(from..from.saturating_add(count)).unwrap_or(&[])
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,322 @@
+//! Where the level of a series changes.
+//!
+//! Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, *Biometrika* 2023) with the rule
+//! of the narrowest interval (Baranowski, Chen and Fryzlewicz, JRSS B 2019): a fixed set of
+//! intervals of all lengths, some n log n elements in all, each cut where the ranks of its two
+//! sides differ most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those
+//! whose cut is significant the narrowest counts: it holds one change as a rule, and too little
+//! of a slow drift to be taken for one. Ranks are deaf to how far an outlier lies off and to the
+//! shape of the noise.
+//!
+//! A significant cut is a change of level only if the value jumps there, by at least a hundredth:
+//! the medians right before and right after it are apart. That tells a step from a drift. Noise
+//! that lasts from sample to sample makes any test too sure of itself: its correlation is
+//! estimated from the differences of neighbours, in which levels and drift all but vanish.
+//!
+//! Ranks need many trials to be sure. So a step that nobody would doubt, far larger than what lies
+//! between neighbours, with five trials on either side that keep well apart, counts before them.
+
+use crate::statistics::median;
+
+/// Fewer trials than this have no levels to tell.
+pub(super) const LEAST_TRIALS: usize = 10;
+/// Trials on either side of a cut.
+const LEAST_SIDE: usize = 4;
+/// Each layer of intervals is this part of the one before.
+const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// A change below this share of the level is not told.
+const LEAST_STEP: f64 = 0.01;
+/// Nor is one below this share of the noise of one trial.
+const LEAST_OVER_NOISE: f64 = 0.75;
+/// Trials right before and after a cut whose medians must be apart: enough for the noise.
+const WINDOW: [f64; 2] = [8.0, 64.0];
+/// Trials on either side of a step that nobody would doubt, and how far the two sides are apart,
+/// in standard deviations of neighbours.
+const CLEAR_SIDE: usize = 5;
+const CLEAR: f64 = 5.0;
+/// Standard errors that they must be apart.
+const ERRORS: f64 = 3.0;
+
+/// A best cut of an interval.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    from: usize,
+    to: usize,
+    /// First trial of the right side.
+    at: usize,
+    score: f64,
+}
+
+/// The noise of single trials, levels and drift left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Noise {
+    /// Standard deviation, as for a normal distribution.
+    pub(super) sd: f64,
+    /// How much of it the next trial has, too: 0 for none.
+    correlation: f64,
+}
+
+impl Noise {
+    /// Of values in order.
+    pub(super) fn of(values: &[f64]) -> Self {
+        let steps: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
+        let sizes: Vec<f64> = steps.iter().map(|s| s.abs()).collect();
+        let step_sd = median(&sizes).unwrap_or(0.0) / 0.6745;
+        // Outliers and changes count as the noise's own largest steps at most.
+        let clipped: Vec<f64> =
+            steps.iter().map(|s| s.clamp(-3.0 * step_sd, 3.0 * step_sd)).collect();
+        let square: f64 = clipped.iter().map(|s| s * s).sum();
+        let next: f64 = clipped.windows(2).map(|w| w[0] * w[1]).sum();
+        let lag = if square > 0.0 { next / square } else { -0.5 };
+        // Of an autoregressive series with correlation c, the steps have -(1 - c) / 2.
+        let unsure = 2.0 / (values.len() as f64).sqrt();
+        let correlation = (1.0 + 2.0 * lag - unsure).clamp(0.0, 0.9);
+        Self { sd: step_sd / (2.0 * (1.0 - correlation)).sqrt(), correlation }
+    }
+
+    /// What a score of independent trials is worth here.
+    fn discount(&self) -> f64 {
+        ((1.0 - self.correlation) / (1.0 + self.correlation)).sqrt()
+    }
+}
+
+/// The first trial of each level but the first, in order.
+pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
+    let n = values.len();
+    if n < LEAST_TRIALS || values.iter().any(|v| !v.is_finite()) {
+        return Vec::new();
+    }
+    let noise = Noise::of(values);
+    let all: Vec<Cut> =
+        intervals(n).into_iter().filter_map(|(from, to)| best(values, from, to)).collect();
+    let mut found = obvious(values, &noise);
+    let ends: Vec<usize> = found.iter().copied().chain([n]).collect();
+    let mut from = 0;
+    for to in ends {
+        split(values, &noise, &all, (from, to), &mut found);
+        from = to;
+    }
+    found.sort_unstable();
+    refine(values, &mut found);
+    prune(values, &noise, &mut found);
+    found
+}
+
+/// Steps that nobody would doubt: five trials on either side, all those of one far above all
+/// those of the other. One trial between them may belong to neither, as half of it may.
+fn obvious(values: &[f64], noise: &Noise) -> Vec<usize> {
+    let sizes: f64 = values.windows(2).map(|w| (w[1] - w[0]).abs()).sum();
+    // A mean, not a median: values that jump to and fro all the while make no step.
+    let usual = sizes / (values.len() - 1) as f64 * 0.8862;
+    let extent = |part: &[f64]| {
+        let low = part.iter().copied().fold(f64::INFINITY, f64::min);
+        (low, part.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let gap = |at: usize, skip: usize| {
+        let left = extent(values.get(at.checked_sub(CLEAR_SIDE)?..at)?);
+        let right = extent(values.get(at + skip..at + skip + CLEAR_SIDE)?);
+        Some((left.0 - right.1).max(right.0 - left.1))
+    };
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    for (at, value) in values.iter().enumerate().skip(CLEAR_SIDE) {
+        let Some(gap) = gap(at, 0).into_iter().chain(gap(at, 1)).max_by(f64::total_cmp) else {
+            break;
+        };
+        if gap <= 0.0 || gap < CLEAR * usual || gap < least_step(noise, *value) {
+            continue;
+        }
+        match found.last_mut() {
+            // The same step seen from the next trial.
+            Some(last) if at - last.0 < CLEAR_SIDE => {
+                if gap > last.1 {
+                    *last = (at, gap);
+                }
+            }
+            _ => found.push((at, gap)),
+        }
+    }
+    found.into_iter().map(|(at, _)| at).collect()
+}
+
+/// What a score must exceed: in series of independent values of one level, however they are
+/// distributed, the greatest of all scores does so in about one of a hundred (see the tests).
+fn threshold(n: usize) -> f64 {
+    2.56 + 0.83 * (n as f64 / 10.0).ln().max(0.0).sqrt()
+}
+
+/// The seeded intervals of so many values.
+fn intervals(n: usize) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    let mut length = n as f64;
+    while length >= (2 * LEAST_SIDE) as f64 {
+        let pieces = (2.0 * (n as f64 / length).ceil() - 1.0).max(1.0);
+        let shift = if pieces > 1.0 { (n as f64 - length) / (pieces - 1.0) } else { 0.0 };
+        for i in 0..pieces as usize {
+            let from = (i as f64 * shift).floor() as usize;
+            let to = ((i as f64 * shift + length).ceil() as usize).min(n);
+            if all.last() != Some(&(from, to)) {
+                all.push((from, to));
+            }
+        }
+        length *= DECAY;
+    }
+    all
+}
+
+/// The cut of an interval at which the ranks of its sides differ most.
+fn best(values: &[f64], from: usize, to: usize) -> Option<Cut> {
+    let part = &values[from..to];
+    let ranks = ranks(part);
+    let n = part.len() as f64;
+    let middle = (n + 1.0) / 2.0;
+    let mut sum = 0.0;
+    let mut found: Option<Cut> = None;
+    for (i, rank) in ranks.iter().enumerate().take(part.len().saturating_sub(LEAST_SIDE)) {
+        sum += rank - middle;
+        let left = (i + 1) as f64;
+        if i + 1 < LEAST_SIDE {
+            continue;
+        }
+        let score = sum.abs() / (left * (n - left) * (n + 1.0) / 12.0).sqrt();
+        if found.is_none_or(|f| score > f.score) {
+            found = Some(Cut { from, to, at: from + i + 1, score });
+        }
+    }
+    found
+}
+
+/// Ranks from 1, those of equal values shared.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut i = 0;
+    while i < order.len() {
+        let mut j = i;
+        while j + 1 < order.len() && values[order[j + 1]] == values[order[i]] {
+            j += 1;
+        }
+        for k in &order[i..=j] {
+            ranks[*k] = (i + j) as f64 / 2.0 + 1.0;
+        }
+        i = j + 1;
+    }
+    ranks
+}
+
+/// Cuts a stretch at its surest narrow change, and then both sides.
+fn split(
+    values: &[f64],
+    noise: &Noise,
+    all: &[Cut],
+    (from, to): (usize, usize),
+    found: &mut Vec<usize>,
+) {
+    if to - from < 2 * LEAST_SIDE {
+        return;
+    }
+    let least = threshold(values.len()) / noise.discount();
+    let inside = all.iter().copied().filter(|c| c.from >= from && c.to <= to);
+    let whole = best(values, from, to);
+    let narrowest = inside
+        .chain(whole)
+        .filter(|c| c.score > least && remains(values, noise, (from, to), c, least))
+        .min_by(|a, b| (a.to - a.from).cmp(&(b.to - b.from)).then(b.score.total_cmp(&a.score)));
+    if let Some(cut) = narrowest {
+        found.push(cut.at);
+        split(values, noise, all, (from, cut.at), found);
+        split(values, noise, all, (cut.at, to), found);
+    }
+}
+
+/// Whether a cut is one still when the drift of the stretch that it lies in is taken away: the
+/// median slope of both sides, over pairs that are half a side apart.
+fn remains(
+    values: &[f64],
+    noise: &Noise,
+    (from, to): (usize, usize),
+    cut: &Cut,
+    least: f64,
+) -> bool {
+    let mut slopes = Vec::with_capacity((to - from) / 2 + 1);
+    for side in [&values[from..cut.at], &values[cut.at..to]] {
+        let half = side.len() / 2;
+        if half > 0 {
+            slopes.extend(side.iter().zip(&side[half..]).map(|(a, b)| (b - a) / half as f64));
+        }
+    }
+    let slope = median(&slopes).unwrap_or(0.0);
+    let part = values[cut.from..cut.to].iter().enumerate();
+    let level: Vec<f64> = part.map(|(i, v)| v - slope * i as f64).collect();
+    let at = cut.at - cut.from;
+    score_at(&level, at) > least && jumps(&level, noise, at)
+}
+
+/// The score of one cut.
+fn score_at(values: &[f64], at: usize) -> f64 {
+    let (n, left) = (values.len() as f64, at as f64);
+    let sum: f64 = ranks(values).iter().take(at).sum::<f64>() - left * (n + 1.0) / 2.0;
+    sum.abs() / (left * (n - left) * (n + 1.0) / 12.0).sqrt()
+}
+
+/// Least difference of two levels, one of which this is.
+fn least_step(noise: &Noise, level: f64) -> f64 {
+    (LEAST_STEP * level.abs()).max(LEAST_OVER_NOISE * noise.sd)
+}
+
+/// Whether the value is another right after a cut than right before it.
+fn jumps(values: &[f64], noise: &Noise, at: usize) -> bool {
+    let Some(level) = median(values) else { return false };
+    let step = least_step(noise, level);
+    let enough = if step > 0.0 { (6.0 * noise.sd / step).powi(2) } else { WINDOW[0] };
+    let window = enough.clamp(WINDOW[0], WINDOW[1]) as usize;
+    let left = &values[at.saturating_sub(window)..at];
+    let right = &values[at..values.len().min(at + window)];
+    let (Some(before), Some(after)) = (median(left), median(right)) else { return false };
+    let error = 1.2533 * noise.sd / noise.discount()
+        * (1.0 / left.len() as f64 + 1.0 / right.len() as f64).sqrt();
+    (after - before).abs() >= step.max(ERRORS * error)
+}
+
+/// Moves each cut to where it leaves the values nearest to the medians of their levels.
+fn refine(values: &[f64], cuts: &mut [usize]) {
+    for _ in 0..2 {
+        for i in 0..cuts.len() {
+            let from = i.checked_sub(1).map_or(0, |before| cuts[before]);
+            let to = cuts.get(i + 1).copied().unwrap_or(values.len());
+            let sides = (median(&values[from..cuts[i]]), median(&values[cuts[i]..to]));
+            let (Some(before), Some(after)) = sides else { continue };
+            // Moving the cut over a value takes it from one side to the other.
+            let mut cost = 0.0;
+            let mut least = (f64::INFINITY, cuts[i]);
+            for (at, value) in values.iter().enumerate().take(to.saturating_sub(1)).skip(from) {
+                cost += (value - before).abs() - (value - after).abs();
+                if cost < least.0 {
+                    least = (cost, at + 1);
+                }
+            }
+            cuts[i] = least.1.clamp(from + 1, to - 1);
+        }
+    }
+}
+
+/// Takes out cuts between levels that are not apart, the least first.
+fn prune(values: &[f64], noise: &Noise, cuts: &mut Vec<usize>) {
+    loop {
+        let step = |i: usize| {
+            let from = i.checked_sub(1).map_or(0, |before: usize| cuts[before]);
+            let to = cuts.get(i + 1).copied().unwrap_or(values.len());
+            let (before, after) = (median(&values[from..cuts[i]])?, median(&values[cuts[i]..to])?);
+            let least = least_step(noise, before.abs().max(after.abs()));
+            Some((after - before).abs() / least)
+        };
+        let steps = (0..cuts.len()).map(|i| (step(i).unwrap_or(0.0), i));
+        match steps.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((size, i)) if size < 1.0 => drop(cuts.remove(i)),
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Series of which the truth is known.
+
+use proofmark_model::{PlannedSeries, Timestamp};
+
+use super::*;
+use crate::testing::{each, flops, host, judged, policy, summary, xorshift};
+
+/// A measurement that was sampled once a second, at that share of its usual rate, with noise of
+/// some tenths of a percent.
+pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) -> Measurement {
+    let usual = m.trials[0].clone();
+    let start = 1_700_000_000_000_i64;
+    let mut random = xorshift();
+    let mut m = m;
+    m.trials = (0..n)
+        .map(|i| {
+            let mut t = usual.clone();
+            let factor = 1.0 / usual.seconds;
+            t.value = usual.value * share(i) * (1.0 + 0.004 * (random() - 0.5));
+            t.seconds = 1.0;
+            t.work = t.value;
+            t.conditions.own_cpu_s = t.conditions.own_cpu_s.map(|a| a * factor);
+            if let (Some(device), Some(file)) = (&mut t.device, &mut t.file) {
+                let scale = |bytes: u64| (bytes as f64 * factor * share(i)) as u64;
+                file.asked_read_bytes = scale(file.asked_read_bytes);
+                file.asked_written_bytes = scale(file.asked_written_bytes);
+                device.read_bytes = file.asked_read_bytes;
+                device.written_bytes = file.asked_written_bytes;
+            }
+            t.started = Timestamp::from_millis(start + 1000 * i as i64).unwrap();
+            t
+        })
+        .collect();
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+    m.summary = summary(&values);
+    let planned = PlannedSeries { point: 0, for_s: n as f64, every_s: 1.0 };
+    m.series = Some(Series {
+        for_s: planned.for_s,
+        every_s: planned.every_s,
+        started: Timestamp::from_millis(start).unwrap(),
+        samples: n as u64,
+        merged: 1,
+        levels: Vec::new(),
+        changes: Vec::new(),
+        trend: None,
+    });
+    m.witness = None;
+    m
+}
+
+/// One whose rate is that share of what it was from the hundredth sample on.
+pub(crate) fn stepped(share: f64) -> Measurement {
+    over_time(flops(1), 300, |i| if i < 100 { 1.0 } else { share })
+}
+
+#[test]
+fn levels_and_changes_are_told_with_their_times() {
+    let mut m = stepped(0.5);
+    // The change is in the middle of sample 100.
+    m.trials[100].value *= 1.5;
+    let series = analysed(&m).unwrap();
+    let usual = flops(1).trials[0].value;
+    let [before, after] = series.levels.as_slice() else { panic!("{:?}", series.levels) };
+    assert!(
+        (before.median / usual - 1.0).abs() < 0.002 && (after.median / usual - 0.5).abs() < 0.002
+    );
+    assert_eq!((before.from_s, after.until_s, before.trials + after.trials), (0.0, 300.0, 300));
+    let [low, high] = after.ci95.unwrap();
+    assert!(low <= after.median && after.median <= high && high / low < 1.01);
+    let [change] = series.changes.as_slice() else { panic!("{:?}", series.changes) };
+    assert!((change.at_s - 100.5).abs() < 0.05 && (change.ratio - 0.5).abs() < 0.01, "{change:?}");
+    assert_eq!((before.until_s, after.from_s), (change.at_s, change.at_s));
+    assert_eq!(Some(change.at), series.moment(change.at_s));
+    assert_eq!(change.cause, None, "nothing that was recorded changed");
+    assert!(series.trend.is_some());
+}
+
+#[test]
+fn each_cause_is_named_with_its_figures() {
+    type Spoil = fn(&mut Trial, bool);
+    let causes: [(Spoil, &str); 6] = [
+        (
+            |t, late| t.conditions.throttled_s = Some(if late { 0.5 } else { 0.0 }),
+            "CPU quota: 0.0 % of the time before, 50.0 % after",
+        ),
+        (
+            |t, late| t.conditions.steal_s = Some(if late { 0.4 } else { 0.1 }),
+            "stolen by the hypervisor: 10.0 %",
+        ),
+        (
+            |t, late| t.conditions.other_cpu_s = Some(if late { 0.4 } else { 0.0 }),
+            "taken by others",
+        ),
+        (
+            |t, late| t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 }),
+            "core clock: 4.000 GHz before, 2.000 GHz after",
+        ),
+        (
+            |t, late| t.conditions.temperature_c = Some(if late { 95.0 } else { 60.0 }),
+            "60 °C before, 95 °C after",
+        ),
+        (|t, late| t.conditions.thermal_throttles = Some(u64::from(late)), "throttled for heat"),
+    ];
+    for (spoil, words) in causes {
+        let m = each(stepped(0.5), |i, t| spoil(t, i >= 100));
+        let cause = analysed(&m).unwrap().changes[0].cause.clone().unwrap_or_default();
+        assert!(cause.contains(words), "{cause} instead of {words}");
+        // What got better at the same time is no cause.
+        let m = each(stepped(0.5), |i, t| spoil(t, i < 100));
+        assert_eq!(analysed(&m).unwrap().changes[0].cause, None, "{words}");
+        // And of a rise, that which went away is.
+        let m = over_time(flops(1), 300, |i| if i < 100 { 0.5 } else { 1.0 });
+        let m = each(m, |i, t| spoil(t, i < 100));
+        assert!(analysed(&m).unwrap().changes[0].cause.is_some(), "{words}");
+    }
+}
+
+#[test]
+fn a_series_that_is_steady_is_valid_and_one_that_drifts_is_not() {
+    let m = judged(&host(), over_time(flops(1), 600, |_| 1.0), &[]);
+    assert!(m.findings.is_empty(), "{:?}", m.findings);
+    assert_eq!(m.series.as_ref().map(|s| s.levels.len()), Some(1));
+    let m = judged(&host(), over_time(flops(1), 600, |i| 1.0 - 0.03 * i as f64 / 600.0), &[]);
+    let all: Vec<_> = m.findings.iter().map(|f| (f.check.as_ref(), f.message.as_str())).collect();
+    let [("trend", message)] = all.as_slice() else { panic!("{all:?}") };
+    assert!(message.contains("fall by 3") && message.contains("over 10 min"), "{message}");
+    assert!(policy().target_for(m.subsystem) < 0.03);
+}
+
+#[test]
+fn what_a_stranger_wrote_is_no_panic() {
+    let m = over_time(flops(1), 40, |i| if i < 20 { 1.0 } else { 0.5 });
+    let wild = [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e308, 1e-308];
+    for value in wild {
+        for spoil in 0..3 {
+            let m = each(m.clone(), |i, t| match (i % 3 == 0, spoil) {
+                (true, 0) => t.value = value,
+                (true, 1) => t.seconds = value,
+                (true, _) => t.conditions.throttled_s = Some(value),
+                _ => (),
+            });
+            analysed(&m).unwrap();
+            judged(&host(), m, &[]);
+        }
+    }
+    let mut odd = m.clone();
+    odd.trials.reverse();
+    analysed(&odd).unwrap();
+    odd.trials.clear();
+    assert!(analysed(&odd).unwrap().levels.is_empty());
+    let mut series = m.series.clone().unwrap();
+    series.started = Timestamp::from_millis(i64::MAX / 1_000_000).unwrap_or_default();
+    series.levels =
+        vec![Level { from_s: 0.0, until_s: 0.0, trials: u64::MAX, median: 0.0, ci95: None }; 3];
+    odd.series = Some(series.clone());
+    assert!(trials_of(&odd, &series, 2).is_empty());
+    judged(&host(), odd, &[]);
+}
+
+#[test]
+fn judging_a_series_twice_gives_the_same() {
+    let once = judged(&host(), stepped(0.5), &[]);
+    assert_eq!(judged(&host(), once.clone(), &[]), once);
+}

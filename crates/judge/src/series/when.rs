@@ -1,0 +1,124 @@
+//! When a level gave way to the next, within the sample that holds both.
+//!
+//! A sample in which the change happened has done a part of its work at either rate, so its own
+//! rate tells how much of its time had passed.
+
+use proofmark_model::{Series, Trial, Unit};
+
+use super::segments::Noise;
+use crate::statistics::median;
+
+/// A trial lies between two levels if it is so much of their distance off its own, and so many
+/// standard deviations of the noise.
+const BETWEEN: f64 = 0.1;
+const OVER_NOISE: f64 = 3.0;
+
+/// Where a change lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Moment {
+    /// Seconds after the first sample's start.
+    pub(super) at_s: f64,
+    /// The first trial that is not wholly of the level before.
+    pub(super) before: usize,
+    /// The first trial that is wholly of the level after.
+    pub(super) after: usize,
+}
+
+/// When each trial began, in seconds after the first, in order whatever the file says; and when
+/// the last one ended.
+pub(super) fn starts(series: &Series, trials: &[Trial]) -> Vec<f64> {
+    let mut last = 0.0_f64;
+    let mut all: Vec<f64> = trials
+        .iter()
+        .map(|t| {
+            last = last.max(series.seconds_at(t));
+            last
+        })
+        .collect();
+    let lasted = trials.last().map_or(0.0, |t| t.seconds);
+    all.push(last + if lasted.is_finite() { lasted.max(0.0) } else { 0.0 });
+    all
+}
+
+/// The moment of one of the cuts.
+pub(super) fn moment(
+    unit: Unit,
+    values: &[f64],
+    starts: &[f64],
+    cuts: &[usize],
+    which: usize,
+    noise: &Noise,
+) -> Moment {
+    let cut = cuts[which];
+    let from = which.checked_sub(1).map_or(0, |before| cuts[before]);
+    let to = cuts.get(which + 1).copied().unwrap_or(values.len());
+    // Work adds up over a sample's time, and so do rates; a time is their inverse.
+    let rate = |v: f64| if unit == Unit::Second { 1.0 / v } else { v };
+    let level = |part: &[f64]| median(part).map(rate);
+    let whole = Moment { at_s: starts[cut], before: cut, after: cut };
+    // Without the trials next to the cut, if others are left.
+    let left = &values[from..cut];
+    let right = &values[cut..to];
+    let (Some(before), Some(after)) = (
+        level(if left.len() > 2 { &left[..left.len() - 1] } else { left }),
+        level(if right.len() > 2 { &right[1..] } else { right }),
+    ) else {
+        return whole;
+    };
+    let relative_noise = noise.sd / median(values).unwrap_or(1.0) * before.max(after);
+    let least = BETWEEN.max(OVER_NOISE * relative_noise / (before - after).abs());
+    // Shares of the time of the trials next to the cut that belong to the other side.
+    let of_left = (before - rate(values[cut - 1])) / (before - after);
+    let of_right = (rate(values[cut]) - after) / (before - after);
+    let off = |share: f64| if share > least && share <= 1.0 { share } else { 0.0 };
+    let (of_left, of_right) = (off(of_left), off(of_right));
+    let lasted = |i: usize| starts[i + 1] - starts[i];
+    Moment {
+        at_s: starts[cut] - of_left * lasted(cut - 1) + of_right * lasted(cut),
+        before: if of_left > 0.0 { cut - 1 } else { cut },
+        after: if of_right > 0.0 { cut + 1 } else { cut },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(unit: Unit, values: &[f64], cut: usize) -> Moment {
+        let starts: Vec<f64> = (0..=values.len()).map(|i| i as f64).collect();
+        moment(unit, values, &starts, &[cut], 0, &Noise::of(values))
+    }
+
+    #[test]
+    fn a_sample_of_both_levels_tells_when_within_it() {
+        let mut values = vec![100.0; 20];
+        values[10..].fill(50.0);
+        let plain = Moment { at_s: 10.0, before: 10, after: 10 };
+        assert_eq!(at(Unit::OpPerSecond, &values, 10), plain);
+        // Eight tenths at 100, the rest at 50; whichever side the cut put it on.
+        values[10] = 90.0;
+        for (cut, before, after) in [(10, 10, 11), (11, 10, 11)] {
+            let found = at(Unit::OpPerSecond, &values, cut);
+            assert!((found.at_s - 10.8).abs() < 1e-9, "{found:?}");
+            assert_eq!((found.before, found.after), (before, after));
+        }
+    }
+
+    #[test]
+    fn of_a_time_the_rates_are_mixed() {
+        let mut values = vec![1.0; 20];
+        values[10..].fill(2.0);
+        // A quarter of the time at 1 operation a second, the rest at a half.
+        values[10] = 1.0 / (0.25 + 0.75 * 0.5);
+        assert!((at(Unit::Second, &values, 10).at_s - 10.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn noise_is_no_part_of_the_other_level() {
+        let mut random = crate::testing::xorshift();
+        let mut values: Vec<f64> = (0..40).map(|_| 100.0 + 4.0 * (random() - 0.5)).collect();
+        values[20..].iter_mut().for_each(|v| *v -= 10.0);
+        let found = at(Unit::OpPerSecond, &values, 20);
+        assert_eq!((found.before, found.after), (20, 20), "{found:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! What is kept of past runs: as much as lists, charts and comparisons over time need. The run
+//! file itself stays where it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Better, Params, Timestamp, Unit, Verdict};
+
+/// A past run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PastRun {
+    /// Number in the store.
+    pub id: i64,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it ended; null if it never did.
+    pub ended: Option<Timestamp>,
+    /// The machine's own name; null for a run that was added from its file, which does not tell.
+    pub host: Option<String>,
+    /// The machine in a few words, such as its CPU.
+    pub machine: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// Version of the program.
+    pub version: String,
+    /// Folder or file of the run, as it was then.
+    pub path: String,
+    /// Numbers that stand.
+    pub valid: u64,
+    /// Numbers that something disturbed.
+    pub suspect: u64,
+    /// Numbers that do not measure what their name says.
+    pub invalid: u64,
+}
+
+/// One measurement of a past run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PastPoint {
+    /// The run's number in the store.
+    pub run: i64,
+    /// When the run began.
+    pub started: Timestamp,
+    /// The machine's own name; null for a run that was added from its file, which does not tell.
+    pub host: Option<String>,
+    /// The machine in a few words, such as its CPU.
+    pub machine: String,
+    /// Kernel id.
+    pub kernel: String,
+    /// Every knob.
+    pub params: Params,
+    /// Base unit.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether it was sampled over time, which is another measurement than trials of the same
+    /// point: a sample is a mean over its second, with all that held it up.
+    pub over_time: bool,
+    /// Number of trials, or of samples.
+    pub n: u64,
+    /// Median.
+    pub median: f64,
+    /// Its 95 % interval; null for fewer than 6 trials, and where the value had several levels.
+    pub ci95: Option<[f64; 2]>,
+    /// Levels that the value had while it was sampled over time; null for trials, and where an
+    /// older version did not keep it.
+    pub levels: Option<u64>,
+    /// Measured / ceiling; null without a ceiling.
+    pub efficiency: Option<f64>,
+    /// What the checks made of it.
+    pub verdict: Verdict,
+}

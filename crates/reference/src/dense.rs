@@ -1,0 +1,89 @@
+//! What the tools share that solve and multiply dense matrices: what a task asks of them, and
+//! what theirs is held against.
+
+use crate::{Figure, Output, Task};
+
+/// The one instruction set below the widest that libraries are held to.
+pub(crate) const AVX2: &str = "avx2+fma";
+
+/// The widest instruction set of this CPU that our kernels have loops for, as they name it:
+/// what a library takes by itself is held against that.
+pub(crate) fn widest() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") {
+            return "avx512";
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            return AVX2;
+        }
+        "sse2"
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    "scalar"
+}
+
+/// Threads of the task, each of which is one of these: `threads`, `processes`.
+///
+/// # Errors
+/// If they are more than its CPUs.
+pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
+    let threads = task.params.threads();
+    if threads > task.cpus.len() as u64 {
+        return Err(format!("it runs no more {called} than it has CPUs"));
+    }
+    Ok(threads)
+}
+
+/// Holds that the task's instruction set is the widest, which a library takes by itself.
+///
+/// # Errors
+/// If it is another, of a library of that name: `its BLAS cannot be held to sse2`.
+pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
+    match task.params.text("isa") {
+        Some(isa) if isa != widest => Err(format!("{library} cannot be held to {isa}")),
+        _ => Ok(()),
+    }
+}
+
+/// An environment that gives a library so many threads, by variables of these names.
+pub(crate) fn environment(names: &[&'static str], threads: u64) -> Vec<(&'static str, String)> {
+    let told = names.iter().map(|name| (*name, threads.to_string()));
+    // It would take fewer where it thinks that better.
+    told.chain([("MKL_DYNAMIC", "FALSE".to_owned())]).collect()
+}
+
+/// Rows of the task's matrices; 0 where it does not say.
+pub(crate) fn rows(task: &Task) -> u64 {
+    task.params.int("n").unwrap_or(0)
+}
+
+/// Bytes of a program that has matrices of so many, and calls a library for them.
+pub(crate) fn memory(task: &Task, matrices: u64) -> u64 {
+    // What program and library are, and a thread's packed blocks.
+    const PROGRAM: u64 = 128 << 20;
+    const THREAD: u64 = 32 << 20;
+    let threads = task.params.threads().saturating_mul(THREAD);
+    matrices.saturating_add(threads).saturating_add(PROGRAM)
+}
+
+/// Operations of a solve of so many equations, as ours counts them.
+pub(crate) fn operations(n: u64) -> f64 {
+    let n = n as f64;
+    n * n * (2.0 / 3.0 * n + 2.0)
+}
+
+/// The figure of the task's kernel and size that this many threads, or what stands for them,
+/// came to.
+pub(crate) fn figure(
+    task: &Task,
+    output: Output,
+    threads: impl Fn(&Figure) -> Option<u64>,
+) -> Option<Figure> {
+    let asked = |f: &Figure| {
+        f.kernel == task.kernel
+            && f.params.int("n") == task.params.int("n")
+            && threads(f) == Some(task.params.threads())
+    };
+    output.figures.into_iter().find(asked)
+}

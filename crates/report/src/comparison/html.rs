@@ -1,0 +1,147 @@
+//! One page with both runs side by side, that needs nothing else: no network, no script to be read,
+//! light and dark as the reader has it, for wide and narrow screens and for paper.
+//!
+//! The templates escape every text; the style sheet and the script are those of a run's page.
+
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use proofmark_model::{Comparison, format_factor};
+use serde::Serialize;
+
+use super::ComparisonError;
+use super::view::{Line, View};
+use crate::html::environment;
+
+/// Width of a whisker's drawing, in its own units.
+const WIDTH: f64 = 180.0;
+/// Room beside the axis, for what lies beyond it.
+const EDGE: f64 = 8.0;
+/// The axis goes from 1 / r to r: least and greatest r.
+const LEAST: f64 = 1.25;
+const MOST: f64 = 8.0;
+
+/// The page.
+///
+/// # Errors
+/// If the template fails.
+pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
+    let view = View::of(comparison);
+    let reach = reach(view.differing.iter().chain(&view.alike));
+    let env = environment(&[("page.html", include_str!("page/page.html"))])?;
+    let safe = |text: &str| Value::from_safe_string(text.to_owned());
+    let page = env.get_template("page.html")?.render(context! {
+        title => view.title,
+        verdict => view.verdict,
+        worst => if view.tally.slower + view.tally.gone > 0 { "invalid" } else { "valid" },
+        tally => Serde(&view.tally),
+        sides => Serde(&view.sides),
+        causes => view.causes,
+        subsystems => Serde(&view.subsystems),
+        differing => Serde(Row::all(&view.differing, reach)),
+        alike => Serde(Row::all(&view.alike, reach)),
+        gone => view.gone,
+        not_comparable => view.not_comparable,
+        differences => Serde(&view.differences),
+        method => view.method,
+        axis => Serde([format_factor(reach.recip()), format_factor(reach)]),
+        style => safe(concat!(include_str!("../html/page/style.css"), include_str!("page/points.css"))),
+        script => safe(include_str!("../html/page/sort.js")),
+    })?;
+    Ok(format!("{}\n", page.trim()))
+}
+
+/// How far the axis of all drawings goes: the farthest end of an interval, within bounds.
+fn reach<'a>(lines: impl Iterator<Item = &'a Line>) -> f64 {
+    let ends = lines
+        .filter_map(|l| l.drawn)
+        .flat_map(|[_, low, high, margin]| [low.recip(), high, 1.0 + margin]);
+    ends.filter(|r| r.is_finite()).fold(LEAST, f64::max).min(MOST)
+}
+
+/// A line with its drawing.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    line: &'a Line,
+    whisker: Option<Whisker>,
+}
+
+impl<'a> Row<'a> {
+    fn all(lines: &'a [Line], reach: f64) -> Vec<Self> {
+        lines.iter().map(|l| Self::of(l, reach)).collect()
+    }
+
+    fn of(line: &'a Line, reach: f64) -> Self {
+        Self { line, whisker: line.drawn.map(|drawn| Whisker::of(line, drawn, reach)) }
+    }
+}
+
+/// A ratio with its interval against 1 and the margin, on a logarithmic axis: places from the
+/// left as text.
+#[derive(Debug, Serialize)]
+struct Whisker {
+    label: String,
+    at: String,
+    low: String,
+    high: String,
+    band: String,
+    band_width: String,
+    /// Whether the point itself lies beyond the axis, and is drawn as an arrow to that side.
+    beyond: &'static str,
+}
+
+impl Whisker {
+    fn of(line: &Line, [ratio, low, high, margin]: [f64; 4], reach: f64) -> Self {
+        let place = |r: f64| {
+            let share = (r.ln() / reach.ln()).clamp(-1.0, 1.0);
+            if share.is_finite() { WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE) } else { WIDTH / 2.0 }
+        };
+        let (left, right) = (place((1.0 + margin).recip()), place(1.0 + margin));
+        let text = |v: f64| format!("{v:.1}");
+        let told = [
+            Some(format!("ratio {}", format_factor(ratio))),
+            line.interval.as_ref().map(|i| format!("95 % interval {}", i.replace('–', " to "))),
+            line.margin.as_ref().map(|m| format!("margin {m}")),
+        ];
+        Self {
+            label: told.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            at: text(place(ratio)),
+            low: text(place(low)),
+            high: text(place(high)),
+            band: text(left),
+            band_width: text(right - left),
+            beyond: match ratio {
+                r if r > reach => "right",
+                r if r < reach.recip() => "left",
+                _ => "",
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beyond_the_axis_is_an_arrow_at_its_end() {
+        let line = Line {
+            kernel: "k".into(),
+            name: String::new(),
+            direction: "",
+            a: None,
+            b: None,
+            ratio: None,
+            interval: None,
+            margin: None,
+            outcome: "",
+            color: "",
+            reason: String::new(),
+            drawn: Some([100.0, 90.0, 110.0, 0.04]),
+        };
+        assert_eq!(reach([&line].into_iter()), MOST);
+        let drawn = |ratio: f64| Whisker::of(&line, [ratio, ratio, ratio, 0.04], 2.0);
+        assert_eq!((drawn(100.0).beyond, drawn(100.0).at.as_str()), ("right", "172.0"));
+        assert_eq!((drawn(0.01).beyond, drawn(0.01).at.as_str()), ("left", "8.0"));
+        assert_eq!((drawn(1.0).beyond, drawn(1.0).at.as_str()), ("", "90.0"));
+    }
+}

@@ -1,0 +1,372 @@
+//! What a comparison says, before it is laid out.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Ratio, Side, format_factor,
+};
+use serde::Serialize;
+
+use super::words::{color, direction, interval, margin, medians, outcome, point, resolution};
+use crate::view::{Cell, Fact, Table, clean, plural};
+
+/// Causes that are told first.
+const CAUSES: usize = 4;
+/// Points of one kernel, or kernels, that a line names before it counts.
+const NAMED: usize = 4;
+
+/// A whole comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    /// `B against A`, with both names.
+    pub title: String,
+    /// What each side is: two lists of facts.
+    pub sides: [Vec<Fact>; 2],
+    /// The verdict in a sentence or two.
+    pub verdict: String,
+    /// What was found for the points that differ, that for most points first.
+    pub causes: Vec<String>,
+    /// How many points of which outcome.
+    pub tally: Tally,
+    /// A row a subsystem.
+    pub subsystems: Table,
+    /// Slower points, then faster ones, farthest from 1 first.
+    pub differing: Vec<Line>,
+    /// Points without a difference that is shown.
+    pub alike: Vec<Line>,
+    /// What A has a number for and B has none, alike reasons together: a sentence each.
+    pub gone: Vec<String>,
+    /// What else cannot be compared, alike reasons together: a sentence each.
+    pub not_comparable: Vec<String>,
+    /// What the machines, programs and plans do not share.
+    pub differences: Table,
+    /// How it was made.
+    pub method: Vec<String>,
+}
+
+/// Points by outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tally {
+    /// All.
+    pub points: usize,
+    /// Those that were compared.
+    pub compared: usize,
+    /// B is slower.
+    pub slower: usize,
+    /// B is faster.
+    pub faster: usize,
+    /// No difference is shown.
+    pub alike: usize,
+    /// Not comparable, those that are gone left out.
+    pub not_comparable: usize,
+    /// A has a number that counts and B has none.
+    pub gone: usize,
+}
+
+/// One point as text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// Kernel id.
+    pub kernel: String,
+    /// Its knobs; empty for an only point.
+    pub name: String,
+    /// `less is better`, or empty.
+    pub direction: &'static str,
+    /// Medians with their label.
+    pub a: Option<String>,
+    /// See `a`.
+    pub b: Option<String>,
+    /// B / A.
+    pub ratio: Option<String>,
+    /// Its 95 % interval.
+    pub interval: Option<String>,
+    /// Its margin.
+    pub margin: Option<String>,
+    /// Sign and word.
+    pub outcome: &'static str,
+    /// The colour that repeats it: a verdict's word, or empty.
+    pub color: &'static str,
+    /// Why.
+    pub reason: String,
+    /// Ratio, ends of its interval and margin as numbers, for a drawing.
+    pub drawn: Option<[f64; 4]>,
+}
+
+impl View {
+    /// What a page or a terminal says of a comparison.
+    pub fn of(c: &Comparison) -> Self {
+        let tally = Tally::of(c);
+        let causes = causes(c);
+        let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
+        let far = |p: &ComparedPoint| p.ratio.as_ref().map_or(0.0, |r| r.median.ln().abs());
+        differing.sort_by(|p, q| {
+            let faster = |p: &ComparedPoint| p.outcome == Comparability::Faster;
+            faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p)))
+        });
+        let alike = c.points.iter().filter(|p| p.outcome == Comparability::NoDifferenceShown);
+        Self {
+            title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
+            sides: [side("A", &c.a), side("B", &c.b)],
+            verdict: verdict(c, &tally),
+            causes,
+            tally,
+            subsystems: subsystems(c),
+            differing: differing.into_iter().map(Line::of).collect(),
+            alike: alike.map(Line::of).collect(),
+            gone: together(c, ComparedPoint::gone),
+            not_comparable: together(c, |p| !p.judged() && !p.gone()),
+            differences: differences(c),
+            method: method(),
+        }
+    }
+}
+
+/// Whether a point stands among those that differ.
+fn differs(p: &ComparedPoint) -> bool {
+    matches!(p.outcome, Comparability::Slower | Comparability::Faster)
+}
+
+impl Tally {
+    /// Of a comparison.
+    pub fn of(c: &Comparison) -> Self {
+        let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
+        Self {
+            points: c.points.len(),
+            compared: count(ComparedPoint::judged),
+            slower: count(|p| p.outcome == Comparability::Slower),
+            faster: count(|p| p.outcome == Comparability::Faster),
+            alike: count(|p| p.outcome == Comparability::NoDifferenceShown),
+            not_comparable: count(|p| !p.judged() && !p.gone()),
+            gone: count(ComparedPoint::gone),
+        }
+    }
+}
+
+impl Line {
+    fn of(p: &ComparedPoint) -> Self {
+        let [a, b] = medians(p);
+        let drawn = p.ratio.as_ref().map(|r| {
+            let [low, high] = r.ci95.unwrap_or([r.median; 2]);
+            [r.median, low, high, p.margin.unwrap_or(0.0)]
+        });
+        Self {
+            kernel: clean(&p.kernel),
+            name: clean(&p.name),
+            direction: direction(p),
+            a,
+            b,
+            ratio: p.ratio.as_ref().map(|r| format_factor(r.median)),
+            interval: p.ratio.as_ref().and_then(interval),
+            margin: p.margin.and_then(margin),
+            outcome: outcome(p),
+            color: color(p).map_or("", |v| v.as_str()),
+            reason: clean(&p.reason),
+            drawn: drawn.filter(|all| all.iter().all(|v| v.is_finite())),
+        }
+    }
+}
+
+fn side(letter: &str, side: &Side) -> Vec<Fact> {
+    vec![
+        Fact::plain(letter, &side.name),
+        Fact::plain("machine", &side.machine),
+        Fact::plain("started", &side.started.display()),
+        Fact::plain("program", &format!("proofmark {}", side.version)),
+        Fact::plain("profile", &side.profile),
+    ]
+}
+
+/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
+fn verdict(c: &Comparison, t: &Tally) -> String {
+    let mut out = if t.points == 0 {
+        "Neither run measured anything.".to_owned()
+    } else if t.compared == 0 {
+        "No point can be compared.".to_owned()
+    } else {
+        let of = plural(t.compared as u64, "compared point");
+        match (t.slower, t.faster) {
+            (0, 0) if t.compared == 1 => {
+                "No difference is shown in the one compared point.".to_owned()
+            }
+            (0, 0) => format!("No difference is shown in any of {of}."),
+            (n, 0) => format!("B is slower in {n} of {of}."),
+            (0, n) => format!("B is faster in {n} of {of}."),
+            (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
+        }
+    };
+    out.extend(speeds(c, t));
+    if t.gone > 0 {
+        let has = if t.gone == 1 { "has" } else { "have" };
+        out.push_str(&format!(" {} of A {has} no number in B.", plural(t.gone as u64, "point")));
+    }
+    if t.not_comparable > 0 && t.compared > 0 {
+        let other = if t.gone > 0 { "other point" } else { "point" };
+        out.push_str(&format!(" {} cannot be compared.", plural(t.not_comparable as u64, other)));
+    }
+    if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
+        out.push_str(&format!(" Too little for a check: {why}."));
+    }
+    if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
+        out.push_str(&format!(" In the middle of the points, {unseen}."));
+    }
+    out
+}
+
+/// The speeds of the subsystems where a difference is shown; else of those whose points together
+/// leave 1 out, which no point alone shows.
+fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
+    let shown = t.slower + t.faster > 0;
+    let leaves_1_out = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
+    let speed = |s: &ComparedSubsystem| {
+        let ratio = s.speed.as_ref().filter(|r| shown || leaves_1_out(r))?;
+        let ends = interval(ratio).filter(|_| !shown).map(|ends| format!(" ({ends})"));
+        let ends = ends.unwrap_or_default();
+        Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
+    };
+    let told: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
+    let first = if shown { "In" } else { "Still, in" };
+    (t.compared > 0 && !told.is_empty()).then(|| {
+        format!(" {first} the middle of its points B / A is, as speed: {}.", told.join(", "))
+    })
+}
+
+/// A reason without its figures, so that alike ones count as one.
+fn kind(reason: &str) -> String {
+    let mut out = String::new();
+    for c in reason.chars() {
+        match c {
+            c if c.is_ascii_digit() => {
+                if !out.ends_with('#') {
+                    out.push('#');
+                }
+            }
+            '.' if out.ends_with('#') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The causes of what differs, alike ones as one.
+fn causes(c: &Comparison) -> Vec<String> {
+    let mut groups: BTreeMap<(&str, String), (usize, usize, String)> = BTreeMap::new();
+    for (at, p) in c.points.iter().enumerate().filter(|(_, p)| differs(p)) {
+        let word = p.outcome.as_str();
+        let reason = clean(&p.reason);
+        groups.entry((word, kind(&reason))).or_insert((0, at, reason)).0 += 1;
+    }
+    let mut all: Vec<_> = groups.into_iter().collect();
+    all.sort_by_key(|(_, (count, at, _))| (std::cmp::Reverse(*count), *at));
+    let rest: usize = all.iter().skip(CAUSES).map(|(_, (count, ..))| count).sum();
+    let told = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
+        let such = if count > 1 { ", such as:" } else { ":" };
+        format!("{word} at {}{such} {reason}", plural(count as u64, "point"))
+    });
+    let more =
+        (rest > 0).then(|| format!("for other reasons at {} more", plural(rest as u64, "point")));
+    told.chain(more).collect()
+}
+
+fn subsystems(c: &Comparison) -> Table {
+    let mut table =
+        Table::new("Speed of B as a multiple of A's, by subsystem: the median over its points.")
+            .column("subsystem")
+            .number("B / A")
+            .number("95 % over points")
+            .spare(1)
+            .number("slower")
+            .number("faster")
+            .number("no difference")
+            .number("not comparable")
+            .spare(2)
+            .number("gone")
+            .spare(2)
+            .number("sees from")
+            .spare(1)
+            .number("least margin")
+            .spare(3);
+    table.keys = 1;
+    for s in &c.subsystems {
+        let ratio = s.speed.as_ref().map(|r| format_factor(r.median));
+        let ratio = table.maybe(ratio, || "no point of it has a ratio".to_owned());
+        let ends = s.speed.as_ref().and_then(interval);
+        let ends = table.maybe(ends, || "fewer than 6 points give no interval".to_owned());
+        let count = |n: u64| Cell::text(n.to_string());
+        let least = table.maybe(margin(s.margin), || "not a number".to_owned());
+        let sees = table.maybe(s.resolution.and_then(margin), || "no point was judged".to_owned());
+        table.push(vec![
+            Cell::text(s.subsystem.as_str()),
+            ratio,
+            ends,
+            count(s.slower),
+            count(s.faster),
+            count(s.no_difference_shown),
+            count(s.not_comparable),
+            count(s.gone),
+            sees,
+            least,
+        ]);
+    }
+    table
+}
+
+/// Alike reasons in one sentence, with the points that they are about.
+pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) -> Vec<String> {
+    let mut groups: BTreeMap<String, (usize, String, Vec<&ComparedPoint>)> = BTreeMap::new();
+    for (at, p) in c.points.iter().filter(|p| keep(p)).enumerate() {
+        let reason = clean(&p.reason);
+        groups.entry(kind(&reason)).or_insert((at, reason, Vec::new())).2.push(p);
+    }
+    let mut all: Vec<_> = groups.into_values().collect();
+    all.sort_by_key(|(at, ..)| *at);
+    let told = all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points)));
+    told.collect()
+}
+
+/// `cpu.flops 4 threads`; of many the kernels with their counts.
+fn places(points: &[&ComparedPoint]) -> String {
+    if points.len() <= NAMED {
+        return points.iter().map(|p| point(p)).collect::<Vec<_>>().join("; ");
+    }
+    let mut kernels: BTreeMap<String, usize> = BTreeMap::new();
+    for p in points {
+        *kernels.entry(clean(&p.kernel)).or_default() += 1;
+    }
+    let named = kernels.iter().take(2 * NAMED).map(|(kernel, n)| format!("{kernel} ({n})"));
+    let more = kernels.len().saturating_sub(2 * NAMED);
+    let more = (more > 0).then(|| format!("{} more", plural(more as u64, "kernel")));
+    let list = named.chain(more).collect::<Vec<_>>().join(", ");
+    format!("{}, {list}", plural(points.len() as u64, "point"))
+}
+
+fn differences(c: &Comparison) -> Table {
+    let mut table =
+        Table::new("What the two runs do not share.").column("what").column("A").column("B");
+    table.keys = 1;
+    for d in &c.differences {
+        table.push([&d.what, &d.a, &d.b].map(|t| Cell::text(clean(t))).to_vec());
+    }
+    table
+}
+
+fn method() -> Vec<String> {
+    [
+        "The ratio of a point is B / A: the median over all pairs of a trial of A and a trial of B, \
+         with its 95 % interval by order statistics of those pairs (Hodges and Lehmann; Mann and \
+         Whitney), which asks for no shape of the noise.",
+        "Two runs of one machine differ by more than their trials show. So a difference is shown \
+         only where the whole interval lies beyond the point's margin: the greatest of twice the \
+         policy's target (four times on a virtual machine, but for the CPU); three robust standard \
+         deviations of the ratios of its subsystem about the median of those of one kernel and as \
+         many threads (a quarter at the most, a half for a point that was disturbed in both runs); \
+         the half-widths of both medians' intervals (a half at the most); and what others took from \
+         both runs. What that could hide if it is a factor of two is not compared.",
+        "Too few trials give no interval. Of 3 a side and more, all of B must then lie beyond all of A \
+         and beyond the margin; of fewer, nothing is told. What B \"sees from\" is how much slower it \
+         had to be in the point in the middle for that to be told.",
+        "A number that is suspect is compared all the same, and what was found in it is told as the \
+         cause. A number that is invalid is not compared.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

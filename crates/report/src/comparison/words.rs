@@ -1,0 +1,81 @@
+//! Numbers and points of a comparison as text.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Better, Comparability, ComparedPoint, ComparedSubsystem, Number, Ratio, Verdict, format_factor,
+};
+
+use crate::view::{Scale, clean, percent};
+
+/// `0.498–0.512`; `None` where there is no interval.
+pub fn interval(ratio: &Ratio) -> Option<String> {
+    let [low, high] = ratio.ci95?;
+    Some(format!("{}–{}", format_factor(low), format_factor(high)))
+}
+
+/// `4.0 %`.
+pub fn margin(share: f64) -> Option<String> {
+    Some(format!("{} %", percent(share)?))
+}
+
+/// `cpu.flops avx2, 2 threads`.
+pub fn point(p: &ComparedPoint) -> String {
+    let (kernel, name) = (clean(&p.kernel), clean(&p.name));
+    if name.is_empty() { kernel } else { format!("{kernel} {name}") }
+}
+
+/// The medians of both sides in one scale, with their label; `None` where a side has none.
+pub fn medians(p: &ComparedPoint) -> [Option<String>; 2] {
+    let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.median);
+    let both = [median(&p.a), median(&p.b)];
+    let scale = Scale::of(both.iter().flatten().copied(), p.unit);
+    both.map(|m| m.and_then(|m| scale.with_label(m)))
+}
+
+/// Sign and words of what became of a point.
+pub fn outcome(p: &ComparedPoint) -> &'static str {
+    match p.outcome {
+        _ if p.gone() => "✗ gone",
+        Comparability::Slower => "▼ slower",
+        Comparability::Faster => "▲ faster",
+        other => other.as_str(),
+    }
+}
+
+/// The colour that repeats it, as that of a verdict; `None` for none.
+pub fn color(p: &ComparedPoint) -> Option<Verdict> {
+    match p.outcome {
+        _ if p.fails() => Some(Verdict::Invalid),
+        Comparability::Faster => Some(Verdict::Valid),
+        _ => None,
+    }
+}
+
+/// What is said where less is better.
+pub fn direction(p: &ComparedPoint) -> &'static str {
+    match p.better {
+        Better::Higher => "",
+        Better::Lower => "less is better",
+    }
+}
+
+/// What a point that fails a check is called.
+pub fn failure(p: &ComparedPoint) -> &'static str {
+    if p.gone() { "gone" } else { Comparability::Slower.as_str() }
+}
+
+/// What could not have been seen: `slower by less than 33 % (cpu), 20 % (memory, disk) would not
+/// show`; `None` where no point was judged.
+pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
+    let mut shares: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
+    for s in subsystems {
+        if let Some(share) = s.resolution.filter(|r| r.is_finite()) {
+            // In whole per cent, and never less than it is.
+            shares.entry((share * 100.0).ceil() as i64).or_default().push(s.subsystem.as_str());
+        }
+    }
+    let told = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("slower by less than {} would not show", told.join(", ")))
+}

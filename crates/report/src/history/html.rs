@@ -1,0 +1,166 @@
+//! One page in the look of a run's report, which needs nothing else: a chart and a table a line.
+//!
+//! The template escapes every text; the charts escape their own.
+
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use proofmark_model::{Better, PastRun, Timestamp};
+use serde::Serialize;
+
+use super::line::{Line, Moment};
+use super::table::{self, minute};
+use crate::RenderError;
+use crate::html::chart::{self, Chart};
+use crate::html::environment;
+use crate::view::{LineChart, Mark, Series, Spot, Table, Tick, clean, plural, verdict_mark};
+
+/// Values on the axis beyond which a chart shows nothing.
+const AXIS: f64 = 1e7;
+const STYLE: &str =
+    concat!(include_str!("../html/page/style.css"), include_str!("../html/page/chart.css"));
+/// Labels below a chart.
+const TICKS: u32 = 4;
+
+/// A line as the page has it.
+#[derive(Serialize)]
+struct Part {
+    chart: Option<Chart>,
+    table: Table,
+}
+
+/// The list of runs.
+pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
+    let mut table = table::runs(runs);
+    table.caption = "Runs, the newest last".to_owned();
+    let about = plural(runs.len() as u64, "run");
+    page("Past runs", &about, &[Part { chart: None, table }])
+}
+
+/// A chart and a table a line.
+pub fn points(kernel: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
+    let kernel = clean(kernel);
+    let part = |(i, line): (usize, &Line)| {
+        let name = if line.name.is_empty() { kernel.clone() } else { line.name.clone() };
+        let chart = drawing(&name, line);
+        let mut table = table::line(line);
+        table.caption = name;
+        let chart = chart.map(|c| chart::lines(&c, &format!("chart-{i}"))).transpose()?;
+        Ok(Part { chart, table })
+    };
+    let parts: Result<Vec<Part>, RenderError> = lines.iter().enumerate().map(part).collect();
+    let throughout = match shared {
+        "" => String::new(),
+        shared => format!("Throughout: {shared}. "),
+    };
+    let about = format!(
+        "{throughout}Change: against the run before it that is not invalid. Whiskers: 95 % interval of the \
+         median. ! suspect, ✗ invalid."
+    );
+    page(&format!("{kernel} over time"), &about, &parts?)
+}
+
+fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
+    let env = environment(&[("page.html", include_str!("page.html"))])?;
+    let page = env.get_template("page.html")?.render(context! {
+        title => title,
+        about => about,
+        parts => Serde(parts),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(
+            concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js")).to_owned()
+        ),
+    })?;
+    Ok(format!("{}\n", page.trim()))
+}
+
+/// The chart of a line; `None` where none of its values has a place on the axis.
+fn drawing(name: &str, line: &Line) -> Option<LineChart> {
+    let (first, last) = (line.moments.first()?.started, line.moments.last()?.started);
+    let spots: Vec<Spot> =
+        line.moments.iter().filter_map(|m| spot(line, m, place(m.started, first, last))).collect();
+    let ends = spots.first().zip(spots.last());
+    let description = ends.map(|(from, to)| {
+        format!(
+            "{} from {} to {} UTC; {} first, {} last.",
+            plural(spots.len() as u64, "number"),
+            from.x,
+            to.x,
+            from.mark.text,
+            to.mark.text
+        )
+    })?;
+    let missing = line.moments.len() - spots.len();
+    Some(LineChart {
+        title: name.to_owned(),
+        description,
+        unit: line.scale.label().to_owned(),
+        log: false,
+        joined: false,
+        axis: match line.better {
+            Better::Higher => "start of the run, UTC; more is better".to_owned(),
+            Better::Lower => "start of the run, UTC; less is better".to_owned(),
+        },
+        ticks: ticks(first, last),
+        rules: Vec::new(),
+        key: String::new(),
+        series: vec![Series { name: name.to_owned(), spots }],
+        left_out: match missing {
+            0 => String::new(),
+            n => format!("Too large for the chart: {}.", plural(n as u64, "number")),
+        },
+    })
+}
+
+fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
+    let on_axis = |v: f64| {
+        let v = line.scale.scaled(v);
+        (v.is_finite() && v.abs() < AXIS).then_some(v)
+    };
+    let text = line.scale.number(m.median)?;
+    let interval = m.ci95.and_then(|i| line.scale.interval(i));
+    let interval = match (m.several_levels(), interval) {
+        (Some(levels), _) => format!("over {levels}"),
+        (None, Some(interval)) => format!("95 % interval {interval}"),
+        (None, None) => "no interval".to_owned(),
+    };
+    let x = minute(m.started);
+    let about = format!(
+        "run {}, {x}: {text} {}, {interval}, {}",
+        m.run,
+        line.scale.label(),
+        verdict_mark(m.verdict)
+    );
+    let mark = Mark {
+        value: on_axis(m.median)?,
+        text,
+        about,
+        interval: m.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
+        ceiling: None,
+        fall: None,
+        verdict: m.verdict,
+    };
+    Some(Spot { at, x, mark, saturates: false })
+}
+
+/// Where a moment lies between the first and the last: a single one in the middle.
+fn place(at: Timestamp, first: Timestamp, last: Timestamp) -> f64 {
+    let from = |t: Timestamp| t.0.as_second() as f64 - first.0.as_second() as f64;
+    let span = from(last);
+    // Not at the very ends, where half a sign would be cut.
+    if span > 0.0 { 0.03 + 0.94 * (from(at) / span).clamp(0.0, 1.0) } else { 0.5 }
+}
+
+/// Days, or hours and minutes where all lies within two days.
+fn ticks(first: Timestamp, last: Timestamp) -> Vec<Tick> {
+    let (from, to) = (first.0.as_millisecond(), last.0.as_millisecond());
+    let span = to.saturating_sub(from);
+    let steps = if span > 0 { TICKS } else { 1 };
+    let tick = |i: u32| {
+        let at = from.saturating_add((span / i64::from(steps)).saturating_mul(i64::from(i)));
+        let at = Timestamp::from_millis(at)?;
+        let text = minute(at);
+        let label = if span > 2 * 86_400_000 { text.get(5..10) } else { text.get(11..16) };
+        Some(Tick { at: place(at, first, last), label: label?.to_owned() })
+    };
+    (0..=if span > 0 { steps } else { 0 }).filter_map(tick).collect()
+}

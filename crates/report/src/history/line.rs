@@ -1,0 +1,174 @@
+//! A point of a kernel on one machine over time.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{
+    Better, KernelSpec, KnobKind, Param, PastPoint, Timestamp, Unit, Verdict, format_count,
+    format_size,
+};
+
+use crate::view::{Scale, clean};
+
+/// One point on one machine, in trials or sampled over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What tells it from the other lines: knobs, the machine, how it was measured; empty if it is
+    /// the only line.
+    pub name: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// One scale for all its values.
+    pub scale: Scale,
+    /// Oldest first.
+    pub moments: Vec<Moment>,
+}
+
+/// What one run measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The run's number.
+    pub run: i64,
+    /// When the run began.
+    pub started: Timestamp,
+    /// Median, in the base unit.
+    pub median: f64,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+    /// Levels that the value had while it was sampled over time, if they are several: the median
+    /// is none of them.
+    pub levels: Option<u64>,
+    /// What became of the last one before it that is not invalid: 0.1 for a tenth more. `None`
+    /// where there is none, or where this one or that is no number to hold another against.
+    pub change: Option<f64>,
+    /// Measured / ceiling.
+    pub efficiency: Option<f64>,
+    /// What its checks made of it.
+    pub verdict: Verdict,
+}
+
+impl Moment {
+    /// `3 levels`, in place of an interval.
+    pub fn several_levels(&self) -> Option<String> {
+        self.levels.map(|n| format!("{} levels", format_count(n)))
+    }
+}
+
+/// Which machine a point was measured on: its own name, and what it is. A run that was added from
+/// its file has no name, and a name may pass to another machine.
+type Machine<'a> = (Option<&'a str>, &'a str);
+
+fn machine(point: &PastPoint) -> Machine<'_> {
+    (point.host.as_deref(), &point.machine)
+}
+
+/// The lines of these points, in the order in which they come: point by point, and the machines of
+/// each by name.
+pub fn lines(points: &[PastPoint], spec: Option<&KernelSpec>) -> Vec<Line> {
+    let knobs = varying(points);
+    let units: BTreeSet<&str> = points.iter().map(|p| p.unit.as_str()).collect();
+    let machines: BTreeSet<Machine> = points.iter().map(machine).collect();
+    let both_ways = points.iter().any(|p| p.over_time) && points.iter().any(|p| !p.over_time);
+    let same = |a: &PastPoint, b: &PastPoint| {
+        (&a.params, a.unit, a.better, a.over_time) == (&b.params, b.unit, b.better, b.over_time)
+    };
+    let mut lines = Vec::new();
+    for of_point in points.chunk_by(same) {
+        let here: BTreeSet<Machine> = of_point.iter().map(machine).collect();
+        for here in here {
+            let of_line: Vec<&PastPoint> = of_point.iter().filter(|p| machine(p) == here).collect();
+            let Some(first) = of_line.first() else { continue };
+            let on = on(here, &machines);
+            let way = first.over_time.then(|| OVER_TIME.to_owned()).filter(|_| both_ways);
+            let unit = (units.len() > 1).then(|| format!("in {}", first.unit));
+            let values = knobs.iter().filter_map(|knob| {
+                Some(format!("{} {}", clean(knob), value(spec, knob, first.params.get(knob)?)))
+            });
+            let name: Vec<String> = values.chain(unit).chain(way).chain(on).collect();
+            lines.push(Line {
+                name: name.join(", "),
+                better: first.better,
+                scale: scale(&of_line, first.unit),
+                moments: moments(&of_line),
+            });
+        }
+    }
+    lines
+}
+
+/// How a point was measured, where it is not in trials.
+const OVER_TIME: &str = "sampled over time";
+
+/// `on node1 (A CPU, 2 CPUs, 16 GiB)`: as much of it as differs; `None` where there is one machine.
+fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
+    let (hosts, kinds): (BTreeSet<_>, BTreeSet<_>) = all.iter().copied().unzip();
+    let name = host.map_or_else(|| "a machine without a name".to_owned(), clean);
+    match (hosts.len() > 1, kinds.len() > 1) {
+        (false, false) => None,
+        (true, false) => Some(format!("on {name}")),
+        (false, true) => Some(format!("on {}", clean(what))),
+        (true, true) => Some(format!("on {name} ({})", clean(what))),
+    }
+}
+
+/// What does not stand does not set the scale of what does.
+fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
+    let standing = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.median);
+    match standing().next() {
+        Some(_) => Scale::of(standing(), unit),
+        None => Scale::of(points.iter().map(|p| p.median), unit),
+    }
+}
+
+fn moments(points: &[&PastPoint]) -> Vec<Moment> {
+    let mut before: Option<f64> = None;
+    let moment = |p: &&PastPoint| {
+        let stands = p.verdict != Verdict::Invalid;
+        let change = before.filter(|_| stands).map(|b| p.median / b - 1.0);
+        if stands && p.median.is_finite() && p.median > 0.0 {
+            before = Some(p.median);
+        }
+        Moment {
+            run: p.run,
+            started: p.started,
+            median: p.median,
+            ci95: p.ci95,
+            levels: p.levels.filter(|n| *n > 1),
+            change: change.filter(|c| c.is_finite()),
+            efficiency: p.efficiency,
+            verdict: p.verdict,
+        }
+    };
+    points.iter().map(moment).collect()
+}
+
+/// `isa avx2, threads 2`: the knobs that are the same at all points, and whether all were sampled
+/// over time; empty without any.
+pub fn shared(points: &[PastPoint], spec: Option<&KernelSpec>) -> String {
+    let differing = varying(points);
+    let Some(first) = points.first() else { return String::new() };
+    let same = first.params.0.iter().filter(|(knob, _)| !differing.contains(&knob.as_str()));
+    let told = same.map(|(knob, v)| format!("{} {}", clean(knob), value(spec, knob, v)));
+    let way = points.iter().all(|p| p.over_time).then(|| OVER_TIME.to_owned());
+    told.chain(way).collect::<Vec<_>>().join(", ")
+}
+
+/// Knobs that differ between points, or that not all of them have, sorted by name.
+fn varying(points: &[PastPoint]) -> Vec<&str> {
+    let all: BTreeSet<&String> = points.iter().flat_map(|p| p.params.0.keys()).collect();
+    let differs = |knob: &&String| {
+        let mut values = points.iter().map(|p| p.params.get(knob));
+        let first = values.next();
+        values.any(|v| Some(v) != first)
+    };
+    all.into_iter().filter(differs).map(String::as_str).collect()
+}
+
+/// A knob's value as one would say it.
+fn value(spec: Option<&KernelSpec>, knob: &str, value: &Param) -> String {
+    let kind = spec.and_then(|s| s.knob(knob)).map(|k| &k.kind);
+    match (kind, value) {
+        (Some(KnobKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
+        (_, Param::Int(n)) => format_count(*n),
+        (_, other) => clean(&other.to_string()),
+    }
+}

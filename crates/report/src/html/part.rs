@@ -1,0 +1,86 @@
+//! One subsystem's part of the page: its design, its charts over several kernels, its kernels.
+
+use serde::Serialize;
+
+use super::chart::{self, Chart};
+use crate::RenderError;
+use crate::view::{Table, View};
+
+/// The parts that a page may have, by the first word of their kernels' ids.
+const PARTS: [(&str, &str); 4] =
+    [("cpu", "CPU"), ("memory", "Memory"), ("disk", "Disk"), ("network", "Network")];
+
+/// One subsystem's part.
+#[derive(Debug, Serialize)]
+pub struct Part {
+    /// Its anchor.
+    pub id: String,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Its kernels' places in the view, from 0.
+    pub kernels: Vec<usize>,
+    /// What was measured and how, a sentence or two each.
+    pub design: Vec<String>,
+    /// The same a kernel.
+    pub designs: Vec<String>,
+    /// Charts over several kernels.
+    pub lines: Vec<Chart>,
+    /// Whether any value of these has an interval.
+    pub whiskers: bool,
+    /// Tables over several kernels.
+    pub tables: Vec<Table>,
+}
+
+/// The parts of a page, in the order of the plan.
+///
+/// # Errors
+/// If a chart cannot be drawn.
+pub fn all(view: &View) -> Result<Vec<Part>, RenderError> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, kernel) in view.kernels.iter().enumerate() {
+        let (id, title) = of(&kernel.id);
+        let id = format!("part-{id}");
+        match parts.iter_mut().find(|p| p.id == id) {
+            Some(part) => part.kernels.push(at),
+            None => parts.push(part(view, id, title, at)?),
+        }
+    }
+    Ok(parts)
+}
+
+fn of(kernel: &str) -> (&'static str, &'static str) {
+    let word = kernel.split('.').next().unwrap_or_default();
+    PARTS.into_iter().find(|(id, _)| *id == word).unwrap_or(("other", "Other"))
+}
+
+fn part(view: &View, id: String, title: &'static str, first: usize) -> Result<Part, RenderError> {
+    let design = view.design.iter().filter(|d| d.title == title);
+    let overviews = || view.overviews.iter().filter(|o| o.title == title);
+    let lines = || overviews().flat_map(|o| &o.lines);
+    let draw = |(i, c)| chart::lines(c, &format!("chart-{id}-{i}"));
+    let mut marks = lines().flat_map(|l| &l.series).flat_map(|s| &s.spots);
+    Ok(Part {
+        whiskers: marks.any(|s| s.mark.interval.is_some()),
+        lines: lines().enumerate().map(draw).collect::<Result<_, _>>()?,
+        tables: overviews().flat_map(|o| &o.tables).cloned().collect(),
+        design: design.clone().flat_map(|d| &d.sentences).cloned().collect(),
+        designs: design.flat_map(|d| &d.kernels).cloned().collect(),
+        kernels: vec![first],
+        id,
+        title,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_of_a_stranger_has_a_part_too() {
+        assert_eq!(of("cpu.flops"), ("cpu", "CPU"));
+        assert_eq!(of("memory.copy"), ("memory", "Memory"));
+        for odd in ["", "cpux.flops", "\"><b>", ".cpu", "gpu.fma"] {
+            assert_eq!(of(odd), ("other", "Other"));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Labels: names that both text forms allow, values of bounded length, and no set twice.
+
+use std::collections::HashSet;
+
+use proofmark_model::{Measurement, Params};
+
+use crate::view::clean;
+
+/// Name and value, in order.
+pub type Labels = Vec<(String, String)>;
+
+/// Longest value of a label, in characters. Longer ones are a stranger's.
+const LONGEST: usize = 200;
+
+/// Text as a label's value; the writer escapes it.
+pub fn value(text: &str) -> String {
+    clean(text).chars().take(LONGEST).collect()
+}
+
+/// One label.
+pub fn label(name: &str, text: &str) -> (String, String) {
+    (name.to_owned(), value(text))
+}
+
+/// What tells one measurement from the others.
+pub fn of(m: &Measurement) -> Labels {
+    let mut labels = vec![label("kernel", &m.kernel), label("subsystem", m.subsystem.as_str())];
+    knobs(&mut labels, &m.params);
+    labels
+}
+
+/// Each knob after `param_`; of knobs whose names become the same, the later ones get a number.
+fn knobs(labels: &mut Labels, params: &Params) {
+    for (name, knob) in &params.0 {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = name.chars().take(LONGEST).map(plain).collect();
+        let mut unique = format!("param_{name}");
+        let mut number = 1;
+        while labels.iter().any(|(taken, _)| *taken == unique) {
+            number += 1;
+            unique = format!("param_{name}_{number}");
+        }
+        labels.push((unique, value(&knob.to_string())));
+    }
+}
+
+/// Makes each measurement's labels its own: a point that is there again, as imports have them, gets
+/// `repeat`. Two series of the same labels would cost the reader the whole file.
+#[derive(Default)]
+pub struct Unique(HashSet<Labels>);
+
+impl Unique {
+    /// The labels, with one more of this name if they were there before.
+    pub fn of(&mut self, labels: Labels, repeat: &str) -> Labels {
+        let mut unique = labels.clone();
+        let mut number = 1;
+        while !self.0.insert(unique.clone()) {
+            number += 1;
+            unique.clone_from(&labels);
+            unique.push((repeat.to_owned(), number.to_string()));
+        }
+        unique
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_no_two_the_same() {
+        let mut labels = Labels::new();
+        let params = Params::default().with("a b", 1).with("a-b", 2).with("", 3).with("ä", 4);
+        knobs(&mut labels, &params);
+        let names: Vec<&str> = labels.iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(names, ["param_", "param_a_b", "param_a_b_2", "param__"]);
+    }
+
+    #[test]
+    fn the_same_labels_again_get_a_number() {
+        let mut unique = Unique::default();
+        let labels = vec![label("kernel", "disk.read")];
+        assert_eq!(unique.of(labels.clone(), "repeat"), labels);
+        assert_eq!(unique.of(labels.clone(), "repeat")[1], label("repeat", "2"));
+        assert_eq!(unique.of(labels, "repeat")[1], label("repeat", "3"));
+    }
+}

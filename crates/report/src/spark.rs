@@ -1,0 +1,77 @@
+//! Values one after the other as a line of blocks: one scale wherever such a line is drawn, live,
+//! in a report and in the history.
+//!
+//! The scale goes from the least value to the greatest, but is at least a tenth of the middle of
+//! both high: a step of some percent is seen, and the noise of a steady machine looks like what it
+//! is. So a line shows change, not size: what its ends stand for is told beside it.
+
+/// An odd number, so that values around the middle of the scale are one block.
+const BLOCKS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
+
+/// The scale is at least this share of its middle high.
+const LEAST: f64 = 0.1;
+
+/// A line of blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spark {
+    /// One sign a value.
+    pub signs: String,
+    /// Values at the lower and the upper end of the scale; `None` where there is nothing to draw.
+    pub range: Option<[f64; 2]>,
+}
+
+/// A sign for each value; `gap` where there is none or it is not finite.
+pub fn spark(values: impl IntoIterator<Item = Option<f64>>, gap: char) -> Spark {
+    let values: Vec<Option<f64>> =
+        values.into_iter().map(|v| v.filter(|v| v.is_finite())).collect();
+    let range = range(values.iter().flatten().copied());
+    let sign = |value: &Option<f64>| match (value, range) {
+        (Some(value), Some([low, high])) => {
+            let at = (value - low) / (high - low) * BLOCKS.len() as f64;
+            BLOCKS[(at.max(0.0) as usize).min(BLOCKS.len() - 1)]
+        }
+        // A scale of no height, or none that a number can hold: all are in the middle.
+        (Some(_), None) => BLOCKS[BLOCKS.len() / 2],
+        (None, _) => gap,
+    };
+    Spark { signs: values.iter().map(sign).collect(), range }
+}
+
+/// From the least to the greatest, or wider; `None` without a value or where that is no number.
+fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    let (least, most) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    let middle = least / 2.0 + most / 2.0;
+    let half = (most / 2.0 - least / 2.0).max(middle.abs() * LEAST / 2.0);
+    let range = [middle - half, middle + half];
+    (range.iter().all(|v| v.is_finite()) && range[0] < range[1]).then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spark;
+
+    fn signs(values: &[f64]) -> String {
+        spark(values.iter().copied().map(Some), ' ').signs
+    }
+
+    #[test]
+    fn a_step_is_seen_and_noise_is_flat() {
+        assert_eq!(signs(&[100.0, 100.0, 95.0, 95.0]), "▆▆▂▂");
+        assert_eq!(signs(&[2e9, 2e9, 1e9, 1e9]), "▇▇▁▁");
+        assert_eq!(signs(&[1.0, 1.001, 0.999]), "▄▄▄");
+        assert_eq!(spark([Some(1.0), Some(3.0)], ' ').range, Some([1.0, 3.0]));
+        let [low, high] = spark([Some(100.0)], ' ').range.unwrap();
+        assert!((low - 95.0).abs() < 1e-9 && (high - 105.0).abs() < 1e-9, "{low} {high}");
+    }
+
+    #[test]
+    fn any_values_are_drawn() {
+        assert_eq!(signs(&[0.0, 0.0]), "▄▄");
+        assert_eq!(signs(&[]), "");
+        assert_eq!(spark([Some(1.0), None, Some(f64::NAN), Some(2.0)], '✗').signs, "▁✗✗▇");
+        assert_eq!(signs(&[-1.0, f64::INFINITY, 1.0]), "▁ ▇");
+        assert_eq!(signs(&[f64::MAX, f64::MIN]).chars().count(), 2);
+        assert_eq!(signs(&[-100.0, -50.0]), "▁▇");
+    }
+}

@@ -1,0 +1,165 @@
+//! The first screen: how fast, how near the limit, how sure, what held it back, in one to
+//! three numbers a subsystem.
+
+use proofmark_model::{Measurement, Subsystem, Verdict};
+use serde::Serialize;
+
+use super::headline::{self, Headline, best, in_question};
+use super::label::Group;
+use super::part;
+use super::references::ratio;
+use super::table::{Cell, Table};
+use super::text::clean;
+
+/// A number of the first screen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The kernel's id: that of a [`super::KernelView`].
+    pub kernel: String,
+    /// Place of that among the report's kernels, from 0.
+    pub at: usize,
+    /// What is answered, such as `Floating-point peak`.
+    pub title: String,
+    /// The number with its interval, ceiling, limiter and verdict.
+    pub headline: Headline,
+    /// `1.01 times fio (0.99 to 1.02)`; `None` where no tool ran beside it or its number is invalid.
+    pub reference: Option<String>,
+}
+
+/// The numbers of one subsystem.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswerGroup {
+    /// `cpu`, `memory`, `disk` or `network`.
+    pub subsystem: &'static str,
+    /// The same for people: `CPU`.
+    pub title: &'static str,
+    /// One to three.
+    pub answers: Vec<Answer>,
+}
+
+/// Numbers of one subsystem.
+const MOST: usize = 3;
+
+/// The kernels that answer for a subsystem, the ones that people ask for first.
+fn asked(part: Subsystem) -> &'static [&'static str] {
+    match part {
+        Subsystem::Cpu => {
+            &["cpu.flops", "cpu.linpack", "cpu.iops", "cpu.mix.float", "cpu.mix.int", "cpu.dgemm"]
+        }
+        Subsystem::Memory => &[
+            "memory.triad",
+            "memory.latency",
+            "memory.copy",
+            "memory.read_write",
+            "memory.sweep",
+            "memory.seq_read",
+        ],
+        Subsystem::Disk => {
+            &["disk.seq_read", "disk.seq_write", "disk.rand_read", "disk.rand_write", "disk.fsync"]
+        }
+        Subsystem::Network => {
+            &["network.tcp.stream", "network.tcp.rtt", "network.udp.stream", "network.udp.rtt"]
+        }
+    }
+}
+
+/// The kernels of a subsystem that answer for it, with their places: those that people ask for, or
+/// whatever there is.
+pub fn chosen<'g, 'a>(
+    part: Subsystem,
+    all: &[(usize, &'g Group<'a>)],
+) -> Vec<(usize, &'g Group<'a>)> {
+    let known = |id: &&str| all.iter().copied().find(|(_, g)| g.id == *id && !g.over_time);
+    let mut found: Vec<_> = asked(part).iter().filter_map(known).take(MOST).collect();
+    if found.is_empty() {
+        found = all.iter().copied().take(MOST).collect();
+    }
+    found
+}
+
+/// The answers of a run.
+pub fn of(groups: &[Group]) -> Vec<AnswerGroup> {
+    let of_part = |(part, all): (Subsystem, Vec<(usize, &Group)>)| AnswerGroup {
+        subsystem: part.as_str(),
+        title: part::title(part),
+        answers: chosen(part, &all).into_iter().map(|(at, group)| answer(at, group)).collect(),
+    };
+    part::each(groups).into_iter().map(of_part).collect()
+}
+
+fn answer(at: usize, group: &Group) -> Answer {
+    let hero = best(group, &in_question(group)).map(|(m, _)| m);
+    Answer {
+        kernel: group.name(),
+        at,
+        title: group.heading(),
+        headline: headline::of(group),
+        reference: hero.and_then(beside),
+    }
+}
+
+/// The first tool beside a measurement whose number stands.
+fn beside(m: &Measurement) -> Option<String> {
+    let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
+    let tool = clean(&r.tool);
+    let times = ratio(r.ratio.median)?;
+    Some(match r.ratio.ci95.map(|i| i.map(ratio)) {
+        Some([Some(low), Some(high)]) => format!("{times} times {tool} ({low} to {high})"),
+        _ => format!("{times} times {tool} (no interval)"),
+    })
+}
+
+/// The same as a table.
+pub fn table(answers: &[AnswerGroup]) -> Table {
+    let mut table =
+        Table::new("The answer: how fast, how sure, how near the limit, what held it back")
+            .column("part")
+            .spare(3)
+            .column("what")
+            .column("at")
+            .spare(4)
+            .number("median")
+            .number("±")
+            .measured("ceiling", "%")
+            .spare(1)
+            .column("held back by")
+            .spare(2)
+            .column("verdict")
+            .column("beside a tool")
+            .spare(5);
+    table.keys = 3;
+    for group in answers {
+        for answer in &group.answers {
+            let cells = cells(group.title, answer, &mut table);
+            table.push(cells);
+        }
+    }
+    if answers.iter().flat_map(|g| &g.answers).all(|a| a.reference.is_none()) {
+        table.columns.pop();
+        table.rows.iter_mut().for_each(|r| r.cells.truncate(r.cells.len() - 1));
+    }
+    table
+}
+
+fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
+    let h = &answer.headline;
+    let at = if h.value.is_some() { h.at.as_str() } else { "" };
+    let mut cells = vec![Cell::text(part), Cell::text(answer.title.as_str()), Cell::text(at)];
+    let verdict = h.verdict.map_or_else(|| Cell::text("-"), Cell::verdict);
+    let Some(value) = &h.value else {
+        let none = table.missing(h.at.clone());
+        cells.resize(7, Cell { note: None, ..none.clone() });
+        cells[3] = none;
+        cells.extend([verdict, Cell::text("")]);
+        return cells;
+    };
+    cells.push(Cell::text(format!("{value} {}", h.unit)));
+    let within = h.within.as_ref().map(|w| w.trim_start_matches("± ").to_owned());
+    cells.push(table.maybe(within, || h.within_lacks.to_owned()));
+    let near = h.near.as_ref().map(|n| n.percent.clone());
+    cells.push(table.maybe(near, || h.near_lacks.to_owned()));
+    cells.push(table.maybe(h.held.clone(), || "nothing shows it without a ceiling".to_owned()));
+    cells.push(verdict);
+    cells.push(Cell::text(answer.reference.clone().unwrap_or_default()));
+    cells
+}

@@ -1,0 +1,53 @@
+//! What may not be concluded: how many numbers do not stand, and the commonest cause.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Measurement, Severity, Verdict};
+
+use super::claim::{Claim, all_suspect};
+use crate::view::label::Group;
+use crate::view::text::{clean, plural};
+
+/// Whether all numbers are suspect, so that none of them is told apart as such.
+pub fn of_all(all: &[(usize, &Group)]) -> bool {
+    all_suspect(all.iter().flat_map(|(_, g)| g.all.iter().copied()))
+}
+
+/// The sentences on invalid and on suspect numbers.
+pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
+    let every: Vec<&Measurement> = all.iter().flat_map(|(_, g)| g.all.iter().copied()).collect();
+    let said = [
+        (Verdict::Invalid, Severity::Invalid, "nothing follows from"),
+        (Verdict::Suspect, Severity::Suspect, "nothing firm follows from"),
+    ];
+    let sentence = |(verdict, severity, follows): (Verdict, Severity, &str)| {
+        let of: Vec<&Measurement> =
+            every.iter().copied().filter(|m| m.verdict == verdict).collect();
+        (!of.is_empty()).then_some(())?;
+        let cause = commonest(&of, severity).map_or_else(String::new, |(check, count)| {
+            format!(", most often for {check} ({})", plural(count as u64, "point"))
+        });
+        Some(Claim::doubt(format!(
+            "{} of {} {} {verdict}{cause}: {follows} {}.",
+            of.len(),
+            plural(every.len() as u64, "number"),
+            if of.len() == 1 { "is" } else { "are" },
+            if of.len() == 1 { "it" } else { "them" },
+        )))
+    };
+    said.into_iter().filter_map(sentence).collect()
+}
+
+/// The check that speaks against most of these points, and against how many.
+fn commonest(of: &[&Measurement], severity: Severity) -> Option<(String, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for m in of {
+        let mut checks: Vec<&str> =
+            m.findings.iter().filter(|f| f.severity == severity).map(|f| &*f.check).collect();
+        checks.sort_unstable();
+        checks.dedup();
+        checks.into_iter().for_each(|c| *counts.entry(c).or_default() += 1);
+    }
+    let most = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0)))?;
+    Some((clean(most.0), most.1))
+}

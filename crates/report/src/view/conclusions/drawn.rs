@@ -1,0 +1,190 @@
+//! The sentences of one subsystem: its best numbers, what more threads bring, one operation
+//! against another at the same knobs, tools beside, what was lost, and what time brought.
+
+use std::cmp::Reverse;
+
+use proofmark_model::{Measurement, Params, Subsystem, Verdict};
+
+use super::claim::{Claim, Stands, doubted, figure, stands, told};
+use crate::view::answer::chosen;
+use crate::view::disk;
+use crate::view::headline::{best, in_question};
+use crate::view::label::Group;
+use crate::view::latency;
+use crate::view::network;
+use crate::view::num::{Scale, percent};
+use crate::view::sentences::like;
+use crate::view::text::{clean, plural};
+use crate::view::timeline;
+
+/// Best numbers, comparisons of operations, and tools that are told of one subsystem.
+const BEST: usize = 3;
+const PAIRS: usize = 3;
+const TOOLS: usize = 2;
+/// Points of a kernel that are held against another's.
+const POINTS: usize = 1000;
+
+/// Two kernels that do the same in another way, and the knobs that only one of them has.
+type Pair = (&'static str, &'static str, &'static [&'static str]);
+
+/// What is held against what: the first that there is of those that begin alike.
+fn pairs(part: Subsystem) -> &'static [Pair] {
+    match part {
+        Subsystem::Cpu => &[("cpu.mix.int", "cpu.mix.float", &["isa", "type"])],
+        Subsystem::Memory => &[
+            ("memory.rand_read_write", "memory.read_write", &[]),
+            ("memory.rand_write", "memory.seq_write", &[]),
+            ("memory.rand_read", "memory.seq_read", &[]),
+        ],
+        Subsystem::Disk => &[
+            ("disk.rand_read", "disk.seq_read", &[]),
+            ("disk.rand_write", "disk.seq_write", &[]),
+            ("disk.seq_write", "disk.seq_read", &["flush"]),
+        ],
+        Subsystem::Network => {
+            &[("network.udp.rtt", "network.tcp.rtt", &["no_delay", "socket_buffer", "congestion"])]
+        }
+    }
+}
+
+/// All sentences of a subsystem but those of doubt.
+pub fn of(part: Subsystem, all: &[(usize, &Group)]) -> Vec<Claim> {
+    let groups: Vec<&Group> = all.iter().map(|(_, g)| *g).collect();
+    let heroes: Vec<(&Group, &Measurement)> = chosen(part, all)
+        .into_iter()
+        .filter(|(_, g)| !g.over_time)
+        .filter_map(|(_, g)| Some((g, best(g, &in_question(g))?.0)))
+        .collect();
+    let mut out: Vec<Claim> = heroes.iter().filter_map(|(g, m)| hero(g, m)).take(BEST).collect();
+    out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
+    let compared = pairs(part).iter().filter_map(|pair| compare(&groups, pair));
+    out.extend(compared.take(PAIRS));
+    out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
+    out.extend(heroes.iter().filter_map(|(g, m)| beside(g, m)).take(TOOLS));
+    out.extend(groups.iter().filter(|g| g.over_time).flat_map(|g| over_time(g)));
+    out
+}
+
+/// The best number of a kernel, how near its ceiling it came and what held it back.
+fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
+    let (_, s) = stands(m)?;
+    let scale = match disk::iops(m).filter(|_| group.axis == "queue_depth") {
+        Some(scale) => scale,
+        None => disk::scale(m, &[s.median]),
+    };
+    let number = figure(group, m, s, &scale)?;
+    let at = match number.point.as_str() {
+        "" => String::new(),
+        point => format!(" ({point})"),
+    };
+    let mut parts =
+        vec![format!("{}: {}{at}", group.heading(), told(group, m, &number.text, scale.label()))];
+    let trips = latency::phrase(m).filter(|_| network::round_trips(m));
+    let lost = network::loss(m).filter(|l| *l > 0.0).and_then(percent);
+    let in_answer = trips.is_none() && lost.is_none();
+    parts.extend(trips);
+    let near = m.efficiency.filter(|_| m.ceiling.is_some()).and_then(percent);
+    parts.extend(near.map(|share| format!("{share} % of its ceiling")));
+    parts.extend(m.limiter.as_ref().map(|l| format!("held back by {}", clean(&l.resource))));
+    parts.extend(lost.map(|l| format!("{l} % of what was sent was lost")));
+    Some(Claim { in_answer, ..Claim::is(number, format!("{}.", parts.join(", "))) })
+}
+
+/// The best number against the one with the fewest threads or streams, among those that have a
+/// CPU of their own.
+fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
+    let knob = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
+    let mut but = vec![knob];
+    but.extend(Some("working_set").filter(|set| group.axis == *set));
+    let mut series: Vec<(u64, Stands)> = like(&group.all, m, &but)
+        .into_iter()
+        .filter(|m| !group.oversubscribed(m))
+        .filter_map(|m| Some((m.params.threads(), stands(m)?)))
+        .collect();
+    series.sort_by_key(|(threads, _)| *threads);
+    let (few, many) = (series.first()?, series.last()?);
+    (many.0 > few.0).then_some(())?;
+    let noun = knob.strip_suffix('s').unwrap_or(knob).replace('_', " ");
+    let name = |count: u64| format!("{} with {}", low(&group.heading()), plural(count, &noun));
+    let at = group.short_without(m, &[&but, &group.told[..]].concat());
+    let [more, less] = [name(many.0), format!("that with {}", plural(few.0, &noun))];
+    Claim::compare([(group, &more, many.1), (group, &less, few.1)], &at)
+}
+
+/// Two kernels at a point that both have: that with the usual or the smallest block above a few
+/// bytes, on the fewest threads.
+fn compare(groups: &[&Group], (left, right, own): &Pair) -> Option<Claim> {
+    let of = |id: &str| groups.iter().copied().find(|g| g.id == id && !g.over_time);
+    let (left, right) = (of(left)?, of(right)?);
+    let knobs = [*own, &["iterations", "engine"]].concat();
+    let both = left.all.iter().take(POINTS).filter_map(|a| {
+        let (a, _) = stands(a)?;
+        let b = like(&right.all, a, &knobs).into_iter().find_map(stands)?;
+        Some((stands(a)?, b))
+    });
+    // What the page cache may have done is none of a disk's numbers.
+    let both = both.filter(|(a, b)| {
+        disk::distance(a.0).is_some() && disk::distance(a.0) == disk::distance(b.0)
+    });
+    let ((a, x), b) = both.min_by_key(|((m, _), _)| rank(m))?;
+    let at = left.short_without(a, &left.told);
+    let [l, r] = [left, right].map(|g| low(&g.heading()));
+    Claim::compare([(left, &l, (a, x)), (right, &r, b)], &at)
+}
+
+/// A title within a sentence; what is an abbreviation keeps its capitals.
+fn low(title: &str) -> String {
+    let mut chars = title.chars();
+    let [first, second] = [chars.next(), chars.next()];
+    match (first, second) {
+        (Some(a), Some(b)) if a.is_uppercase() && b.is_lowercase() => {
+            a.to_lowercase().chain([b]).chain(chars).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// Another machine before loopback, small blocks of at least a sector, large files, then few
+/// threads and shallow queues.
+fn rank(m: &Measurement) -> impl Ord + use<> {
+    let of = |knob| m.params.int(knob);
+    let block = of("block_size").unwrap_or(4096);
+    let sector = network::round_trips(m) || block >= 512;
+    let [file, depth] = [of("file_size").unwrap_or(0), of("queue_depth").unwrap_or(1)];
+    (network::over_loopback(m), !sector, block, Reverse(file), depth, m.params.threads())
+}
+
+/// The widest instruction set against the narrowest.
+fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
+    let isa = |m: &Measurement| m.params.text("isa").map(clean);
+    let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
+    let least = others.filter_map(stands).min_by(|a, b| a.1.median.total_cmp(&b.1.median))?;
+    let [wide, narrow] = [isa(m)?, isa(least.0)?];
+    let at = group.short_without(m, &[&["isa"], &group.told[..]].concat());
+    let wide = format!("{} with {wide}", low(&group.heading()));
+    Claim::compare(
+        [(group, &wide, stands(m)?), (group, &format!("that with {narrow}"), least)],
+        &at,
+    )
+}
+
+fn beside(group: &Group, m: &Measurement) -> Option<Claim> {
+    let stands = |v| v != Verdict::Invalid;
+    let r = m.references.iter().find(|r| stands(r.verdict) && r.ratio.ci95.is_some())?;
+    stands(m.verdict).then(|| Claim::beside(group, m, r)).flatten()
+}
+
+/// What time brought: the sentences under the picture that say where the value went.
+fn over_time(group: &Group) -> Vec<Claim> {
+    let claim = |m: &&Measurement| {
+        let (_, s) = stands(m)?;
+        let scale = Scale::of_values(&[s.median], m.unit);
+        let number = figure(group, m, s, &scale)?;
+        let said = timeline::in_short(m, &scale)?;
+        let point =
+            if number.point.is_empty() { String::new() } else { format!(" ({})", number.point) };
+        let text = format!("{}{point}{}: {said}", group.heading(), doubted(group, m));
+        Some(Claim::is(number, text))
+    };
+    group.all.iter().filter_map(claim).take(BEST).collect()
+}

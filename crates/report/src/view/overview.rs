@@ -1,0 +1,74 @@
+//! Tables and charts over several kernels of a subsystem, as the published experiments have them.
+//! What one kernel's own charts show is not drawn here again: rates by threads, a line a block
+//! size, stand with each kernel.
+
+mod blocks;
+mod instructions;
+mod iozone;
+mod network;
+mod stream;
+
+use proofmark_model::{Measurement, Subsystem};
+use serde::Serialize;
+
+use super::headline::best;
+use super::label::Group;
+use super::part;
+use super::series::LineChart;
+use super::table::Table;
+
+/// Tables and charts over several kernels of one subsystem.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Overview {
+    /// `cpu`, `memory`, `disk` or `network`.
+    pub subsystem: &'static str,
+    /// The same for people: `CPU`.
+    pub title: &'static str,
+    /// Charts.
+    pub lines: Vec<LineChart>,
+    /// Tables, with rows each.
+    pub tables: Vec<Table>,
+    /// How many of these, from the first, a terminal has room for: those that other programs print.
+    pub brief: usize,
+}
+
+/// What begins the captions of tables that other programs print.
+const AFTER: &str = "After ";
+
+/// The overviews of a run; no subsystem without a chart or a table.
+pub fn of(groups: &[Group]) -> Vec<Overview> {
+    let parts = part::each(groups).into_iter().map(|(part, all)| {
+        let all: Vec<&Group> = all.into_iter().map(|(_, g)| g).filter(|g| !g.over_time).collect();
+        let (lines, mut tables) = match part {
+            Subsystem::Cpu => (instructions::lines(&all), Vec::new()),
+            Subsystem::Memory => {
+                let tables = [stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
+                (blocks::lines(&all, blocks::MEMORY), tables.to_vec())
+            }
+            Subsystem::Disk => {
+                let times = blocks::times(&all, blocks::DISK);
+                (blocks::lines(&all, blocks::DISK), [iozone::tables(&all), vec![times]].concat())
+            }
+            Subsystem::Network => (network::lines(&all), Vec::new()),
+        };
+        tables.retain(|t| !t.rows.is_empty());
+        let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();
+        Overview { subsystem: part.as_str(), title: part::title(part), lines, tables, brief }
+    });
+    parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()
+}
+
+/// The best number that stands at each value of a knob, by value.
+fn best_by<'a>(
+    group: &Group<'a>,
+    of: &[&'a Measurement],
+    knob: impl Fn(&Measurement) -> Option<u64>,
+) -> Vec<(u64, &'a Measurement)> {
+    let values: std::collections::BTreeSet<u64> = of.iter().filter_map(|m| knob(m)).collect();
+    let at = |value: u64| {
+        let here: Vec<&Measurement> =
+            of.iter().copied().filter(|m| knob(m) == Some(value)).collect();
+        best(group, &here).map(|(m, _)| (value, m))
+    };
+    values.into_iter().filter_map(at).collect()
+}

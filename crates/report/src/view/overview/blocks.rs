@@ -1,0 +1,177 @@
+//! Blocks of memory and of a disk, in order and at random beside each other: rates by block size,
+//! the time of one block by threads, and the time of an operation and of a byte.
+//!
+//! At each block size it is the best number that stands, of a disk only where the device did the
+//! work: a page cache is never in one line with it.
+
+use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
+
+use super::best_by;
+use crate::view::disk;
+use crate::view::label::{Group, why_missing};
+use crate::view::num::Scale;
+use crate::view::series::LineChart;
+use crate::view::series::kernels::{About, Line, Value, chart};
+use crate::view::table::{Cell, Table};
+
+/// Kernels whose lines are beside each other.
+pub type Kernels = &'static [&'static str];
+
+/// Those of memory.
+pub const MEMORY: Kernels = &[
+    "memory.read_write",
+    "memory.rand_read_write",
+    "memory.seq_write",
+    "memory.rand_write",
+    "memory.seq_read",
+    "memory.rand_read",
+];
+
+/// Those of a disk.
+pub const DISK: Kernels =
+    &["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.rand_write", "disk.read_write"];
+
+/// What the time of an operation is here.
+const OPERATION: [&str; 2] = [
+    "time an operation",
+    "The size of a block over the rate of all threads together: a reciprocal throughput, which gets \
+     less with more threads, and no latency. The time a byte is that of one byte of it.",
+];
+
+/// What stands under the charts of a disk.
+const DEVICE: &str = "Best number that stands at each block size, direct I/O only.";
+/// The same of memory.
+const BEST: &str = "Best number that stands at each block size.";
+/// What stands under the charts of times.
+const RECIPROCAL: &str = "A block over the rate of all threads: no latency, since blocks overlap.";
+
+/// Bytes that are counted for one operation: a copy in memory reads and writes its block.
+fn operation(m: &Measurement) -> Option<f64> {
+    let block = m.params.int("block_size")? as f64;
+    let copy = m.subsystem == Subsystem::Memory && m.kernel.ends_with("read_write");
+    Some(if copy { 2.0 * block } else { block })
+}
+
+fn block(m: &Measurement) -> Option<u64> {
+    m.params.int("block_size")
+}
+
+/// The groups of these kernels, each with its points that count.
+fn members<'g, 'a>(
+    all: &[&'g Group<'a>],
+    of: Kernels,
+) -> Vec<(&'g Group<'a>, Vec<&'a Measurement>)> {
+    let points = |g: &'g Group<'a>| {
+        let near = |m: &&Measurement| m.unit == Unit::BytePerSecond && disk::distance(m) == Some(0);
+        (g, g.all.iter().copied().filter(near).collect())
+    };
+    let known = of.iter().filter_map(|id| all.iter().copied().find(|g| g.id == *id));
+    known.map(points).filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
+}
+
+/// The charts.
+pub fn lines(all: &[&Group], of: Kernels) -> Vec<LineChart> {
+    let members = members(all, of);
+    let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
+    let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
+    let by_block: Vec<Line> = members
+        .iter()
+        .map(|(g, points)| Line { name: g.heading(), group: g, points: best_by(g, points, block) })
+        .collect();
+    let of_block = |title: &str, value, key: &str| {
+        let title = format!("{what}: {title} by block size");
+        let about = About { title: &title, axis: "block size", place: format_size, value, key };
+        chart(&about, &by_block)
+    };
+    let times = format!("{RECIPROCAL} {best}");
+    let charts = [
+        // One line would repeat the kernel's own chart.
+        of_block("rate in order and at random", Value::Rate, best).filter(|c| c.series.len() > 1),
+        by_threads(&members, disk),
+        of_block("time of one operation", Value::TimeOf(operation), &times),
+        of_block("time of one byte", Value::TimeOf(|_| Some(1.0)), &times),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// What the published experiments call latency, by threads: of a disk the median time of single
+/// I/Os with the smallest block, of memory the time of one block, which is none.
+fn by_threads<'g, 'a>(
+    members: &[(&'g Group<'a>, Vec<&'a Measurement>)],
+    disk: bool,
+) -> Option<LineChart> {
+    let smallest = members.iter().flat_map(|(_, points)| points).filter_map(|m| block(m)).min()?;
+    let line = |(g, points): &(&'g Group<'a>, Vec<&'a Measurement>)| {
+        let small = || points.iter().copied().filter(|m| block(m) == Some(smallest));
+        let depth = |m: &Measurement| m.params.int("queue_depth");
+        let least = small().filter_map(depth).min();
+        let here: Vec<&Measurement> = small().filter(|m| depth(m) == least).collect();
+        let points = best_by(g, &here, |m| Some(m.params.threads()));
+        Line { name: g.heading(), group: g, points }
+    };
+    let found: Vec<Line> = members.iter().map(line).collect();
+    let size = format_size(smallest);
+    let (title, value, key) = match disk {
+        true => (format!("Disk: latency p50 of {size} by threads"), Value::P50, DEVICE),
+        false => {
+            (format!("Memory: time of {size} by threads"), Value::TimeOf(operation), RECIPROCAL)
+        }
+    };
+    let about = About { title: &title, axis: "threads", place: format_count, value, key };
+    chart(&about, &found)
+}
+
+/// The time of one operation and of one byte: a row a kernel and block size.
+pub fn times(all: &[&Group], of: Kernels) -> Table {
+    let members = members(all, of);
+    let rows: Vec<(&Group, u64, &Measurement)> = members
+        .iter()
+        .flat_map(|(g, points)| best_by(g, points, block).into_iter().map(|(b, m)| (*g, b, m)))
+        .collect();
+    let value = |m: &Measurement, amount: Option<f64>| {
+        let time = amount? / m.summary.as_ref()?.median;
+        Some(time).filter(|t| t.is_finite() && *t > 0.0)
+    };
+    let scale = |values: Vec<f64>| Scale::of_values(&values, Unit::Second);
+    let each = scale(rows.iter().filter_map(|(_, _, m)| value(m, operation(m))).collect());
+    let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());
+    let latencies =
+        scale(rows.iter().filter_map(|(_, _, m)| Some(m.latency.as_ref()?.p50)).collect());
+    let timed = rows.iter().any(|(_, _, m)| m.latency.is_some());
+    let mut table =
+        Table::new("Time of an operation and of a byte, at the best rate of each block size")
+            .column("kernel")
+            .number("block size")
+            .column("point")
+            .spare(2)
+            .measured("an operation", each.label())
+            .explained(OPERATION[0], OPERATION[1])
+            .measured("a byte", bytes.label());
+    if timed {
+        table = table.measured("latency p50", latencies.label());
+    }
+    table = table.column("verdict");
+    table.keys = 2;
+    // With one size a kernel there is nothing to compare.
+    if rows.iter().all(|(g, _, m)| {
+        rows.iter().filter(|(h, _, _)| h.id == g.id).count() < 2 || m.summary.is_none()
+    }) {
+        return table;
+    }
+    for (g, size, m) in rows {
+        let finite = || "not a finite number".to_owned();
+        let mut cells = vec![Cell::text(crate::view::clean(g.id)), Cell::text(format_size(size))];
+        cells.push(Cell::text(g.short_without(m, &["block_size"])));
+        cells.push(table.maybe(value(m, operation(m)).and_then(|v| each.number(v)), finite));
+        cells.push(table.maybe(value(m, Some(1.0)).and_then(|v| bytes.number(v)), finite));
+        if timed {
+            let p50 = m.latency.as_ref().and_then(|l| latencies.number(l.p50));
+            cells.push(table.maybe(p50, || {
+                why_missing(m, "latency", "its operations were not timed one by one")
+            }));
+        }
+        cells.push(Cell::verdict(m.verdict));
+        table.push(cells);
+    }
+    table
+}

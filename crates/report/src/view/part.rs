@@ -1,0 +1,33 @@
+//! The parts of a machine, in the order of a report.
+
+use proofmark_model::Subsystem;
+
+use super::label::Group;
+
+/// `CPU`, `Memory`, `Disk`, `Network`.
+pub fn title(part: Subsystem) -> &'static str {
+    match part {
+        Subsystem::Cpu => "CPU",
+        Subsystem::Memory => "Memory",
+        Subsystem::Disk => "Disk",
+        Subsystem::Network => "Network",
+    }
+}
+
+/// The part that a kernel is about, as its measurements or its declaration say.
+fn of(group: &Group) -> Option<Subsystem> {
+    group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))
+}
+
+/// The parts that have a kernel, each with the places of its kernels among all, and them.
+pub fn each<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<(usize, &'g Group<'a>)>)> {
+    let of_part = |part: Subsystem| {
+        let all = groups.iter().enumerate().filter(|(_, g)| of(g) == Some(part)).collect();
+        (part, all)
+    };
+    Subsystem::ALL
+        .into_iter()
+        .map(of_part)
+        .filter(|(_, all): &(_, Vec<_>)| !all.is_empty())
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Own, reference and theoretical values over all kernels, as a table and as bars in percent: for
+//! each kernel the point of its headline, or that which a tool ran beside.
+
+use proofmark_model::{Measurement, Reference, Verdict};
+
+use super::disk;
+use super::headline::{best, in_question};
+use super::kernel::{why_no_ceiling, why_no_efficiency};
+use super::label::Group;
+use super::num::percent;
+use super::references::chosen;
+use super::series::{Bar, BesideBar, BesideChart, BesidePoint, Limit, Mark};
+use super::table::{Cell, Table};
+use super::text::{clean, plural};
+use super::verdict_mark;
+
+/// Kernels in one chart, and charts.
+const KERNELS: usize = 6;
+const CHARTS: usize = 4;
+/// Percent beyond which a bar shows nothing.
+const MOST: f64 = 1e5;
+
+/// A kernel's point, with the tool beside it if there is one.
+type Row<'g, 'a> = (&'g Group<'a>, &'a Measurement, Option<&'a Reference>);
+
+/// All rows: a kernel's tools each, or its headline where that has a ceiling.
+fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
+    let of = |group: &'g Group<'a>| -> Vec<Row<'g, 'a>> {
+        let tools = chosen(group);
+        if !tools.is_empty() {
+            return tools.into_iter().map(|(m, r)| (group, m, Some(r))).collect();
+        }
+        let hero = best(group, &in_question(group)).map(|(m, _)| m);
+        hero.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
+    };
+    groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
+}
+
+/// The table.
+pub fn table(groups: &[Group]) -> Table {
+    let rows = rows(groups);
+    let tools = rows.iter().any(|(_, _, r)| r.is_some());
+    let caption = match tools {
+        true => "Own, reference and theoretical values",
+        false => "Own and theoretical values",
+    };
+    let mut table = Table::new(caption)
+        .column("kernel")
+        .column("point")
+        .spare(4)
+        .number("own")
+        .measured("of theoretical", "%");
+    if tools {
+        table = table.column("tool").number("reference").measured("of theoretical", "%").spare(1);
+    }
+    table = table.number("theoretical").column("verdict").spare(2);
+    table.keys = 2;
+    for (group, m, r) in rows {
+        let finite = || "not a finite number".to_owned();
+        let told = |v: f64| disk::scale(m, &[v]).with_label(v);
+        let mut cells = vec![Cell::text(clean(group.id)), Cell::text(group.short(m))];
+        let own = m.summary.as_ref().and_then(|s| told(s.median));
+        cells.push(table.maybe(own, || super::label::why_no_trials(m)));
+        cells.push(table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)));
+        match r {
+            Some(r) => {
+                let doubt = (r.verdict != Verdict::Valid)
+                    .then(|| table.note(format!("the tool's number is {}", r.verdict)));
+                cells.push(Cell { note: doubt, ..Cell::text(clean(&r.tool)) });
+                cells.push(table.maybe(told(r.value), finite));
+                cells.push(table.maybe(r.efficiency.and_then(percent), || why_no_efficiency(m)));
+            }
+            None if tools => {
+                let none = table.missing("no tool ran beside it");
+                cells.extend([none.clone(), none.clone(), none]);
+            }
+            None => {}
+        }
+        let theoretical = m.ceiling.as_ref().and_then(|c| told(c.value));
+        cells.push(table.maybe(theoretical, || why_no_ceiling(m)));
+        cells.push(Cell::verdict(m.verdict));
+        table.push(cells);
+    }
+    table
+}
+
+/// Bars in percent of the theoretical value, of kernels that a tool ran beside.
+pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
+    let rows = rows(groups);
+    let mut points: Vec<BesidePoint> = Vec::new();
+    let mut tools: Vec<String> = Vec::new();
+    for group in groups {
+        let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
+        points.extend(point(group, &of, &mut tools));
+    }
+    // A kernel without a tool has its share in the table and with its headline.
+    points.retain(|p| p.bars.len() > 1);
+    let all = points.len().div_ceil(KERNELS);
+    let more = points.len().saturating_sub(KERNELS * CHARTS);
+    let chart = |(i, points): (usize, &[BesidePoint])| {
+        let part =
+            if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
+        BesideChart {
+            title: format!("Own, reference and theoretical values{part}"),
+            description: describe(points),
+            unit: "% of the theoretical value".to_owned(),
+            points: points.to_vec(),
+            left_out: match more {
+                more if more > 0 && i + 1 == CHARTS => {
+                    format!("{}: in the table.", plural(more as u64, "more kernel"))
+                }
+                _ => String::new(),
+            },
+        }
+    };
+    points.chunks(KERNELS).enumerate().take(CHARTS).map(chart).collect()
+}
+
+/// Ours and each tool's; `None` without a share of our own.
+fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BesidePoint> {
+    let (_, m, _) = rows.first()?;
+    let ours = bar("ours".to_owned(), m.efficiency?, m.verdict, 0)?;
+    let mut bars = vec![ours];
+    // A tool beside another point has nothing to do with these bars.
+    for (_, _, r) in rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)) {
+        let Some((r, share)) = r.and_then(|r| Some((r, r.efficiency?))) else { continue };
+        let name = clean(&r.tool);
+        let at = tools.iter().position(|t| *t == name).unwrap_or_else(|| {
+            tools.push(name.clone());
+            tools.len() - 1
+        });
+        bars.extend(bar(name, share, r.verdict, at + 1));
+    }
+    let point = match group.short(m) {
+        at if at.is_empty() => group.name(),
+        at => format!("{}: {at}", group.name()),
+    };
+    let ceiling = Some(Limit { value: 100.0, text: "100".to_owned() });
+    Some(BesidePoint { name: point, bars, ceiling })
+}
+
+fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<BesideBar> {
+    let text = percent(share)?;
+    let value = Some(share * 100.0).filter(|v| v.abs() < MOST)?;
+    let about = format!("{name}: {text} % of the theoretical value, {}", verdict_mark(verdict));
+    let mark = Mark { value, text, about, interval: None, ceiling: None, fall: None, verdict };
+    Some(BesideBar { who, bar: Bar { name, mark, efficiency: None } })
+}
+
+fn describe(points: &[BesidePoint]) -> String {
+    let one = |p: &BesidePoint| {
+        let bars: Vec<String> = p
+            .bars
+            .iter()
+            .map(|b| {
+                let doubt = match b.bar.mark.verdict {
+                    Verdict::Valid => String::new(),
+                    other => format!(" ({other})"),
+                };
+                format!("{} {}{doubt}", b.bar.name, b.bar.mark.text)
+            })
+            .collect();
+        format!("{}: {}", p.name, bars.join(", "))
+    };
+    let all: Vec<String> = points.iter().map(one).collect();
+    format!("In % of the theoretical value. {}.", all.join(". "))
+}

@@ -1,0 +1,94 @@
+//! What the system did while samples were taken, by time.
+
+use proofmark_model::{Measurement, Trial};
+use serde::Serialize;
+
+use super::{Clock, Timed};
+use crate::view::num::plain;
+use crate::view::trials::median;
+
+/// What the system did meanwhile, on the same time axis: a narrow chart of its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Beside {
+    /// Such as `steal`, `throttled`, `clock`, `temperature`.
+    pub name: String,
+    /// Label of its values' axis, such as `% of the CPUs' time` or `GHz`.
+    pub unit: String,
+    /// Time and value, in the unit of the time axis and in `unit`.
+    pub points: Vec<[f64; 2]>,
+    /// Least, median and greatest in words.
+    pub about: String,
+}
+
+/// A name, a unit, and a value of a sample whose threads are so many.
+type Told = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
+
+const SHARE: &str = "% of the CPUs' time";
+
+/// All that may be told.
+const TOLD: [Told; 6] = [
+    ("clock", "GHz", |t, _| t.conditions.clock_hz.map(|v| v / 1e9)),
+    ("steal", SHARE, |t, threads| share(t.conditions.steal_s?, t, threads)),
+    ("throttled by the quota", SHARE, |t, threads| share(t.conditions.throttled_s?, t, threads)),
+    ("taken by other processes", SHARE, |t, threads| share(t.conditions.other_cpu_s?, t, threads)),
+    ("temperature", "°C", |t, _| t.conditions.temperature_c),
+    ("throttled because of heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
+];
+
+/// CPU-seconds as percent of those that the sample's threads had.
+fn share(cpu_s: f64, t: &Trial, threads: f64) -> Option<f64> {
+    Some(cpu_s / (t.seconds * threads) * 100.0).filter(|v| v.is_finite())
+}
+
+fn values<'a>(
+    m: &Measurement,
+    timed: &'a [Timed<'a>],
+    read: fn(&Trial, f64) -> Option<f64>,
+) -> impl Iterator<Item = (f64, f64)> + Clone {
+    let threads = m.params.threads().max(1) as f64;
+    timed
+        .iter()
+        .filter_map(move |s| Some((s.at_s, read(s.t, threads)?)))
+        .filter(|(_, v)| v.is_finite() && v.abs() < super::AXIS)
+}
+
+/// Those that were not zero all the time; of very many samples one in `each`.
+pub fn of(m: &Measurement, timed: &[Timed], each: usize, clock: Clock) -> Vec<Beside> {
+    let told = TOLD.iter().filter_map(|(name, unit, read)| {
+        let all = values(m, timed, *read);
+        all.clone().any(|(_, v)| v != 0.0).then_some(())?;
+        let points: Vec<[f64; 2]> =
+            all.clone().step_by(each).map(|(at, v)| [clock.at(at), v]).collect();
+        let about = range(all.map(|(_, v)| v), unit)?;
+        Some(Beside { name: (*name).to_owned(), unit: (*unit).to_owned(), points, about })
+    });
+    told.collect()
+}
+
+/// A sentence on those that were told, and which of them stayed at zero.
+pub fn sentence(m: &Measurement, timed: &[Timed]) -> Option<String> {
+    let (mut moved, mut still) = (Vec::new(), Vec::new());
+    for (name, unit, read) in &TOLD {
+        let all = values(m, timed, *read).map(|(_, v)| v);
+        match (all.clone().next(), all.clone().any(|v| v != 0.0)) {
+            (None, _) => {}
+            (_, false) => still.push(*name),
+            (_, true) => moved.extend(range(all, unit).map(|r| format!("{name} {r}"))),
+        }
+    }
+    if !still.is_empty() {
+        moved.push(format!("none {}", still.join(", none ")));
+    }
+    (!moved.is_empty()).then(|| format!("Meanwhile: {}.", moved.join("; ")))
+}
+
+/// `2.9 to 3.1 GHz, mostly 3.0`.
+fn range(all: impl Iterator<Item = f64> + Clone, unit: &str) -> Option<String> {
+    let (low, high) =
+        all.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    let [low, middle, high] = [low, median(all)?, high].map(|v| plain((v * 100.0).round() / 100.0));
+    Some(match low == high {
+        true => format!("{low} {unit}"),
+        false => format!("{low} to {high} {unit}, median {middle}"),
+    })
+}

@@ -1,0 +1,209 @@
+//! Levels, changes and trend in words and as a table. Every factor is that of the medians that the
+//! table prints.
+
+use proofmark_model::{Level, Measurement, Series, Unit, format_factor, format_seconds};
+
+use super::{Timed, meanwhile};
+use crate::view::kernel::caption;
+use crate::view::label::{Group, why_no_trials};
+use crate::view::num::{Scale, percent};
+use crate::view::table::{Cell, Table};
+use crate::view::text::{clean, plural};
+
+/// Rows of levels; of more the first ones.
+const LEVELS: usize = 40;
+/// Seconds from which on a trend is told by the hour.
+const HOUR: f64 = 3600.0;
+/// What stands where nothing recorded changed together with the value.
+const NO_CAUSE: &str = "nothing that was recorded changed with it";
+
+/// One change in words.
+pub struct Told {
+    /// Seconds after the first sample's start.
+    pub at_s: f64,
+    /// Level after / level before.
+    pub factor: f64,
+    /// All of it.
+    pub sentence: String,
+}
+
+/// `31.20 Gop/s from 0 to 200 s (95 % interval 31.1 to 31.3)`.
+pub fn level(l: &Level, scale: &Scale) -> Option<String> {
+    let interval = l.ci95.and_then(|i| scale.interval(i));
+    let interval = interval.map_or_else(String::new, |i| format!(" (95 % interval {i})"));
+    let [from, until] = [l.from_s, l.until_s].map(seconds);
+    Some(format!("{} from {from} to {until}{interval}", scale.with_label(l.median)?))
+}
+
+fn seconds(v: f64) -> String {
+    match v.is_finite() && v >= 0.0 {
+        true if v == 0.0 => "0 s".to_owned(),
+        true => format_seconds(v),
+        false => "an unknown time".to_owned(),
+    }
+}
+
+/// The factor between two neighbouring levels.
+fn ratio(series: &Series, at: usize) -> Option<f64> {
+    let [before, after] = [series.levels.get(at)?, series.levels.get(at + 1)?];
+    Some(after.median / before.median).filter(|r| r.is_finite() && *r > 0.0)
+}
+
+/// Every change between two levels that the series holds.
+pub fn changes(m: &Measurement, scale: &Scale) -> Vec<Told> {
+    let Some(series) = &m.series else { return Vec::new() };
+    let of = |(i, c): (usize, &proofmark_model::Change)| {
+        let factor = ratio(series, i)?;
+        let [before, after] = [series.levels.get(i)?, series.levels.get(i + 1)?];
+        let [from, to] = [before, after].map(|l| scale.with_label(l.median));
+        let went = match factor {
+            f if f < 1.0 => "fell",
+            f if f > 1.0 => "rose",
+            _ => "went",
+        };
+        let cause = c.cause.as_ref().map_or_else(|| NO_CAUSE.to_owned(), |c| clean(c));
+        let sentence = format!(
+            "At {} ({} UTC) it {went} to {} times what it was, from {} to {}: {cause}.",
+            seconds(c.at_s),
+            utc(c),
+            format_factor(factor),
+            from?,
+            to?,
+        );
+        Some(Told { at_s: c.at_s, factor, sentence })
+    };
+    series.changes.iter().enumerate().filter_map(of).collect()
+}
+
+fn utc(change: &proofmark_model::Change) -> String {
+    change.at.0.strftime("%H:%M:%S").to_string()
+}
+
+/// How it was sampled, where it stayed, its trend, and what the system did. Where it went is in the
+/// table of its levels.
+pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String> {
+    let Some(series) = &m.series else { return Vec::new() };
+    let mut out = vec![sampled(m, series, timed)];
+    if let [one] = series.levels.as_slice() {
+        out.extend(level(one, scale).map(|l| format!("One level: {l}.")));
+    }
+    out.extend(trend(m, series, timed));
+    out.extend(meanwhile::sentence(m, timed));
+    out
+}
+
+/// `3 levels, 15.6 to 31.2 Gop/s; the greatest of 2 changes: at 200 s it fell ...`.
+pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
+    let series = m.series.as_ref()?;
+    let medians = || series.levels.iter().map(|l| l.median).filter(|v| v.is_finite());
+    let low = medians().fold(f64::INFINITY, f64::min);
+    let high = medians().fold(f64::NEG_INFINITY, f64::max);
+    Some(match changes(m, scale).as_slice() {
+        [] => format!("one level, {}, no change.", level(series.levels.first()?, scale)?),
+        changes => {
+            let range = format!("{} to {}", scale.number(low)?, scale.with_label(high)?);
+            let size = |c: &Told| c.factor.ln().abs();
+            // Of equal ones the first.
+            let greatest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+            let which = match changes.len() {
+                1 => String::new(),
+                n => format!("the greatest of {}: ", plural(n as u64, "change")),
+            };
+            let levels = plural(series.levels.len() as u64, "level");
+            format!("{levels}, {range}; {which}{}", low_first(&greatest.sentence))
+        }
+    })
+}
+
+/// A sentence within another.
+fn low_first(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+}
+
+fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
+    let last = timed.last().map(|s| s.at_s + s.t.seconds);
+    let Some(last) = last.filter(|v| v.is_finite()) else {
+        return format!("No sample was taken: {}.", why_no_trials(m));
+    };
+    let merged = match series.merged {
+        0 | 1 => String::new(),
+        n => format!("; neighbours are kept as one, up to {n}"),
+    };
+    let short = match last < series.for_s * 0.98 {
+        true => format!(" of {} that were planned", seconds(series.for_s)),
+        false => String::new(),
+    };
+    format!(
+        "{} in {}{short}, one every {}{merged}.",
+        plural(series.samples, "sample"),
+        seconds(last),
+        seconds(series.every_s)
+    )
+}
+
+/// The trend as a share of its start, over the time that was measured, or an hour where that was
+/// longer; none is shown where its interval holds zero.
+fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
+    let trend = series.trend.as_ref()?;
+    let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
+    (last.is_finite() && last > 0.0).then_some(())?;
+    let over = if last > HOUR { "an hour".to_owned() } else { format!("over {}", seconds(last)) };
+    // Nothing falls by more than all of it, whatever a straight line says.
+    let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
+    let told = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
+    let levels = if series.levels.len() > 1 { " through all levels" } else { "" };
+    let what = if m.unit == Unit::Second { "time" } else { "rate" };
+    let Some([low, high]) = trend.ci95.map(|i| i.map(share)) else {
+        return Some(format!("Trend of the {what}{levels}: {told} % {over}, without an interval."));
+    };
+    let interval = format!("{} to {} %", percent(low)?, percent(high)?);
+    let none = (low <= 0.0 && high >= 0.0) || told.parse() == Ok(0.0);
+    Some(match none {
+        true => format!("No trend of the {what} is shown{levels}: {told} % {over} ({interval})."),
+        false => format!("Trend of the {what}{levels}: {told} % {over} ({interval})."),
+    })
+}
+
+/// A row a level.
+pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
+    let Some(series) = &m.series else { return Table::default() };
+    let name = match group.short(m) {
+        name if name.is_empty() => name,
+        name => format!(", {name}"),
+    };
+    let more = series.levels.len().saturating_sub(LEVELS);
+    let first = if more > 0 { format!("the first {LEVELS} ") } else { String::new() };
+    let mut table = Table::new(caption(group, &format!("{first}levels over time{name}")))
+        .number("from")
+        .number("until")
+        .number("samples")
+        .spare(1)
+        .measured("median", scale.label())
+        .measured("95 % interval", scale.label())
+        .spare(1)
+        .number("× before")
+        .number("UTC")
+        .spare(2);
+    table.keys = 2;
+    for (i, l) in series.levels.iter().take(LEVELS).enumerate() {
+        let mut cells = [l.from_s, l.until_s].map(|v| Cell::text(seconds(v))).to_vec();
+        cells.push(Cell::text(proofmark_model::format_count(l.trials)));
+        cells.push(table.maybe(scale.number(l.median), || "not a finite number".to_owned()));
+        let interval = l.ci95.and_then(|i| scale.tight_interval(i));
+        cells.push(table.maybe(interval, || "fewer than 6 samples".to_owned()));
+        let change =
+            i.checked_sub(1).and_then(|at| Some((ratio(series, at)?, series.changes.get(at))));
+        cells.push(match change {
+            None => Cell::text(""),
+            Some((factor, change)) => {
+                let cause = change.and_then(|c| c.cause.as_deref()).map(clean);
+                let note = Some(table.note(cause.unwrap_or_else(|| NO_CAUSE.to_owned())));
+                Cell { note, ..Cell::text(format_factor(factor)) }
+            }
+        });
+        cells.push(Cell::text(change.and_then(|(_, c)| c).map_or_else(String::new, utc)));
+        table.push(cells);
+    }
+    table
+}

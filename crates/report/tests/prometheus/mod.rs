@@ -1,0 +1,106 @@
+//! A reader of metrics that takes only what both Prometheus's text form and OpenMetrics allow, and
+//! what node_exporter's textfile collector accepts: no timestamps, no types that only one has, no
+//! series twice.
+
+use std::collections::BTreeSet;
+
+/// One sample.
+#[derive(Debug)]
+pub struct Series {
+    pub name: String,
+    pub labels: BTreeSet<(String, String)>,
+    pub value: f64,
+}
+
+/// Every sample, or what is wrong with which line.
+pub fn parse(text: &str) -> Result<Vec<Series>, String> {
+    let body = text.strip_suffix("# EOF\n").ok_or("it does not end in # EOF")?;
+    let mut all: Vec<Series> = Vec::new();
+    let mut families = BTreeSet::new();
+    let mut family = String::new();
+    let mut lines = body.lines().peekable();
+    while let Some(line) = lines.next() {
+        let wrong = |why: &str| format!("{why}: {line}");
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            family = help.split(' ').next().unwrap_or_default().to_owned();
+            if !families.insert(family.clone()) {
+                return Err(wrong("the family is there twice"));
+            }
+            if lines.next() != Some(&format!("# TYPE {family} gauge")) {
+                return Err(wrong("no TYPE that both forms have"));
+            }
+            if let Some(unit) = lines.next_if(|l| l.starts_with("# UNIT ")) {
+                let unit = unit.strip_prefix(&format!("# UNIT {family} ")).ok_or(wrong("UNIT"))?;
+                if !family.ends_with(&format!("_{unit}")) {
+                    return Err(wrong("the name does not end in its unit"));
+                }
+            }
+            continue;
+        }
+        let series = sample(line).map_err(|e| wrong(&e))?;
+        if series.name != family {
+            return Err(wrong("a sample outside its family"));
+        }
+        if all.iter().any(|s| s.name == series.name && s.labels == series.labels) {
+            return Err(wrong("the series is there twice"));
+        }
+        all.push(series);
+    }
+    Ok(all)
+}
+
+fn sample(line: &str) -> Result<Series, String> {
+    let end = line.find(['{', ' ']).ok_or("no value")?;
+    let name = line[..end].to_owned();
+    if !is_name(&name) {
+        return Err("no name of a metric".into());
+    }
+    let mut rest = &line[end..];
+    let mut labels = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    if let Some(mut inner) = rest.strip_prefix('{') {
+        while !inner.starts_with('}') {
+            let (label, after) = inner.split_once("=\"").ok_or("no label")?;
+            if !is_name(label) || label.starts_with("__") || !names.insert(label.to_owned()) {
+                return Err(format!("label '{label}'"));
+            }
+            let (value, after) = quoted(after)?;
+            labels.insert((label.to_owned(), value));
+            inner = match after.strip_prefix(',') {
+                Some(more) if !more.starts_with('}') => more,
+                Some(_) => return Err("a comma before }".into()),
+                None => after,
+            };
+        }
+        rest = &inner[1..];
+    }
+    let value = rest.strip_prefix(' ').ok_or("no space before the value")?;
+    let number: f64 = value.parse().map_err(|_| "more or less than one number".to_owned())?;
+    if !number.is_finite() {
+        return Err("not finite".into());
+    }
+    Ok(Series { name, labels, value: number })
+}
+
+fn is_name(text: &str) -> bool {
+    let first = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    first && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Text up to the closing quote, and what follows.
+fn quoted(text: &str) -> Result<(String, &str), String> {
+    let mut out = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((out, &text[at + 1..])),
+            '\\' => match chars.next().map(|(_, c)| c) {
+                Some('n') => out.push('\n'),
+                Some(c @ ('\\' | '"')) => out.push(c),
+                other => return Err(format!("escape {other:?}")),
+            },
+            c => out.push(c),
+        }
+    }
+    Err("no closing quote".into())
+}

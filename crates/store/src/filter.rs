@@ -1,0 +1,44 @@
+//! Which past runs and points are asked for.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Param, Params, Timestamp};
+
+/// What is asked for; by default everything.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// The machine's own name.
+    pub host: Option<String>,
+    /// Name of the profile.
+    pub profile: Option<String>,
+    /// Kernel id.
+    pub kernel: Option<String>,
+    /// Knobs of a point, each with the values that it may have.
+    pub knobs: BTreeMap<String, Vec<Param>>,
+    /// Runs that began then or later.
+    pub since: Option<Timestamp>,
+    /// At most so many, the newest: of runs, or of each point.
+    pub last: Option<u32>,
+}
+
+impl Filter {
+    /// Whether a point has the knobs that are asked for.
+    pub fn takes(&self, params: &Params) -> bool {
+        self.knobs.iter().all(|(knob, values)| params.get(knob).is_some_and(|v| values.contains(v)))
+    }
+
+    /// Earliest start, in microseconds since 1970.
+    pub(crate) fn earliest(&self) -> i64 {
+        self.since.map_or(i64::MIN, micros)
+    }
+
+    /// For SQL's LIMIT.
+    pub(crate) fn limit(&self) -> i64 {
+        self.last.map_or(-1, i64::from)
+    }
+}
+
+/// A moment as it is stored.
+pub fn micros(at: Timestamp) -> i64 {
+    at.0.as_microsecond()
+}

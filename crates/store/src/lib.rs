@@ -1,0 +1,120 @@
+//! The history: past runs in an embedded SQLite database, so that runs can be listed, compared and
+//! drawn over time long after. It keeps what that needs (medians with their intervals and
+//! verdicts), not the trials: those stay in the run file, whose place it knows.
+//!
+//! The file is a rollback-journal database, not one with a write-ahead log. A run adds to it once,
+//! so there is nothing that readers and writers could gain by working at the same time; a log
+//! needs memory shared between processes, which network file systems, where homes often lie, do
+//! not have; and it would leave two more files beside the database. Every change is one `BEGIN
+//! IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk and
+//! its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
+//! the state before it or after it.
+//!
+//! The file may have been written by a stranger: it is opened without triggers, views and
+//! functions of its own schema, and whatever does not read as expected is an error of one line,
+//! never a panic. A file that is no history is never written to.
+
+mod error;
+mod filter;
+mod read;
+mod schema;
+mod write;
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+pub use error::StoreError;
+use error::about;
+pub use filter::Filter;
+
+/// How long a change waits for those of other processes.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open history.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    db: Connection,
+}
+
+impl Store {
+    /// Opens the history in that file. Where there is none, its folder and the file are made, for
+    /// this user alone. One of an older version is brought up to this one.
+    ///
+    /// # Errors
+    /// In one line: if the file cannot be made or opened, is no history, is damaged, or was made
+    /// by a newer version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let path = absolute(path)?;
+        make(&path).map_err(|e| StoreError::cannot_make(&path, &e))?;
+        Self::connect(path)
+    }
+
+    /// Opens the history in that file; `None` if there is no file.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn existing(path: &Path) -> Result<Option<Self>, StoreError> {
+        let path = absolute(path)?;
+        match fs::metadata(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Self::connect(path).map(Some),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn connect(path: PathBuf) -> Result<Self, StoreError> {
+        let found = fs::metadata(&path).map_err(|e| StoreError::cannot_read(&path, &e))?;
+        if !found.is_file() {
+            return Err(StoreError::NoHistory { path, reason: "it is no file".to_owned() });
+        }
+        let db = connection(&path).map_err(|e| about(&path, e))?;
+        let mut store = Self { path, db };
+        schema::migrate(&mut store.db, &store.path)?;
+        Ok(store)
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path).map_err(|e| StoreError::cannot_read(path, &e))
+}
+
+/// Makes the file, if it is not there, and the folders that lead to it.
+fn make(path: &Path) -> io::Result<()> {
+    if fs::metadata(path).is_ok() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    // Another process may make it at the same time; an empty file is an empty database.
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path).map(drop)
+}
+
+fn connection(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(PATIENCE)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    for off in [
+        DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW,
+        DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+    ] {
+        db.set_db_config(off, false)?;
+    }
+    db.pragma_update(None, "synchronous", "EXTRA")?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    db.set_prepared_statement_cache_capacity(32);
+    Ok(db)
+}

@@ -1,0 +1,387 @@
+//! What is kept, what older versions kept, and what is no history.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+mod runs;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use proofmark_model::{Better, Measurement, Param, Params, Unit, Verdict};
+use proofmark_store::{Filter, Store};
+use runs::{measurement, moment, run, small};
+use rusqlite::Connection;
+use serde_json::json;
+
+fn file() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("new/folder/history.db");
+    (dir, file)
+}
+
+fn of(kernel: &str) -> Filter {
+    Filter { kernel: Some(kernel.to_owned()), ..Filter::default() }
+}
+
+/// The error of opening it, which is one line.
+fn refused(path: &Path) -> String {
+    let error = Store::open(path).unwrap_err().to_string();
+    assert!(error.lines().count() == 1 && error.contains(&path.display().to_string()), "{error}");
+    assert_eq!(Store::existing(path).unwrap_err().to_string(), error);
+    error
+}
+
+#[test]
+fn what_is_added_is_read_again() {
+    let (_dir, path) = file();
+    assert!(Store::existing(&path).unwrap().is_none(), "reading makes no file");
+    assert!(!path.exists());
+    let mut store = Store::open(&path).unwrap();
+    let id = store.add(&small(7), "/runs/a", Some("node1")).unwrap();
+    drop(store);
+    let store = Store::existing(&path).unwrap().unwrap();
+    let [past] = &store.runs(&Filter::default()).unwrap()[..] else { panic!() };
+    assert_eq!((past.id, past.started, past.ended), (id, moment(7), Some(moment(1007))));
+    assert_eq!((past.host.as_deref(), past.profile.as_str()), (Some("node1"), "quick"));
+    assert_eq!(past.machine, "A CPU, 2 CPUs, 16 GiB");
+    assert_eq!((past.valid, past.suspect, past.invalid), (1, 1, 0));
+    assert_eq!(store.run_path(id).unwrap().as_deref(), Some("/runs/a"));
+    assert_eq!(store.run_path(id + 1).unwrap(), None);
+    assert_eq!(store.kernels().unwrap(), ["cpu.flops"]);
+    let points = store.points(&of("cpu.flops")).unwrap();
+    let [one, two] = &points[..] else { panic!("{points:?}") };
+    assert_eq!((one.median, one.verdict, one.n), (50e9 + 7.0, Verdict::Suspect, 8));
+    assert_eq!((two.ci95, two.efficiency), (Some([0.99 * 99e9, 1.01 * 99e9]), Some(0.9)));
+    assert_eq!((two.unit, two.better), (Unit::FlopPerSecond, Better::Higher));
+    assert_eq!((two.machine.as_str(), two.over_time, two.levels), (&*past.machine, false, None));
+    assert_eq!(two.params, small(0).measurements[1].params);
+    assert!(store.points(&Filter::default()).unwrap().is_empty(), "of no kernel");
+}
+
+#[test]
+fn it_is_this_users_alone() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    store.add(&small(0), "", None).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    let beside: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+    assert_eq!(beside.len(), 1, "nothing lies beside it: {beside:?}");
+}
+
+#[test]
+fn a_run_added_again_is_one_run() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let mut unfinished = small(0);
+    unfinished.ended = None;
+    unfinished.measurements.pop();
+    let id = store.add(&unfinished, "/runs/a", Some("node1")).unwrap();
+    store.add(&small(1), "/runs/b", None).unwrap();
+    assert_eq!(store.add(&small(0), "/elsewhere/a", None).unwrap(), id);
+    let runs = store.runs(&Filter::default()).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!((runs[0].path.as_str(), runs[0].ended), ("/elsewhere/a", Some(moment(1000))));
+    assert_eq!(runs[0].host.as_deref(), Some("node1"), "a name once known stays");
+    assert_eq!(store.points(&of("cpu.flops")).unwrap().len(), 4);
+    assert_eq!(store.add(&unfinished, "/runs/a", None).unwrap(), id);
+    assert_eq!(store.points(&of("cpu.flops")).unwrap().len(), 3, "nor what it no longer holds");
+
+    let mut other = small(0);
+    other.plan.points.pop();
+    assert_ne!(store.add(&other, "/runs/c", None).unwrap(), id, "another plan is another run");
+}
+
+#[test]
+fn filters_choose() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    for at in 0..6 {
+        let mut run = small(at * 1000);
+        if at == 5 {
+            run.plan.profile = "default".to_owned();
+            run.measurements.push(measurement("cpu.iops", Params::default(), 1.0));
+        }
+        store.add(&run, "", Some(if at % 2 == 0 { "even" } else { "odd" })).unwrap();
+    }
+    let starts = |filter: &Filter| {
+        let runs = store.runs(filter).unwrap();
+        runs.iter().map(|r| r.started.0.as_millisecond() / 1000 % 10).collect::<Vec<_>>()
+    };
+    let all = Filter::default();
+    assert_eq!(starts(&all), [0, 1, 2, 3, 4, 5], "oldest first");
+    assert_eq!(starts(&Filter { last: Some(2), ..all.clone() }), [4, 5], "the newest stay");
+    assert_eq!(starts(&Filter { since: Some(moment(4000)), ..all.clone() }), [4, 5]);
+    let odd = Filter { host: Some("odd".into()), ..all.clone() };
+    assert_eq!(starts(&odd), [1, 3, 5]);
+    assert_eq!(starts(&Filter { last: Some(1), profile: Some("quick".into()), ..odd }), [3]);
+    assert_eq!(starts(&of("cpu.iops")), [5]);
+    assert_eq!(starts(&of("cpu.flops")).len(), 6);
+    assert!(starts(&of("no.kernel")).is_empty());
+
+    let threads = |values: &[u64]| {
+        let values = values.iter().map(|v| Param::Int(*v)).collect();
+        Filter { knobs: [("threads".to_owned(), values)].into(), ..of("cpu.flops") }
+    };
+    assert_eq!(store.points(&threads(&[2])).unwrap().len(), 6);
+    assert_eq!(store.points(&threads(&[1, 2])).unwrap().len(), 12);
+    assert!(store.points(&threads(&[3])).unwrap().is_empty());
+    let last = store.points(&Filter { last: Some(2), ..of("cpu.flops") }).unwrap();
+    let medians: Vec<f64> = last.iter().map(|p| p.median).collect();
+    assert_eq!(medians, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
+    let odd = Filter { host: Some("odd".into()), last: Some(2), ..threads(&[1]) };
+    let medians: Vec<f64> = store.points(&odd).unwrap().iter().map(|p| p.median).collect();
+    assert_eq!(medians, [50e9 + 3000.0, 50e9 + 5000.0]);
+}
+
+#[test]
+fn a_point_without_a_number_is_left_out() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let at = |n: u64| Params::default().with("threads", n);
+    let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
+    bad[0].summary = None;
+    bad[1].summary.as_mut().unwrap().median = f64::NAN;
+    bad[2].summary.as_mut().unwrap().ci95 = Some([1.0, f64::INFINITY]);
+    bad[2].efficiency = Some(f64::NAN);
+    bad.push(measurement("cpu.flops", at(3), 2.0));
+    store.add(&run(0, bad), "", None).unwrap();
+    let [point] = &store.points(&of("cpu.flops")).unwrap()[..] else { panic!() };
+    assert_eq!(point.median, 2.0, "of equal points the last");
+    assert_eq!(store.runs(&Filter::default()).unwrap()[0].valid, 4);
+}
+
+/// Samples over time instead of trials, with so many levels.
+fn over_time(mut m: Measurement, levels: usize) -> Measurement {
+    let level = json!({"from_s": 0, "until_s": 9, "trials": 9, "median": 1, "ci95": null});
+    m.series = serde_json::from_value(json!({
+        "for_s": 60, "every_s": 1, "started": moment(0), "samples": 60, "merged": 1,
+        "timed_share": 0.9, "levels": vec![level; levels], "changes": [], "trend": null,
+    }))
+    .unwrap();
+    m
+}
+
+#[test]
+fn samples_over_time_are_no_trials_of_the_same_point() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let at = |median| measurement("cpu.flops", Params::default().with("threads", 1), median);
+    let both = vec![over_time(at(1.0), 3), at(2.0), over_time(at(3.0), 1)];
+    for order in [both.clone(), both[..2].iter().rev().cloned().chain([both[2].clone()]).collect()]
+    {
+        let id = store.add(&run(0, order), "", None).unwrap();
+        let points = store.points(&of("cpu.flops")).unwrap();
+        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.median)).collect();
+        assert_eq!(read, [(id, false, 2.0), (id, true, 3.0)], "the last of each");
+        assert_eq!((points[0].levels, points[1].levels), (None, Some(1)));
+        assert!(points.iter().all(|p| p.ci95.is_some()));
+    }
+    store.add(&run(9, vec![over_time(at(5.0), 3)]), "", None).unwrap();
+    let points = store.points(&of("cpu.flops")).unwrap();
+    let last = points.last().unwrap();
+    assert_eq!((points.len(), last.median, last.levels, last.ci95), (3, 5.0, Some(3), None));
+}
+
+/// A file that an older version left.
+fn old(path: &Path, dump: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    Connection::open(path).unwrap().execute_batch(dump).unwrap();
+}
+
+#[test]
+fn a_store_of_the_second_version_opens() {
+    let (_dir, path) = file();
+    old(&path, include_str!("captured/v2.sql"));
+    let mut store = Store::existing(&path).unwrap().unwrap();
+    let points = store.points(&of("cpu.flops")).unwrap();
+    let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.n, p.median)).collect();
+    let trials = [(1, false, 8, 5e10), (4, false, 30, 5.5e10), (6, false, 8, 5.2e10)];
+    assert_eq!(read, [&trials[..], &[(5, true, 600, 4.5e10)]].concat(), "endure by itself");
+    let five = &points[3];
+    assert_eq!((five.efficiency, five.levels, five.started), (Some(0.8), None, moment(10_000)));
+    assert_eq!(
+        (five.ci95, five.machine.as_str()),
+        (Some([4.4e10, 4.6e10]), "A CPU, 2 CPUs, 16 GiB")
+    );
+    let [latency] = &store.points(&of("memory.latency")).unwrap()[..] else { panic!() };
+    assert_eq!((latency.run, latency.over_time, latency.unit), (1, false, Unit::Second));
+    // And it goes on as one of this version, whose references hold.
+    store.add(&small(20_000), "", None).unwrap();
+    assert_eq!(Store::open(&path).unwrap().points(&of("cpu.flops")).unwrap().len(), 6);
+    let db = Connection::open(&path).unwrap();
+    let mut check = db.prepare("SELECT * FROM pragma_foreign_key_check").unwrap();
+    assert!(!check.exists([]).unwrap());
+    let dangling = "INSERT INTO numbers (measured, started, run, n, median, verdict)
+                    VALUES (999, 0, 1, 1, 1.0, 'valid')";
+    assert!(db.execute_batch(dangling).is_err(), "the reference is to the new table");
+}
+
+#[test]
+fn a_store_of_the_first_version_opens() {
+    let (_dir, path) = file();
+    old(&path, include_str!("captured/v1.sql"));
+    let mut store = Store::existing(&path).unwrap().unwrap();
+    let runs = store.runs(&Filter::default()).unwrap();
+    let [one, four] = &runs[..] else { panic!("{runs:?}") };
+    assert_eq!((one.id, one.host.as_deref(), one.ended), (1, Some("node1"), Some(moment(1000))));
+    assert_eq!((four.id, four.host.as_deref(), four.ended), (4, None, None));
+    assert_eq!((four.valid, four.suspect, four.invalid), (1, 0, 1));
+    assert_eq!(four.path, "/runs/four");
+    let points = store.points(&of("cpu.flops")).unwrap();
+    let read: Vec<_> = points.iter().map(|p| (p.run, p.n, p.median, p.verdict)).collect();
+    assert_eq!(read, [(1, 8, 5e10, Verdict::Suspect), (4, 30, 5.5e10, Verdict::Valid)]);
+    assert_eq!((points[0].ci95, points[0].efficiency), (Some([4.9e10, 5.1e10]), None));
+    assert_eq!((points[1].started, points[1].host.as_deref()), (moment(5000), None));
+    let [latency] = &store.points(&of("memory.latency")).unwrap()[..] else { panic!() };
+    assert_eq!((latency.unit, latency.better), (Unit::Second, Better::Lower));
+    assert_eq!((latency.params.int("working_set"), latency.ci95), (Some(8192), None));
+    // And it goes on as one of this version.
+    store.add(&small(9), "", None).unwrap();
+    assert_eq!(Store::open(&path).unwrap().points(&of("cpu.flops")).unwrap().len(), 4);
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_left_alone() {
+    let (_dir, path) = file();
+    let mut open = Store::open(&path).unwrap();
+    open.add(&small(0), "", None).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(refused(&path).contains("is of version 99, this proofmark knows up to 3"));
+    let error = open.add(&small(1), "", None).unwrap_err().to_string();
+    assert!(error.contains("version 99"), "by one that had it open too: {error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", -1).unwrap();
+    assert!(refused(&path).contains("version -1"));
+}
+
+#[test]
+fn what_is_no_history_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("short", "hello"), ("long", &"no database ".repeat(1000))] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        assert!(refused(&path).contains("is no history of proofmark"), "{name}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+    }
+    let other = dir.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    let before = fs::read(&other).unwrap();
+    assert!(refused(&other).contains("the database of another program"));
+    assert_eq!(fs::read(&other).unwrap(), before);
+    assert!(refused(dir.path()).contains("it is no file"));
+    assert!(refused(Path::new("/dev/null")).contains("it is no file"));
+}
+
+#[test]
+fn a_damaged_store_is_an_error_and_no_panic() {
+    let (_dir, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    for at in 0..40 {
+        store.add(&small(at), "/a/path/that/takes/some/room", Some("node1")).unwrap();
+    }
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+    let use_it = || -> Result<(), String> {
+        let mut store = Store::existing(&path).map_err(|e| e.to_string())?.ok_or("gone")?;
+        store.runs(&Filter::default()).map_err(|e| e.to_string())?;
+        store.points(&of("cpu.flops")).map_err(|e| e.to_string())?;
+        store.add(&small(99), "", None).map_err(|e| e.to_string())?;
+        Ok(())
+    };
+    use_it().unwrap();
+    let mut told = 0;
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below as u64) as usize
+    };
+    for round in 0..300 {
+        let mut torn = whole.clone();
+        match round % 3 {
+            0 => torn.truncate(1 + random(whole.len() - 1)),
+            1 => (0..64).for_each(|_| torn[random(whole.len())] = random(256) as u8),
+            _ => {
+                let (from, page) = (random(whole.len() / 4096) * 4096, random(256) as u8);
+                torn[from..from + 4096].fill(page);
+            }
+        }
+        fs::write(&path, &torn).unwrap();
+        if let Err(error) = use_it() {
+            assert_eq!(error.lines().count(), 1, "{error}");
+            told += 1;
+        }
+    }
+    assert!(told > 150, "most of this shows: {told} of 300");
+}
+
+#[test]
+fn words_that_mean_nothing_here_are_damage() {
+    for sql in [
+        "UPDATE measured SET unit = 'furlongs'",
+        "UPDATE measured SET params = '[1]' WHERE id = 1",
+        "UPDATE numbers SET verdict = char(27) || '[31m'",
+        "UPDATE numbers SET n = -1",
+        "UPDATE numbers SET started = 9223372036854775807",
+    ] {
+        let (_dir, path) = file();
+        Store::open(&path).unwrap().add(&small(0), "", None).unwrap();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let store = Store::existing(&path).unwrap().unwrap();
+        let error = store.points(&of("cpu.flops")).unwrap_err().to_string();
+        assert!(error.contains("is damaged") && !error.contains('\u{1b}'), "{sql}: {error}");
+    }
+    let (_dir, path) = file();
+    Store::open(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE runs").unwrap();
+    let error = Store::open(&path).unwrap().runs(&Filter::default()).unwrap_err().to_string();
+    assert!(error.contains("no such table: runs"), "{error}");
+}
+
+#[test]
+fn a_strangers_schema_runs_nothing() {
+    let (_dir, path) = file();
+    Store::open(&path).unwrap();
+    let trap = "CREATE TRIGGER trap AFTER INSERT ON runs BEGIN DELETE FROM runs; END";
+    Connection::open(&path).unwrap().execute_batch(trap).unwrap();
+    let mut store = Store::open(&path).unwrap();
+    store.add(&small(0), "", None).unwrap();
+    assert_eq!(store.runs(&Filter::default()).unwrap().len(), 1);
+}
+
+#[test]
+fn what_cannot_be_made_is_told_in_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    for path in [dir.path().join("file/history.db"), PathBuf::from("/proc/none/history.db")] {
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains("cannot be made") && error.lines().count() == 1, "{error}");
+        assert!(error.ends_with("name another file with --history"), "{error}");
+    }
+}
+
+/// Every question is answered through a key or an index, whatever the number of runs.
+#[test]
+fn no_question_reads_all_numbers() {
+    let (_dir, path) = file();
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    let plan = |sql: &str| {
+        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        rows.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    };
+    let runs = plan("SELECT * FROM runs WHERE started >= 1 ORDER BY started DESC, id DESC LIMIT 5");
+    assert!(runs.contains("runs_by_start") && !runs.contains("TEMP B-TREE"), "{runs}");
+    let numbers = plan(
+        "SELECT * FROM numbers n CROSS JOIN runs r ON r.id = n.run WHERE n.measured = 1
+         AND n.started >= 1 ORDER BY n.started DESC, n.run DESC LIMIT 5",
+    );
+    assert!(!numbers.contains("SCAN") && !numbers.contains("TEMP B-TREE"), "{numbers}");
+    let gone = plan("DELETE FROM numbers WHERE run = 1");
+    assert!(gone.contains("numbers_of_run"), "{gone}");
+}

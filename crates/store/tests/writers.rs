@@ -1,0 +1,129 @@
+//! Several processes write at once, and die while they do.
+//!
+//! The other processes are this test program, told by its environment to add runs.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+mod runs;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use proofmark_store::{Filter, Store};
+use runs::small;
+use rusqlite::Connection;
+
+const FILE: &str = "STORE_TEST_FILE";
+const FIRST: &str = "STORE_TEST_FIRST";
+const COUNT: &str = "STORE_TEST_COUNT";
+
+/// Adds runs and prints the number of each once it is in the store.
+#[test]
+#[ignore = "the other process of the tests below"]
+fn adds_runs() {
+    let Ok(file) = std::env::var(FILE) else { return };
+    let number = |name| std::env::var(name).unwrap().parse::<i64>().unwrap();
+    let mut out = std::io::stdout().lock();
+    for at in number(FIRST)..number(FIRST) + number(COUNT) {
+        let mut store = Store::open(Path::new(&file)).unwrap();
+        let id = store.add(&small(at), &format!("/runs/{at}"), Some("node1")).unwrap();
+        writeln!(out, "added {at} as {id}").unwrap();
+        out.flush().unwrap();
+    }
+}
+
+/// A process that adds `count` runs, beginning `first` milliseconds after the first.
+fn writer(file: &Path, first: i64, count: i64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "adds_runs", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(FILE, file)
+        .env(FIRST, first.to_string())
+        .env(COUNT, count.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap()
+}
+
+/// What it prints to its end: start and number of each run that was added.
+fn added(out: &mut ChildStdout) -> Vec<(i64, i64)> {
+    let lines = BufReader::new(out).lines().map_while(Result::ok);
+    let parse = |line: String| {
+        // The test harness begins a line of its own.
+        let (at, id) = line.split_once("added ")?.1.split_once(" as ")?;
+        Some((at.parse().ok()?, id.parse().ok()?))
+    };
+    lines.filter_map(parse).collect()
+}
+
+fn is_whole(file: &Path) {
+    let db = Connection::open(file).unwrap();
+    let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    let dangling = "SELECT count(*) FROM pragma_foreign_key_check";
+    assert_eq!(db.query_row(dangling, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    let halves = "SELECT count(*) FROM runs r WHERE
+                  (SELECT count(*) FROM numbers n WHERE n.run = r.id) <> 2";
+    assert_eq!(db.query_row(halves, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "half a run");
+}
+
+#[test]
+fn writers_at_once_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    // Nobody has made it yet: they also make it at once.
+    let file = dir.path().join("history.db");
+    let mut writers: Vec<Child> = (0..3).map(|w| writer(&file, w * 1000, 200)).collect();
+    let all: Vec<Vec<(i64, i64)>> =
+        writers.iter_mut().map(|w| added(w.stdout.as_mut().unwrap())).collect();
+    for (child, added) in writers.iter_mut().zip(&all) {
+        assert!(child.wait().unwrap().success());
+        assert_eq!(added.len(), 200);
+    }
+    let numbers: BTreeSet<i64> = all.iter().flatten().map(|(_, id)| *id).collect();
+    assert_eq!(numbers.len(), 600, "each has a number of its own");
+    let store = Store::existing(&file).unwrap().unwrap();
+    let runs = store.runs(&Filter::default()).unwrap();
+    assert_eq!(runs.len(), 600);
+    for (at, id) in all.into_iter().flatten() {
+        assert_eq!(store.run_path(id).unwrap(), Some(format!("/runs/{at}")));
+    }
+    is_whole(&file);
+}
+
+#[test]
+fn a_kill_loses_nothing_that_was_added() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("history.db");
+    let mut all: Vec<(i64, i64)> = Vec::new();
+    let mut in_the_middle = 0;
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    for round in 0..40 {
+        let mut child = writer(&file, round * 100_000, 100_000);
+        let mut reading = child.stdout.take().unwrap();
+        let reader = thread::spawn(move || added(&mut reading));
+        // From before the first run is there to many runs later, at no round number.
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        thread::sleep(Duration::from_micros(5_000 + (seed >> 33) % 150_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        all.extend(reader.join().unwrap());
+        let journal = fs::metadata(dir.path().join("history.db-journal"));
+        in_the_middle += u32::from(journal.is_ok_and(|m| m.len() > 0));
+        let Some(store) = Store::existing(&file).unwrap() else { continue };
+        for (at, id) in &all {
+            assert_eq!(store.run_path(*id).unwrap(), Some(format!("/runs/{at}")), "round {round}");
+        }
+        is_whole(&file);
+    }
+    assert!(in_the_middle > 5, "kills that hit a change: {in_the_middle}");
+    assert!(all.len() >= 40, "too few were added before the kills: {}", all.len());
+    let runs = Store::existing(&file).unwrap().unwrap().runs(&Filter::default()).unwrap();
+    let uncounted = runs.len() - all.len();
+    assert!(uncounted <= 40, "at most one a kill was added and not printed: {uncounted}");
+    println!("40 kills, {in_the_middle} of them amid a change; {} runs added", all.len());
+}
