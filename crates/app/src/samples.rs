@@ -158,7 +158,11 @@ impl Restored {
             return false;
         };
         // The same point may be in the run a second time, measured in trials.
-        let place = known.iter().position(|m| m.series.is_some() && m.point() == *point);
+        let planned =
+            |s: &Series| s.for_s == self.planned.for_s && s.every_s == self.planned.every_s;
+        let place = known
+            .iter()
+            .position(|m| m.series.as_ref().is_some_and(planned) && m.point() == *point);
         let Some(spec) = run.kernels.get(&point.kernel) else { return false };
         let m = match place.and_then(|place| known.get_mut(place)) {
             Some(m) => m,
@@ -192,7 +196,10 @@ fn read(file: impl Read, all: &mut [Restored]) {
         }
         let Ok(line) = serde_json::from_slice::<Line>(&line) else { continue };
         let of = all.iter_mut().find(|r| r.planned.point == line.point);
-        if let Some(restored) = of.filter(|_| line.at_s.is_finite()) {
+        // A sample took time and did work: what a stranger wrote need not have.
+        let Trial { value, seconds, work, .. } = line.trial;
+        let sound = [value, seconds, work].iter().all(|v| v.is_finite() && *v > 0.0);
+        if let Some(restored) = of.filter(|_| line.at_s.is_finite() && sound) {
             restored.add(line.trial);
         }
     }

@@ -5,6 +5,7 @@
 //! `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`). Guests have none
 //! of these as a rule.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,12 +38,17 @@ impl Sensors {
             temperatures = of_zones(root);
         }
         temperatures.truncate(MOST_SENSORS);
+        // Siblings tell the count of the core that they share: one of each core is asked.
+        let mut cores = BTreeSet::new();
         let count = |cpu: &u32| {
-            let file =
-                format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/core_throttle_count");
-            Some(root.join(file)).filter(|f| number(f).is_some())
+            let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
+            let siblings = line(&folder.join("topology/thread_siblings_list"));
+            let file = folder.join("thermal_throttle/core_throttle_count");
+            number(&file)?;
+            cores.insert(siblings.unwrap_or_else(|| cpu.to_string())).then_some(file)
         };
-        Self { temperatures, throttles: cpus.iter().filter_map(count).collect() }
+        let throttles = cpus.iter().filter_map(count).collect();
+        Self { temperatures, throttles }
     }
 
     /// The hottest now, in degrees Celsius; `None` where none tells.
@@ -143,6 +149,9 @@ mod tests {
         ("devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "3"),
         ("devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "4"),
         ("devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "90"),
+        ("devices/system/cpu/cpu3/thermal_throttle/core_throttle_count", "90"),
+        ("devices/system/cpu/cpu2/topology/thread_siblings_list", "2-3"),
+        ("devices/system/cpu/cpu3/topology/thread_siblings_list", "2-3"),
     ];
 
     #[test]
@@ -151,6 +160,7 @@ mod tests {
         let sensors = Sensors::find(dir.path(), &[0, 1, 9]);
         assert_eq!(sensors.hottest_c(), Some(63.0));
         assert_eq!(sensors.throttles(), Some(7), "of the CPUs that were asked for");
+        assert_eq!(Sensors::find(dir.path(), &[2, 3]).throttles(), Some(90), "one core");
         fs::write(dir.path().join("sys/class/hwmon/hwmon3/temp1_input"), "88000\n").unwrap();
         assert_eq!(sensors.hottest_c(), Some(88.0), "it is read each time");
     }

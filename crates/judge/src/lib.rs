@@ -84,7 +84,7 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
     m.efficiency = None;
     m.limiter = None;
     m.findings.retain(|f| checks::find(&f.check).is_none());
-    m.series = series::analysed(&m);
+    m.series = series::analysed(ctx.host, &m);
 
     match ceilings::derive(ctx, &m) {
         Ok(ceiling) => m.ceiling = Some(ceiling),

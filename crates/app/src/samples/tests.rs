@@ -154,3 +154,17 @@ fn after_a_full_disk_the_next_sample_is_whole() {
     complete(&mut run, dir.path());
     assert_eq!(run.measurements[0].trials.len(), 2, "the first and the third");
 }
+
+#[test]
+fn a_strangers_samples_without_time_or_work_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = SampleLog::new(dir.path());
+    for (value, seconds, work) in
+        [(0.0, 0.0, 0.0), (1e9, 0.0, 1e9), (-1.0, 1.0, -1.0), (1e9, 1.0, 1e9)]
+    {
+        log.add(0, 0.0, &Trial { value, seconds, work, ..sample(0.0, 1e9) }).unwrap();
+    }
+    let mut run = run();
+    complete(&mut run, dir.path());
+    assert_eq!(run.measurements[0].trials.len(), 1);
+}

@@ -37,9 +37,9 @@ fn falls(m: &Measurement, series: &Series) -> Option<(f64, f64, f64)> {
 }
 
 /// What shows that the fall is no doing of this machine; `None` if something else explains it.
-fn evidence(m: &Measurement, series: &Series, fell: f64) -> Option<String> {
-    let early = shares(m, trials_of(m, series, 0));
-    let late = shares(m, trials_of(m, series, series.levels.len() - 1));
+fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Option<String> {
+    let early = shares(ctx.host, m, trials_of(m, series, 0));
+    let late = shares(ctx.host, m, trials_of(m, series, series.levels.len() - 1));
     let more = |before: Option<f64>, after: Option<f64>| Some(after? - before?);
     // A quota of our own is told by `throttled`.
     if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
@@ -76,10 +76,10 @@ impl Check for BurstCredits {
          sustained rate, and the burst only with the time that it lasted."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let series = m.series.as_ref()?;
         let (first, last, fell) = falls(m, series)?;
-        let evidence = evidence(m, series, fell)?;
+        let evidence = evidence(ctx, m, series, fell)?;
         let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
         let message = format!(
             "{} for {}, then {} to the end, as when burst credits are spent: {evidence}",

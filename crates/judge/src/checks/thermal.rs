@@ -64,7 +64,7 @@ impl Check for Thermal {
          sensors. Cool the machine, lift its power limit, or quote the rate that lasts."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) {
             return None;
         }
@@ -79,16 +79,20 @@ impl Check for Thermal {
             ));
         }
         if let Some((start, end)) = fell {
-            let all = shares(m, &m.trials);
-            let by_others = [all.throttled, all.steal].into_iter().flatten().any(|s| s > EXPLAINED);
+            let all = shares(ctx.host, m, &m.trials);
+            let took = [all.throttled, all.steal];
+            let nobody = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
             let heat = match warm {
                 Some((first, most)) if most >= first + WARMER_C => {
                     format!(" while they warmed up from {first:.0} to {most:.0} °C")
                 }
                 Some(_) if counted == 0 => return None,
-                None if by_others && counted == 0 => return None,
-                _ => ", with no quota and no other guest to explain it: heat or a power limit"
-                    .to_owned(),
+                _ if nobody => {
+                    ", with no quota and no other guest to explain it: heat or a power limit"
+                        .to_owned()
+                }
+                None if counted == 0 => return None,
+                _ => String::new(),
             };
             parts.push(format!(
                 "the clock fell by {}, from {} to {}{heat}",
@@ -125,6 +129,22 @@ mod tests {
         each(over_time(flops(1), 300, share), move |i, t| {
             t.conditions.clock_hz = Some(4e9 * share(i));
         })
+    }
+
+    #[test]
+    fn that_nobody_else_explains_it_is_said_only_where_that_is_known() {
+        let hot = |steal: Option<f64>| {
+            each(decaying(), move |_, t| {
+                t.conditions.thermal_throttles = Some(1);
+                t.conditions.steal_s = steal;
+            })
+        };
+        let says = |m| found(&Thermal, m).unwrap().1;
+        assert!(says(hot(Some(0.0))).contains("no other guest"));
+        for steal in [Some(0.1), None] {
+            let message = says(hot(steal));
+            assert!(!message.contains("no other guest") && message.contains("fell"), "{message}");
+        }
     }
 
     #[test]

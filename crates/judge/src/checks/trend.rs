@@ -61,8 +61,8 @@ impl Check for Trend {
          slope, from 8 trials on. A significant trend that takes the trials further from first to \
          last than the target of the interval is suspect: the machine was \
          warming up, throttling or getting busier, and the median describes no steady state. Of a \
-         point that is sampled over time the line through all samples is meant, if they have one \
-         level. Warm up longer, or let the machine cool down."
+         point that is sampled over time the line through all samples is meant, at the 5 % level, if \
+         they have one level of the value. Warm up longer, or let the machine cool down."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -1,22 +1,28 @@
 //! What changed together with a level: the conditions before a change against those after it.
 
-use proofmark_model::{Better, Measurement, Trial, Unit, format_quantity};
+use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_quantity};
 
-use crate::nature::{Nature, threads_here};
-use crate::network::retransmitted;
+use crate::capacity::Capacity;
+use crate::nature::{Nature, others};
+use crate::network::{retransmitted, segments};
 use crate::statistics::median;
 
 /// Trials before and after a change that are held against each other.
 const WINDOW: usize = 30;
 /// A share of the time that changes by less than this is no cause.
 const LEAST_SHARE: f64 = 0.01;
+/// Nor is what changes by less than this part of what it is to explain: a hundredth more of
+/// others' CPU time does not halve a rate.
+const OF_CHANGE: f64 = 0.1;
 /// A part of the clock, and degrees of the temperature.
 const LEAST_CLOCK: f64 = 0.02;
 const LEAST_C: f64 = 5.0;
 /// Others' traffic at a device, over our own.
 const LEAST_TRAFFIC: f64 = 0.05;
+/// Segments sent again, of all: fewer hold no connection back.
+const LEAST_AGAIN: f64 = 1e-4;
 
-/// Which part of the trials' CPU time a disturbance took.
+/// Which part of the CPU time that the trials had a disturbance took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Share {
     pub(crate) throttled: Option<f64>,
@@ -24,39 +30,63 @@ pub(crate) struct Share {
     pub(crate) others: Option<f64>,
 }
 
-/// Of some trials of a measurement.
-pub(crate) fn shares(m: &Measurement, trials: &[Trial]) -> Share {
-    // A quota holds back all threads at once: its time is the wall's.
-    let wall: f64 = trials.iter().map(|t| t.seconds).sum();
-    let threads = threads_here(m).max(1) as f64;
-    let sum = |of: fn(&Trial) -> Option<f64>| trials.iter().map(of).sum::<Option<f64>>();
-    let share = |amount: Option<f64>, of: f64| amount.map(|a| a / of).filter(|s| s.is_finite());
+/// Of some trials of a measurement, over their wall time on each CPU that they ran on. Time held
+/// back by a quota is a sum over CPUs as the others are.
+pub(crate) fn shares(host: &Host, m: &Measurement, trials: &[Trial]) -> Share {
+    let Ok(capacity) = Capacity::of(host, m) else { return Share::default() };
+    let had: f64 = trials.iter().map(|t| capacity.cpu_seconds(t)).sum();
+    let share = |of: &dyn Fn(&Trial) -> Option<f64>| {
+        let amount = trials.iter().map(of).sum::<Option<f64>>()?;
+        Some(amount / had).filter(|s| s.is_finite())
+    };
     Share {
-        throttled: share(sum(|t| t.conditions.throttled_s), wall),
-        steal: share(sum(|t| t.conditions.steal_s), wall * threads),
-        others: share(sum(|t| t.conditions.other_cpu_s), wall * threads),
+        throttled: share(&|t| t.conditions.throttled_s),
+        steal: share(&|t| t.conditions.steal_s),
+        others: share(&|t| others(&capacity, m, t)),
     }
 }
 
-/// What of the trials' conditions changed the way that explains this ratio; `None` where nothing
-/// that was recorded did.
-pub(super) fn of(m: &Measurement, [before, after]: [&[Trial]; 2], ratio: f64) -> Option<String> {
+/// A change that is to be explained.
+#[derive(Clone, Copy)]
+struct Effect {
+    /// 1 where it got worse, so that more of a disturbance explains it; else -1.
+    more: f64,
+    /// How much of the better side is missing on the worse, 0 to 1.
+    size: f64,
+}
+
+impl Effect {
+    /// Whether what was and what is, in parts of a whole, explain enough of it.
+    fn is_explained_by(self, was: f64, is: f64, least: f64) -> bool {
+        (is - was) * self.more >= least.max(OF_CHANGE * self.size)
+    }
+}
+
+/// What of the trials' conditions changed the way that explains this ratio, or a fair part of it;
+/// `None` where nothing that was recorded did.
+pub(super) fn of(
+    host: &Host,
+    m: &Measurement,
+    [before, after]: [&[Trial]; 2],
+    ratio: f64,
+) -> Option<String> {
     let before = &before[before.len().saturating_sub(WINDOW)..];
     let after = &after[..after.len().min(WINDOW)];
     if before.is_empty() || after.is_empty() {
         return None;
     }
     let worse = (ratio < 1.0) != (m.better == Better::Lower);
-    let more = if worse { 1.0 } else { -1.0 };
+    let effect =
+        Effect { more: if worse { 1.0 } else { -1.0 }, size: 1.0 - ratio.min(1.0 / ratio) };
     let mut found: Vec<String> = Vec::new();
-    let (was, is) = (shares(m, before), shares(m, after));
+    let (was, is) = (shares(host, m, before), shares(host, m, after));
     for (what, was, is) in [
         ("held back by a CPU quota", was.throttled, is.throttled),
         ("CPU time stolen by the hypervisor", was.steal, is.steal),
         ("CPU time taken by others", was.others, is.others),
     ] {
         if let (Some(was), Some(is)) = (was, is)
-            && (is - was) * more >= LEAST_SHARE
+            && effect.is_explained_by(was, is, LEAST_SHARE)
         {
             found.push(format!(
                 "{what}: {:.1} % of the time before, {:.1} % after",
@@ -65,8 +95,8 @@ pub(super) fn of(m: &Measurement, [before, after]: [&[Trial]; 2], ratio: f64) ->
             ));
         }
     }
-    found.extend(states(m, before, after, more));
-    found.extend(traffic(m, before, after, more));
+    found.extend(states(m, before, after, effect));
+    found.extend(traffic(m, before, after, effect));
     (!found.is_empty()).then(|| found.join("; "))
 }
 
@@ -75,20 +105,24 @@ fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> 
     median(&trials.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-/// Clock, temperature and counts of throttling.
-fn states(m: &Measurement, before: &[Trial], after: &[Trial], more: f64) -> Vec<String> {
+/// Clock, temperature and counts of throttling. Heat slows a core down by its clock: where that
+/// stayed, it is no cause.
+fn states(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -> Vec<String> {
     let mut found = Vec::new();
     let both = |of: fn(&Trial) -> Option<f64>| Some((typical(before, of)?, typical(after, of)?));
-    if let Some((was, is)) = both(|t| t.conditions.clock_hz)
-        && was > 0.0
-        && (was - is) / was * more >= LEAST_CLOCK
-        && !Nature::of(m).waits()
-    {
+    let clocks = both(|t| t.conditions.clock_hz)
+        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Nature::of(m).waits());
+    if let Some((was, is)) = clocks {
+        let most = was.max(is);
+        // A lower clock is what a disturbance is more of.
+        if !effect.is_explained_by(-was / most, -is / most, LEAST_CLOCK) {
+            return found;
+        }
         let quantity = |hz| format_quantity(hz, Unit::Hertz);
         found.push(format!("core clock: {} before, {} after", quantity(was), quantity(is)));
     }
     if let Some((was, is)) = both(|t| t.conditions.temperature_c)
-        && (is - was) * more >= LEAST_C
+        && (is - was) * effect.more >= LEAST_C
     {
         found.push(format!("temperature: {was:.0} °C before, {is:.0} °C after"));
     }
@@ -96,7 +130,7 @@ fn states(m: &Measurement, before: &[Trial], after: &[Trial], more: f64) -> Vec<
         trials.iter().map(|t| t.conditions.thermal_throttles).sum::<Option<u64>>()
     };
     if let (Some(was), Some(is)) = (sum(before), sum(after))
-        && (is as f64 / after.len() as f64 - was as f64 / before.len() as f64) * more > 0.0
+        && (is as f64 / after.len() as f64 - was as f64 / before.len() as f64) * effect.more > 0.0
     {
         found.push(format!("throttled for heat: {was} times before, {is} times after"));
     }
@@ -104,7 +138,7 @@ fn states(m: &Measurement, before: &[Trial], after: &[Trial], more: f64) -> Vec<
 }
 
 /// Others' traffic at the devices, and segments sent again.
-fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], more: f64) -> Vec<String> {
+fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -> Vec<String> {
     let mut found = Vec::new();
     let others = |t: &Trial| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
@@ -119,17 +153,18 @@ fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], more: f64) -> Vec
     if let (Some(was), Some(is)) = (typical(before, others), typical(after, others))
         && let Some(base) =
             typical(before, own).into_iter().chain(typical(after, own)).reduce(f64::max)
-        && (is - was) * more >= LEAST_TRAFFIC * base
+        && effect.is_explained_by(was / base, is / base, LEAST_TRAFFIC)
         && is != was
     {
         let rate = |v| format_quantity(v, Unit::BytePerSecond);
         found.push(format!("the device's other traffic: {} before, {} after", rate(was), rate(is)));
     }
-    let again = |t: &Trial| Some(retransmitted(m, t)? / t.seconds);
+    let again = |t: &Trial| Some(retransmitted(m, t)? / segments(m, t)?);
     if let (Some(was), Some(is)) = (typical(before, again), typical(after, again))
-        && (is - was) * more >= 1.0
+        && (is - was) * effect.more >= LEAST_AGAIN
     {
-        found.push(format!("segments sent again: {was:.0} a second before, {is:.0} after"));
+        let [was, is] = [was, is].map(|share| share * 100.0);
+        found.push(format!("segments sent again: {was:.3} % before, {is:.3} % after"));
     }
     found
 }

@@ -75,7 +75,7 @@ impl Noise {
     }
 
     /// What a score of independent trials is worth here.
-    fn discount(&self) -> f64 {
+    pub(super) fn discount(&self) -> f64 {
         ((1.0 - self.correlation) / (1.0 + self.correlation)).sqrt()
     }
 }

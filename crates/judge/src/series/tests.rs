@@ -58,7 +58,7 @@ fn levels_and_changes_are_told_with_their_times() {
     let mut m = stepped(0.5);
     // The change is in the middle of sample 100.
     m.trials[100].value *= 1.5;
-    let series = analysed(&m).unwrap();
+    let series = analysed(&host(), &m).unwrap();
     let usual = flops(1).trials[0].value;
     let [before, after] = series.levels.as_slice() else { panic!("{:?}", series.levels) };
     assert!(
@@ -96,22 +96,31 @@ fn each_cause_is_named_with_its_figures() {
             "core clock: 4.000 GHz before, 2.000 GHz after",
         ),
         (
-            |t, late| t.conditions.temperature_c = Some(if late { 95.0 } else { 60.0 }),
+            |t, late| {
+                t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 });
+                t.conditions.temperature_c = Some(if late { 95.0 } else { 60.0 });
+            },
             "60 °C before, 95 °C after",
         ),
-        (|t, late| t.conditions.thermal_throttles = Some(u64::from(late)), "throttled for heat"),
+        (
+            |t, late| {
+                t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 });
+                t.conditions.thermal_throttles = Some(u64::from(late));
+            },
+            "throttled for heat",
+        ),
     ];
     for (spoil, words) in causes {
         let m = each(stepped(0.5), |i, t| spoil(t, i >= 100));
-        let cause = analysed(&m).unwrap().changes[0].cause.clone().unwrap_or_default();
+        let cause = analysed(&host(), &m).unwrap().changes[0].cause.clone().unwrap_or_default();
         assert!(cause.contains(words), "{cause} instead of {words}");
         // What got better at the same time is no cause.
         let m = each(stepped(0.5), |i, t| spoil(t, i < 100));
-        assert_eq!(analysed(&m).unwrap().changes[0].cause, None, "{words}");
+        assert_eq!(analysed(&host(), &m).unwrap().changes[0].cause, None, "{words}");
         // And of a rise, that which went away is.
         let m = over_time(flops(1), 300, |i| if i < 100 { 0.5 } else { 1.0 });
         let m = each(m, |i, t| spoil(t, i < 100));
-        assert!(analysed(&m).unwrap().changes[0].cause.is_some(), "{words}");
+        assert!(analysed(&host(), &m).unwrap().changes[0].cause.is_some(), "{words}");
     }
 }
 
@@ -139,15 +148,15 @@ fn what_a_stranger_wrote_is_no_panic() {
                 (true, _) => t.conditions.throttled_s = Some(value),
                 _ => (),
             });
-            analysed(&m).unwrap();
+            analysed(&host(), &m).unwrap();
             judged(&host(), m, &[]);
         }
     }
     let mut odd = m.clone();
     odd.trials.reverse();
-    analysed(&odd).unwrap();
+    analysed(&host(), &odd).unwrap();
     odd.trials.clear();
-    assert!(analysed(&odd).unwrap().levels.is_empty());
+    assert!(analysed(&host(), &odd).unwrap().levels.is_empty());
     let mut series = m.series.clone().unwrap();
     series.started = Timestamp::from_millis(i64::MAX / 1_000_000).unwrap_or_default();
     series.levels =
@@ -161,4 +170,32 @@ fn what_a_stranger_wrote_is_no_panic() {
 fn judging_a_series_twice_gives_the_same() {
     let once = judged(&host(), stepped(0.5), &[]);
     assert_eq!(judged(&host(), once.clone(), &[]), once);
+}
+
+#[test]
+fn shares_are_of_the_cpus_that_there_are() {
+    // On the two CPUs of this host.
+    let spoilt = |threads: u64, steal: f64, throttled: f64| {
+        each(over_time(flops(threads), 20, |_| 1.0), move |_, t| {
+            t.conditions.steal_s = Some(steal);
+            t.conditions.throttled_s = Some(throttled);
+        })
+    };
+    for (threads, steal, throttled) in [(1, 0.5, 0.5), (2, 1.0, 1.0), (4, 1.0, 1.0)] {
+        let m = spoilt(threads, steal, throttled);
+        let share = shares(&host(), &m, &m.trials);
+        assert_eq!((share.steal, share.throttled), (Some(0.5), Some(0.5)), "{threads}");
+    }
+}
+
+#[test]
+fn what_explains_little_of_a_change_is_no_cause() {
+    let with = |others: f64, fall: f64| {
+        let m = over_time(flops(1), 300, move |i| if i < 100 { 1.0 } else { 1.0 - fall });
+        let m = each(m, |i, t| t.conditions.other_cpu_s = Some(if i < 100 { 0.0 } else { others }));
+        analysed(&host(), &m).unwrap().changes[0].cause.clone()
+    };
+    assert_eq!(with(0.011, 0.5), None);
+    assert!(with(0.011, 0.05).is_some());
+    assert!(with(0.06, 0.5).is_some());
 }

@@ -5,7 +5,9 @@ mod meanwhile;
 mod said;
 mod spark;
 
-use proofmark_model::{Measurement, Trial, Verdict, format_factor, format_seconds};
+use proofmark_model::{
+    Host, Measurement, Subsystem, Trial, Verdict, format_factor, format_seconds,
+};
 use serde::Serialize;
 
 pub use self::meanwhile::Beside;
@@ -123,6 +125,8 @@ impl Clock {
 struct Timed<'a> {
     at_s: f64,
     t: &'a Trial,
+    /// CPUs whose time its counters tell of.
+    cpus: f64,
 }
 
 impl Timeline {
@@ -146,12 +150,22 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<Timeline> {
 }
 
 /// The trials by time; those without a place on the axis are left out.
-fn timed(m: &Measurement) -> Option<Vec<Timed<'_>>> {
+fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     let start = m.series.as_ref()?.started;
+    let threads = m.params.threads().max(1) as f64;
+    let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem) {
+        (0.0, _) => threads,
+        // More threads than CPUs take turns; those of disks and networks may run on any.
+        (cpus, Subsystem::Cpu | Subsystem::Memory) => threads.min(cpus),
+        (cpus, _) => cpus,
+    };
     let mut all: Vec<Timed> = m
         .trials
         .iter()
-        .map(|t| Timed { at_s: t.started.0.duration_since(start.0).as_secs_f64().max(0.0), t })
+        .map(|t| {
+            let at_s = t.started.0.duration_since(start.0).as_secs_f64().max(0.0);
+            Timed { at_s, t, cpus }
+        })
         .filter(|s| s.at_s < LATEST && s.t.seconds.is_finite())
         .collect();
     all.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
@@ -160,7 +174,7 @@ fn timed(m: &Measurement) -> Option<Vec<Timed<'_>>> {
 
 fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let series = m.series.as_ref()?;
-    let timed = timed(m)?;
+    let timed = timed(&group.run.host, m)?;
     let ends = timed.iter().map(|s| s.at_s + s.t.seconds.max(0.0));
     let levels = series.levels.iter().map(|l| l.until_s);
     let until_s = ends.chain(levels).filter(|v| *v < LATEST).fold(1e-9, f64::max);
@@ -199,7 +213,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
         levels: steps.collect(),
         changes: marked.collect(),
         trend,
-        beside: meanwhile::of(m, &timed, each, clock),
+        beside: meanwhile::of(&timed, each, clock),
         sparkline: String::new(),
         sentences: said::sentences(m, scale, &timed),
         table: said::table(group, m, scale),

@@ -1,6 +1,6 @@
 //! What the system did while samples were taken, by time.
 
-use proofmark_model::{Measurement, Trial};
+use proofmark_model::Trial;
 use serde::Serialize;
 
 use super::{Clock, Timed};
@@ -20,7 +20,7 @@ pub struct Beside {
     pub about: String,
 }
 
-/// A name, a unit, and a value of a sample whose threads are so many.
+/// A name, a unit, and a value of a sample that had so many CPUs.
 type Told = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
 
 const SHARE: &str = "% of the CPUs' time";
@@ -28,34 +28,32 @@ const SHARE: &str = "% of the CPUs' time";
 /// All that may be told.
 const TOLD: [Told; 6] = [
     ("clock", "GHz", |t, _| t.conditions.clock_hz.map(|v| v / 1e9)),
-    ("steal", SHARE, |t, threads| share(t.conditions.steal_s?, t, threads)),
-    ("throttled by the quota", SHARE, |t, threads| share(t.conditions.throttled_s?, t, threads)),
-    ("taken by other processes", SHARE, |t, threads| share(t.conditions.other_cpu_s?, t, threads)),
+    ("steal", SHARE, |t, cpus| share(t.conditions.steal_s?, t, cpus)),
+    ("throttled by the quota", SHARE, |t, cpus| share(t.conditions.throttled_s?, t, cpus)),
+    ("taken by other processes", SHARE, |t, cpus| share(t.conditions.other_cpu_s?, t, cpus)),
     ("temperature", "°C", |t, _| t.conditions.temperature_c),
     ("throttled because of heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
 ];
 
-/// CPU-seconds as percent of those that the sample's threads had.
-fn share(cpu_s: f64, t: &Trial, threads: f64) -> Option<f64> {
-    Some(cpu_s / (t.seconds * threads) * 100.0).filter(|v| v.is_finite())
+/// CPU-seconds as percent of those that the sample had.
+fn share(cpu_s: f64, t: &Trial, cpus: f64) -> Option<f64> {
+    Some(cpu_s / (t.seconds * cpus) * 100.0).filter(|v| v.is_finite())
 }
 
 fn values<'a>(
-    m: &Measurement,
     timed: &'a [Timed<'a>],
     read: fn(&Trial, f64) -> Option<f64>,
 ) -> impl Iterator<Item = (f64, f64)> + Clone {
-    let threads = m.params.threads().max(1) as f64;
     timed
         .iter()
-        .filter_map(move |s| Some((s.at_s, read(s.t, threads)?)))
+        .filter_map(move |s| Some((s.at_s, read(s.t, s.cpus)?)))
         .filter(|(_, v)| v.is_finite() && v.abs() < super::AXIS)
 }
 
 /// Those that were not zero all the time; of very many samples one in `each`.
-pub fn of(m: &Measurement, timed: &[Timed], each: usize, clock: Clock) -> Vec<Beside> {
+pub fn of(timed: &[Timed], each: usize, clock: Clock) -> Vec<Beside> {
     let told = TOLD.iter().filter_map(|(name, unit, read)| {
-        let all = values(m, timed, *read);
+        let all = values(timed, *read);
         all.clone().any(|(_, v)| v != 0.0).then_some(())?;
         let points: Vec<[f64; 2]> =
             all.clone().step_by(each).map(|(at, v)| [clock.at(at), v]).collect();
@@ -66,10 +64,10 @@ pub fn of(m: &Measurement, timed: &[Timed], each: usize, clock: Clock) -> Vec<Be
 }
 
 /// A sentence on those that were told, and which of them stayed at zero.
-pub fn sentence(m: &Measurement, timed: &[Timed]) -> Option<String> {
+pub fn sentence(timed: &[Timed]) -> Option<String> {
     let (mut moved, mut still) = (Vec::new(), Vec::new());
     for (name, unit, read) in &TOLD {
-        let all = values(m, timed, *read).map(|(_, v)| v);
+        let all = values(timed, *read).map(|(_, v)| v);
         match (all.clone().next(), all.clone().any(|v| v != 0.0)) {
             (None, _) => {}
             (_, false) => still.push(*name),

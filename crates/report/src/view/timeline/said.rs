@@ -88,7 +88,7 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
         out.extend(level(one, scale).map(|l| format!("One level: {l}.")));
     }
     out.extend(trend(m, series, timed));
-    out.extend(meanwhile::sentence(m, timed));
+    out.extend(meanwhile::sentence(timed));
     out
 }
 
@@ -134,13 +134,23 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
         true => format!(" of {} that were planned", seconds(series.for_s)),
         false => String::new(),
     };
+    let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
+    let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
+        Some(share) => {
+            format!("; {share} % of the time was timed, the rest went into checking what was done")
+        }
+        None => String::new(),
+    };
     format!(
-        "{} in {}{short}, one every {}{merged}.",
+        "{} in {}{short}, one every {}{merged}{between}.",
         plural(series.samples, "sample"),
         seconds(last),
         seconds(series.every_s)
     )
 }
+
+/// From this share of the time on, all of it counts as timed.
+const ALL_TIMED: f64 = 0.95;
 
 /// The trend as a share of its start, over the time that was measured, or an hour where that was
 /// longer; none is shown where its interval holds zero.
