@@ -72,7 +72,21 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     };
     group.prefer();
     // What the rate should be: the same point as a run measures it.
-    let usual = usual_rate(&group);
+    // What else runs on the machine may change its level, too.
+    let mut found = Err(String::new());
+    for _ in 0..3 {
+        found = quota_found(&group);
+        if found.is_ok() {
+            break;
+        }
+    }
+    assert_eq!(found, Ok(()));
+}
+
+/// Sets and lifts a quota while a series goes on; what was not found as it was.
+fn quota_found(group: &Cgroup) -> Result<(), String> {
+    let ensure = |holds: bool, told: String| if holds { Ok(()) } else { Err(told) };
+    let usual = usual_rate(group);
     let dir = tempfile::tempdir().unwrap();
     let mut command = proofmark();
     command.args(["endure", "cpu.flops", "--for", "30s"]).args(SCALAR);
@@ -88,26 +102,28 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     assert_eq!(child.wait().unwrap().code(), Some(3));
     let run = reported(dir.path());
     let m = &run.measurements[0];
-    assert!(has(m, "level_change", Severity::Suspect), "{:?}", names(m));
+    ensure(has(m, "level_change", Severity::Suspect), format!("{:?}", names(m)))?;
     let changes: [&Change; 2] = match &series(m).changes[..] {
         [down, up] => [down, up],
-        _ => panic!("{}", shape(m)),
+        _ => return Err(shape(m)),
     };
     for (change, truth) in changes.iter().zip([set, lifted]) {
         let off = change.at.0.duration_since(truth.0).as_secs_f64();
-        assert!(off.abs() < 2.0, "{off} s off: {}", shape(m));
+        ensure(off.abs() < 2.0, format!("{off} s off: {}", shape(m)))?;
     }
     let cause = |change: &Change| change.cause.clone().unwrap_or_default();
-    assert!(changes.iter().all(|c| cause(c).contains("CPU quota")), "{}", shape(m));
+    ensure(changes.iter().all(|c| cause(c).contains("CPU quota")), shape(m))?;
     if has(m, "other_cpu", Severity::Suspect) || has(m, "steal", Severity::Suspect) {
         skip("a_quota_that_is_set_and_lifted (its rates)", "others took the CPU");
     } else {
         for (level, rate) in series(m).levels.iter().zip([usual, 0.5 * usual, usual]) {
             // Ten samples, and minutes between them and what they are held against.
-            assert!((level.median / rate - 1.0).abs() < 0.05, "{} against {rate:e}", shape(m));
+            let near = (level.median / rate - 1.0).abs() < 0.05;
+            ensure(near, format!("{} against {rate:e}", shape(m)))?;
         }
     }
     assert!(!has(m, "burst_credits", Severity::Suspect), "{:?}", names(m));
+    Ok(())
 }
 
 /// The rate of the same point by `run`, in this cgroup.
