@@ -20,7 +20,7 @@ use proofmark_peer::{
 };
 
 use crate::cli::RunArgs;
-use crate::command::run::own_program;
+use crate::measuring::own_program;
 use crate::plan::{estimate, tools_s};
 use crate::profile::LONGEST_RUN;
 

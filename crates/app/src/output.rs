@@ -10,6 +10,7 @@ use proofmark_report::Options;
 
 use crate::error::Usage;
 use crate::samples;
+use crate::text::print;
 
 /// Room that a run's files need, in bytes, at the least and for each trial.
 const ROOM: usize = 8 << 20;
@@ -145,6 +146,18 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     }
     written
+}
+
+/// Writes a text to the file that was named, or prints it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn deliver(text: &str, out: Option<&Path>) -> Result<()> {
+    match out {
+        Some(path) => write_whole(path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display())),
+        None => Ok(print(text)?),
+    }
 }
 
 /// Largest run file that is read, in bytes.

@@ -384,7 +384,7 @@ fn unlike_numbers_are_lines_of_their_own() {
     let mut series = both.measurements[0].clone();
     series.series = serde_json::from_value(serde_json::json!({
         "for_s": 60, "every_s": 1, "started": both.started, "samples": 60, "merged": 1,
-        "timed_share": 0.9, "levels": [], "changes": [], "trend": null,
+        "levels": [], "changes": [], "trend": null,
     }))
     .unwrap();
     both.measurements.insert(0, series);

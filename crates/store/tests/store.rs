@@ -157,7 +157,7 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = json!({"from_s": 0, "until_s": 9, "trials": 9, "median": 1, "ci95": null});
     m.series = serde_json::from_value(json!({
         "for_s": 60, "every_s": 1, "started": moment(0), "samples": 60, "merged": 1,
-        "timed_share": 0.9, "levels": vec![level; levels], "changes": [], "trend": null,
+        "levels": vec![level; levels], "changes": [], "trend": null,
     }))
     .unwrap();
     m

@@ -3,9 +3,10 @@
 use anyhow::Result;
 use proofmark_report::comparison::{check, json, junit};
 
-use super::compare::{deliver, known_format, make};
+use super::compare::{known_format, make};
 use crate::cli::CheckArgs;
 use crate::error::Outcome;
+use crate::output::deliver;
 
 /// Forms of a check.
 pub const FORMATS: [&str; 3] = ["terminal", "json", "junit"];

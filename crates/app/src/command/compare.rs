@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_model::Comparison;
 use proofmark_report::comparison::{html, json, terminal};
 
 use crate::cli::CompareArgs;
 use crate::error::{Outcome, Usage};
-use crate::output::write_whole;
+use crate::output::deliver;
 use crate::past::named;
 use crate::plan::unknown;
-use crate::text::{print, terminal_options};
+use crate::text::terminal_options;
 
 /// Forms of a comparison.
 pub const FORMATS: [&str; 3] = ["terminal", "json", "html"];
@@ -63,13 +63,4 @@ pub(super) fn make(
     let (name_b, run_b) = named(b, history)?;
     let side = |name, run| Named { name, run };
     Ok(compare(side(&name_a, &run_a), side(&name_b, &run_b), Options { margin }))
-}
-
-/// Writes to a file, or prints.
-pub(super) fn deliver(text: &str, out: Option<&Path>) -> Result<()> {
-    match out {
-        Some(path) => write_whole(path, text.as_bytes())
-            .with_context(|| format!("cannot write {}", path.display())),
-        None => Ok(print(text)?),
-    }
 }

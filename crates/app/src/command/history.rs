@@ -11,10 +11,10 @@ use proofmark_report::Options;
 use proofmark_report::history::{self, Form};
 use proofmark_store::{Filter, Store};
 
-use super::compare::{deliver, known_format};
+use super::compare::known_format;
 use crate::cli::HistoryArgs;
 use crate::error::{Outcome, Usage};
-use crate::output::read;
+use crate::output::{deliver, read};
 use crate::past;
 use crate::plan::{typed_knob, unknown};
 use crate::text::{say, terminal_options};

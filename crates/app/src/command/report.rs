@@ -1,12 +1,12 @@
 //! `proofmark report`: a report from a run file.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::cli::ReportArgs;
 use crate::error::{Outcome, Usage};
-use crate::output::{read, write_whole};
+use crate::output::{deliver, read};
 use crate::plan::unknown;
-use crate::text::{print, terminal_options};
+use crate::text::terminal_options;
 
 /// Runs the command.
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
@@ -18,10 +18,6 @@ pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let mut options = terminal_options();
     options.color &= args.out.is_none();
     let text = format.render(&run, &options)?;
-    match &args.out {
-        Some(path) => write_whole(path, text.as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?,
-        None => print(&text)?,
-    }
+    deliver(&text, args.out.as_deref())?;
     Ok(Outcome::Done)
 }

@@ -11,8 +11,6 @@ use crate::measuring::{Asked, carry_out, tell};
 use crate::plan::{asks_for, plan, takes, tools_s};
 use crate::text::{print, say};
 
-pub use crate::measuring::own_program;
-
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut host = machine::look(args.disk_path.as_deref());

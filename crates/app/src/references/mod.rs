@@ -22,7 +22,7 @@ use proofmark_model::{
 };
 use proofmark_reference::{Figure, Installed, Task, Tool};
 
-use crate::command::run::own_program;
+use crate::measuring::own_program;
 use crate::plan::{Cpus, NoReference};
 use process::Place;
 

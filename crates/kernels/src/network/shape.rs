@@ -33,8 +33,10 @@ const PACE: f64 = 4.0;
 const CONNECTION: u64 = 400;
 /// Bytes that any thread of a stream uses, about.
 const THREAD: u64 = 512 << 10;
-/// Bits a second of a stream, for estimates only.
+/// Bits a second of a stream and seconds that a block takes however few bytes it has, for estimates
+/// only.
 const NOMINAL: f64 = 10e9;
+const NOMINAL_BLOCK_S: f64 = 5e-6;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,11 +229,11 @@ impl Shape {
         self.connections().saturating_mul((2 * self.block).max(THREAD))
     }
 
-    /// About how long a trial takes whose amount is fixed, in seconds: at 10 Gbit/s, a guess
-    /// for estimates only.
+    /// About how long a trial takes whose amount is fixed, in seconds: a guess for estimates only.
     pub(super) fn nominal_seconds(&self) -> Option<f64> {
         let rate = self.rate.map_or(NOMINAL, |rate| NOMINAL.min(rate as f64));
-        self.amount.map(|amount| amount as f64 * 8.0 / rate)
+        let by_bits = self.amount? as f64 * 8.0 / rate;
+        Some(by_bits.max(self.blocks()? as f64 * NOMINAL_BLOCK_S))
     }
 }
 

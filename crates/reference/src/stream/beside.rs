@@ -31,7 +31,8 @@ impl Beside for Stream {
         super::listing::is_ours(kernel).then_some(
             "bytes that its program reads and writes, as ours; its arrays have the size, and its \
              loops the instructions and the kind of stores, that it was compiled with; they lie in \
-             the pages that the system gives; the fastest iteration, not the median",
+             the pages that the system gives; by the mean time of its iterations, not by that of the \
+             fastest, of which it prints the rate",
         )
     }
 
@@ -68,14 +69,19 @@ impl Beside for Stream {
         first(candidates()).map_or(0, |(_, program)| program.bytes)
     }
 
-    /// Only that of the fastest iteration.
+    /// Only that of one iteration.
     fn tells_time(&self) -> bool {
         false
     }
 
+    /// By the mean time: its rate is that of the fastest iteration, and ours are of any.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let ours = |f: &Figure| f.kernel == task.kernel;
-        let figure = output.figures.into_iter().find(ours)?;
+        let mean = format!("stream.{}_mean", task.kernel.strip_prefix("memory.")?);
+        let figure = output.figures.into_iter().find(|f| f.kernel == mean)?;
+        // Of numbers of 32 bits.
+        if figure.params.get("type").is_some() {
+            return None;
+        }
         // Compiled without threads, it does not say how many there were: one.
         let threads = figure.params.int("threads").unwrap_or(1);
         // Its arrays are a part of the program: what pages they lie in is not for it to choose.
@@ -83,7 +89,8 @@ impl Beside for Stream {
             Some(_) => figure.params.clone().with("pages", place::pages_unasked()),
             None => figure.params.clone(),
         };
-        (threads == task.params.threads()).then_some(Figure { params, ..figure })
+        let kernel = task.kernel.to_owned().into();
+        (threads == task.params.threads()).then_some(Figure { kernel, params, ..figure })
     }
 }
 

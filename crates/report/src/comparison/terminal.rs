@@ -5,29 +5,25 @@ use proofmark_model::{Comparison, Verdict, format_factor};
 use super::view::{Line, Tally, View, together};
 use super::words::{failure, interval, margin, point, resolution};
 use crate::Options;
-use crate::terminal::{paint::Paint, tables};
+use crate::terminal::page::Page;
 use crate::view::{Cell, Table, clean, plural};
 
 /// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
 pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
     let view = View::of(comparison);
-    let mut page = Page {
-        out: String::new(),
-        width: options.width.max(20),
-        paint: Paint { color: options.color },
-    };
-    page.head(&view);
+    let mut page = Page::new(options);
+    head(&mut page, &view);
     page.table(&view.subsystems);
-    page.points("Points that differ", &view.differing);
+    points(&mut page, "Points that differ", &view.differing);
     if all {
-        page.points("Points without a difference that is shown", &view.alike);
+        points(&mut page, "Points without a difference that is shown", &view.alike);
     } else if !view.alike.is_empty() {
         page.blank();
         let count = plural(view.alike.len() as u64, "point");
         page.wrap("", 0, &format!("No difference is shown in {count}; --all lists them."));
     }
-    page.list("Gone", &view.gone);
-    page.list("Not comparable", &view.not_comparable);
+    list(&mut page, "Gone", &view.gone);
+    list(&mut page, "Not comparable", &view.not_comparable);
     if !view.differences.rows.is_empty() {
         page.blank();
         page.title(&view.differences.caption);
@@ -36,82 +32,36 @@ pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String
     page.out
 }
 
-/// The text so far.
-struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+fn head(page: &mut Page, view: &View) {
+    page.title(&view.verdict);
+    for cause in &view.causes {
+        page.wrap("  ", 4, cause);
+    }
+    page.blank();
+    for side in &view.sides {
+        let facts: Vec<String> = side.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
+        page.wrap("", 3, &facts.join("; "));
+    }
+    page.blank();
 }
 
-impl Page {
-    /// Wraps a text; every line but the first begins with `hang` spaces.
-    fn wrap(&mut self, first: &str, hang: usize, text: &str) {
-        let hang = " ".repeat(hang.min(self.width / 2));
-        let options = textwrap::Options::new(self.width)
-            .initial_indent(first)
-            .subsequent_indent(&hang)
-            .break_words(true);
-        for line in textwrap::wrap(text, options) {
-            self.out.push_str(line.trim_end());
-            self.out.push('\n');
-        }
+fn points(page: &mut Page, title: &str, lines: &[Line]) {
+    if lines.is_empty() {
+        return;
     }
+    page.blank();
+    page.title(title);
+    page.table(&table(lines));
+}
 
-    fn blank(&mut self) {
-        self.out.push('\n');
+fn list(page: &mut Page, title: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
     }
-
-    /// A bold heading, painted line by line, so that no colour runs over a line's end.
-    fn title(&mut self, text: &str) {
-        for line in textwrap::wrap(text, self.width) {
-            self.out.push_str(&self.paint.bold(&line));
-            self.out.push('\n');
-        }
-    }
-
-    fn head(&mut self, view: &View) {
-        self.title(&view.verdict);
-        for cause in &view.causes {
-            self.wrap("  ", 4, cause);
-        }
-        self.blank();
-        for side in &view.sides {
-            let facts: Vec<String> =
-                side.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
-            self.wrap("", 3, &facts.join("; "));
-        }
-        self.blank();
-    }
-
-    fn table(&mut self, table: &Table) {
-        let laid_out = tables::lay_out(table, self.width, self.paint);
-        self.out.push_str(&laid_out);
-        for (i, note) in table.notes.iter().enumerate() {
-            let mark = format!("[{}]", i + 1);
-            if laid_out.contains(&mark) {
-                self.wrap(&format!("{mark} "), 4, note);
-            }
-        }
-    }
-
-    fn points(&mut self, title: &str, lines: &[Line]) {
-        if lines.is_empty() {
-            return;
-        }
-        self.blank();
-        self.title(title);
-        self.table(&table(lines));
-    }
-
-    fn list(&mut self, title: &str, items: &[String]) {
-        if items.is_empty() {
-            return;
-        }
-        self.blank();
-        self.title(title);
-        for item in items {
-            self.wrap("", 2, item);
-        }
+    page.blank();
+    page.title(title);
+    for item in items {
+        page.wrap("", 2, item);
     }
 }
 

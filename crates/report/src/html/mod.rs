@@ -17,11 +17,16 @@ use self::chart::Chart;
 use crate::view::{KernelView, View, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
-const TEMPLATES: [(&str, &str); 8] = [
+/// What every page is made of.
+const SHARED: [(&str, &str); 2] = [
+    ("base.html", include_str!("page/base.html")),
+    ("parts.html", include_str!("page/parts.html")),
+];
+
+const TEMPLATES: [(&str, &str); 7] = [
     ("page.html", include_str!("page/page.html")),
     ("first.html", include_str!("page/first.html")),
     ("contents.html", include_str!("page/contents.html")),
-    ("parts.html", include_str!("page/parts.html")),
     ("part.html", include_str!("page/part.html")),
     ("kernel.html", include_str!("page/kernel.html")),
     ("roofline.html", include_str!("page/roofline.html")),
@@ -68,6 +73,7 @@ impl Format for Html {
         let worst: Vec<_> = view.worst_findings().take(WORST).collect();
         let more = view.worst_findings().count().saturating_sub(WORST);
         let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
+            title => view.title.clone(),
             view => Serde(&view),
             worst => Serde(&worst),
             more => more,
@@ -127,7 +133,8 @@ impl Charts {
     }
 }
 
-/// What makes pages of templates, each with its name: every text is escaped.
+/// What makes pages of these templates, each with its name, and the shared ones: every text is
+/// escaped.
 pub(crate) fn environment(
     templates: &[(&'static str, &'static str)],
 ) -> Result<Environment<'static>, minijinja::Error> {
@@ -135,7 +142,7 @@ pub(crate) fn environment(
     env.set_auto_escape_callback(|_| AutoEscape::Html);
     env.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     env.add_filter("mark", mark);
-    for (name, source) in templates {
+    for (name, source) in SHARED.iter().chain(templates) {
         env.add_template(name, source)?;
     }
     Ok(env)

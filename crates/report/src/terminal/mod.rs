@@ -6,15 +6,16 @@
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
-pub(crate) mod paint;
-pub(crate) mod tables;
+pub(crate) mod page;
+mod paint;
+mod tables;
 
 use std::slice::from_ref;
 
 use proofmark_model::Run;
 
 pub use self::machine::host;
-use self::paint::Paint;
+use self::page::Page;
 use crate::view::{
     Answer, FindingGroup, Headline, KernelView, Overview, References, Roofline, SIGNS, Table, Term,
     Timeline, View,
@@ -89,50 +90,7 @@ fn explained_here(view: &View) -> Vec<Term> {
     view.terms.iter().filter(here).cloned().collect()
 }
 
-/// The text so far.
-struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
-}
-
 impl Page {
-    fn new(options: &Options) -> Self {
-        Self {
-            out: String::new(),
-            width: options.width.max(20),
-            paint: Paint { color: options.color },
-        }
-    }
-
-    /// Wraps a text; every line but the first begins with `hang` spaces. The text
-    /// is painted line by line, so that no colour runs over a line's end.
-    fn wrap(&mut self, first: &str, hang: usize, text: &str) {
-        let hang = " ".repeat(hang.min(self.width / 2));
-        let options = textwrap::Options::new(self.width)
-            .initial_indent(first)
-            .subsequent_indent(&hang)
-            .break_words(true);
-        for line in textwrap::wrap(text, options) {
-            self.out.push_str(line.trim_end());
-            self.out.push('\n');
-        }
-    }
-
-    /// An empty line, if the last one is none.
-    fn blank(&mut self) {
-        if !self.out.ends_with("\n\n") {
-            self.out.push('\n');
-        }
-    }
-
-    fn title(&mut self, text: &str) {
-        for line in textwrap::wrap(text, self.width) {
-            self.out.push_str(&self.paint.bold(&line));
-            self.out.push('\n');
-        }
-    }
-
     /// What was measured on what, and whether to believe it.
     fn top(&mut self, view: &View) {
         self.title(&view.title);
@@ -323,22 +281,6 @@ impl Page {
         self.wrap("", 0, &roofline.table.caption);
         self.table(&roofline.table);
         self.wrap("", 0, &roofline.sentence);
-    }
-
-    fn table(&mut self, table: &Table) {
-        let mut notes = Vec::new();
-        let laid_out = tables::lay_out(table, self.width, self.paint);
-        for (i, note) in table.notes.iter().enumerate() {
-            // Not those of columns that a narrow terminal has no room for.
-            let mark = format!("[{}]", i + 1);
-            if laid_out.contains(&mark) {
-                notes.push((format!("{mark} "), note));
-            }
-        }
-        self.out.push_str(&laid_out);
-        for (mark, note) in notes {
-            self.wrap(&mark, 4, note);
-        }
     }
 
     fn terms(&mut self, terms: &[Term]) {

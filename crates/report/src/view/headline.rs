@@ -95,7 +95,17 @@ pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let most = all.iter().filter_map(|m| size(m)).fold(0.0, f64::max);
     let nearly = if group.axis == "working_set" { NEARLY } else { 1.0 };
     let large = |m: &&Measurement| size(m).is_none_or(|s| s >= most * nearly);
-    network::in_question(usual_block(group, all.into_iter().filter(large).collect()))
+    let all = usual_block(group, all.into_iter().filter(large).collect());
+    network::in_question(large_files(all))
+}
+
+/// Of points of the disk, those whose file is not smaller than half of the largest: a small one may
+/// lie in a cache behind the device.
+fn large_files(all: Vec<&Measurement>) -> Vec<&Measurement> {
+    let size = |m: &Measurement| m.params.int("file_size");
+    let most = all.iter().filter_map(|m| size(m)).max();
+    let large = |m: &&Measurement| size(m).is_none_or(|s| most.is_some_and(|most| s >= most / 2));
+    all.into_iter().filter(large).collect()
 }
 
 /// Random I/O is counted in operations, which larger blocks make fewer: of several block

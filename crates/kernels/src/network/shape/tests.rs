@@ -100,6 +100,8 @@ fn rates_and_costs() {
     let shape = of(Kind::UdpStream, &set).unwrap();
     assert_eq!(shape.rate_each(), Some(2000.0), "in all");
     assert_eq!((shape.blocks(), shape.nominal_seconds()), (Some(9), Some(9.0)));
+    let small = of(Kind::TcpStream, &[("block_size", "1"), ("amount", "1000000")]).unwrap();
+    assert_eq!(small.nominal_seconds(), Some(5.0), "each byte is a call");
     assert_eq!((shape.cost(3), shape.cost(u64::MAX)), (3000, u64::MAX));
     assert_eq!(of(Kind::TcpRtt, &[("block_size", "10")]).unwrap().cost(3), 60);
     assert_eq!(of(Kind::TcpConnect, &[]).unwrap().cost(2), 800);

@@ -1,0 +1,70 @@
+//! A text for a terminal as it grows: wrapped to its width, with headings and tables.
+
+use super::paint::Paint;
+use super::tables;
+use crate::Options;
+use crate::view::Table;
+
+/// The text so far.
+pub(crate) struct Page {
+    pub(crate) out: String,
+    pub(crate) width: usize,
+    pub(super) paint: Paint,
+}
+
+impl Page {
+    /// Nothing so far.
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            out: String::new(),
+            width: options.width.max(20),
+            paint: Paint { color: options.color },
+        }
+    }
+
+    /// Wraps a text; every line but the first begins with `hang` spaces. The text
+    /// is painted line by line, so that no colour runs over a line's end.
+    pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
+        let hang = " ".repeat(hang.min(self.width / 2));
+        let options = textwrap::Options::new(self.width)
+            .initial_indent(first)
+            .subsequent_indent(&hang)
+            .break_words(true);
+        for line in textwrap::wrap(text, options) {
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
+        }
+    }
+
+    /// An empty line, if the last one is none.
+    pub(crate) fn blank(&mut self) {
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// A bold heading, painted line by line, so that no colour runs over a line's end.
+    pub(crate) fn title(&mut self, text: &str) {
+        for line in textwrap::wrap(text, self.width) {
+            self.out.push_str(&self.paint.bold(&line));
+            self.out.push('\n');
+        }
+    }
+
+    /// A table with its footnotes.
+    pub(crate) fn table(&mut self, table: &Table) {
+        let mut notes = Vec::new();
+        let laid_out = tables::lay_out(table, self.width, self.paint);
+        for (i, note) in table.notes.iter().enumerate() {
+            // Not those of columns that a narrow terminal has no room for.
+            let mark = format!("[{}]", i + 1);
+            if laid_out.contains(&mark) {
+                notes.push((format!("{mark} "), note));
+            }
+        }
+        self.out.push_str(&laid_out);
+        for (mark, note) in notes {
+            self.wrap(&mark, 4, note);
+        }
+    }
+}

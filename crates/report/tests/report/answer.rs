@@ -1,0 +1,176 @@
+//! The first screen: few numbers, each with its limit and its doubt; and what was measured.
+
+use proofmark_model::{Run, Verdict};
+use proofmark_report::view::{AnswerGroup, View};
+use proofmark_report::{Options, find, terminal};
+
+use super::fixture;
+use super::reading::{column, each};
+
+fn kernels(groups: &[AnswerGroup]) -> Vec<Vec<&str>> {
+    groups.iter().map(|g| g.answers.iter().map(|a| a.kernel.as_str()).collect()).collect()
+}
+
+fn text(run: &Run, width: usize) -> String {
+    find("terminal").unwrap().render(run, &Options { width, color: false }).unwrap()
+}
+
+#[test]
+fn each_subsystem_is_answered_in_at_most_three_numbers() {
+    let view = View::of(&fixture::published());
+    assert_eq!(
+        kernels(&view.answers),
+        [
+            ["cpu.flops", "cpu.linpack", "cpu.iops"],
+            ["memory.triad", "memory.latency", "memory.copy"],
+            ["disk.seq_read", "disk.seq_write", "disk.rand_read"],
+            ["network.tcp.stream", "network.tcp.rtt", "network.udp.stream"],
+        ]
+    );
+    for answer in view.answers.iter().flat_map(|g| &g.answers) {
+        assert_eq!(view.kernels[answer.at].id, answer.kernel);
+        assert_eq!(view.kernels[answer.at].headline, answer.headline);
+    }
+    assert_eq!(view.answer_table.rows.len(), 12);
+}
+
+#[test]
+fn a_kernel_that_nobody_asks_for_answers_where_it_is_alone() {
+    let mut run = fixture::disk();
+    run.measurements.retain(|m| m.kernel == "disk.fsync");
+    run.plan.points.retain(|p| p.kernel == "disk.fsync");
+    assert_eq!(kernels(&View::of(&run).answers), [["disk.fsync"]]);
+    assert_eq!(kernels(&View::of(&fixture::endured()).answers), [["cpu.mix.float over time"]]);
+}
+
+#[test]
+fn the_answer_names_what_held_it_back_and_the_tool() {
+    let view = View::of(&fixture::beside());
+    let table = &view.answer_table;
+    let at = column(table, "what").iter().position(|w| *w == "LINPACK").unwrap();
+    assert_eq!(column(table, "held back by")[at], "execution ports");
+    assert_eq!(column(table, "beside a tool")[at], "1.064 times hpl (1.053 to 1.077)");
+    let alone = View::of(&fixture::alone()).answer_table;
+    assert!(alone.columns.iter().all(|c| c.title != "beside a tool"));
+    assert!(alone.rows.iter().all(|r| r.cells.len() == alone.columns.len()));
+}
+
+#[test]
+fn no_tool_is_named_whose_number_does_not_stand() {
+    let mut run = fixture::beside();
+    let of = |run: &Run| View::of(run).answers[0].answers[0].reference.clone();
+    assert!(of(&run).is_some());
+    each(&mut run, "cpu.linpack")
+        .flat_map(|m| &mut m.references)
+        .for_each(|r| r.verdict = Verdict::Invalid);
+    assert_eq!(of(&run), None);
+}
+
+#[test]
+fn a_number_that_does_not_stand_is_a_reason_instead() {
+    let mut run = fixture::run();
+    each(&mut run, "cpu.flops").for_each(|m| m.verdict = Verdict::Invalid);
+    let table = View::of(&run).answer_table;
+    assert_eq!(column(&table, "median")[0], "-");
+    assert!(table.notes.iter().any(|n| n.contains("every number of it is invalid")));
+    assert_eq!(table.rows[0].cells[7].verdict, Some(Verdict::Invalid));
+}
+
+#[test]
+fn the_first_screen_of_a_terminal_holds_the_answer() {
+    let text = text(&fixture::published(), 80);
+    let lines: Vec<&str> = text.lines().take(36).collect();
+    for what in ["Floating-point peak", "Triad", "Sequential read", "TCP throughput"] {
+        let line = lines.iter().find(|l| l.contains(what));
+        assert!(line.is_some_and(|l| l.ends_with("✓ valid")), "{what}: {lines:#?}");
+    }
+    assert!(lines.iter().any(|l| l.contains("held back by")), "{lines:#?}");
+}
+
+#[test]
+fn the_design_says_what_was_measured_and_how() {
+    let view = View::of(&fixture::published());
+    let of = |title: &str| view.design.iter().find(|d| d.title == title).unwrap();
+    let cpu = of("CPU").sentences.join(" ");
+    for said in [
+        "5 kernels, 28 measured points: threads 1, 2 and 4.",
+        "Each point has 3 trials after its warm-up",
+        "Strong scaling: the iterations of cpu.mix.float and cpu.mix.int are divided",
+        "1 point sampled over time, for 10 min every 1.0 s.",
+        "The work was counted a second time by checked arithmetic (27 points).",
+        "Beside our trials ran hpl 2.3 (4 points).",
+    ] {
+        assert!(cpu.contains(said), "{said}: {cpu}");
+    }
+    let disk = of("Disk").sentences.join(" ");
+    assert!(disk.contains("file size 16 MiB, 128 MiB and 1 GiB"), "{disk}");
+    let network = of("Network").sentences.join(" ");
+    assert!(network.contains("30 points over loopback, which is no network, 30 to another"));
+    let loopback = View::of(&fixture::loopback()).design;
+    assert!(loopback[0].sentences.join(" ").contains("All of it over loopback"));
+    assert_eq!(
+        of("CPU").kernels[0],
+        "Floating-point peak (cpu.flops): A kernel of the fixture; no machine ran it."
+    );
+}
+
+#[test]
+fn points_that_were_not_measured_are_told() {
+    let mut run = fixture::run();
+    run.measurements.truncate(3);
+    let said = View::of(&run).design[0].sentences[0].clone();
+    assert!(said.starts_with("5 kernels, 3 measured points of 24 planned"), "{said}");
+}
+
+#[test]
+fn a_trial_of_fixed_work_has_no_length_that_was_asked_for() {
+    let run = fixture::published();
+    let cpu = View::of(&run).design[0].sentences.join(" ");
+    let fixed =
+        "those of cpu.linpack, cpu.mix.float and cpu.mix.int last as long as their work takes.";
+    assert!(cpu.contains("each meant to last 100.0 ms or more; ") && cpu.contains(fixed), "{cpu}");
+    let mut run = run;
+    run.measurements.retain(|m| m.kernel == "cpu.linpack");
+    run.plan.points.retain(|p| p.kernel == "cpu.linpack");
+    run.plan.series.clear();
+    let cpu = View::of(&run).design[0].sentences.join(" ");
+    assert!(!cpu.contains("meant to last"), "{cpu}");
+    let sampled = View::of(&fixture::endured()).design[0].sentences.join(" ");
+    assert!(!sampled.contains("meant to last"), "{sampled}");
+}
+
+#[test]
+fn a_row_of_the_answer_is_not_told_again_in_a_sentence() {
+    let run = fixture::published();
+    let hero = View::of(&run).conclusions[0].claims[0].clone();
+    assert!(hero.in_answer && hero.text.contains("of its ceiling"), "{hero:?}");
+    for format in ["terminal", "markdown"] {
+        let options = Options { width: 10_000, color: false };
+        let text = find(format).unwrap().render(&run, &options).unwrap();
+        assert!(!text.contains(&hero.text), "{format}");
+    }
+    let table = View::of(&run).answer_table;
+    assert_eq!(column(&table, "at")[0], "avx2, 4 threads");
+}
+
+#[test]
+fn a_number_over_loopback_is_told_as_such_however_narrow_the_terminal_is() {
+    for width in [40, 80, 120, 200, 10_000] {
+        let brief = terminal::brief(&fixture::loopback(), &Options { width, color: false });
+        let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(brief.contains("loopback, forward, 4 streams"), "{width}: {brief}");
+    }
+}
+
+#[test]
+fn what_ends_a_run_is_short_and_holds_the_answer_and_the_findings() {
+    let run = fixture::published();
+    let options = Options { width: 80, color: false };
+    let (brief, all) = (terminal::brief(&run, &options), text(&run, 80));
+    assert!(brief.lines().count() * 4 < all.lines().count(), "{brief}");
+    assert!(brief.contains("The answer:") && brief.contains("\nFindings\n"), "{brief}");
+    assert!(!brief.contains("A kernel of the fixture"));
+    for line in brief.lines() {
+        assert!(all.contains(line), "{line}");
+    }
+}

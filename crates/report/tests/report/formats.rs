@@ -1,0 +1,309 @@
+//! What must hold in every format: odd runs, extreme figures, text from strangers.
+
+use proofmark_model::{Param, Run, Unit, Verdict};
+use proofmark_report::view::{KernelView, View};
+use proofmark_report::{ALL, Options, find, terminal};
+
+use super::fixture;
+
+const HOSTILE: &str =
+    "<script>alert(1)</script>|a\u{1b}[31m\u{7}\u{202e}`*_[x](y)\n\"><img src=x onerror=1>&lt;";
+
+fn all(run: &Run) -> Vec<(&'static str, String)> {
+    let options = Options { width: 80, color: false };
+    ALL.iter()
+        .map(|f| (f.id(), f.render(run, &options).unwrap_or_else(|e| panic!("{}: {e}", f.id()))))
+        .collect()
+}
+
+fn of(format: &str, run: &Run) -> String {
+    find(format).unwrap().render(run, &Options::default()).unwrap()
+}
+
+#[test]
+fn an_interrupted_run_says_so() {
+    let mut run = fixture::run();
+    run.ended = None;
+    run.interrupted = None;
+    for format in ["terminal", "html", "markdown"] {
+        assert!(of(format, &run).contains("This run has no end"), "{format}");
+    }
+    run.interrupted = Some("SIGTERM".into());
+    for format in ["terminal", "html", "markdown"] {
+        assert!(of(format, &run).contains("stopped by SIGTERM"), "{format}");
+    }
+    for (format, text) in all(&fixture::run()) {
+        assert!(!text.contains("stopped by SIG") && !text.contains("has no end"), "{format}");
+    }
+}
+
+#[test]
+fn an_empty_run_says_that_nothing_was_measured() {
+    let run = fixture::empty();
+    for (format, text) in all(&run) {
+        assert!(text.ends_with('\n'), "{format}");
+        if ["terminal", "html", "markdown"].contains(&format) {
+            assert!(text.contains("Nothing was measured"), "{format}");
+        }
+    }
+}
+
+#[test]
+fn planned_points_that_were_not_measured_are_counted() {
+    let mut run = fixture::run();
+    run.measurements.retain(|m| m.kernel != "cpu.mix.float");
+    for format in ["terminal", "html", "markdown"] {
+        let text = of(format, &run);
+        assert!(text.contains("4 points of the plan were not measured"), "{format}");
+        assert!(text.contains("cpu.mix.float"), "{format}");
+    }
+}
+
+#[test]
+fn a_thousand_measurements() {
+    let mut run = fixture::run();
+    run.measurements = (1..=1000)
+        .map(|i| {
+            let params = fixture::params(i % 64 + 1).with("iterations", i).with("mix", "add16");
+            fixture::good("cpu.mix.int", params, Unit::OpPerSecond, 1e9 * i as f64)
+        })
+        .collect();
+    for (format, text) in all(&run) {
+        assert!(text.len() < 20_000_000, "{format}: {} bytes", text.len());
+    }
+}
+
+#[test]
+fn extreme_values_are_told_without_nan() {
+    for value in [1e300, -1e300, 0.0, -5.0, 5e-324, 1e9] {
+        let mut run = fixture::run();
+        run.measurements.extend(fixture::memory().measurements);
+        run.kernels.extend(fixture::memory().kernels);
+        run.measurements.extend(fixture::disk().measurements);
+        run.measurements.extend(fixture::network().measurements);
+        run.measurements.extend(fixture::linpack().measurements);
+        let mut endured = fixture::endured().measurements;
+        endured[0].trials.truncate(30);
+        run.measurements.extend(endured);
+        run.kernels.extend(fixture::linpack().kernels);
+        run.kernels.extend(fixture::disk().kernels);
+        run.kernels.extend(fixture::network().kernels);
+        for m in &mut run.measurements {
+            m.efficiency = m.efficiency.map(|_| value);
+            for t in &mut m.trials {
+                t.value = value;
+                if let Some(s) = &mut t.solution {
+                    (s.residual, s.normalised_residual) = (value, value);
+                }
+                t.moved = t.moved.map(|_| value);
+                t.background = t.background.map(|_| value);
+            }
+            if let Some(l) = &mut m.latency {
+                (l.p50, l.p99, l.buckets[3].upto) = (value, Some(value), value);
+            }
+            if let Some(s) = &mut m.summary {
+                (s.median, s.mean, s.sd, s.ci95) =
+                    (value, value, Some(value), Some([value, 1e300]));
+            }
+            if let Some(c) = &mut m.ceiling {
+                c.value = value;
+            }
+            if let Some(s) = &mut m.series {
+                s.levels.iter_mut().for_each(|l| (l.median, l.until_s) = (value, value));
+                s.trend.iter_mut().for_each(|t| (t.start, t.slope) = (value, value));
+            }
+        }
+        for (format, text) in all(&run) {
+            let text = text.split("<script>").next().unwrap();
+            for word in ["NaN", "inf ", "infinity"] {
+                assert!(!text.contains(word), "{format} with {value}: {word}");
+            }
+            let longest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+            assert!(format != "terminal" || longest <= 80, "{longest} columns with {value}");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_opens_no_tag_and_breaks_no_table() {
+    let others = [
+        fixture::memory(),
+        fixture::disk(),
+        fixture::network(),
+        fixture::linpack(),
+        fixture::published(),
+        fixture::endured(),
+    ]
+    .map(|r| fixture::hostile_of(r, HOSTILE));
+    for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
+        opens_no_tag(&run);
+    }
+}
+
+fn opens_no_tag(run: &Run) {
+    let html = of("html", run);
+    assert!(!html.contains("<script>alert"));
+    assert!(!html.contains("<img"));
+    assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
+    assert!(html.contains("&lt;script&gt;alert"));
+    let markdown = of("markdown", run);
+    assert!(!markdown.contains("<script") && !markdown.contains("<img"));
+    let mut bars = None;
+    for line in markdown.lines() {
+        let count = line.replace("\\|", "").matches('|').count();
+        match (line.starts_with('|'), bars) {
+            (true, Some(head)) => assert_eq!(count, head, "{line}"),
+            (true, None) => bars = Some(count),
+            (false, _) => bars = None,
+        }
+    }
+}
+
+#[test]
+fn hostile_text_moves_no_terminal() {
+    hostile_moves_nothing(&fixture::hostile(HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::disk(), HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::network(), HOSTILE));
+    hostile_moves_nothing(&fixture::hostile_of(fixture::endured(), HOSTILE));
+}
+
+fn hostile_moves_nothing(run: &Run) {
+    let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{202e}');
+    for (format, text) in all(run) {
+        if format != "json" {
+            assert!(text.chars().all(plain), "{format}");
+        }
+    }
+    let info = terminal::host(&run.host, &Options::default());
+    assert!(info.chars().all(plain));
+    assert!(!of("json", run).contains('\u{1b}'), "JSON escapes control characters");
+}
+
+#[test]
+fn hostile_text_is_no_formula_in_a_spreadsheet() {
+    let run = fixture::hostile("=cmd|' /C calc'!A0");
+    let text = of("csv", &run);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let cells =
+        reader.records().flat_map(|r| r.unwrap().iter().map(str::to_owned).collect::<Vec<_>>());
+    for cell in cells.chain(heads.iter().map(str::to_owned)) {
+        let number = cell.parse::<f64>().is_ok();
+        assert!(number || !cell.starts_with(['=', '+', '-', '@']), "{cell}");
+    }
+}
+
+#[test]
+fn the_terminal_keeps_to_its_width() {
+    let hostile = fixture::hostile_of(fixture::memory(), HOSTILE);
+    let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
+    let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
+    let network = [fixture::network(), fixture::hostile_of(fixture::network(), HOSTILE)];
+    let linpack = [fixture::linpack(), fixture::one_solve()];
+    let published = [fixture::published(), fixture::hostile_of(fixture::published(), HOSTILE)];
+    let endured = [fixture::endured(), fixture::hostile_of(fixture::endured(), HOSTILE)];
+    let more = published.into_iter().chain(endured);
+    for run in
+        runs.into_iter().chain([hostile]).chain(disk).chain(network).chain(linpack).chain(more)
+    {
+        for width in [20, 40, 80, 200] {
+            let options = Options { width, color: false };
+            let report = find("terminal").unwrap().render(&run, &options).unwrap();
+            for line in report.lines().chain(terminal::host(&run.host, &options).lines()) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_carry_no_meaning_alone() {
+    let run = fixture::run();
+    let plain = of("terminal", &run);
+    let painted =
+        find("terminal").unwrap().render(&run, &Options { width: 80, color: true }).unwrap();
+    assert!(painted.contains('\u{1b}'));
+    let mut stripped = String::new();
+    let mut rest = painted.as_str();
+    while let Some(at) = rest.find('\u{1b}') {
+        stripped.push_str(&rest[..at]);
+        rest = rest[at..].split_once('m').unwrap().1;
+    }
+    stripped.push_str(rest);
+    let words = |t: &str| t.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&stripped), words(&plain));
+}
+
+#[test]
+fn json_gives_the_run_back() {
+    let run = fixture::run();
+    let back = proofmark_model::read_run(&of("json", &run)).unwrap();
+    assert!(back == run, "every bit of every number");
+}
+
+#[test]
+fn threads_that_take_turns_are_named_and_never_put_first() {
+    let note = "oversubscribed: more threads than the 2 usable CPUs take turns";
+    let run = fixture::oversubscribed();
+    for format in ["terminal", "html", "markdown"] {
+        assert!(of(format, &run).contains(note), "{format}");
+        assert!(!of(format, &fixture::run()).contains("more threads than the"), "{format}");
+    }
+    let view = View::of(&run);
+    for kernel in &view.kernels {
+        assert!(kernel.headline.at.ends_with("2 threads"), "{}", kernel.headline.at);
+    }
+    let clock = &view.kernels[0];
+    assert_eq!(
+        clock.sentences,
+        [
+            "Against 1 thread, it is 2.00 times with 2; oversubscribed, 4.00 times with 4 and 4.00 times with 8."
+        ]
+    );
+    let notes: Vec<_> =
+        clock.table.rows.iter().filter_map(|r| r.cells.last()).map(|c| c.note).collect();
+    assert_eq!(notes, [None, None, Some(1), Some(1)]);
+}
+
+#[test]
+fn a_missing_ceiling_is_explained_once() {
+    let view = View::of(&fixture::run());
+    let clock = &view.kernels[0];
+    assert_eq!(
+        view.lacking,
+        ["No ceiling is known of cpu.clock: no boost clock is known (fixture)."]
+    );
+    assert!(clock.table.notes.is_empty(), "{:?}", clock.table.notes);
+    let ceiling = |k: &KernelView| k.table.columns.iter().any(|c| c.title == "ceiling");
+    assert!(!ceiling(clock) && view.kernels[1..].iter().any(ceiling));
+    for format in ["terminal", "html", "markdown"] {
+        let text = of(format, &fixture::run());
+        assert_eq!(text.matches("no boost clock is known").count(), 1, "{format}");
+    }
+    assert_eq!(clock.headline.held, None);
+}
+
+#[test]
+fn the_spread_is_what_stops_trials() {
+    let mut run = fixture::run();
+    let m = run.measurements.iter_mut().find(|m| m.kernel == "cpu.clock").unwrap();
+    let s = m.summary.as_mut().unwrap();
+    (s.median, s.ci95) = (99e9, Some([98e9, 103e9]));
+    let half = s.half_width().unwrap();
+    let view = View::of(&run);
+    assert_eq!(view.kernels[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
+}
+
+#[test]
+fn no_invalid_number_is_put_first() {
+    let mut run = fixture::run();
+    for m in run.measurements.iter_mut().filter(|m| m.kernel == "cpu.flops") {
+        if m.params.get("isa") == Some(&Param::from("avx2")) {
+            m.verdict = Verdict::Invalid;
+        }
+    }
+    let view = View::of(&run);
+    let flops = view.kernels.iter().find(|k| k.id == "cpu.flops").unwrap();
+    assert_eq!(flops.headline.value.as_deref(), Some("98.40"));
+    assert!(flops.headline.at.contains("sse2"));
+}

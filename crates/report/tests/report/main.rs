@@ -1,0 +1,24 @@
+//! What a report says, in each of its formats: tests on runs that no machine made.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
+
+mod answer;
+mod any;
+mod conclusions;
+mod disk;
+mod exports;
+mod fixture;
+mod formats;
+mod html;
+mod linpack;
+mod memory;
+mod network;
+mod once;
+mod over_time;
+mod overview;
+mod pages;
+mod prometheus;
+mod reading;
+mod references;
+mod rows;
+mod snapshots;

@@ -1,0 +1,21 @@
+//! What the tests of a report look up in it.
+
+use proofmark_model::{Measurement, Run};
+use proofmark_report::view::{KernelView, Table, View};
+
+/// A kernel's part of the report.
+pub fn kernel(run: &Run, id: &str) -> KernelView {
+    View::of(run).kernels.into_iter().find(|k| k.id == id).unwrap()
+}
+
+/// Texts of one column.
+pub fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
+    let at = table.columns.iter().position(|c| c.title == title);
+    let at = at.unwrap_or_else(|| panic!("{title} in {:?}", table.columns));
+    table.rows.iter().map(|r| r.cells[at].text.as_str()).collect()
+}
+
+/// The measurements of a kernel.
+pub fn each<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Measurement> {
+    run.measurements.iter_mut().filter(move |m| m.kernel == id)
+}
