@@ -33,6 +33,24 @@ impl WideInterval {
         }
         Finding::new(self.id(), severity, message, MORE_TIME).with("trials", m.trials.len())
     }
+
+    /// So few trials that there is no interval, as was asked for, and yet far apart.
+    fn far_apart(&self, m: &Measurement, summary: &Summary, target: f64) -> Option<Finding> {
+        let half = half_range(summary);
+        let far = half > FAR * target;
+        far.then(|| {
+            let message = format!(
+                "{}, too few for a 95 % interval, lie up to {} of their median apart; the target is \
+                 {} to either side",
+                counted(m.trials.len(), "trial"),
+                percent(2.0 * half),
+                percent(target)
+            );
+            Finding::new(self.id(), Severity::Suspect, message, MORE_TRIALS)
+                .with("trials", m.trials.len())
+                .with("half_range", half)
+        })
+    }
 }
 
 const MORE_TIME: &str =
@@ -57,7 +75,8 @@ impl Check for WideInterval {
          trials cut it short: suspect, the median is not as sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
          for more; suspect beyond five times the target. Fewer than 6 trials cannot give an interval by \
          order statistics: suspect when the time allowed, of the run or of a point, cut them short; a note where each is one whole problem \
-         that takes a second or more, such as a linear system, and all lie within the target. Fix the number with --trials, raise the budget or the profile's time of a point \
+         that takes a second or more, such as a linear system, and all lie within the target; where so few were asked for, \
+         suspect if they lie farther apart than five times the target to either side. Fix the number with --trials, raise the budget or the profile's time of a point \
          (time_of_point), or quieten the machine."
     }
 
@@ -72,10 +91,14 @@ impl Check for WideInterval {
             _ => return None,
         };
         let summary = m.summary.as_ref()?;
-        if summary.ci95.is_none() {
-            return cut_short.then(|| self.too_few(ctx, m, summary));
-        }
         let target = ctx.policy.target_for(m.subsystem);
+        if summary.ci95.is_none() {
+            return if cut_short {
+                Some(self.too_few(ctx, m, summary))
+            } else {
+                self.far_apart(m, summary, target)
+            };
+        }
         let half = summary.half_width().filter(|half| *half > target)?;
         let (severity, why, advice) = if cut_short {
             (Severity::Suspect, "when the time or the trials allowed ended", MORE_OF_BOTH)
@@ -184,6 +207,27 @@ mod tests {
             (t.seconds, t.work) = (10.0, t.value * 10.0);
         }
         assert_eq!(severity(&WideInterval, sliced), Some(Severity::Suspect));
+    }
+
+    #[test]
+    fn few_trials_that_were_asked_for_are_suspect_where_they_lie_far_apart() {
+        let of = |shares: [f64; 3]| {
+            let mut m = flops(1);
+            m.trials.truncate(3);
+            for (t, share) in m.trials.iter_mut().zip(shares) {
+                (t.value, t.work) = (t.value * share, t.work * share);
+            }
+            let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+            m.summary = summary(&values);
+            m.ending = Ending::Complete;
+            found_on(&host(), &WideInterval, m, &[])
+        };
+        assert!(of([0.9, 0.95, 1.0]).is_none());
+        let finding = of([0.3, 0.45, 0.9]).unwrap();
+        assert_eq!(finding.severity, Severity::Suspect);
+        assert!(
+            finding.message.starts_with("3 trials, too few for a 95 % interval, lie up to 133")
+        );
     }
 
     #[test]
