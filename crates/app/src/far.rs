@@ -13,7 +13,8 @@ use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_kernels::find;
 use proofmark_model::{
-    Ending, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem, format_seconds,
+    Ending, Measurement, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem,
+    format_seconds,
 };
 use proofmark_peer::{
     Address, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Lead, Limits, Overview, PeerError,
@@ -27,7 +28,7 @@ use crate::profile::LONGEST_RUN;
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
 
-/// How long a far end of this run's own may take to end.
+/// How long a far end of this run's own may take to end, and any to say why it ended.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A far end, and this run's session there from when the first network point begins: it
@@ -121,12 +122,25 @@ impl Far {
     }
 
     /// Why the session is over, once it is.
-    pub fn ended(&self) -> Option<String> {
+    fn ended(&self) -> Option<String> {
         match &*self.session.borrow() {
             Held::Nothing => None,
             Held::Lead(lead) => lead.ended(),
             Held::Failed(reason) => Some(reason.clone()),
         }
+    }
+
+    /// The same after these measurements. A worker sees its own connection break before the session
+    /// is told why: where one of the network was refused, that word is waited for.
+    pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
+        let broken = |m: &Measurement| {
+            m.subsystem == Subsystem::Network && matches!(m.ending, Ending::Refused { .. })
+        };
+        let asked = Instant::now();
+        while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.ended()
     }
 
     /// That a plan may need a longer session than the far end grants, if it may.

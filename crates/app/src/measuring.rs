@@ -168,7 +168,7 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
     let schedule = Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);
-    if let Some(reason) = far.and_then(Far::ended) {
+    if let Some(reason) = far.and_then(|far| far.ended_after(&measurements)) {
         say(&format!(
             "proofmark: the session with the far end is over ({reason}); what was measured before it \
              ended is kept; look at `proofmark serve` there, and run again"
