@@ -9,21 +9,8 @@ use proptest::prelude::*;
 
 use crate::testing::{
     beside, blocks, clock, disk, flops, fsync, iops, judged, latency, linpack, mix, rand_read,
-    round_trips, set_interface, stream, sweep, tcp, trial, udp, with_network, with_storage,
+    round_trips, set_interface, stream, sweep, tcp, trial, udp, wild, with_network, with_storage,
 };
-
-fn wild() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        any::<f64>(),
-        Just(0.0),
-        Just(-1.0),
-        Just(f64::NAN),
-        Just(f64::INFINITY),
-        Just(f64::MAX),
-        Just(f64::MIN_POSITIVE),
-        1e6..1e12_f64,
-    ]
-}
 
 prop_compose! {
     fn any_device()(

@@ -8,6 +8,8 @@ use proofmark_model::{
     Trial, Unit, Witness,
 };
 
+use proptest::prelude::*;
+
 use crate::checks::Check;
 use crate::{Context, judge};
 
@@ -393,4 +395,18 @@ pub(crate) fn xorshift() -> impl FnMut() -> f64 {
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 53) as f64
     }
+}
+
+/// What a file from anywhere may hold for a number.
+pub(crate) fn wild() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        Just(0.0),
+        Just(-1.0),
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(f64::MAX),
+        Just(f64::MIN_POSITIVE),
+        1e6..1e12_f64,
+    ]
 }

@@ -10,7 +10,9 @@ use proofmark_model::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{flops, host, iops, latency, linpack, rand_read, spec, stream, sweep, tcp};
+use crate::testing::{
+    flops, host, iops, latency, linpack, rand_read, spec, stream, sweep, tcp, wild,
+};
 
 /// A run of these measurements on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
@@ -347,19 +349,6 @@ fn a_point_is_called_by_what_tells_it_apart_and_by_the_way_to_its_data() {
     assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");
     assert!(name("disk.rand_read").starts_with("direct"), "{}", name("disk.rand_read"));
     assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
-}
-
-fn wild() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        any::<f64>(),
-        Just(0.0),
-        Just(-1.0),
-        Just(f64::NAN),
-        Just(f64::INFINITY),
-        Just(f64::MAX),
-        Just(f64::MIN_POSITIVE),
-        1e6..1e12_f64,
-    ]
 }
 
 proptest! {

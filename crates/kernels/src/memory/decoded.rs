@@ -12,6 +12,7 @@ use iced_x86::{
 
 use super::segment::{GRAIN, Loop, STAMP, tests::all};
 use super::stream::op::{Op, Stores};
+use super::x86_64::{Form, find_form};
 use crate::cpu::isa::Isa;
 
 /// A function, to its `ret`.
@@ -150,6 +151,29 @@ fn only_loops_for_data_from_memory_prefetch_and_only_with_the_widest_loads() {
             assert!(k == 0 || prefetches == 0, "{op:?} {stores:?} {isa:?}");
             for i in body.iter().filter(|i| moves(i)) {
                 assert_eq!(i.memory_size().size(), width(isa), "{op:?} {stores:?} {isa:?}: {i:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plain_loops_walk_one_stream_and_ask_for_nothing() {
+    let leads = |i: &Instruction| {
+        let streams = [Register::R8, Register::R9];
+        let far = streams.contains(&i.memory_base()) || streams.contains(&i.memory_index());
+        is_prefetch(i.mnemonic()) || far && i.op_kinds().any(|kind| kind == OpKind::Memory)
+    };
+    let guides = |form, op, stores, isa| {
+        let code = function(find_form(form, op, stores, isa).unwrap());
+        inner_loops(&code).into_iter().any(|turn| code[turn].iter().any(leads))
+    };
+    for op in Op::ALL {
+        for stores in Stores::ALL {
+            for isa in [Isa::Sse2, Isa::Avx2, Isa::Avx512] {
+                assert!(!guides(Form::Plain, op, stores, isa), "{op:?} {stores:?} {isa:?}");
+                let past_the_cache = op == Op::Write && stores == Stores::NonTemporal;
+                let guided = guides(Form::Guided, op, stores, isa);
+                assert_eq!(guided, !past_the_cache, "{op:?} {stores:?} {isa:?}");
             }
         }
     }

@@ -83,17 +83,32 @@ pub(crate) mod tests {
     const MARGIN: usize = 16; // f64s before and after the segment, two lines
     const K: f64 = 1.7;
 
-    /// Every loop of this machine.
+    /// Every loop of this machine, also those that it would not choose.
     pub(crate) fn all() -> Vec<(Op, Stores, Isa, Loop)> {
         let mut all = Vec::new();
         for isa in Isa::ALL {
             for op in Op::ALL {
                 for stores in Stores::ALL {
-                    all.extend(find(op, stores, isa).map(|f| (op, stores, isa, f)));
+                    all.extend(forms(op, stores, isa).into_iter().map(|f| (op, stores, isa, f)));
                 }
             }
         }
         all
+    }
+
+    #[cfg(all(target_arch = "x86_64", unix))]
+    fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
+        let assembled = |form| x86_64::find_form(form, op, stores, isa);
+        match isa {
+            Isa::Scalar => find(op, stores, isa).into_iter().collect(),
+            _ if isa.is_here() => x86_64::Form::ALL.into_iter().filter_map(assembled).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
+        find(op, stores, isa).into_iter().collect()
     }
 
     /// An array on a line of its own within margins, of random numbers.

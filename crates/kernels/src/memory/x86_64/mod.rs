@@ -1,12 +1,10 @@
 //! Stream loops for x86-64, as whole functions in assembly.
 //!
 //! Every turn of every loop takes 256 bytes, four lines, of each array. There are two
-//! kinds. *Far* loops, for data that comes from memory: they walk the segment in 1, 2
-//! or 4 streams side by side, so that the prefetchers of the core have several pages
-//! to follow, and ask for lines themselves where that helps. *Near* loops, for the
-//! further passes over a segment that the first has brought into the cache: one
-//! stream and no prefetches, which would take the place of loads. How each
-//! operation's streams and distances were chosen stands beside it.
+//! kinds. *Far* loops, for data that comes from memory, in two forms, see [`Form`].
+//! *Near* loops, for the further passes over a segment that the first has brought into
+//! the cache: one stream and no prefetches, which would take the place of loads. How
+//! each operation's streams and distances were chosen stands beside it.
 //!
 //! Registers: `rdi`, `rdx`, `rcx` walk `dst`, `a`, `b`; `rsi` counts passes, `r10`
 //! bytes; `r8` is the length of a stream, `r9` three of it; `r11` the segment. Vector
@@ -22,19 +20,102 @@ use super::segment::Loop;
 use super::stream::op::{Op, Stores};
 use crate::cpu::isa::Isa;
 
+/// How a far loop gets its data from memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several
+    /// pages to follow, and with prefetches of its own where they help.
+    Guided,
+    /// In one stream, all left to the core.
+    Plain,
+}
+
+impl Form {
+    /// Both.
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 2] = [Self::Guided, Self::Plain];
+
+    /// The faster one here: guided on Intel's cores, plain on others. Either costs the
+    /// other's cores a tenth to a third, measured on Granite Rapids and Zen 4.
+    fn here() -> Self {
+        let leaf = std::arch::x86_64::__cpuid(0);
+        let intel =
+            [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes) == [*b"Genu", *b"ineI", *b"ntel"];
+        if intel { Self::Guided } else { Self::Plain }
+    }
+}
+
 /// The loop for that operation; `None` for sets without one. [`Isa::Avx2Fma`] has
 /// none: the operations round product and sum apart.
 pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
-    let rows = match (op, stores) {
-        (Op::Read, _) => read::READ,
-        (_, Stores::Temporal) => temporal::TEMPORAL,
-        (_, Stores::NonTemporal) => nontemporal::NON_TEMPORAL,
+    find_form(Form::here(), op, stores, isa)
+}
+
+/// The loop of that form.
+pub(crate) fn find_form(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
+    let rows = match (op, stores, form) {
+        (Op::Read, _, Form::Guided) => read::GUIDED,
+        (Op::Read, _, Form::Plain) => read::PLAIN,
+        (_, Stores::Temporal, Form::Guided) => temporal::guided::ROWS,
+        (_, Stores::Temporal, Form::Plain) => temporal::plain::ROWS,
+        (_, Stores::NonTemporal, Form::Guided) => nontemporal::guided::ROWS,
+        (_, Stores::NonTemporal, Form::Plain) => nontemporal::plain::ROWS,
     };
     rows.iter().find(|row| row.0 == op && row.1 == isa).map(|row| row.2)
 }
 
 /// An operation, an instruction set and the loop.
 type Row = (Op, Isa, Loop);
+
+/// The module of all loops that store: `$row!` defines one, from its name, its operation,
+/// its registers and the instruction that stores them.
+macro_rules! table {
+    ($module:ident, $row:ident, $sse2:literal, $avx:literal) => {
+        pub(super) mod $module {
+            use std::arch::naked_asm;
+
+            use super::super::super::segment::Segment;
+            use super::super::super::stream::op::Op;
+            use super::super::Row;
+            use super::*;
+            use crate::cpu::isa::Isa;
+
+            $row!(write_sse2, write, xmm, $sse2);
+            $row!(write_avx2, write, ymm, $avx);
+            $row!(write_avx512, write, zmm, $avx);
+            $row!(copy_sse2, copy, xmm, $sse2);
+            $row!(copy_avx2, copy, ymm, $avx);
+            $row!(copy_avx512, copy, zmm, $avx);
+            $row!(scale_sse2, scale, xmm, $sse2);
+            $row!(scale_avx2, scale, ymm, $avx);
+            $row!(scale_avx512, scale, zmm, $avx);
+            $row!(add_sse2, add, xmm, $sse2);
+            $row!(add_avx2, add, ymm, $avx);
+            $row!(add_avx512, add, zmm, $avx);
+            $row!(triad_sse2, triad, xmm, $sse2);
+            $row!(triad_avx2, triad, ymm, $avx);
+            $row!(triad_avx512, triad, zmm, $avx);
+
+            pub(in super::super) const ROWS: &[Row] = &[
+                (Op::Write, Isa::Sse2, write_sse2),
+                (Op::Write, Isa::Avx2, write_avx2),
+                (Op::Write, Isa::Avx512, write_avx512),
+                (Op::Copy, Isa::Sse2, copy_sse2),
+                (Op::Copy, Isa::Avx2, copy_avx2),
+                (Op::Copy, Isa::Avx512, copy_avx512),
+                (Op::Scale, Isa::Sse2, scale_sse2),
+                (Op::Scale, Isa::Avx2, scale_avx2),
+                (Op::Scale, Isa::Avx512, scale_avx512),
+                (Op::Add, Isa::Sse2, add_sse2),
+                (Op::Add, Isa::Avx2, add_avx2),
+                (Op::Add, Isa::Avx512, add_avx512),
+                (Op::Triad, Isa::Sse2, triad_sse2),
+                (Op::Triad, Isa::Avx2, triad_avx2),
+                (Op::Triad, Isa::Avx512, triad_avx512),
+            ];
+        }
+    };
+}
 
 /// The body of a turn: `$line` once for each of the four lines, `$vector` for each
 /// vector of a line. They name the place as `\l` and `\l+\v`.
@@ -299,4 +380,4 @@ macro_rules! far_near {
     };
 }
 
-use {advance, begin, enter, far, far_near, leave, lines, stamp, turn, vector, vectors};
+use {advance, begin, enter, far, far_near, leave, lines, stamp, table, turn, vector, vectors};
