@@ -2,7 +2,8 @@
 //!
 //! What took the CPU away comes first: a quota, other processes, the hypervisor.
 //! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
-//! made of. A memory kernel far from its ceiling may still be told by what more threads
+//! made of; threads that wait for a device near its limit have lost nothing with
+//! the CPU, and there the ceiling comes first. A memory kernel far from its ceiling may still be told by what more threads
 //! gain: nothing, and what all share is the limit; all, and each core has its own. A whole
 //! problem, such as a linear system, may be told by what larger ones reach. A
 //! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
@@ -49,13 +50,15 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
     }
-    if let Some(limiter) = taken_away(m) {
+    let near = near_the_ceiling(ctx, m);
+    let unhurt = near.is_ok() && Nature::of(m).waits();
+    if let Some(limiter) = taken_away(m).filter(|_| !unhurt) {
         return Ok(limiter);
     }
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
         return Err("the number is invalid, so nothing limited it".to_owned());
     }
-    near_the_ceiling(ctx, m).or_else(|reason| nature::limiter(ctx, m, reason))
+    near.or_else(|reason| nature::limiter(ctx, m, reason))
 }
 
 /// What the ceiling is made of, where the number comes near it.

@@ -3,6 +3,7 @@
 pub mod disk;
 pub mod network;
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,13 +68,17 @@ pub fn on_cpu(command: &mut Command, cpu: u32) -> &mut Command {
     wrap(command, &format!("exec taskset -c {cpu} \"$0\" \"$@\""))
 }
 
-/// Makes a command run through a line of shell, in which `"$0" "$@"` is the command.
+/// Makes a command run through a line of shell, in which `"$0" "$@"` is the command with its
+/// environment.
 fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
-    let program = command.get_program().to_owned();
-    let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let mut line = vec![OsString::from("env")];
+    for (name, value) in command.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        line.push([name, OsStr::new("="), value].into_iter().collect());
+    }
+    line.push(command.get_program().to_owned());
+    line.extend(command.get_args().map(ToOwned::to_owned));
     *command = Command::new("sh");
-    // The new command has no environment of its own yet.
-    command.env("PROOFMARK_HISTORY", "off").arg("-c").arg(shell).arg(program).args(arguments)
+    command.arg("-c").arg(shell).args(line)
 }
 
 /// Whether a program did what it was told, silently.

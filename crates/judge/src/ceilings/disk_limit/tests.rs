@@ -152,7 +152,14 @@ fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
             (file.asked_read_bytes, device.read_bytes) = (t.work as u64, t.work as u64);
             device.own_read_bytes = Some(t.work as u64);
         };
-        judged(host, each(m, |_, t| scale(t)), &[])
+        let m = each(m, |_, t| scale(t));
+        // Who waits for a disk at its limit loses nothing to those who take the CPU.
+        let stolen = each(m.clone(), |_, t| t.conditions.steal_s = Some(0.1));
+        let limiter = |m: &Measurement| m.limiter.as_ref().map(|l| l.resource.clone());
+        let (m, stolen) = (judged(host, m, &[]), judged(host, stolen, &[]));
+        assert!(stolen.findings.iter().any(|f| f.check == "steal"), "{:?}", stolen.findings);
+        assert_eq!(limiter(&m), limiter(&stolen));
+        m
     };
     let declared = declaring(&[("disk.read_iops", 3000.0)]);
     let limiter = at(&declared, 3010.0 * 4096.0).limiter.unwrap();
