@@ -19,7 +19,7 @@ build: setup
 ## test: every test, and those that read machine code again in the release build
 test: setup
 	cargo test --workspace --locked
-	cargo test --release --locked --package proofmark-kernels --lib
+	cargo test --release --locked --package proofmark-kernels --lib decoded
 
 ## lint: formatting, clippy, documentation, with warnings as errors
 lint: setup
