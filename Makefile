@@ -16,10 +16,10 @@ build: setup
 	@ln -sf "$$(rustc -vV | sed -n 's/^host: //p')/release/proofmark" $(BINARY)
 	@ldd $(BINARY) 2>&1 | grep -qE 'statically linked|not a dynamic executable' || { echo "$(BINARY) is not static"; exit 1; }
 
-## test: every test, and those that read machine code again in the release build
+## test: every test, and in the release build again those that read machine code or solve systems
 test: setup
 	cargo test --workspace --locked
-	cargo test --release --locked --package proofmark-kernels --lib decoded
+	cargo test --release --locked --package proofmark-kernels --lib -- decoded dense
 
 ## lint: formatting, clippy, documentation, with warnings as errors
 lint: setup

@@ -1,18 +1,18 @@
 //! Names the resource that held a number down, with the figures that show it.
 //!
-//! What took the CPU away comes first: a quota, other processes, the hypervisor.
-//! Then, if the number is near its ceiling, what the ceiling's own rule says that it is
-//! made of; threads that wait for a device near its limit have lost nothing with
-//! the CPU, and there the ceiling comes first. A memory kernel far from its ceiling may still be told by what more threads
-//! gain: nothing, and what all share is the limit; all, and each core has its own. A whole
-//! problem, such as a linear system, may be told by what larger ones reach. A
+//! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
+//! threads that wait for a disk which does all that its ceiling lets it, within what is
+//! known of that. Then, if the number is near its ceiling, what the ceiling's own rule says
+//! that it is made of. A memory kernel far from its ceiling may still be told by what more
+//! threads gain: nothing, and what all share is the limit; all, and each core has its own.
+//! A whole problem, such as a linear system, may be told by what larger ones reach. A
 //! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
 //! If none of these, nobody is named: a limiter that is guessed is worse than none.
 
 pub(crate) mod disk;
 pub(crate) mod network;
 
-use proofmark_model::{Limiter, Measurement, Params, Severity, Unit};
+use proofmark_model::{Limiter, Measurement, Params, Severity, Subsystem, Unit};
 
 use crate::capacity::Capacity;
 use crate::memory::{cache_at, from_memory};
@@ -50,15 +50,13 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Limiter, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
     }
-    let near = near_the_ceiling(ctx, m);
-    let unhurt = near.is_ok() && Nature::of(m).waits();
-    if let Some(limiter) = taken_away(m).filter(|_| !unhurt) {
+    if let Some(limiter) = taken_away(m) {
         return Ok(limiter);
     }
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
         return Err("the number is invalid, so nothing limited it".to_owned());
     }
-    near.or_else(|reason| nature::limiter(ctx, m, reason))
+    near_the_ceiling(ctx, m).or_else(|reason| nature::limiter(ctx, m, reason))
 }
 
 /// What the ceiling is made of, where the number comes near it.
@@ -157,11 +155,19 @@ fn own(ctx: &Context, m: &Measurement) -> &'static str {
 
 /// The first of the findings that says who took the CPU.
 fn taken_away(m: &Measurement) -> Option<Limiter> {
-    TAKERS.iter().find_map(|(check, resource)| {
+    let lost = |check: &str| check == "swap" || !is_at_its_disk(m);
+    TAKERS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
         Some(Limiter::new(*resource, finding.message.as_str()))
     })
+}
+
+/// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
+fn is_at_its_disk(m: &Measurement) -> bool {
+    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
+    let waits = m.subsystem == Subsystem::Disk && Nature::of(m).waits();
+    waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use proofmark_model::{
     Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Timestamp,
     Trial, Unit, Witness,
 };
-
 use proptest::prelude::*;
 
 use crate::checks::Check;

@@ -182,10 +182,8 @@ fn what_udp_loses_is_what_the_limit_dropped() {
     };
     // Other work of this machine can let the queue run empty; not each time.
     let mut ratios = Vec::new();
-    while ratios.len() < 3 && ratios.last().is_none_or(|r| *r <= 0.99) {
-        ratios.push(measured());
-    }
-    assert!(ratios.last().is_some_and(|r| *r > 0.99), "{ratios:?} of the truth");
+    let reached = (0..3).map(|_| measured()).inspect(|r| ratios.push(*r)).any(|r| r > 0.99);
+    assert!(reached, "{ratios:?} of the truth");
 }
 
 /// What was dropped from before a trial until after it. Both ends are silent for 200 ms

@@ -25,10 +25,10 @@ impl Check for Throttled {
 
     fn about(&self) -> &'static str {
         "Time that the cgroup's CPU bandwidth quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and the quota is \
-         named: the number is that of the quota, not of the machine. A note where that is so only \
-         with the worst tenth of the trials counted. Raise the quota or take it off, or use fewer \
-         threads."
+         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and but for a disk at \
+         its limit the quota is named: the number is that of the quota, not of the machine. A note \
+         where that is so only with the worst tenth of the trials counted. Raise the quota or take it \
+         off, or use fewer threads."
     }
 
     fn of_references(&self) -> bool {

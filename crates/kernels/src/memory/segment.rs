@@ -58,7 +58,7 @@ pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     match isa {
         Isa::Scalar => portable::find(op, stores),
         #[cfg(all(target_arch = "x86_64", unix))]
-        _ => x86_64::find(op, stores, isa),
+        _ => x86_64::find(x86_64::Form::here(), op, stores, isa),
         #[cfg(not(all(target_arch = "x86_64", unix)))]
         _ => None,
     }
@@ -96,18 +96,12 @@ pub(crate) mod tests {
         all
     }
 
-    #[cfg(all(target_arch = "x86_64", unix))]
     fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
-        let assembled = |form| x86_64::find_form(form, op, stores, isa);
-        match isa {
-            Isa::Scalar => find(op, stores, isa).into_iter().collect(),
-            _ if isa.is_here() => x86_64::Form::ALL.into_iter().filter_map(assembled).collect(),
-            _ => Vec::new(),
+        #[cfg(all(target_arch = "x86_64", unix))]
+        if isa != Isa::Scalar && isa.is_here() {
+            let assembled = |form| x86_64::find(form, op, stores, isa);
+            return x86_64::Form::ALL.into_iter().filter_map(assembled).collect();
         }
-    }
-
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
-    fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
         find(op, stores, isa).into_iter().collect()
     }
 

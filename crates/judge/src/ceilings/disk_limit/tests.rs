@@ -1,4 +1,4 @@
-use proofmark_model::{Host, Probe, Severity};
+use proofmark_model::{Host, Probe, Severity, Trial};
 
 use super::*;
 use crate::testing::{
@@ -142,25 +142,22 @@ fn a_trial_may_find_a_slice_unspent() {
     assert_eq!([of(&host, 0.1), of(&host, 100.0)], [0.05, 0.05], "a promise");
 }
 
+/// Random reads at that rate, all of them from the device, in trials of five seconds, after
+/// `spoil`.
+fn reading(host: &Host, rate: f64, spoil: impl Fn(&mut Trial)) -> Measurement {
+    let long = each(rand_read(32), |_, t| t.seconds = 5.0);
+    let m = each(at_rate(long, rate), |_, t| {
+        let (device, file) = (t.device.as_mut().unwrap(), t.file.as_mut().unwrap());
+        (file.asked_read_bytes, device.read_bytes) = (t.work as u64, t.work as u64);
+        device.own_read_bytes = Some(t.work as u64);
+        spoil(t);
+    });
+    judged(host, m, &[])
+}
+
 #[test]
 fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
-    let at = |host: &Host, rate: f64| {
-        let long = each(rand_read(32), |_, t| t.seconds = 2.0);
-        let m = at_rate(long, rate);
-        let scale = |t: &mut proofmark_model::Trial| {
-            let (device, file) = (t.device.as_mut().unwrap(), t.file.as_mut().unwrap());
-            (file.asked_read_bytes, device.read_bytes) = (t.work as u64, t.work as u64);
-            device.own_read_bytes = Some(t.work as u64);
-        };
-        let m = each(m, |_, t| scale(t));
-        // Who waits for a disk at its limit loses nothing to those who take the CPU.
-        let stolen = each(m.clone(), |_, t| t.conditions.steal_s = Some(0.1));
-        let limiter = |m: &Measurement| m.limiter.as_ref().map(|l| l.resource.clone());
-        let (m, stolen) = (judged(host, m, &[]), judged(host, stolen, &[]));
-        assert!(stolen.findings.iter().any(|f| f.check == "steal"), "{:?}", stolen.findings);
-        assert_eq!(limiter(&m), limiter(&stolen));
-        m
-    };
+    let at = |host: &Host, rate: f64| reading(host, rate, |_| {});
     let declared = declaring(&[("disk.read_iops", 3000.0)]);
     let limiter = at(&declared, 3010.0 * 4096.0).limiter.unwrap();
     assert_eq!(limiter.resource, "declared limit disk.read_iops");
@@ -172,4 +169,19 @@ fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
     let above = at(&declared, 3400.0 * 4096.0);
     let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
     assert_eq!(beyond.severity, Severity::Invalid);
+}
+
+#[test]
+fn who_waits_for_a_disk_at_its_limit_loses_nothing_with_the_cpu() {
+    let limit = IoLimit { read_bytes_per_s: Some(50e6), ..cgroup("254:0") };
+    let host = limited(host_with_disk(), limit);
+    let limiter = |share: f64, spoil: fn(&mut Trial)| {
+        reading(&host, share * 50e6, spoil).limiter.unwrap().resource
+    };
+    let stolen = |t: &mut Trial| t.conditions.steal_s = Some(0.5);
+    let swapped = |t: &mut Trial| t.conditions.swapped_pages = Some(1 << 20);
+    assert_eq!(limiter(0.99, stolen), "cgroup I/O limit", "sure to 2 %");
+    assert_eq!(limiter(0.91, stolen), "steal time", "what is missing may be the CPU's");
+    assert_eq!(limiter(0.5, stolen), "steal time");
+    assert_eq!(limiter(0.99, swapped), "memory (swapping)", "a device's time too");
 }

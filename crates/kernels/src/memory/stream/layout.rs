@@ -12,8 +12,8 @@ use crate::arena::{ALIGNMENT, nodes};
 /// trial can stop nearly anywhere.
 const SEGMENT: u64 = 128 << 10;
 
-/// Greatest part that is one segment where the operation is a read, in bytes. Only the
-/// first pass of a call prefetches, which halves the rate at which a set within L2 is
+/// Greatest part that is one segment where the operation is a read, in bytes. Of guided
+/// loops the first pass of a call prefetches, which halves the rate at which a set within L2 is
 /// read (95 against 190 GB/s on Granite Rapids); writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
@@ -23,9 +23,10 @@ const LEAST: u64 = 1 << 10;
 /// Bytes that an array lies further on than a multiple of [`ALIGNMENT`], for each array
 /// before it. Loops are at the same element of all arrays; without the odd 1 KiB a load
 /// could have the low 12 bits of the address of a store in flight, which many CPUs take
-/// for the same address at first. (On Granite Rapids it makes no difference.) Without the
-/// 128 KiB the lines that a loop is at lie in one bank of the same DRAM: on Zen 4 plain
-/// loops of SSE2 then copy at 20 GB/s a core, with 8 KiB or more at 26.
+/// for the same address at first. (On Granite Rapids it makes no difference.) With 1 KiB
+/// alone the lines that a loop is at seem to lie in one bank of DRAM: plain loops of SSE2
+/// then copy at 20 GB/s a core on Zen 4, and at 26 to 31 with 8 KiB to 1 MiB more. 128 KiB
+/// keeps the place in an L2 whose ways are as large.
 const SKEW: u64 = (128 << 10) + (1 << 10);
 
 /// Arrays, each divided into one part a thread, each part into equal segments.
@@ -66,7 +67,9 @@ impl Layout {
                 "an array of {size} holds less than {least} for each of {threads} threads"
             )));
         }
-        let part_stride = (segment * segments).next_multiple_of(page);
+        // The last array begins so far into a page, and its parts end as far beyond one.
+        let shift = if page > SKEW { SKEW * (op.arrays() as u64 - 1) } else { 0 };
+        let part_stride = (segment * segments + shift).next_multiple_of(page);
         let array_stride = (part_stride * threads).next_multiple_of(ALIGNMENT as u64) + SKEW;
         Ok(Self { op, threads, segment, segments, part_stride, array_stride })
     }
@@ -160,8 +163,13 @@ mod tests {
             let low: Vec<u64> = (0..3).map(|a| l.offset(a, 1) % 4096).collect();
             assert_eq!(low, [0, 1024, 2048]);
             assert_eq!(l.within(1) % page, 0);
-            let apart = |a: u64| (l.offset(a, 0) - l.offset(a - 1, 0)) % ALIGNMENT as u64;
-            assert!([1, 2].map(apart).iter().all(|gap| *gap >= 8 << 10), "one bank of DRAM");
+            assert!(SKEW % ALIGNMENT as u64 >= 8 << 10, "one bank of DRAM");
+            if page == ALIGNMENT as u64 {
+                let page_of = |offset: u64| offset / page;
+                let last = |a: u64, t: u64| page_of(l.offset(a, t) + l.part() - 1);
+                let shared = |a: u64, t: u64| last(a, t - 1) == page_of(l.offset(a, t));
+                assert!((0..3).all(|a| (1..threads).all(|t| !shared(a, t))), "{starts:?}");
+            }
         }
     }
 

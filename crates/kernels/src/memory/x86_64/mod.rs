@@ -31,35 +31,32 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Both.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 2] = [Self::Guided, Self::Plain];
 
-    /// The faster one here: guided on Intel's cores, plain on others. Either costs the
-    /// other's cores a tenth to a third, measured on Granite Rapids and Zen 4.
-    fn here() -> Self {
+    /// The one for this machine.
+    pub(crate) fn here() -> Self {
         let leaf = std::arch::x86_64::__cpuid(0);
-        let intel =
-            [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes) == [*b"Genu", *b"ineI", *b"ntel"];
-        if intel { Self::Guided } else { Self::Plain }
+        Self::of([leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened())
+    }
+
+    /// Guided on Intel's cores, plain on others, as measured on Granite Rapids and Zen 4: the
+    /// other form costs between nothing and two fifths there, by operation.
+    pub(crate) fn of(vendor: &[u8]) -> Self {
+        if vendor == b"GenuineIntel" { Self::Guided } else { Self::Plain }
     }
 }
 
-/// The loop for that operation; `None` for sets without one. [`Isa::Avx2Fma`] has
-/// none: the operations round product and sum apart.
-pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
-    find_form(Form::here(), op, stores, isa)
-}
-
-/// The loop of that form.
-pub(crate) fn find_form(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
+/// The loop of that form for that operation; `None` for sets without one.
+/// [`Isa::Avx2Fma`] has none: the operations round product and sum apart.
+pub(crate) fn find(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     let rows = match (op, stores, form) {
         (Op::Read, _, Form::Guided) => read::GUIDED,
         (Op::Read, _, Form::Plain) => read::PLAIN,
-        (_, Stores::Temporal, Form::Guided) => temporal::guided::ROWS,
-        (_, Stores::Temporal, Form::Plain) => temporal::plain::ROWS,
-        (_, Stores::NonTemporal, Form::Guided) => nontemporal::guided::ROWS,
-        (_, Stores::NonTemporal, Form::Plain) => nontemporal::plain::ROWS,
+        (_, Stores::Temporal, Form::Guided) => temporal::GUIDED,
+        (_, Stores::Temporal, Form::Plain) => temporal::PLAIN,
+        (_, Stores::NonTemporal, Form::Guided) => nontemporal::GUIDED,
+        (_, Stores::NonTemporal, Form::Plain) => nontemporal::PLAIN,
     };
     rows.iter().find(|row| row.0 == op && row.1 == isa).map(|row| row.2)
 }
@@ -67,53 +64,18 @@ pub(crate) fn find_form(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<
 /// An operation, an instruction set and the loop.
 type Row = (Op, Isa, Loop);
 
-/// The module of all loops that store: `$row!` defines one, from its name, its operation,
-/// its registers and the instruction that stores them.
-macro_rules! table {
-    ($module:ident, $row:ident, $sse2:literal, $avx:literal) => {
-        pub(super) mod $module {
-            use std::arch::naked_asm;
-
-            use super::super::super::segment::Segment;
-            use super::super::super::stream::op::Op;
-            use super::super::Row;
-            use super::*;
-            use crate::cpu::isa::Isa;
-
-            $row!(write_sse2, write, xmm, $sse2);
-            $row!(write_avx2, write, ymm, $avx);
-            $row!(write_avx512, write, zmm, $avx);
-            $row!(copy_sse2, copy, xmm, $sse2);
-            $row!(copy_avx2, copy, ymm, $avx);
-            $row!(copy_avx512, copy, zmm, $avx);
-            $row!(scale_sse2, scale, xmm, $sse2);
-            $row!(scale_avx2, scale, ymm, $avx);
-            $row!(scale_avx512, scale, zmm, $avx);
-            $row!(add_sse2, add, xmm, $sse2);
-            $row!(add_avx2, add, ymm, $avx);
-            $row!(add_avx512, add, zmm, $avx);
-            $row!(triad_sse2, triad, xmm, $sse2);
-            $row!(triad_avx2, triad, ymm, $avx);
-            $row!(triad_avx512, triad, zmm, $avx);
-
-            pub(in super::super) const ROWS: &[Row] = &[
-                (Op::Write, Isa::Sse2, write_sse2),
-                (Op::Write, Isa::Avx2, write_avx2),
-                (Op::Write, Isa::Avx512, write_avx512),
-                (Op::Copy, Isa::Sse2, copy_sse2),
-                (Op::Copy, Isa::Avx2, copy_avx2),
-                (Op::Copy, Isa::Avx512, copy_avx512),
-                (Op::Scale, Isa::Sse2, scale_sse2),
-                (Op::Scale, Isa::Avx2, scale_avx2),
-                (Op::Scale, Isa::Avx512, scale_avx512),
-                (Op::Add, Isa::Sse2, add_sse2),
-                (Op::Add, Isa::Avx2, add_avx2),
-                (Op::Add, Isa::Avx512, add_avx512),
-                (Op::Triad, Isa::Sse2, triad_sse2),
-                (Op::Triad, Isa::Avx2, triad_avx2),
-                (Op::Triad, Isa::Avx512, triad_avx512),
-            ];
-        }
+/// The rows of all loops that store: `$function!` defines one, from its name, its
+/// operation, its registers and the instruction that stores them.
+macro_rules! rows {
+    ($function:ident, $sse2:literal, $avx:literal) => {
+        rows!($function, $sse2, $avx, Write write, Copy copy, Scale scale, Add add, Triad triad)
+    };
+    ($function:ident, $sse2:literal, $avx:literal, $($variant:ident $op:ident),*) => {
+        &[$(
+            (Op::$variant, Isa::Sse2, { $function!(f, $op, xmm, $sse2); f }),
+            (Op::$variant, Isa::Avx2, { $function!(f, $op, ymm, $avx); f }),
+            (Op::$variant, Isa::Avx512, { $function!(f, $op, zmm, $avx); f }),
+        )*]
     };
 }
 
@@ -285,18 +247,22 @@ macro_rules! begin {
     };
 }
 
-/// Before a pass: the stamp into the last line of `a`.
+/// Before a pass: the stamp into the last line of `a`, of operations that store what they
+/// load.
 macro_rules! stamp {
-    (none $width:tt) => {
+    (read $width:tt) => {
         ""
     };
-    (source xmm) => {
+    (write $width:tt) => {
+        ""
+    };
+    ($op:tt xmm) => {
         stamp!("movapd", "xmm14", "0,16,32,48")
     };
-    (source ymm) => {
+    ($op:tt ymm) => {
         stamp!("vmovapd", "ymm14", "0,32")
     };
-    (source zmm) => {
+    ($op:tt zmm) => {
         stamp!("vmovapd", "zmm14", "0")
     };
     ($mov:literal, $register:literal, $vectors:literal) => {
@@ -322,19 +288,19 @@ macro_rules! leave {
     };
 }
 
-/// A function of a far loop alone, every pass of it.
-macro_rules! far {
-    ($name:ident, $width:tt, $stamp:tt, $streams:tt, $far:expr) => {
+/// A function of one loop, every pass of it.
+macro_rules! one_loop {
+    ($name:ident, $op:tt, $width:tt, $streams:tt, $turn:expr) => {
         #[unsafe(naked)]
         unsafe extern "C" fn $name(_: &Segment, _: u64, _: f64, _: f64) -> u64 {
             naked_asm!(
                 enter!($streams, $width),
                 "3:",
                 begin!($width),
-                stamp!($stamp $width),
+                stamp!($op $width),
                 ".p2align 6",
                 "2:",
-                $far,
+                $turn,
                 advance!($streams),
                 "dec rsi",
                 "jnz 3b",
@@ -347,15 +313,15 @@ macro_rules! far {
 
 /// A function whose first pass is a far loop and whose further passes are near.
 /// `$clear` comes before both and `$result` after them, where `rax` is set.
-macro_rules! far_near {
-    ($name:ident, $width:tt, $stamp:tt, $streams:tt, $far:expr, $near:expr, $clear:expr, $result:expr) => {
+macro_rules! two_loops {
+    ($name:ident, $op:tt, $width:tt, $streams:tt, $far:expr, $near:expr, $clear:expr, $result:expr) => {
         #[unsafe(naked)]
         unsafe extern "C" fn $name(_: &Segment, _: u64, _: f64, _: f64) -> u64 {
             naked_asm!(
                 enter!($streams, $width),
                 $clear,
                 begin!($width),
-                stamp!($stamp $width),
+                stamp!($op $width),
                 ".p2align 6",
                 "2:",
                 $far,
@@ -364,7 +330,7 @@ macro_rules! far_near {
                 "jz 4f",
                 "3:",
                 begin!($width),
-                stamp!($stamp $width),
+                stamp!($op $width),
                 ".p2align 6",
                 "2:",
                 $near,
@@ -380,4 +346,14 @@ macro_rules! far_near {
     };
 }
 
-use {advance, begin, enter, far, far_near, leave, lines, stamp, table, turn, vector, vectors};
+/// A function of a plain loop: the same for data from memory and from the cache.
+macro_rules! plain {
+    ($name:ident, $op:tt, $width:tt, $store:literal) => {
+        one_loop!($name, $op, $width, 1, turn!(1, $width, "", vector!($op, $width, $store)));
+    };
+}
+
+use {
+    advance, begin, enter, leave, lines, one_loop, plain, rows, stamp, turn, two_loops, vector,
+    vectors,
+};

@@ -6,15 +6,34 @@
 //! `write` is at 27 with any. On Zen 4 neither gains: `copy` is as fast with any
 //! streams, `triad` 3 % faster without the prefetch.
 
-use super::{advance, begin, enter, far, leave, lines, stamp, table, turn, vector, vectors};
+use std::arch::naked_asm;
 
-/// A loop: its streams, and what it asks for ahead of each line.
-macro_rules! storing {
-    ($name:ident, $op:tt, $width:tt, $store:literal, $stamp:tt, $streams:tt, $ahead:expr) => {
-        far!(
+use super::super::segment::Segment;
+use super::super::stream::op::Op;
+use super::{
+    Row, advance, begin, enter, leave, lines, one_loop, plain, rows, stamp, turn, vector, vectors,
+};
+use crate::cpu::isa::Isa;
+
+/// The streams of a loop, and what it asks for ahead of each line.
+macro_rules! guided {
+    ($name:ident, write, $width:tt, $store:literal) => {
+        plain!($name, write, $width, $store);
+    };
+    ($name:ident, add, $width:tt, $store:literal) => {
+        guided!($name, add, $width, $store, 1, both_sources!());
+    };
+    ($name:ident, triad, $width:tt, $store:literal) => {
+        guided!($name, triad, $width, $store, 1, both_sources!());
+    };
+    ($name:ident, $op:tt, $width:tt, $store:literal) => {
+        guided!($name, $op, $width, $store, 4, "");
+    };
+    ($name:ident, $op:tt, $width:tt, $store:literal, $streams:tt, $ahead:expr) => {
+        one_loop!(
             $name,
+            $op,
             $width,
-            $stamp,
             $streams,
             turn!($streams, $width, $ahead, vector!($op, $width, $store))
         );
@@ -27,29 +46,8 @@ macro_rules! both_sources {
     };
 }
 
-macro_rules! guided_row {
-    ($name:ident, write, $width:tt, $store:literal) => {
-        storing!($name, write, $width, $store, none, 1, "");
-    };
-    ($name:ident, add, $width:tt, $store:literal) => {
-        storing!($name, add, $width, $store, source, 1, both_sources!());
-    };
-    ($name:ident, triad, $width:tt, $store:literal) => {
-        storing!($name, triad, $width, $store, source, 1, both_sources!());
-    };
-    ($name:ident, $op:tt, $width:tt, $store:literal) => {
-        storing!($name, $op, $width, $store, source, 4, "");
-    };
-}
+/// The guided loops with non-temporal stores.
+pub(super) const GUIDED: &[Row] = rows!(guided, "movntpd", "vmovntpd");
 
-macro_rules! plain_row {
-    ($name:ident, write, $width:tt, $store:literal) => {
-        storing!($name, write, $width, $store, none, 1, "");
-    };
-    ($name:ident, $op:tt, $width:tt, $store:literal) => {
-        storing!($name, $op, $width, $store, source, 1, "");
-    };
-}
-
-table!(guided, guided_row, "movntpd", "vmovntpd");
-table!(plain, plain_row, "movntpd", "vmovntpd");
+/// The plain ones.
+pub(super) const PLAIN: &[Row] = rows!(plain, "movntpd", "vmovntpd");

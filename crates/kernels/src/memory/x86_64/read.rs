@@ -10,10 +10,10 @@ use std::arch::naked_asm;
 
 use super::super::segment::Segment;
 use super::super::stream::op::Op;
-use super::{Row, advance, begin, enter, far_near, leave, stamp};
+use super::{Row, advance, begin, enter, leave, stamp, two_loops};
 use crate::cpu::isa::Isa;
 
-/// Adds one line at `$l` to the accumulators of its own; `$ahead` asks for a line.
+/// Adds one line at `$l` to the accumulators of its own.
 macro_rules! line {
     (xmm, $a:literal, $b:literal, $l:literal) => {
         concat!(
@@ -122,10 +122,10 @@ macro_rules! result {
 
 macro_rules! read {
     ($name:ident, $width:tt, $streams:tt, $far:expr) => {
-        far_near!(
+        two_loops!(
             $name,
+            read,
             $width,
-            none,
             $streams,
             $far,
             near_turn!($width),
@@ -142,14 +142,14 @@ read!(plain_sse2, xmm, 1, near_turn!(xmm));
 read!(plain_avx2, ymm, 1, near_turn!(ymm));
 read!(plain_avx512, zmm, 1, near_turn!(zmm));
 
-/// The reading loops with streams and prefetches.
+/// The guided reading loops.
 pub(super) const GUIDED: &[Row] = &[
     (Op::Read, Isa::Sse2, guided_sse2),
     (Op::Read, Isa::Avx2, guided_avx2),
     (Op::Read, Isa::Avx512, guided_avx512),
 ];
 
-/// The reading loops with one stream and none.
+/// The plain ones.
 pub(super) const PLAIN: &[Row] = &[
     (Op::Read, Isa::Sse2, plain_sse2),
     (Op::Read, Isa::Avx2, plain_avx2),

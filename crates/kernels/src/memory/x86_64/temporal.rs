@@ -7,15 +7,35 @@
 //! blocks of 1 or 4 KiB before storing them. Zen 4 is fastest with neither: 22 to 24
 //! GB/s a core, against 15 (`write`), 17 (`copy`) and 20 (`triad`) with both.
 
-use super::{advance, begin, enter, far_near, leave, lines, stamp, table, turn, vector, vectors};
+use std::arch::naked_asm;
 
-/// A loop: its streams, and what it asks for ahead of each line.
-macro_rules! storing {
-    ($name:ident, $op:tt, $width:tt, $store:literal, $stamp:tt, $streams:tt, $ahead:expr) => {
-        far_near!(
+use super::super::segment::Segment;
+use super::super::stream::op::Op;
+use super::{
+    Row, advance, begin, enter, leave, lines, one_loop, plain, rows, stamp, turn, two_loops,
+    vector, vectors,
+};
+use crate::cpu::isa::Isa;
+
+/// The streams of a loop, and what it asks for ahead of each line.
+macro_rules! guided {
+    ($name:ident, write, $width:tt, $store:literal) => {
+        guided!($name, write, $width, $store, 4, "prefetchw [rdi+\\l+512]");
+    };
+    ($name:ident, add, $width:tt, $store:literal) => {
+        guided!($name, add, $width, $store, 2, two_sources!());
+    };
+    ($name:ident, triad, $width:tt, $store:literal) => {
+        guided!($name, triad, $width, $store, 2, two_sources!());
+    };
+    ($name:ident, $op:tt, $width:tt, $store:literal) => {
+        guided!($name, $op, $width, $store, 2, one_source!());
+    };
+    ($name:ident, $op:tt, $width:tt, $store:literal, $streams:tt, $ahead:expr) => {
+        two_loops!(
             $name,
+            $op,
             $width,
-            $stamp,
             $streams,
             turn!($streams, $width, $ahead, vector!($op, $width, $store)),
             turn!(1, $width, "", vector!($op, $width, $store)),
@@ -37,29 +57,8 @@ macro_rules! two_sources {
     };
 }
 
-macro_rules! guided_row {
-    ($name:ident, write, $width:tt, $store:literal) => {
-        storing!($name, write, $width, $store, none, 4, "prefetchw [rdi+\\l+512]");
-    };
-    ($name:ident, add, $width:tt, $store:literal) => {
-        storing!($name, add, $width, $store, source, 2, two_sources!());
-    };
-    ($name:ident, triad, $width:tt, $store:literal) => {
-        storing!($name, triad, $width, $store, source, 2, two_sources!());
-    };
-    ($name:ident, $op:tt, $width:tt, $store:literal) => {
-        storing!($name, $op, $width, $store, source, 2, one_source!());
-    };
-}
+/// The guided loops with ordinary stores.
+pub(super) const GUIDED: &[Row] = rows!(guided, "movapd", "vmovapd");
 
-macro_rules! plain_row {
-    ($name:ident, write, $width:tt, $store:literal) => {
-        storing!($name, write, $width, $store, none, 1, "");
-    };
-    ($name:ident, $op:tt, $width:tt, $store:literal) => {
-        storing!($name, $op, $width, $store, source, 1, "");
-    };
-}
-
-table!(guided, guided_row, "movapd", "vmovapd");
-table!(plain, plain_row, "movapd", "vmovapd");
+/// The plain ones.
+pub(super) const PLAIN: &[Row] = rows!(plain, "movapd", "vmovapd");
