@@ -8,8 +8,9 @@ use proofmark_report::terminal;
 
 use crate::cli::HistoryFile;
 use crate::error::Outcome;
-use crate::output::{Output, try_out, write_whole};
-use crate::text::{print, say, terminal_options};
+use crate::output::Output;
+use crate::text::{print, print_data, say, terminal_options};
+use crate::writer::{try_named, write_named};
 use crate::{past, signals};
 
 /// This program, as a run file names it.
@@ -29,7 +30,7 @@ pub fn tool() -> Tool {
 pub fn try_json(json: Option<&Path>) -> Result<()> {
     match json.filter(|p| *p != Path::new("-")) {
         Some(path) => {
-            try_out(path, b"").with_context(|| format!("cannot write {}", path.display()))
+            try_named(path, b"").with_context(|| format!("cannot write {}", path.display()))
         }
         None => Ok(()),
     }
@@ -53,12 +54,12 @@ pub fn finish(
         .with_context(|| format!("cannot write to {}", output.dir().display()))
         .and_then(|()| output.save_reports(run))
         .and_then(|()| match json.filter(|_| !to_stdout) {
-            Some(path) => write_whole(path, &serde_json::to_vec_pretty(run)?)
+            Some(path) => write_named(path, &serde_json::to_vec_pretty(run)?)
                 .with_context(|| format!("cannot write {}", path.display())),
             None => Ok(()),
         });
     let printed = match to_stdout {
-        true => print(&format!("{}\n", serde_json::to_string_pretty(run)?)),
+        true => print_data(&format!("{}\n", serde_json::to_string_pretty(run)?)),
         false => print(&terminal::brief(run, &terminal_options())),
     };
     if let Some(history) = history {

@@ -19,6 +19,7 @@ mod references;
 mod samples;
 mod signals;
 mod text;
+mod writer;
 
 use std::process::ExitCode;
 
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
 fn mistyped(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NoCommand;
     if !error.use_stderr() || error.kind() == NoCommand {
-        error.exit();
+        error.exit(); // All of it is ours.
     }
     text::say(&format!("proofmark: {}", in_one_line(&error.render().to_string())));
     ExitCode::from(2)

@@ -1,7 +1,8 @@
 //! Where a run leaves its files, tried out before anything is measured.
 
+use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,8 +10,9 @@ use proofmark_model::{Plan, Run, Timestamp, format_size};
 use proofmark_report::Options;
 
 use crate::error::Usage;
-use crate::samples;
-use crate::text::print;
+use crate::samples::{self, SAMPLES_FILE};
+use crate::text::{print, print_data};
+use crate::writer::{Existing, try_named, write, write_named};
 
 /// Room that a run's files need, in bytes, at the least and for each trial.
 const ROOM: usize = 8 << 20;
@@ -19,10 +21,15 @@ const ROOM_A_TRIAL: usize = 4 << 10;
 const ROOM_A_SAMPLE: usize = 2 << 10;
 const MOST_OF_SAMPLES: usize = 64 << 20;
 
+/// Most folders that runs which begin in the same second get without `--out`.
+const MOST_FOLDERS: u32 = 100;
+
 /// A run's folder.
 #[derive(Debug)]
 pub struct Output {
     dir: PathBuf,
+    /// Whether the run file there is of this run.
+    saved: Cell<bool>,
 }
 
 /// Name of the run file in its folder.
@@ -32,22 +39,14 @@ impl Output {
     /// Makes the folder, and proves that files of a run's size can be written there.
     ///
     /// # Errors
-    /// If it holds a run already (usage), cannot be made, is read-only or full.
+    /// If it holds a run or a file of a name that a run writes (usage), cannot be made, is
+    /// read-only or full.
     pub fn create(asked: Option<&Path>, plan: &Plan, started: Timestamp) -> Result<Self> {
-        let dir = asked.map_or_else(
-            || PathBuf::from(format!("proofmark-{}", started.compact())),
-            Path::to_path_buf,
-        );
-        if dir.join(RUN_FILE).exists() {
-            return Err(Usage::error(format!(
-                "{} already holds a run; name another folder with --out",
-                dir.display()
-            )));
-        }
-        fs::create_dir_all(&dir).with_context(|| {
-            format!("cannot make the folder {}; name another with --out", dir.display())
-        })?;
-        let output = Self { dir };
+        let dir = match asked {
+            Some(dir) => named_folder(dir)?,
+            None => new_folder(Path::new(""), started)?,
+        };
+        let output = Self { dir, saved: Cell::new(false) };
         output.try_out(plan)?;
         Ok(output)
     }
@@ -57,7 +56,7 @@ impl Output {
         let samples: f64 = plan.series.iter().map(|s| s.for_s / s.every_s).sum();
         let samples = (samples as usize * ROOM_A_SAMPLE).min(MOST_OF_SAMPLES);
         let room = ROOM.max(trials * ROOM_A_TRIAL) + samples;
-        try_out(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
+        try_named(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
             format!(
                 "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
                 room >> 20,
@@ -71,7 +70,11 @@ impl Output {
     /// # Errors
     /// If it cannot be written; the old one is then still there.
     pub fn save(&self, run: &Run) -> io::Result<()> {
-        write_whole(&self.dir.join(RUN_FILE), serde_json::to_vec(run)?.as_slice())
+        // The first one must not replace a file that came here since the folder was looked at.
+        let existing = if self.saved.get() { Existing::Replace } else { Existing::Keep };
+        write(&self.dir.join(RUN_FILE), serde_json::to_vec(run)?.as_slice(), existing)?;
+        self.saved.set(true);
+        Ok(())
     }
 
     /// Writes the run in every format that makes a file.
@@ -85,7 +88,7 @@ impl Output {
             let path = self.dir.join(name);
             let text =
                 format.render(run, &options).with_context(|| format!("cannot make {name}"))?;
-            write_whole(&path, text.as_bytes())
+            write(&path, text.as_bytes(), Existing::Keep)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
@@ -102,61 +105,63 @@ impl Output {
     }
 }
 
-/// Writes a file beside the place of another and removes it: whether the other can be written.
-///
-/// # Errors
-/// If it could not.
-pub fn try_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return fs::OpenOptions::new().write(true).open(path).map(drop);
+/// The folder that a user named, which may be there.
+fn named_folder(dir: &Path) -> Result<PathBuf> {
+    let there = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok());
+    match there {
+        Some(RUN_FILE) => Err(Usage::error(format!(
+            "{} already holds a run; name another folder with --out",
+            dir.display()
+        ))),
+        Some(name) => Err(Usage::error(format!(
+            "{} already holds {name}, a file name that a run writes; name another folder with --out",
+            dir.display()
+        ))),
+        None => {
+            fs::create_dir_all(dir).with_context(|| not_made(dir))?;
+            Ok(dir.to_path_buf())
+        }
     }
-    let beside = beside(path);
-    let written = File::create(&beside).and_then(|mut f| {
-        f.write_all(bytes)?;
-        f.sync_all()
-    });
-    let _ = fs::remove_file(&beside);
-    written
 }
 
-/// Whether something is there that must be written to and not replaced: a device, a
-/// pipe, a link.
-fn is_special(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|m| !m.is_file())
-}
-
-/// The name under which a file is written before it is moved to its place.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
-}
-
-/// Writes a file beside its place and moves it there.
-///
-/// # Errors
-/// If the folder cannot be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+/// A new folder named after the time; runs that begin in the same second get a number.
+fn new_folder(within: &Path, started: Timestamp) -> Result<PathBuf> {
+    let name = format!("proofmark-{}", started.compact());
+    let mut dir = within.join(&name);
+    for number in 2..=MOST_FOLDERS {
+        match fs::create_dir(&dir) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                dir = within.join(format!("{name}-{number}"));
+            }
+            made => return made.with_context(|| not_made(&dir)).map(|()| dir),
+        }
     }
-    let beside = beside(path);
-    let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    Err(anyhow::anyhow!("{} and its like are taken; name a folder with --out", dir.display()))
 }
 
-/// Writes a text to the file that was named, or prints it.
+fn not_made(dir: &Path) -> String {
+    format!("cannot make the folder {}; name another with --out", dir.display())
+}
+
+/// Every file name that a run may write.
+fn file_names() -> impl Iterator<Item = &'static str> {
+    let reports = proofmark_report::ALL.iter().filter_map(|format| format.file());
+    [RUN_FILE, SAMPLES_FILE].into_iter().chain(reports)
+}
+
+/// The format for people; all others are for programs.
+pub const TERMINAL: &str = "terminal";
+
+/// Writes a text of that format to the file that was named, or prints it.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn deliver(text: &str, out: Option<&Path>) -> Result<()> {
+pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     match out {
-        Some(path) => write_whole(path, text.as_bytes())
+        Some(path) => write_named(path, text.as_bytes())
             .with_context(|| format!("cannot write {}", path.display())),
-        None => Ok(print(text)?),
+        None if format == TERMINAL => Ok(print(text)?),
+        None => Ok(print_data(text)?),
     }
 }
 
@@ -215,19 +220,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_written_to_and_stays() {
+    fn a_folder_with_any_file_name_of_a_runs_is_refused() {
+        for name in file_names() {
+            let dir = tempfile::tempdir().unwrap();
+            let create = || Output::create(Some(dir.path()), &Plan::default(), Timestamp::now());
+            fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+            create().unwrap();
+            fs::write(dir.path().join(name), "mine").unwrap();
+            let error = create().unwrap_err();
+            assert!(error.is::<Usage>() && error.to_string().contains("--out"), "{error}");
+            fs::remove_file(dir.path().join(name)).unwrap();
+            // A link that leads nowhere would be replaced like a file.
+            std::os::unix::fs::symlink("nowhere", dir.path().join(name)).unwrap();
+            create().unwrap_err();
+        }
+    }
+
+    #[test]
+    fn each_run_without_out_gets_a_folder_that_was_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        let (link, file) = (dir.path().join("link"), dir.path().join("file"));
-        fs::write(&file, "old and longer").unwrap();
-        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        try_out(&link, b"x").unwrap();
-        write_whole(&link, b"x").unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        try_out(&file, b"x").unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "old and longer");
-        write_whole(&file, b"new").unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "something was left behind");
+        let started = Timestamp::from_millis(0).unwrap();
+        let folders = [(); 3].map(|()| new_folder(dir.path(), started).unwrap());
+        assert!(folders[0] != folders[1] && folders[1] != folders[2]);
+        // A link with the next name is not followed.
+        let next = folders[2].to_string_lossy().replace("-3", "-4");
+        std::os::unix::fs::symlink(dir.path(), &next).unwrap();
+        assert!(new_folder(dir.path(), started).unwrap().ends_with(next.replace("-4", "-5")));
+    }
+
+    #[test]
+    fn what_came_into_the_folder_meanwhile_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = crate::recorder::tests::run();
+        let output = Output::create(Some(dir.path()), &run.plan, run.started).unwrap();
+        let file = dir.path().join(RUN_FILE);
+        fs::write(&file, "mine").unwrap();
+        assert!(output.save(&run).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        fs::remove_file(&file).unwrap();
+        output.save(&run).unwrap();
+        output.save(&run).unwrap();
+        fs::write(dir.path().join("report.md"), "mine").unwrap();
+        assert!(output.save_reports(&run).is_err());
+        assert_eq!(fs::read_to_string(dir.path().join("report.md")).unwrap(), "mine");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use proofmark_engine::Phase;
-use proofmark_model::{Ending, Measurement, Trial, format_quantity, format_seconds};
+use proofmark_model::{Ending, Measurement, Trial, clean, format_quantity, format_seconds};
 
 use crate::text::say;
 
@@ -65,7 +65,7 @@ impl Progress {
         let part = elapsed.as_secs_f64() / self.estimate.as_secs_f64().max(1e-3);
         self.bar.set_position((part.min(0.99) * SCALE as f64) as u64);
         self.bar.set_prefix(format!("{done}/{points} done, about {} left", format_seconds(left)));
-        self.bar.set_message(line);
+        self.bar.set_message(clean(&line));
     }
 
     /// A sample of a series was taken, which began `at_s` seconds after the series.
@@ -83,13 +83,13 @@ impl Progress {
         }
         self.bar.set_position((done_s / series.for_s * SCALE as f64) as u64);
         let room = width().saturating_sub(BAR + time.chars().count() + 6);
-        self.bar.set_message(live.line(m, room));
+        self.bar.set_message(clean(&live.line(m, room)));
         self.bar.set_prefix(time);
     }
 
     /// A pair is taken at a point.
     pub fn beside(&self, pair: &str, m: &Measurement) {
-        self.bar.set_message(format!("pair {pair}: {}", m.point()));
+        self.bar.set_message(clean(&format!("pair {pair}: {}", m.point())));
     }
 
     /// A message that stays.
@@ -97,7 +97,7 @@ impl Progress {
         if self.plain {
             say(&format!("proofmark: {text}"));
         } else {
-            self.bar.println(format!("proofmark: {text}"));
+            self.bar.println(clean(&format!("proofmark: {text}")));
         }
     }
 

@@ -12,7 +12,7 @@
 //! from what is measured. So [`complete`] reads the samples of a run that did not end by itself
 //! from here. A line that is torn or holds no sample is left out.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::recorder::judged;
+use crate::writer::append_new;
 
 /// Name of the file in a run's folder.
 pub const SAMPLES_FILE: &str = "samples.jsonl";
@@ -69,7 +70,7 @@ impl SampleLog {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+                let file = append_new(&self.path)?;
                 none.insert(file)
             }
         };

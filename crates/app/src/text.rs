@@ -1,12 +1,23 @@
-//! Writing to standard output.
+//! Writing to standard output and standard error. Nothing else does, so that all text is cleaned
+//! here before it reaches a terminal: messages quote files, peers, tools and paths.
 
 use std::io::{self, IsTerminal, Write};
 
+use proofmark_model::{clean, clean_page};
 use proofmark_report::Options;
 
-/// Prints text; a reader that has gone away (`| head`) is no error.
+/// Prints text for people; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+    put(anstream::stdout().lock(), &clean_page(text))
+}
+
+/// Prints text for programs: as it is, unless it goes to a terminal.
+pub fn print_data(text: &str) -> io::Result<()> {
+    let stdout = io::stdout();
+    if stdout.is_terminal() { print(text) } else { put(stdout.lock(), text) }
+}
+
+fn put(mut out: impl Write, text: &str) -> io::Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
@@ -15,7 +26,7 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Says a line on standard error; if nobody listens there any more, never mind.
 pub fn say(line: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", clean(line));
 }
 
 /// How wide standard output is and whether it takes colours.

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use proofmark_model::{Subsystem, clean};
+use proofmark_model::{Subsystem, clean_excerpt};
 use serde::Deserialize;
 
 /// Most rows that are read: some thousand times the largest report known.
@@ -252,7 +252,7 @@ fn statistic(text: &str) -> Statistic {
 
 /// A cell for an error message: short, and without what would steer a terminal.
 fn shown(text: &str) -> String {
-    let mut out: String = clean(text).chars().take(40).collect();
+    let mut out: String = clean_excerpt(text, 40);
     if out.len() < text.len() {
         out.push_str("...");
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use proofmark_model::{Ending, Point, Policy};
+use proofmark_model::{Ending, Point, Policy, clean_excerpt};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Sample};
@@ -356,12 +356,11 @@ impl Drop for Worker {
     }
 }
 
+/// The beginning of what a worker said.
 fn excerpt(text: &str) -> String {
-    let clean: String = text.trim().chars().filter(|c| !c.is_control()).collect();
-    match clean.char_indices().nth(200) {
-        Some((cut, _)) => format!("{}...", &clean[..cut]),
-        None => clean,
-    }
+    let excerpt = clean_excerpt(text.trim(), 200);
+    let cut = if excerpt.len() < text.trim().len() { "..." } else { "" };
+    excerpt + cut
 }
 
 /// The usual name of a signal.

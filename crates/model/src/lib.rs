@@ -21,11 +21,11 @@ mod params;
 mod plan;
 mod probe;
 mod run;
+mod sanitize;
 mod series;
 mod solution;
 mod statistics;
 mod storage;
-mod strangers;
 mod time;
 mod units;
 
@@ -55,13 +55,13 @@ pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
 pub use statistics::{median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
-pub use strangers::clean;
 pub use time::Timestamp;
 pub use units::{
     ParseError, Quantity, format_count, format_factor, format_quantity, format_seconds,

@@ -9,8 +9,7 @@ use crate::address::Address;
 use crate::error::PeerError;
 use crate::handshake::enter;
 use crate::key::Key;
-use crate::message::{ToFar, ToNear};
-use crate::printable::printable;
+use crate::message::{ToFar, ToNear, excerpt};
 use crate::sealed::Sealed;
 use crate::timed::Timed;
 use crate::token::Token;
@@ -122,9 +121,9 @@ pub(crate) fn other(to: SocketAddr, answer: ToNear) -> PeerError {
     let address = to.to_string();
     match answer {
         ToNear::Busy { seconds } => PeerError::Busy { address, seconds },
-        ToNear::Differs { version } => PeerError::Version { address, far: printable(&version) },
+        ToNear::Differs { version } => PeerError::Version { address, far: excerpt(&version) },
         ToNear::Refused { reason } | ToNear::Ended { reason } => {
-            PeerError::Refused { address, reason: printable(&reason) }
+            PeerError::Refused { address, reason: excerpt(&reason) }
         }
         _ => PeerError::Unexpected { address },
     }

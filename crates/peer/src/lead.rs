@@ -12,8 +12,7 @@ use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::invitation::Invitation;
 use crate::key::Key;
-use crate::message::{Limits, ToFar, ToNear};
-use crate::printable::printable;
+use crate::message::{Limits, ToFar, ToNear, excerpt};
 use crate::sealed::Sealed;
 use crate::work::Ends;
 
@@ -109,7 +108,7 @@ fn ping(channel: &mut Sealed, silence: Duration) -> String {
     loop {
         match exchange(channel, silence) {
             Ok(ToNear::Pong) => {}
-            Ok(ToNear::Ended { reason }) => return printable(&reason),
+            Ok(ToNear::Ended { reason }) => return excerpt(&reason),
             Ok(_) => return "the far end answered something else than was asked".to_owned(),
             Err(error) => return gone(&error, silence),
         }

@@ -54,7 +54,6 @@ mod key;
 mod lead;
 mod message;
 mod overview;
-mod printable;
 mod sealed;
 mod server;
 mod this_host;

@@ -1,10 +1,18 @@
 //! The messages of a control connection, JSON within Noise.
 
-use proofmark_model::{FarEnd, Interface};
+use proofmark_model::{FarEnd, Interface, clean_excerpt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::token::Token;
+
+/// Longest text of the other end that is kept, in characters.
+const LONGEST: usize = 200;
+
+/// The other end's text, made safe for a terminal.
+pub(crate) fn excerpt(text: &str) -> String {
+    clean_excerpt(text, LONGEST)
+}
 
 /// How long a session lasts and how much it carries, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

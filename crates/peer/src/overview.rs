@@ -7,8 +7,7 @@ use crate::address::Address;
 use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::key::Key;
-use crate::message::{Limits, ToFar, ToNear};
-use crate::printable::printable;
+use crate::message::{Limits, ToFar, ToNear, excerpt};
 use crate::this_host::boot_id;
 use crate::work::Ends;
 
@@ -55,7 +54,7 @@ fn forwarded(ends: Ends, here: Option<&str>, there: Option<&str>) -> bool {
 
 /// A machine whose words can be shown.
 fn shown(far: FarEnd) -> FarEnd {
-    let text = |text: String| printable(&text);
+    let text = |text: String| excerpt(&text);
     FarEnd {
         name: text(far.name),
         boot_id: far.boot_id.map(text),
@@ -68,7 +67,7 @@ fn shown(far: FarEnd) -> FarEnd {
 
 /// An interface whose words can be shown.
 fn shown_interface(far: Interface) -> Interface {
-    let text = |text: String| printable(&text);
+    let text = |text: String| excerpt(&text);
     Interface { name: text(far.name), kind: text(far.kind), driver: far.driver.map(text), ..far }
 }
 

@@ -76,7 +76,7 @@ impl StoreError {
 
 /// The texts of SQLite may quote the schema, which may be a stranger's.
 fn one_line(text: &str) -> String {
-    proofmark_model::clean(text).chars().take(200).collect()
+    proofmark_model::clean_excerpt(text, 200)
 }
 
 /// What the database's error means for this file.

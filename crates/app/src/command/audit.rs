@@ -8,8 +8,9 @@ use proofmark_model::Verdict;
 
 use crate::cli::AuditArgs;
 use crate::error::{Outcome, Usage};
-use crate::output::{read_text, unreadable, write_whole};
-use crate::text::print;
+use crate::output::{read_text, unreadable};
+use crate::text::{print, print_data};
+use crate::writer::write_named;
 
 /// Largest table that is read, in bytes.
 const LARGEST_TABLE: u64 = 256 << 20;
@@ -60,11 +61,11 @@ fn is_stdout(path: &Path) -> bool {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if !is_stdout(path) {
-        return write_whole(path, bytes)
+        return write_named(path, bytes)
             .with_context(|| format!("cannot write {}", path.display()));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(print(text)?),
+        Ok(text) => Ok(print_data(text)?),
         Err(_) => bail!("the table is not UTF-8"),
     }
 }

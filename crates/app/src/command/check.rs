@@ -21,6 +21,6 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         "junit" => junit(&made)?,
         _ => check(&made),
     };
-    deliver(&text, args.out.as_deref())?;
+    deliver(&text, &args.format, args.out.as_deref())?;
     Ok(if made.fails() { Outcome::Slower } else { Outcome::Done })
 }

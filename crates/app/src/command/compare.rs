@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
         "html" => html(&made)?,
         _ => terminal(&made, args.all, &options),
     };
-    deliver(&text, args.out.as_deref())?;
+    deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
 }
 

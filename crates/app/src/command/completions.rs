@@ -12,7 +12,7 @@ use crate::cli::{Cli, CompletionsArgs, Shell};
 use crate::command::{check, compare, explain, history};
 use crate::error::Outcome;
 use crate::profile::BUILT_IN;
-use crate::text::print;
+use crate::text::print_data;
 
 /// Runs the command.
 pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
@@ -28,7 +28,7 @@ pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
     if args.shell == Shell::Fish {
         script.extend(command.get_subcommands().filter_map(fish_values));
     }
-    print(&script)?;
+    print_data(&script)?;
     Ok(Outcome::Done)
 }
 

@@ -40,7 +40,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
         None => list(store.as_ref(), &path, args, form)?,
         Some(kernel) => over_time(store.as_ref(), &path, kernel, args, form)?,
     };
-    deliver(&text, args.out.as_deref())?;
+    deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
 }
 
@@ -52,7 +52,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
             return Err(Usage::error(format!(
                 "{}: figures of {}, which this program did not measure, are no part of the history",
                 file.display(),
-                proofmark_model::clean(&tool)
+                tool
             )));
         }
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::InfoArgs;
 use crate::error::Outcome;
 use crate::machine;
-use crate::text::{columns, print, terminal_options};
+use crate::text::{columns, print, print_data, terminal_options};
 
 /// What is printed for programs.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ pub fn run(args: &InfoArgs) -> Result<Outcome> {
     let ceilings = limits(&host);
     if args.json {
         let info = Info { host: &host, ceilings };
-        print(&format!("{}\n", serde_json::to_string_pretty(&info)?))?;
+        print_data(&format!("{}\n", serde_json::to_string_pretty(&info)?))?;
     } else {
         print(&proofmark_report::terminal::host(&host, &terminal_options()))?;
         print(&format!("\n{}", describe(&ceilings)))?;

@@ -10,15 +10,15 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::{Cli, ManArgs};
 use crate::error::Outcome;
-use crate::output::write_whole;
-use crate::text::print;
+use crate::text::print_data;
+use crate::writer::write_named;
 
 /// Runs the command.
 pub fn run(args: &ManArgs) -> Result<Outcome> {
     let mut main = Cli::command().disable_help_subcommand(true);
     main.build();
     let Some(dir) = &args.out else {
-        print(&page(&main, None)?)?;
+        print_data(&page(&main, None)?)?;
         return Ok(Outcome::Done);
     };
     std::fs::create_dir_all(dir)
@@ -27,7 +27,7 @@ pub fn run(args: &ManArgs) -> Result<Outcome> {
     let pages = shown.map(|c| (c, Some(c.get_name()))).chain([(&main, None)]);
     for (command, name) in pages {
         let file = dir.join(name.map_or("proofmark.1".to_owned(), |n| format!("proofmark-{n}.1")));
-        write_whole(&file, page(command, name)?.as_bytes())
+        write_named(&file, page(command, name)?.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(Outcome::Done)

@@ -18,6 +18,6 @@ pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let mut options = terminal_options();
     options.color &= args.out.is_none();
     let text = format.render(&run, &options)?;
-    deliver(&text, args.out.as_deref())?;
+    deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
 }

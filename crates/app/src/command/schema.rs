@@ -1,10 +1,10 @@
 //! `proofmark schema`: the JSON schema of a run file.
 
 use crate::error::Outcome;
-use crate::text::print;
+use crate::text::print_data;
 
 /// Prints the schema.
 pub fn run() -> anyhow::Result<Outcome> {
-    print(&format!("{}\n", serde_json::to_string_pretty(&proofmark_model::schema())?))?;
+    print_data(&format!("{}\n", serde_json::to_string_pretty(&proofmark_model::schema())?))?;
     Ok(Outcome::Done)
 }

@@ -65,7 +65,7 @@ fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
 #[test]
 fn what_the_run_file_has_already_stays() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), 5);
+    let mut log = write(dir.path(), 5);
     let mut ended = run();
     ended.ended = Some(Timestamp::now());
     complete(&mut ended, dir.path());
@@ -73,7 +73,7 @@ fn what_the_run_file_has_already_stays() {
     let mut crashed = run();
     complete(&mut crashed, dir.path());
     crashed.measurements[0].ending = Ending::Crashed { signal: None, detail: String::new() };
-    write(dir.path(), 5);
+    log.add(0, 5.0, &sample(5.0, 1e9)).unwrap();
     let before = crashed.clone();
     complete(&mut crashed, dir.path());
     assert_eq!(crashed, before, "a point that ended has no more samples");

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    CpuQuota, Difference, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean, format_quantity,
-    format_size,
+    CpuQuota, Difference, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean_excerpt,
+    format_quantity, format_size,
 };
 
 use crate::words::counted;
@@ -73,7 +73,7 @@ struct Told {
 }
 
 fn short(text: &str) -> String {
-    clean(text).chars().take(LONGEST).collect()
+    clean_excerpt(text, LONGEST)
 }
 
 fn known<T>(probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> String {

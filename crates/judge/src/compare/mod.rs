@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, Comparison, Measurement, Number, Run,
-    Side, Subsystem, clean,
+    Side, Subsystem, clean, clean_excerpt,
 };
 
 use crate::words::counted;
@@ -164,7 +164,7 @@ impl Judge<'_> {
             margin,
             resolution,
             outcome,
-            reason: clean(&reason).chars().take(LONGEST).collect(),
+            reason: clean_excerpt(&reason, LONGEST),
         })
     }
 

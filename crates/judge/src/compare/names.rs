@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    KernelSpec, KnobKind, Measurement, Param, Params, Run, clean, format_count, format_size,
+    KernelSpec, KnobKind, Measurement, Param, Params, Run, clean_excerpt, format_count, format_size,
 };
 
 /// Knobs that are told with every number, so that no cached number passes for a disk's and no
@@ -54,7 +54,7 @@ impl<'a> Names<'a> {
         let over_time = m.series.is_some().then(|| "over time".to_owned());
         let parts = parts.filter(|p| !p.is_empty()).chain(over_time);
         let parts: Vec<String> = parts.collect();
-        clean(&parts.join(", ")).chars().take(LONGEST).collect()
+        clean_excerpt(&parts.join(", "), LONGEST)
     }
 }
 

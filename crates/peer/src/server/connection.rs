@@ -15,8 +15,7 @@ use super::session::Session;
 use super::{Event, Server, Slot};
 use crate::VERSION;
 use crate::handshake::Admitted;
-use crate::message::{Limits, ToFar, ToNear};
-use crate::printable::printable;
+use crate::message::{Limits, ToFar, ToNear, excerpt};
 use crate::sealed::Sealed;
 use crate::this_host::this_host;
 use crate::timed::Timed;
@@ -105,7 +104,7 @@ impl<'a> Connections<'a> {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
                     Ok(session) => {
-                        return self.lead(channel, &session, printable(&run), granted);
+                        return self.lead(channel, &session, excerpt(&run), granted);
                     }
                     Err(answer) => answer,
                 }
@@ -257,7 +256,7 @@ impl<'a> Connections<'a> {
         });
         match opened {
             None => refusal("the far end's work failed"),
-            Some(Err(reason)) => refusal(printable(&reason)),
+            Some(Err(reason)) => refusal(excerpt(&reason)),
             Some(Ok((job, streams))) => {
                 if session.start_job(channel, job) {
                     ToNear::Opened { streams }

@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use proofmark_model::{Measurement, Params};
-
-use crate::view::clean;
+use proofmark_model::{Measurement, Params, clean_excerpt};
 
 /// Name and value, in order.
 pub type Labels = Vec<(String, String)>;
@@ -14,7 +12,7 @@ const LONGEST: usize = 200;
 
 /// Text as a label's value; the writer escapes it.
 pub fn value(text: &str) -> String {
-    clean(text).chars().take(LONGEST).collect()
+    clean_excerpt(text, LONGEST)
 }
 
 /// One label.

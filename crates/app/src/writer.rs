@@ -1,0 +1,211 @@
+//! How every output file is written.
+//!
+//! The bytes go to a new file with a random name in the same folder, which is synced and then
+//! renamed: a reader, and a crash, find the old file or the new one, whole. The new file is opened
+//! with `O_EXCL` and `O_NOFOLLOW`, so that nobody who may write to the folder can have a link
+//! followed or an existing file overwritten.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use tempfile::NamedTempFile;
+
+/// What becomes of a file that is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the write fails.
+    Keep,
+    /// The new file takes its place.
+    Replace,
+}
+
+/// Writes a file of a run's folder. A symbolic link in its place is not followed.
+///
+/// # Errors
+/// If the folder cannot be written, or something is there that must be kept. What was there
+/// before is then still there.
+pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
+    let file = temporary(path, bytes)?;
+    let moved = match existing {
+        Existing::Keep => file.persist_noclobber(path),
+        Existing::Replace => file.persist(path),
+    };
+    Ok(moved.map(drop)?)
+}
+
+/// Writes to the file that a user named: a regular file is replaced, a device or a pipe is
+/// written to, and a symbolic link stays and leads to the new content.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_regular_or_new(path)? {
+        return write(path, bytes, Existing::Replace);
+    }
+    let mut file = open_special(path)?;
+    let is_file = file.metadata()?.is_file();
+    if is_file {
+        file.set_len(0)?;
+    }
+    file.write_all(bytes)?;
+    if is_file { file.sync_all() } else { Ok(()) }
+}
+
+/// Whether so many bytes can be written to the file that a user named. Changes nothing.
+///
+/// # Errors
+/// If they cannot.
+pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match is_regular_or_new(path)? {
+        true => temporary(path, bytes).map(drop),
+        false => open_special(path).map(drop),
+    }
+}
+
+/// A new file to append to.
+///
+/// # Errors
+/// If anything is there already, or the folder cannot be written.
+pub fn append_new(path: &Path) -> io::Result<File> {
+    new_file(path, OpenOptions::new().append(true))
+}
+
+/// A synced file with these bytes in the folder of `path`; gone when dropped.
+fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
+    let name = format!(".proofmark-{:016x}", u64::from_ne_bytes(random));
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(&name)
+        .rand_bytes(0)
+        .make_in(folder.unwrap_or(Path::new(".")), |p| {
+            new_file(p, OpenOptions::new().write(true))
+        })?;
+    file.as_file_mut().write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+fn new_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    options.create_new(true).custom_flags(flags).open(path)
+}
+
+/// Whether a regular file is there, or nothing.
+fn is_regular_or_new(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok(there.is_file()),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
+        Err(e) => Err(e),
+    }
+}
+
+/// What is there and must not be replaced: a device, a pipe, what a symbolic link leads to.
+fn open_special(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn holds(&self, name: &str, text: &str) -> std::path::PathBuf {
+            let path = self.0.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        }
+
+        fn count(&self) -> usize {
+            fs::read_dir(self.0.path()).unwrap().count()
+        }
+    }
+
+    fn text(path: &Path) -> String {
+        fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_a_users_that_looks_like_a_temporary_one_survives() {
+        let folder = Folder::new();
+        let (file, part) = (folder.holds("f", "old"), folder.holds("f.part", "mine"));
+        try_named(&file, b"x").unwrap();
+        assert_eq!(text(&file), "old");
+        write_named(&file, b"new").unwrap();
+        assert_eq!((text(&file), text(&part), folder.count()), ("new".into(), "mine".into(), 2));
+    }
+
+    #[test]
+    fn what_is_to_be_kept_is_not_replaced() {
+        let folder = Folder::new();
+        let file = folder.holds("f", "old");
+        let refused = write(&file, b"new", Existing::Keep).unwrap_err();
+        assert_eq!((refused.kind(), text(&file)), (ErrorKind::AlreadyExists, "old".into()));
+        assert_eq!(append_new(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        let dangling = folder.0.path().join("link");
+        symlink("elsewhere", &dangling).unwrap();
+        assert!(write(&dangling, b"new", Existing::Keep).is_err());
+        assert!(append_new(&dangling).is_err());
+        assert_eq!(folder.count(), 2, "something was left behind, or the link was followed");
+        write(&folder.0.path().join("g"), b"new", Existing::Keep).unwrap();
+        assert_eq!(folder.count(), 3);
+    }
+
+    #[test]
+    fn a_link_in_a_runs_folder_is_replaced_and_not_followed() {
+        let folder = Folder::new();
+        let (file, link) = (folder.holds("f", "old"), folder.0.path().join("link"));
+        symlink(&file, &link).unwrap();
+        write(&link, b"new", Existing::Replace).unwrap();
+        assert_eq!((text(&file), text(&link)), ("old".into(), "new".into()));
+        assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_link_that_a_user_names_leads_to_the_new_text_alone() {
+        let folder = Folder::new();
+        let (file, link) = (folder.holds("f", "old and longer"), folder.0.path().join("link"));
+        symlink(&file, &link).unwrap();
+        try_named(&link, b"x").unwrap();
+        assert_eq!(text(&file), "old and longer");
+        write_named(&link, b"new").unwrap();
+        assert_eq!(text(&file), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_stays() {
+        let folder = Folder::new();
+        let link = folder.0.path().join("null");
+        symlink("/dev/null", &link).unwrap();
+        try_named(&link, b"x").unwrap();
+        write_named(&link, b"x").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(folder.count(), 1);
+    }
+
+    #[test]
+    fn no_name_is_used_twice_and_permissions_are_the_users() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = Folder::new();
+        let path = folder.0.path().join("f");
+        let names = [(); 2].map(|()| temporary(&path, b"").unwrap().path().to_owned());
+        assert_ne!(names[0], names[1]);
+        let plain = folder.holds("plain", "");
+        write_named(&path, b"x").unwrap();
+        let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&plain));
+    }
+}
