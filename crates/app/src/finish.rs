@@ -73,8 +73,8 @@ pub fn finish(
 }
 
 fn outcome(run: &Run) -> Outcome {
-    if let Some(by) = &run.interrupted {
-        return Outcome::Stopped(signals::number(by));
+    if let Some(signal) = run.interrupted.as_deref().and_then(signals::number) {
+        return Outcome::Stopped(signal);
     }
     match run.verdict() {
         None => Outcome::Failed,

@@ -16,6 +16,7 @@ mod profile;
 mod progress;
 mod recorder;
 mod references;
+mod room;
 mod samples;
 mod signals;
 mod text;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::{Idle, Schedule, Stop, Workers};
 use proofmark_kernels::find;
 use proofmark_model::{Host, Plan, Point, Run, SCHEMA, StorageKind, Timestamp};
@@ -14,12 +14,14 @@ use crate::cli::HistoryFile;
 use crate::error::Outcome;
 use crate::far::{Far, Served, session_for};
 use crate::finish::{finish, tool, try_json};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::plan::{NoReference, Planned, estimate, tools_s};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::references::{Machine, Tools};
+use crate::room::{Watch, look_ahead};
+use crate::samples;
 use crate::signals;
 use crate::text::say;
 
@@ -84,13 +86,32 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
     let started = Timestamp::now();
     let output = Output::create(asked.out, &planned.plan, started)?;
     try_json(asked.json)?;
+    let watch = watch(&host, &planned.plan, output.dir(), &stop)?;
     let tools = Found {
         installed: std::mem::take(&mut planned.tools),
         missing: std::mem::take(&mut planned.no_reference),
         most_s: asked.tools_most_s,
     };
     let run = measure(begin(host, planned, started), tools, asked.far.as_ref(), &output, &stop)?;
+    if let Some(line) = watch.as_ref().and_then(Watch::found) {
+        say(&format!("proofmark: {line}"));
+    }
     finish(asked.json, &run, &output, Some(asked.history))
+}
+
+/// Says what a series will write, and watches the disks that it writes to.
+fn watch(host: &Host, plan: &Plan, folder: &Path, stop: &Stop) -> Result<Option<Watch>> {
+    let disk = host.storage.get().map(|s| PathBuf::from(&s.path));
+    let at_the_end = output::room(plan) as u64;
+    let own_files = at_the_end + samples::estimate(plan);
+    let lines = look_ahead(plan, own_files, folder, disk.as_deref()).map_err(|why| {
+        // It holds nothing yet.
+        let _ = std::fs::remove_dir(folder);
+        anyhow!(why)
+    })?;
+    lines.iter().for_each(|line| say(&format!("proofmark: {line}")));
+    let folders: Vec<&Path> = [Some(folder), disk.as_deref()].into_iter().flatten().collect();
+    Ok((!lines.is_empty()).then(|| Watch::begin(&folders, at_the_end, stop.clone())))
 }
 
 /// The run file before anything is measured.

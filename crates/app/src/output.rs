@@ -52,10 +52,7 @@ impl Output {
     }
 
     fn try_out(&self, plan: &Plan) -> Result<()> {
-        let trials = plan.points.len() * plan.policy.max_trials as usize;
-        let samples: f64 = plan.series.iter().map(|s| s.for_s / s.every_s).sum();
-        let samples = (samples as usize * ROOM_A_SAMPLE).min(MOST_OF_SAMPLES);
-        let room = ROOM.max(trials * ROOM_A_TRIAL) + samples;
+        let room = room(plan);
         try_named(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
             format!(
                 "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
@@ -103,6 +100,14 @@ impl Output {
     pub fn page(&self) -> PathBuf {
         self.dir.join("report.html")
     }
+}
+
+/// Bytes that the files of a run need at most, without the log of samples.
+pub fn room(plan: &Plan) -> usize {
+    let trials = plan.points.len() * plan.policy.max_trials as usize;
+    let samples: f64 = plan.series.iter().map(|s| s.for_s / s.every_s).sum();
+    let samples = (samples as usize * ROOM_A_SAMPLE).min(MOST_OF_SAMPLES);
+    ROOM.max(trials * ROOM_A_TRIAL) + samples
 }
 
 /// The folder that a user named, which may be there.

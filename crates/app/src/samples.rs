@@ -17,7 +17,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use proofmark_engine::Samples;
-use proofmark_model::{Ending, Measurement, PlannedSeries, Run, Series, Trial, summarise};
+use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,6 +31,10 @@ pub const SAMPLES_FILE: &str = "samples.jsonl";
 /// and what is longer is not read.
 const LONGEST_LINE: usize = 16 << 10;
 
+/// Bytes of a line, about: what a line of one thread or stream takes, and each further one.
+const LINE: u64 = 1 << 10;
+const LINE_A_THREAD: u64 = 128;
+
 /// Most bytes that are read of a file: years of samples.
 const LARGEST: u64 = 16 << 30;
 
@@ -41,6 +45,16 @@ struct Line {
     at_s: f64,
     #[serde(flatten)]
     trial: Trial,
+}
+
+/// Bytes that the samples of a plan take, about, and a little more rather than less.
+pub fn estimate(plan: &Plan) -> u64 {
+    let of = |series: &PlannedSeries| {
+        let threads = plan.points.get(series.point).map_or(1, |p| p.params.threads());
+        let line = LINE + LINE_A_THREAD * threads.saturating_sub(1);
+        (series.for_s / series.every_s).ceil() as u64 * line.min(LONGEST_LINE as u64)
+    };
+    plan.series.iter().map(of).sum()
 }
 
 /// Writes the samples of a run.

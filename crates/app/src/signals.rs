@@ -52,6 +52,6 @@ fn name(number: i32) -> &'static str {
 }
 
 /// The number of a signal that [`on_signals`] named.
-pub fn number(name: &str) -> i32 {
-    STOPPING.iter().find(|(_, n)| *n == name).map_or(SIGTERM, |(number, _)| *number)
+pub fn number(name: &str) -> Option<i32> {
+    STOPPING.iter().find(|(_, n)| *n == name).map(|(number, _)| *number)
 }

@@ -42,6 +42,11 @@ pub trait Kernel: Sync {
         0
     }
 
+    /// Share of the bytes it moves, once set up, that it writes to the disk: 0 to 1.
+    fn disk_write_share(&self, _params: &Params) -> f64 {
+        0.0
+    }
+
     /// Whether this machine can run the point. Cheap; allocates nothing large.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! and to the disk that its samples go to.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_model::{Change, Ending, Measurement, Run, Series, Severity, Timestamp};
 
+use super::lab::disk::Mounted;
 use super::lab::{self, Cgroup, proofmark, quiet, skip};
 use super::{fails_early, has, names};
 
@@ -155,20 +157,66 @@ fn a_stopped_series_is_judged_and_reported() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_once_and_measuring_goes_on() {
+fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
     let _quiet = quiet();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    fs::create_dir(&out).unwrap();
-    // Each write there fails as on a disk without room.
-    std::os::unix::fs::symlink("/dev/full", out.join("samples.jsonl")).unwrap();
     let mut command = proofmark();
     command.args(["endure", "cpu.clock", "--for", "10s", "--threads", "1", "--out"]).arg(&out);
-    let done = command.stdin(Stdio::null()).output().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let start = Instant::now();
+    // A second before the first sample is written.
+    while let Err(e) = fs::create_dir(out.join("samples.jsonl")) {
+        assert_ne!(e.kind(), ErrorKind::AlreadyExists, "the samples were there first");
+        assert!(start.elapsed() < Duration::from_secs(60), "no folder in a minute");
+        thread::sleep(Duration::from_millis(2));
+    }
+    let done = child.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&done.stderr);
     assert_eq!(text.matches("cannot write samples.jsonl").count(), 1, "{text}");
     let m = &reported(dir.path()).measurements[0];
     assert_eq!((m.trials.len(), &m.ending), (10, &Ending::Complete), "{text}");
+}
+
+#[test]
+fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
+    let _quiet = quiet();
+    let Some(disk) = Mounted::of_kind("tmpfs", "size=64m") else {
+        return skip("a_disk_that_others_fill", "no file system can be mounted");
+    };
+    let mut command = proofmark();
+    command.args(["endure", "cpu.flops", "--for", "10m", "--every", "250ms"]).args(SCALAR);
+    command.arg("--out").arg(disk.path().join("out"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    wait_for_samples(disk.path(), &mut child, 4);
+    let _ = fs::write(disk.path().join("other"), vec![1; 56 << 20]);
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("need up to") && said.contains("the run stopped early"), "{said}");
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    let run = reported(disk.path());
+    assert_eq!(run.interrupted.as_deref(), Some("low disk space"));
+    assert!(run.measurements[0].trials.len() >= 4);
+    assert!(disk.path().join("out/report.html").exists(), "there was room for the report");
+}
+
+#[test]
+fn samples_that_would_fill_the_disk_are_refused_and_nothing_is_left() {
+    let _quiet = quiet();
+    let Some(disk) = Mounted::of_kind("tmpfs", "size=256m") else {
+        return skip("samples_that_would_fill_the_disk", "no file system can be mounted");
+    };
+    let out = disk.path().join("out");
+    fails_early(
+        proofmark()
+            .args(["endure", "cpu.clock", "--for", "3d", "--every", "100ms"])
+            .arg("--out")
+            .arg(&out),
+        "a shorter --for",
+    );
+    assert!(!out.exists());
 }
 
 #[test]

@@ -45,6 +45,10 @@ impl Kernel for Fsync {
         Shape::of_fsync(params).map_or(0, |s| s.threads.saturating_mul(s.file_size))
     }
 
+    fn disk_write_share(&self, _: &Params) -> f64 {
+        1.0
+    }
+
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         Shape::of_fsync(params).map(drop)
     }

@@ -98,6 +98,10 @@ impl Kernel for Disk {
         Shape::of(self.operation, params).map_or(0, |s| s.file_size)
     }
 
+    fn disk_write_share(&self, params: &Params) -> f64 {
+        Shape::of(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
+    }
+
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         Shape::of(self.operation, params).map(drop)
     }

@@ -1,0 +1,236 @@
+//! What a measurement over time writes, said before it starts, and what is free meanwhile.
+//!
+//! A series may last for days: its samples, and the blocks that its workload writes, could fill a
+//! disk or wear it out unnoticed.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use proofmark_engine::{Refusal, Stop};
+use proofmark_kernels::disk::LentFile;
+use proofmark_kernels::find;
+use proofmark_model::{Plan, Unit, format_quantity, format_seconds, format_size};
+use rustix::fs::statvfs;
+
+/// What stopped a run whose disk has little space left.
+pub const LOW_SPACE: &str = "low disk space";
+
+/// Bytes that are written to find out how fast a disk takes them.
+const PROBE: u64 = 64 << 20;
+
+/// Share of a file system that is left to others; less only where less was free before.
+const OTHERS: u64 = 100;
+
+/// How often the free space is read.
+const STEP: Duration = Duration::from_secs(1);
+
+/// Free and whole size of the file system of a folder, in bytes; `None` where it does not tell.
+fn free(folder: &Path) -> Option<(u64, u64)> {
+    let s = statvfs(folder).ok().filter(|s| s.f_blocks > 0)?;
+    Some((s.f_bavail.saturating_mul(s.f_frsize), s.f_blocks.saturating_mul(s.f_frsize)))
+}
+
+/// What a plan's workloads write to the disk over time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Written {
+    /// Seconds in which they write all the time: those of each series by the share of its bytes
+    /// that are written.
+    seconds: f64,
+    /// Bytes of the largest file.
+    file: u64,
+}
+
+/// `None` if none of a plan's series writes.
+fn written(plan: &Plan) -> Option<Written> {
+    let each = plan.series.iter().filter_map(|series| {
+        let point = plan.points.get(series.point)?;
+        let workload = find(&point.kernel)?;
+        let seconds = series.for_s * workload.disk_write_share(&point.params);
+        (seconds > 0.0).then_some(Written { seconds, file: workload.disk_bytes(&point.params) })
+    });
+    each.reduce(|a, b| Written { seconds: a.seconds + b.seconds, file: a.file.max(b.file) })
+}
+
+/// Bytes per second that a folder's disk takes now.
+///
+/// # Errors
+/// Why no file can be written there.
+fn disk_rate(folder: &Path, bytes: u64) -> Result<f64, Refusal> {
+    let begun = Instant::now();
+    LentFile::new(folder, bytes)?;
+    Ok(bytes as f64 / begun.elapsed().as_secs_f64())
+}
+
+/// The lines that a person should read before a series starts; nothing for a plan without one.
+///
+/// # Errors
+/// If the files of the run need more than is free.
+pub fn look_ahead(
+    plan: &Plan,
+    own_files: u64,
+    folder: &Path,
+    disk: Option<&Path>,
+) -> Result<Vec<String>, String> {
+    if plan.series.is_empty() {
+        return Ok(Vec::new());
+    }
+    let space = free(folder).map(|(free, _)| free);
+    let named = folder.display();
+    if let Some(free) = space.filter(|free| *free < own_files) {
+        return Err(format!(
+            "the files of this run need up to {}, and {named} has {} free; choose a longer --every, \
+             a shorter --for or another folder with --out",
+            format_size(own_files),
+            format_size(free)
+        ));
+    }
+    let free = space.map_or_else(String::new, |free| format!(" ({} free)", format_size(free)));
+    let mut lines =
+        vec![format!("its files in {named} need up to {}{free}", format_size(own_files))];
+    if let (Some(written), Some(disk)) = (written(plan), disk) {
+        lines.push(will_write(written, disk));
+    }
+    Ok(lines)
+}
+
+/// What the workloads will write to that folder's disk.
+fn will_write(written: Written, disk: &Path) -> String {
+    let Written { seconds, file } = written;
+    let what = format!("it overwrites {} in {}", format_size(file), disk.display());
+    match disk_rate(disk, PROBE.min(file)) {
+        Ok(rate) => format!(
+            "{what} for {}: up to about {} in all at {}, which this disk just took",
+            format_seconds(seconds),
+            format_size((rate * seconds) as u64),
+            format_quantity(rate, Unit::BytePerSecond)
+        ),
+        Err(Refusal(why)) => {
+            format!("{what} for {}; how much is unknown: {why}", format_seconds(seconds))
+        }
+    }
+}
+
+/// Reads the free space of folders once a second, and stops the run when there is too little.
+pub struct Watch {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    found: Arc<OnceLock<String>>,
+}
+
+impl Watch {
+    /// Watches these folders. Each keeps at least `own` bytes free, which the end of the run
+    /// needs, and 1 % of its file system, or half of what is free now if that is less.
+    pub fn begin(folders: &[&Path], own: u64, stop: Stop) -> Self {
+        let watched: Vec<(PathBuf, u64)> = folders
+            .iter()
+            .filter_map(|folder| {
+                let (free, size) = free(folder)?;
+                Some((folder.to_path_buf(), own.max((size / OTHERS).min(free / 2))))
+            })
+            .collect();
+        let (end, ended) = channel();
+        let found = Arc::new(OnceLock::new());
+        let told = Arc::clone(&found);
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
+                if let Some(line) =
+                    watched.iter().find_map(|(folder, keep)| too_little(folder, *keep))
+                {
+                    let _ = told.set(line);
+                    return stop.stop(LOW_SPACE);
+                }
+            }
+        });
+        Self { end: Some(end), thread: Some(thread), found }
+    }
+
+    /// Which disk had too little space, if that stopped the run.
+    pub fn found(&self) -> Option<&str> {
+        self.found.get().map(String::as_str)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+fn too_little(folder: &Path, keep: u64) -> Option<String> {
+    let (free, _) = free(folder).filter(|(free, _)| *free < keep)?;
+    Some(format!(
+        "{} has only {} free, less than the {} that proofmark leaves; the run stopped early, and what \
+         was measured is kept",
+        folder.display(),
+        format_size(free),
+        format_size(keep)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn plan(arguments: &[&str]) -> Plan {
+        let all = ["proofmark", "endure"].iter().chain(arguments);
+        let Command::Endure(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
+        crate::plan::endure(&args, &crate::machine::look(None)).unwrap().plan
+    }
+
+    #[test]
+    fn what_writes_is_said_with_its_file_and_what_does_not_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let lines = |arguments: &[&str]| {
+            look_ahead(&plan(arguments), 1 << 20, dir.path(), Some(dir.path())).unwrap()
+        };
+        assert_eq!(lines(&["cpu.clock"]).len(), 1);
+        assert_eq!(lines(&["disk.rand_read", "--set", "cache=none"]).len(), 1);
+        for (workload, time) in [("seq_write", "10 min"), ("mixed", "3 min"), ("fsync", "10 min")] {
+            let id = format!("disk.{workload}");
+            let set = ["--set", "file_size=1MB", "--set", "block_size=4k", "--set", "threads=1"];
+            let cache: &[&str] = if workload == "fsync" { &[] } else { &["--set", "cache=none"] };
+            let [own, disk] = &lines(&[&[&id, "--for", "10m"], &set[..], cache].concat())[..]
+            else {
+                panic!("{workload} writes")
+            };
+            assert!(own.contains("up to 1 MiB") && own.contains("free)"), "{own}");
+            assert!(disk.contains("overwrites 1 MiB") && disk.contains(time), "{disk}");
+            assert!(disk.contains("B/s, which this disk just took"), "{disk}");
+        }
+        let none = Plan { series: Vec::new(), ..plan(&["cpu.clock"]) };
+        assert_eq!(look_ahead(&none, 1 << 20, dir.path(), None), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = look_ahead(&plan(&["cpu.clock"]), u64::MAX, dir.path(), None).unwrap_err();
+        assert!(error.contains("--every") && error.contains("free"), "{error}");
+        let days = ["cpu.clock", "--for", "30d", "--every", "100ms"];
+        assert!(crate::samples::estimate(&plan(&days)) > 20 << 30);
+    }
+
+    #[test]
+    fn a_disk_with_too_little_space_stops_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (stop, enough) = (Stop::default(), Stop::default());
+        let quiet = Watch::begin(&[dir.path()], 1, enough.clone());
+        let watch = Watch::begin(&[dir.path()], u64::MAX, stop.clone());
+        let begun = Instant::now();
+        while watch.found().is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not read the free space");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(watch.found().unwrap().contains("stopped early"));
+        drop(watch);
+        assert_eq!(stop.stopped_by().as_deref(), Some(LOW_SPACE));
+        assert!(quiet.found().is_none() && enough.stopped_by().is_none());
+    }
+}
