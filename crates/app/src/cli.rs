@@ -124,7 +124,8 @@ pub struct RunArgs {
     /// A fixed number of trials, or auto: until the interval is narrow enough
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_trials)]
     pub trials: Trials,
-    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Also write the run as JSON to a file, or with - to standard output instead of the table
@@ -241,7 +242,8 @@ pub struct ImportArgs {
     /// It was measured on this machine: hold it against this machine's ceilings
     #[arg(long)]
     pub here: bool,
-    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Also write the run as JSON to a file, or with - to standard output instead of the table
@@ -297,7 +299,8 @@ pub struct EndureArgs {
     /// Folder whose disk is measured, in a file without a name [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Folder for the report; it must not hold a run yet [default: proofmark-TIME]
+    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Also write the run as JSON to a file, or with - to standard output instead of the table
