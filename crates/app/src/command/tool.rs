@@ -7,11 +7,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 
 use anyhow::{Context as _, Result};
+use proofmark_engine::pin_to;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
     set_parent_process_death_signal, wait,
 };
-use rustix::thread::{CpuSet, sched_setaffinity};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -43,12 +43,10 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
 }
 
 fn pin(cpus: &[u32]) -> Result<()> {
-    if cpus.is_empty() {
-        return Ok(());
+    match cpus {
+        [] => Ok(()),
+        _ => pin_to(None, cpus).context("it cannot be put on its CPUs"),
     }
-    let mut set = CpuSet::new();
-    cpus.iter().for_each(|cpu| set.set(*cpu as usize));
-    sched_setaffinity(None, &set).context("it cannot be put on its CPUs")
 }
 
 /// The status of the program; `None` if this process was told to end first.
