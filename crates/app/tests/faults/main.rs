@@ -9,6 +9,7 @@ mod disk;
 mod endure;
 mod far_end;
 mod lab;
+mod limits;
 mod memory;
 mod network;
 
@@ -176,12 +177,19 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
     assert_eq!(run.measurements.iter().filter(|m| m.ending == Ending::Complete).count(), 1);
 }
 
-/// Two points of some seconds, as a child process.
-fn long_run(dir: &Path) -> Child {
-    proofmark()
+/// Two points of some seconds.
+fn long_command(dir: &Path) -> Command {
+    let mut command = proofmark();
+    command
         .args(["run", "cpu.iops", "--threads", "1,2", "--trials", "40"])
         .args(["--set", "cpu.iops.isa=scalar", "--set", "cpu.iops.type=i64", "--out"])
-        .arg(dir.join("out"))
+        .arg(dir.join("out"));
+    command
+}
+
+/// The same as a child process.
+fn long_run(dir: &Path) -> Child {
+    long_command(dir)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -3,6 +3,39 @@
 
 use super::*;
 
+/// The command by a shell that sets a limit first, with the variables set for it.
+fn limited(command: &Command, limit: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+}
+
+#[test]
+fn a_tool_has_the_limits_of_the_user_and_no_key() {
+    let lab = Lab::new();
+    let told = lab.file("told");
+    lab.script(
+        "fio",
+        &format!(
+            "{{ echo \"soft $(ulimit -Sn)\"; export -p; }} >> {}\n\
+             case \"$1\" in --version) echo fio-9.5; exit 0;; esac\n{CAT} {}",
+            told.display(),
+            captured()
+        ),
+    );
+    let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
+    command.env("PROOFMARK_KEY", "5ec2e7".repeat(10)).env("PROOFMARK_PEER", "{\"key\":\"5ec2e7\"}");
+    let (_, m, words) = result(&mut limited(&command, "ulimit -Sn 333"));
+    assert_eq!(m.references.len(), 1, "{words} {:?}", m.findings);
+    let told = fs::read_to_string(told).unwrap();
+    let limits: Vec<_> = told.lines().filter(|line| line.starts_with("soft ")).collect();
+    assert_eq!(limits, ["soft 333"; 4], "its version, and three runs");
+    assert!(!told.contains("5ec2e7") && !told.contains("PROOFMARK_"), "{told}");
+    assert!(told.contains("LC_ALL"), "it has the others");
+}
+
 #[test]
 fn names_of_secrets_are_of_those_that_no_tool_inherits() {
     for name in [proofmark_peer::KEY_VARIABLE, proofmark_peer::INVITATION] {
