@@ -3,6 +3,7 @@
 
 mod cli;
 mod command;
+mod core_dumps;
 mod error;
 mod far;
 mod finish;

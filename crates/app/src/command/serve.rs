@@ -12,12 +12,14 @@ use proofmark_peer::{Ends, Key, KeySource, Limits, Server};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::cli::ServeArgs;
+use crate::core_dumps;
 use crate::error::{Outcome, Usage};
 use crate::signals::{exit_on_the_second, on_signals};
 use crate::text::{print, say};
 
 /// Serves until it is stopped.
 pub fn run(args: &ServeArgs) -> Result<Outcome> {
+    core_dumps::turn_off();
     let (key, source) =
         Key::find_or_make(args.key_file.as_deref()).map_err(|e| Usage::error(e.to_string()))?;
     let limits = Limits { seconds: args.max_time.as_secs().max(1), bytes: args.max_bytes };

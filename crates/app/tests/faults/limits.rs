@@ -15,7 +15,7 @@ fn limit(pid: u32, name: &str) -> [String; 2] {
 const USUAL: &str = "ulimit -Sc \"$(ulimit -Hc)\"; ulimit -Sn 200; exec \"$0\" \"$@\"";
 
 #[test]
-fn a_run_and_its_workers_have_all_open_files() {
+fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
     let _quiet = quiet();
     let dir = tempfile::tempdir().unwrap();
     let mut command = long_command(dir.path());
@@ -32,6 +32,40 @@ fn a_run_and_its_workers_have_all_open_files() {
         let [soft, hard] = limit(*pid, "Max open files");
         assert_eq!(soft, hard, "open files");
     }
+    for pid in &workers {
+        assert_eq!(limit(*pid, "Max core file size"), ["1", "1"]);
+        let filter = fs::read_to_string(format!("/proc/{pid}/coredump_filter"));
+        assert_eq!(filter.unwrap().trim().trim_matches('0'), "", "memory is dumped");
+        assert!(fs::read_dir(format!("/proc/{pid}/fd")).is_ok(), "the run reads their /proc");
+    }
+    let [soft, hard] = limit(child.id(), "Max core file size");
+    assert_eq!(soft, hard, "the tools that a run starts have the user's limit");
     lab::kill(child.id(), "INT");
     child.wait().unwrap();
+}
+
+#[test]
+fn a_crash_leaves_no_core_file_and_is_told_as_before() {
+    let _quiet = quiet();
+    let name = "a_crash_leaves_no_core_file_and_is_told_as_before";
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    if pattern.trim().is_empty() || pattern.starts_with(['|', '/', '@']) {
+        return skip(name, "core dumps do not go to the current folder (core_pattern)");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = proofmark();
+    command.args(["run", "test.illegal", "test.panic", "--trials", "3", "--threads", "1"]);
+    let (run, code) = run_json(lab::wrap(&mut command, USUAL).current_dir(dir.path()));
+    assert_eq!(code, Some(3));
+    let signals: Vec<_> = run
+        .measurements
+        .iter()
+        .map(|m| match &m.ending {
+            Ending::Crashed { signal: Some(signal), .. } => signal.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(signals, ["SIGILL", "SIGABRT"]);
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
