@@ -4,6 +4,7 @@
 mod cli;
 mod command;
 mod core_dumps;
+mod descendants;
 mod error;
 mod far;
 mod finish;

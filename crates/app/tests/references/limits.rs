@@ -1,6 +1,8 @@
 //! What tools are given of this process, what they keep from it, and how they are ended when
 //! something hangs.
 
+use std::os::unix::process::CommandExt as _;
+
 use super::*;
 
 /// The command by a shell that sets a limit first, with the variables set for it.
@@ -76,4 +78,55 @@ fn any_cpus_of_any_number_are_taken() {
         // Few machines have that one.
         assert!(output == "done\n" || words.contains("cannot be put on its CPUs"), "{words}");
     }
+}
+
+/// Waits until something is so, for as long as a busy machine may take.
+fn until(what: &str, so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The numbers that were written to these files, one each.
+fn numbers(files: &[PathBuf]) -> Vec<i32> {
+    let number = |file: &PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
+    until("nothing was started", || files.iter().all(|f| number(f).is_some()));
+    files.iter().filter_map(number).collect()
+}
+
+#[test]
+fn without_proc_all_that_a_tool_started_ends() {
+    let hides = |unshare: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(unshare).args(["mount", "-t", "tmpfs", "none", "/proc"]);
+        command.stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    };
+    let ways: [&[&str]; 2] = [&["-m"], &["-rm"]];
+    let Some(unshare) = ways.into_iter().find(|way| hides(way)) else {
+        return eprintln!(
+            "skipped: without_proc_all_that_a_tool_started_ends: /proc may not be hidden here"
+        );
+    };
+    let lab = Lab::new();
+    let files = ["tool", "child", "session", "below"].map(|name| lab.file(name));
+    let [tool, child, session, below] = files.each_ref().map(|file| file.display().to_string());
+    let script = format!(
+        "trap '' TERM INT HUP; echo $$ > {tool}; sleep 301 & echo $! > {child}\n\
+         setsid sh -c 'echo $$ > {session}; sleep 302 & echo $! > {below}; wait' &\nwait"
+    );
+    let mut command = Command::new("unshare");
+    command.args(unshare).args(["sh", "-c", "mount -t tmpfs none /proc && exec \"$0\" \"$@\""]);
+    command.arg(env!("CARGO_BIN_EXE_proofmark")).args(["tool", "--", "/bin/sh", "-c", &script]);
+    let mut wrapper = command.process_group(0).spawn().unwrap();
+    let started = numbers(&files);
+    assert!(started.iter().all(|pid| lives(*pid)), "{started:?}");
+    kill_process(Pid::from_child(&wrapper), Signal::TERM).unwrap();
+    assert_eq!(wrapper.wait().unwrap().code(), Some(143));
+    let left: Vec<_> = started.iter().filter(|pid| lives(**pid)).collect();
+    for pid in &left {
+        let _ = kill_process(Pid::from_raw(**pid).unwrap(), Signal::KILL);
+    }
+    assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
 }
