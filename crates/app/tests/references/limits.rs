@@ -130,3 +130,43 @@ fn without_proc_all_that_a_tool_started_ends() {
     }
     assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
 }
+
+/// The value of a line of /proc/PID/status.
+fn status(pid: i32, name: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+    value.unwrap_or_default().to_owned()
+}
+
+/// The process that runs a tool for this run.
+fn wrapper_of(run: &Child) -> i32 {
+    let runs = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_tool = words.split(|b| *b == 0).nth(1) == Some(b"tool");
+        is_tool && status(*pid, "PPid") == run.id().to_string()
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.find(runs).unwrap()
+}
+
+#[test]
+fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
+    let lab = Lab::new();
+    let deaf = format!("trap '' TERM INT HUP\n{}", FORKS.replace("exec /bin", "/bin"));
+    let (mut run, tool) = begun(&lab, &deaf);
+    // What runs the tool does not react, either, so that the run waits for it.
+    let wrapper = wrapper_of(&run);
+    kill_process(Pid::from_raw(wrapper).unwrap(), Signal::STOP).unwrap();
+    until("it was not stopped", || status(wrapper, "State").starts_with('T'));
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let waits = |mask: String| u64::from_str_radix(&mask, 16).is_ok_and(|m| m >> 14 & 1 == 1);
+    until("the run does not end it", || waits(status(wrapper, "ShdPnd")));
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let file = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
+    assert_eq!(file.ended, None, "the run was not ended at once, but waited for the tool");
+    assert_eq!(file.measurements[0].trials.len(), 3, "what was measured is kept");
+    assert!(ends(tool) && ends(wrapper), "something outlived the run");
+    assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
+}
