@@ -84,9 +84,7 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
     let stopper = stop.clone();
     // The second signal ends the run however a tool or a worker hangs. Both follow: each asked the
     // kernel for a signal when the run is gone. What was measured is in the file that was saved.
-    signals::exit_on_the_second()
-        .and_then(|()| signals::on_signals(move |signal| stopper.stop(signal)))
-        .context("cannot handle signals")?;
+    signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(asked.out, &planned.plan, started)?;
     try_json(asked.json)?;

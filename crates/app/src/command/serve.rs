@@ -14,7 +14,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use crate::cli::ServeArgs;
 use crate::core_dumps;
 use crate::error::{Outcome, Usage};
-use crate::signals::{exit_on_the_second, on_signals};
+use crate::signals::on_signals;
 use crate::text::{print, say};
 
 /// Serves until it is stopped.
@@ -38,7 +38,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
             let _ = first.set(signal);
             stop.stop();
         };
-        exit_on_the_second().and_then(|()| on_signals(told)).context("cannot handle signals")?;
+        on_signals(told).context("cannot handle signals")?;
         print(&greeting(server.address(), &source))?;
         server.serve(&Far::new(interface), |event| say(&format!("proofmark: {event}")));
         if let Some(signal) = by.get() {

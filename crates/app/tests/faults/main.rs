@@ -253,6 +253,19 @@ fn a_stopped_run_keeps_what_it_measured() {
     }
 }
 
+/// timeout(1) signals the process, and then its group, in which the process is.
+#[test]
+fn a_stop_that_is_sent_twice_at_once_is_one() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path());
+    wait_for_trials(dir.path(), &mut child);
+    let twice = format!("kill -TERM {0}; kill -TERM {0}; kill -INT {0}", child.id());
+    assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
+    assert!(matches!(child.wait().unwrap().code(), Some(143 | 130)));
+    assert!(saved(dir.path()).ended.is_some(), "it ended in the middle of its work");
+}
+
 #[test]
 fn a_killed_run_leaves_a_readable_file_and_no_worker() {
     let _quiet = quiet();
