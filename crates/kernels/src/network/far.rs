@@ -184,6 +184,13 @@ mod tests {
     }
 
     #[test]
+    fn the_far_end_tells_the_cpus_that_it_may_use() {
+        let cpus = Far::new(|_| None).cpus();
+        assert!(!cpus.is_empty());
+        assert_eq!(cpus, usable_cpus(None).unwrap());
+    }
+
+    #[test]
     fn counters_are_since_the_same_channel_asked() {
         let far = Far::new(|_| Some(loopback()));
         let at = |port| Ends {
