@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
-use proofmark_engine::{interrupted_share, precision};
+use proofmark_engine::{interrupted_share, precision, usable_cpus};
 use proofmark_model::{Host, Probe};
 
 /// Looks at the machine, at the disk under a folder (the current one, if none is
 /// given), and measures the clocks; takes some tens of milliseconds.
 pub fn look(disk_path: Option<&Path>) -> Host {
     let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
-    let root = proofmark_host::Root::live();
+    let root = proofmark_host::Root::live().with_affinity(usable_cpus(None));
     let mut host = proofmark_host::look(&root, &folder.to_string_lossy());
     let p = precision();
     host.timer.resolution_s = p.resolution_s.map_or_else(

@@ -3,6 +3,8 @@
 
 mod cli;
 mod command;
+mod core_dumps;
+mod descendants;
 mod error;
 mod far;
 mod finish;
@@ -33,6 +35,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return mistyped(&error),
     };
+    if measures_or_serves(&cli.command) {
+        // Where that is refused, what needs more files says so.
+        let _ = proofmark_reference::raise_open_files();
+    }
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),
         Command::Endure(args) => command::endure::run(args),
@@ -59,6 +65,10 @@ fn main() -> ExitCode {
         },
         |outcome: Outcome| outcome.into(),
     )
+}
+
+fn measures_or_serves(command: &Command) -> bool {
+    matches!(command, Command::Run(_) | Command::Endure(_) | Command::Serve(_) | Command::Worker)
 }
 
 /// What clap has to say: help and version as they are, a mistake in one line.

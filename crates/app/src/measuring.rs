@@ -1,6 +1,8 @@
 //! Carries a plan out: from the points to the finished report, for `run` and for `endure`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,6 +84,8 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
 pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outcome> {
     let stop = Stop::default();
     let stopper = stop.clone();
+    // The second signal ends the run however a tool or a worker hangs. Both follow: each asked the
+    // kernel for a signal when the run is gone. What was measured is in the file that was saved.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(asked.out, &planned.plan, started)?;
@@ -200,11 +204,12 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
     Ok(run)
 }
 
-/// This program's own file, which its children run; without /proc, as it was called.
+/// This program's own file, which its children run; without /proc, as the kernel was told to run
+/// it: the name by which it was called may be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf> {
     std::env::current_exe().or_else(|e| {
-        let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
-        called.canonicalize().with_context(|| {
+        let run = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());
+        Path::new(run).canonicalize().with_context(|| {
             format!("cannot find this program's own file ({e}); call it by its path")
         })
     })

@@ -1,7 +1,8 @@
 //! Ctrl-C and SIGTERM stop a run, which then keeps what it has, and a server.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -10,27 +11,32 @@ use signal_hook::iterator::Signals;
 /// The signals that stop the program's work, by name.
 const STOPPING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-/// From now on these signals call `stop` with their name instead of ending the process.
+/// How soon after the first signal another one is the same request: timeout(1) signals the process
+/// and then its group, and a terminal that closes may do so, too.
+const SAME_REQUEST: Duration = Duration::from_millis(100);
+
+/// From now on the first of these signals calls `stop` with its name, and the second ends the
+/// process at once, whatever hangs, with status 128 + its number.
 ///
 /// # Errors
 /// If the system refuses the handlers.
 pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Result<()> {
-    let mut signals = Signals::new(numbers())?;
-    std::thread::spawn(move || signals.forever().for_each(|number| stop(name(number))));
-    Ok(())
-}
-
-/// From now on the second of these signals ends the process at once, whatever hangs.
-///
-/// # Errors
-/// If the system refuses the handlers.
-pub fn exit_on_the_second() -> std::io::Result<()> {
-    let once = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::new(AtomicBool::new(false));
     for number in numbers() {
-        // In this order: the first signal is to find the flag down.
-        flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&once))?;
-        flag::register(number, Arc::clone(&once))?;
+        flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&stopped))?;
     }
+    let mut signals = Signals::new(numbers())?;
+    std::thread::spawn(move || {
+        for number in signals.forever() {
+            // A thread of its own: `stop` may hang, too.
+            let armed = Arc::clone(&stopped);
+            std::thread::spawn(move || {
+                std::thread::sleep(SAME_REQUEST);
+                armed.store(true, Ordering::Relaxed);
+            });
+            stop(name(number));
+        }
+    });
     Ok(())
 }
 

@@ -30,7 +30,7 @@ mod traffic;
 mod watch;
 mod worker;
 
-pub use affinity::{pin, usable_cpus};
+pub use affinity::{pin, pin_to, usable_cpus};
 pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use clock_samples::ClockSamples;

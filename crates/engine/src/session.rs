@@ -185,8 +185,9 @@ impl Drop for Seat {
     }
 }
 
-/// Longest line and longest last words that are kept of a worker.
-const LINE_LIMIT: u64 = 64 * 1024;
+/// Longest line and longest last words that are kept of a worker. A trial's line grows with the
+/// connections of a network workload, 145 bytes each, and holds 20 KB of latencies at most.
+const LINE_LIMIT: u64 = 256 * 1024;
 const WORDS_LIMIT: u64 = 4 * 1024;
 
 /// By whose hand a worker ended.

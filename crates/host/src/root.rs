@@ -43,19 +43,27 @@ impl Reason {
 pub struct Root {
     base: PathBuf,
     live: bool,
+    /// The affinity mask by system call.
+    affinity: Option<Vec<u32>>,
 }
 
 impl Root {
     /// The machine that this process runs on.
     #[must_use]
     pub fn live() -> Self {
-        Self { base: PathBuf::from("/"), live: true }
+        Self { base: PathBuf::from("/"), live: true, affinity: None }
     }
 
     /// A machine captured below `folder`.
     #[must_use]
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
-        Self { base: folder.into(), live: false }
+        Self { base: folder.into(), live: false, affinity: None }
+    }
+
+    /// With the affinity mask that the kernel told the caller, which is used where /proc tells none.
+    #[must_use]
+    pub fn with_affinity(self, cpus: Option<Vec<u32>>) -> Self {
+        Self { affinity: cpus, ..self }
     }
 
     fn locate(&self, path: &str) -> PathBuf {
@@ -239,11 +247,7 @@ impl Root {
                 Err(reason) => last = reason,
             }
         }
-        if self.live {
-            system_affinity().map(|cpus| (cpus, "sched_getaffinity"))
-        } else {
-            Err(last)
-        }
+        self.affinity.clone().map(|cpus| (cpus, "sched_getaffinity")).ok_or(last)
     }
 
     /// How many threads the standard library would run at once: the last
@@ -261,14 +265,6 @@ fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     let list = text::field(text, "Cpus_allowed_list")
         .ok_or_else(|| Reason::at(path, "no Cpus_allowed_list"))?;
     cpu_list(list).map_err(|e| Reason::at(path, e))
-}
-
-/// The affinity mask by system call; kernels built for more than 1024 CPUs refuse it.
-fn system_affinity() -> Result<Vec<u32>, Reason> {
-    let set = rustix::thread::sched_getaffinity(None)
-        .map_err(|e| Reason::at("sched_getaffinity", io::Error::from(e)))?;
-    let cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
-    Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
 /// The cause of a failed read in plain words.

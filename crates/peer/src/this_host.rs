@@ -2,13 +2,13 @@
 
 use proofmark_model::FarEnd;
 use rustix::system::uname;
-use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::VERSION;
 
 /// This machine, as a far end tells itself. A near end compares: equal boot ids mean one
 /// kernel. The processor is `None` where /proc/cpuinfo does not name it, as on many
-/// AArch64 machines; the boot id where /proc does not tell it.
+/// AArch64 machines; the boot id where /proc does not tell it. The CPUs are left to who
+/// supplies the [`crate::Work`].
 #[must_use]
 pub fn this_host() -> FarEnd {
     let uname = uname();
@@ -17,7 +17,7 @@ pub fn this_host() -> FarEnd {
         name: uname.nodename().to_string_lossy().into_owned(),
         boot_id: boot_id(),
         cpu: read("/proc/cpuinfo").and_then(|t| model_name(&t)),
-        cpus: usable_cpus(),
+        cpus: Vec::new(),
         os: format!("{} {}", system.to_string_lossy(), release.to_string_lossy()),
         version: VERSION.to_owned(),
     }
@@ -30,12 +30,6 @@ pub(crate) fn boot_id() -> Option<String> {
 
 fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
-}
-
-/// The affinity mask; empty if the kernel does not tell.
-fn usable_cpus() -> Vec<u32> {
-    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
-    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).filter_map(|c| c.try_into().ok()).collect()
 }
 
 fn first_word(text: &str) -> Option<String> {
@@ -64,7 +58,7 @@ mod tests {
     fn this_machine_tells_itself_the_same_twice() {
         let here = this_host();
         assert_eq!(here, this_host());
-        assert!(!here.cpus.is_empty() && here.os.len() > 6 && !here.name.is_empty());
+        assert!(here.os.len() > 6 && !here.name.is_empty());
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
         assert_eq!(here.boot_id, boot_id.ok().map(|id| id.trim().to_owned()));
     }

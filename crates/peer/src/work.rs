@@ -49,6 +49,11 @@ pub trait Work: Send + Sync {
         None
     }
 
+    /// The CPUs that this end may use; none where its system does not tell.
+    fn cpus(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Prepares one task a stream for `job`, whose shape is between this and the near
     /// end. At most 256.
     ///

@@ -20,7 +20,9 @@ const LITTLE: Limits = Limits { seconds: 1, bytes: 1 };
 
 fn lives(far: &Far) {
     let seen = Overview::of(&far.address(), &far.key).unwrap();
-    assert_eq!((seen.far, seen.limits), (this_host(), LIMITS));
+    let cpus = (0..512).chain([2047]).collect();
+    let host = proofmark_model::FarEnd { cpus, ..this_host() };
+    assert_eq!((seen.far, seen.limits), (host, LIMITS));
     assert_eq!((seen.ends.peer, seen.far_interface), (far.address, None));
     let lead = far.lead();
     let granted = Limits { seconds: 60, ..LIMITS };

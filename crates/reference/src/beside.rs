@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use proofmark_model::Params;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::program::{on_path, spawn};
 use crate::{Figure, Output};
 
 /// One of our points, as a tool is to repeat it.
@@ -171,29 +172,6 @@ pub trait Beside: Sync {
     }
 }
 
-/// The folders of the `PATH`.
-pub(crate) fn path() -> Vec<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
-}
-
-/// The first of these programs that is on the `PATH`, or where the system's own are.
-pub(crate) fn on_path(programs: &[&str]) -> Option<PathBuf> {
-    let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    first(programs, &[path(), sbin.to_vec()].concat())
-}
-
-/// The first of these programs that is in one of these folders.
-fn first(programs: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
-    let candidates = programs.iter().flat_map(|p| folders.iter().map(move |f| f.join(p)));
-    candidates.into_iter().find(|file| is_program(file))
-}
-
-/// Whether it is a file that may be run.
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-}
-
 /// What a program says of its version with this argument: the first word of its output with a
 /// digit and a point in it, such as `3.33` of `fio-3.33`.
 fn version(program: &Path, argument: &str) -> String {
@@ -240,7 +218,7 @@ fn ask_for(time: Duration, command: &mut Command) -> Option<Answer> {
         (UnixStream::pair().ok()?, UnixStream::pair().ok()?);
     command.stdin(Stdio::null()).process_group(0);
     command.stdout(OwnedFd::from(its_output)).stderr(OwnedFd::from(its_words));
-    let child = command.spawn();
+    let child = spawn(command);
     // The command holds their other ends until it is given others.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = child.ok()?;
@@ -358,12 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_a_file_that_may_be_run() {
-        let of = |programs: &[&str], folder: &str| first(programs, &["/".into(), folder.into()]);
-        let sh = of(&["no-such-program", "sh"], "/bin").unwrap();
-        assert!(sh.ends_with("sh"));
-        assert_eq!(of(&["no-such-program", "proc"], "/bin"), None, "a folder is none");
-        assert_eq!(of(&["passwd"], "/etc"), None);
-        assert!(version(&sh, "--no-such-option-at-all").len() > 3);
+    fn a_program_that_tells_no_version_is_said_to_tell_none() {
+        assert!(version(Path::new("/bin/sh"), "--no-such-option-at-all").len() > 3);
     }
 }

@@ -20,6 +20,7 @@ mod malformed;
 mod netperf;
 mod network;
 mod place;
+mod program;
 mod rated;
 mod sockperf;
 mod stream;
@@ -29,11 +30,13 @@ mod sysbench;
 mod testing;
 mod text;
 
+pub(crate) use beside::ask;
 pub use beside::{Beside, Installed, Invocation, Ready, Task};
-pub(crate) use beside::{ask, on_path, path};
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
+pub use program::{OWN_VARIABLES, raise_open_files, spawn};
+pub(crate) use program::{on_path, path};
 
 /// A tool whose output can be read.
 pub trait Tool: Sync {

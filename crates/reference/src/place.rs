@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Task, ask};
+use crate::{Task, ask, on_path};
 
 /// Says which memory the kernel backs with huge pages: `always [madvise] never`.
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -75,7 +75,7 @@ fn chosen(setting: &str) -> &str {
 /// Version of this machine's C library, as `glibc 2.36`; ours is part of this program and need not
 /// be the one that tools use. `None` if it is another library or does not tell.
 fn c_library() -> Option<(u32, u32)> {
-    glibc(&ask(Command::new("getconf").arg("GNU_LIBC_VERSION"))?.output)
+    glibc(&ask(Command::new(on_path(&["getconf"])?).arg("GNU_LIBC_VERSION"))?.output)
 }
 
 fn glibc(told: &str) -> Option<(u32, u32)> {

@@ -117,7 +117,12 @@ const STATUSES: &[Item] = &[
          has; or less than half of the baseline's points could be judged.",
         &["check"],
     ),
-    ("128 + n", "Stopped by signal n; what was measured until then is kept.", &["run", "endure"]),
+    (
+        "128 + n",
+        "Stopped by signal n; what was measured until then is kept. A second signal ends the run \
+         at once: the run file stays as it was last saved, without a report.",
+        &["run", "endure"],
+    ),
 ];
 
 /// Commands that print or write, and are done.

@@ -12,12 +12,14 @@ use proofmark_peer::{Ends, Key, KeySource, Limits, Server};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::cli::ServeArgs;
+use crate::core_dumps;
 use crate::error::{Outcome, Usage};
-use crate::signals::{exit_on_the_second, on_signals};
+use crate::signals::on_signals;
 use crate::text::{print, say};
 
 /// Serves until it is stopped.
 pub fn run(args: &ServeArgs) -> Result<Outcome> {
+    core_dumps::turn_off();
     let (key, source) =
         Key::find_or_make(args.key_file.as_deref()).map_err(|e| Usage::error(e.to_string()))?;
     let limits = Limits { seconds: args.max_time.as_secs().max(1), bytes: args.max_bytes };
@@ -36,7 +38,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
             let _ = first.set(signal);
             stop.stop();
         };
-        exit_on_the_second().and_then(|()| on_signals(told)).context("cannot handle signals")?;
+        on_signals(told).context("cannot handle signals")?;
         print(&greeting(server.address(), &source))?;
         server.serve(&Far::new(interface), |event| say(&format!("proofmark: {event}")));
         if let Some(signal) = by.get() {

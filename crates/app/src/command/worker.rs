@@ -4,12 +4,14 @@ use std::io;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
+use crate::core_dumps;
 use crate::error::Outcome;
 
 /// Serves one job on standard input and output.
 pub fn run() -> anyhow::Result<Outcome> {
     // A worker never outlives its run: it ends with its input, and is killed with its parent.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    core_dumps::turn_off();
     // A panic in any thread ends the process: the run sees a dead worker, not a silent one.
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -4,6 +4,8 @@ mod budget;
 mod endure;
 mod estimate;
 mod fit;
+#[cfg(test)]
+mod many_cpus;
 mod references;
 mod values;
 

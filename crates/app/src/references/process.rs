@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_engine::Stop;
-use proofmark_reference::{Invocation, Ready};
+use proofmark_reference::{Invocation, Ready, spawn};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Largest output that is kept, in bytes; what is more is read and left.
@@ -107,14 +107,13 @@ struct Process {
 
 impl Process {
     fn start(mut command: Command) -> Result<Self, String> {
-        let child = command
+        command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // Its own group: Ctrl-C reaches the run alone, which then stops what it started.
-            .process_group(0)
-            .spawn();
-        let mut child = child.map_err(|e| format!("it cannot be started: {e}"))?;
+            .process_group(0);
+        let mut child = spawn(&mut command).map_err(|e| format!("it cannot be started: {e}"))?;
         let output = child.stdout.take().map(|out| thread::spawn(|| bounded(out)));
         let words = child.stderr.take().map(|err| thread::spawn(|| bounded(err)));
         Ok(Self { child, output, words, status: None })

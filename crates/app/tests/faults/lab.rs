@@ -70,7 +70,7 @@ pub fn on_cpu(command: &mut Command, cpu: u32) -> &mut Command {
 
 /// Makes a command run through a line of shell, in which `"$0" "$@"` is the command with the
 /// variables set for it. (The shell keeps its own: the command's `PATH` may hold no `taskset`.)
-fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
+pub fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     let mut line = vec![OsString::from("env")];
     for (name, value) in command.get_envs().filter_map(|(name, value)| Some((name, value?))) {
         line.push([name, OsStr::new("="), value].into_iter().collect());

@@ -9,6 +9,7 @@ mod disk;
 mod endure;
 mod far_end;
 mod lab;
+mod limits;
 mod memory;
 mod network;
 
@@ -176,12 +177,19 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
     assert_eq!(run.measurements.iter().filter(|m| m.ending == Ending::Complete).count(), 1);
 }
 
-/// Two points of some seconds, as a child process.
-fn long_run(dir: &Path) -> Child {
-    proofmark()
+/// Two points of some seconds.
+fn long_command(dir: &Path) -> Command {
+    let mut command = proofmark();
+    command
         .args(["run", "cpu.iops", "--threads", "1,2", "--trials", "40"])
         .args(["--set", "cpu.iops.isa=scalar", "--set", "cpu.iops.type=i64", "--out"])
-        .arg(dir.join("out"))
+        .arg(dir.join("out"));
+    command
+}
+
+/// The same as a child process.
+fn long_run(dir: &Path) -> Child {
+    long_command(dir)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -243,6 +251,19 @@ fn a_stopped_run_keeps_what_it_measured() {
             .map(|o| assert!(o.status.success()))
             .unwrap();
     }
+}
+
+/// timeout(1) signals the process, and then its group, in which the process is.
+#[test]
+fn a_stop_that_is_sent_twice_at_once_is_one() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path());
+    wait_for_trials(dir.path(), &mut child);
+    let twice = format!("kill -TERM {0}; kill -TERM {0}; kill -INT {0}", child.id());
+    assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
+    assert!(matches!(child.wait().unwrap().code(), Some(143 | 130)));
+    assert!(saved(dir.path()).ended.is_some(), "it ended in the middle of its work");
 }
 
 #[test]

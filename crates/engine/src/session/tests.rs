@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use proofmark_model::{Conditions, Params, Timestamp};
+use proofmark_model::{
+    Conditions, EndTraffic, Latency, LatencyBucket, NetworkTraffic, Params, TcpState, Timestamp,
+};
 use rustix::process::test_kill_process;
 
 use super::*;
@@ -87,10 +89,9 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     assert!(stop.state().workers.len() <= 1);
 }
 
-/// Workers that serve point after point. A trial of theirs claims as much work as the
-/// number of their process; a warm-up is refused.
-fn lasting() -> Workers {
-    let sample = Sample {
+/// A trial that claims 123 units of work.
+fn trial() -> Sample {
+    Sample {
         started: Timestamp::from_millis(0).unwrap(),
         seconds: 1.0,
         claimed: 123.0,
@@ -103,8 +104,60 @@ fn lasting() -> Workers {
         network: None,
         solution: None,
         latency: None,
+    }
+}
+
+/// Numbers as long as they can be, of 512 connections and of every bucket of a histogram.
+fn longest_trial() -> Sample {
+    let (n, x) = (u64::MAX, 1.797_693_134_862_315_7e-300);
+    let stream = TcpState { retransmits: n, window_bytes: n, rtt_s: x, segment_bytes: n };
+    let end = EndTraffic {
+        in_bytes: Some(n),
+        out_bytes: Some(n),
+        in_packets: Some(n),
+        out_packets: Some(n),
+        own_cpu_s: Some(x),
+        ..EndTraffic::default()
     };
-    let json = serde_json::to_string(&Reply::Sample(Box::new(sample))).unwrap();
+    let network = NetworkTraffic {
+        sent_bytes: n,
+        received_bytes: n,
+        streams: vec![stream; 512],
+        near: end.clone(),
+        far: end,
+        ..NetworkTraffic::default()
+    };
+    let latency = Latency {
+        unit: "s".to_owned(),
+        count: n,
+        min: x,
+        mean: x,
+        p50: x,
+        p90: Some(x),
+        p99: Some(x),
+        p999: Some(x),
+        max: x,
+        buckets: vec![LatencyBucket { upto: x, count: n }; 8 * 42],
+    };
+    Sample { network: Some(network), latency: Some(latency), ..trial() }
+}
+
+#[test]
+fn the_longest_trial_fits_in_a_line() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let line = serde_json::to_string(&Reply::Sample(Box::new(longest_trial()))).unwrap();
+    std::fs::write(file.path(), line + "\n").unwrap();
+    let path = file.path().display();
+    let shell = format!("read job; echo '\"ready\"'; read order; cat {path}; read order");
+    let workers = workers(&shell, Duration::from_secs(20), &Stop::default());
+    let mut session = workers.launch(&point("test.null")).unwrap();
+    assert_eq!(session.sample(Request::Trial), Ok(longest_trial()));
+}
+
+/// Workers that serve point after point. A trial of theirs claims as much work as the
+/// number of their process; a warm-up is refused.
+fn lasting() -> Workers {
+    let json = serde_json::to_string(&Reply::Sample(Box::new(trial()))).unwrap();
     let (before, after) = json.split_once("123.0").unwrap();
     let shell = format!(
         "while read -r order; do case $order in \

@@ -3,9 +3,12 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use proofmark_model::Params;
+
 use super::*;
 use crate::clock_samples::ClockSamples;
-use crate::kernel::Amount;
+use crate::kernel::{Amount, Kernel as _};
+use crate::null::NULL;
 
 /// Sleeps as many milliseconds as it has iterations; thread 1 sets off late.
 struct Sleepers;
@@ -54,6 +57,17 @@ fn time_runs_from_the_first_start_to_the_last_end() {
     // Thread 1 takes 30 ms more than its 40.
     assert!(trial.seconds >= 0.070 && trial.seconds < 2.0, "{}", trial.seconds);
     assert_eq!(trial.counted, 60);
+}
+
+/// Most machines have none of these CPUs: the threads then run unpinned.
+#[test]
+fn teams_of_512_threads_on_cpus_of_any_number() {
+    let setup: Arc<dyn Setup> = Arc::from(NULL.setup(&Params::default()).unwrap());
+    let cpus: Vec<u32> = (1536..2048).collect();
+    let team = Team::start(&setup, 512, &cpus, Watched::default()).unwrap();
+    let trial = team.trial(&[3; 512], 1).unwrap();
+    assert_eq!(trial.counted, 3 * 512);
+    assert!(trial.seconds > 0.0 && !team.oversubscribed);
 }
 
 #[test]

@@ -6,8 +6,8 @@
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::path::Path;
 
-use proofmark_engine::monotonic;
-use rustix::thread::{CpuSet, Pid, sched_setaffinity};
+use proofmark_engine::{monotonic, pin_to};
+use rustix::thread::Pid;
 
 /// As long as our kernels multiply small matrices before each trial.
 const WARM_S: f64 = 3e-3;
@@ -212,10 +212,8 @@ impl Library {
         if kind.pinned_here {
             let new = tasks().into_iter().filter(|id| !before.contains(id));
             for (id, cpu) in new.zip(cpus.iter().skip(1)) {
-                let mut set = CpuSet::new();
-                set.set(*cpu as usize);
                 // Where that is not allowed it runs unpinned.
-                let _ = sched_setaffinity(Pid::from_raw(id), &set);
+                let _ = pin_to(Pid::from_raw(id), &[*cpu]);
             }
         }
         Ok(library)

@@ -5,9 +5,8 @@ use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
-use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup, monotonic};
+use proofmark_engine::{Kernel, Load, Placement, Refusal, Setup, monotonic, usable_cpus};
 use proofmark_model::{AUTO, Better, Host, KernelSpec, Knob, KnobKind, Params, Subsystem, Unit};
-use rustix::thread::sched_getaffinity;
 
 use super::chase::{Chase, Order};
 use super::knobs::{self, PAGES, settled};
@@ -74,7 +73,7 @@ impl Kernel for LoadedLatency {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        let cpus = sched_getaffinity(None).map_or(1, |cpus| u64::from(cpus.count()));
+        let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
         let load = load(params)?;
         if params.threads() > cpus {
             let reason = "threads that take turns on a CPU do not load the memory meanwhile";

@@ -5,9 +5,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::Refusal;
+use proofmark_engine::{Refusal, usable_cpus};
 use proofmark_model::{Knob, KnobKind, Params};
-use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::knobs;
 use crate::arena::{self, Arena, Pages};
@@ -45,10 +44,11 @@ impl Pair {
             }
         };
         let ((from, cpus), (memory, _)) = (node("cpu_node")?, node("memory_node")?);
-        let mask = sched_getaffinity(None)
-            .map_err(|e| Refusal(format!("the CPUs that may be used are not told: {e}")))?;
-        let usable = |cpu: &u32| *cpu < CpuSet::MAX_CPU as u32 && mask.is_set(*cpu as usize);
-        let cpus: Vec<u32> = listed(&cpus).unwrap_or_default().into_iter().filter(usable).collect();
+        let usable = usable_cpus(None).ok_or_else(|| {
+            Refusal("this system does not tell which CPUs may be used".to_owned())
+        })?;
+        let mut cpus = listed(&cpus).unwrap_or_default();
+        cpus.retain(|cpu| usable.binary_search(cpu).is_ok());
         if cpus.is_empty() {
             return Err(Refusal(format!("NUMA node {from} has no CPU that may be used")));
         }

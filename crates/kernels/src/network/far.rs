@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
-use proofmark_engine::{EndCounters, Refusal};
+use proofmark_engine::{EndCounters, Refusal, usable_cpus};
 use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
 use serde_json::Value;
@@ -42,6 +42,10 @@ impl Far {
 impl Work for Far {
     fn interface(&self, ends: Ends) -> Option<Interface> {
         (self.interface)(ends)
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        usable_cpus(None).unwrap_or_default()
     }
 
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String> {
@@ -177,6 +181,13 @@ mod tests {
     fn loopback() -> Interface {
         let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
         Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None }
+    }
+
+    #[test]
+    fn the_far_end_tells_the_cpus_that_it_may_use() {
+        let cpus = Far::new(|_| None).cpus();
+        assert!(!cpus.is_empty());
+        assert_eq!(cpus, usable_cpus(None).unwrap());
     }
 
     #[test]

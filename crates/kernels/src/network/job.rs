@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shape::{Kind, Shape};
 use super::udp::LOST_AFTER;
-use super::{line, socket};
+use super::{congestion, line, socket};
 
 /// What the far end is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,11 @@ impl Job {
         if self.ports.len() as u64 != ports || self.ports.contains(&0) {
             return Err(Refusal(format!("{ports} UDP ports are needed for this job")));
         }
-        Ok(())
+        // Here, and not only when it is set: a refusal of a whole job reaches the client.
+        self.shape
+            .congestion
+            .as_deref()
+            .map_or(Ok(()), |name| congestion::check(name, "the server"))
     }
 }
 
@@ -124,6 +128,7 @@ pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> 
         socket::set_buffers(stream, bytes).map_err(failed("socket_buffer"))?;
     }
     if let Some(name) = &shape.congestion {
+        congestion::check(name, "this machine")?;
         socket::set_congestion(stream, name)
             .map_err(failed(&format!("this system has no congestion control {name}")))?;
     }

@@ -13,6 +13,7 @@
 use proofmark_engine::{Kernel, Refusal, Setup};
 use proofmark_model::{Host, KernelSpec, Params};
 
+mod congestion;
 mod far;
 mod job;
 mod line;

@@ -47,7 +47,6 @@ pub(super) fn pin_far(index: usize, path: NetworkPath) {
 #[cfg(test)]
 mod tests {
     use NetworkPath::{Loopback, Peer};
-    use rustix::thread::{CpuSet, sched_getaffinity};
 
     use super::*;
 
@@ -75,15 +74,13 @@ mod tests {
 
     #[test]
     fn threads_are_pinned_from_the_last_cpu_on() {
-        let usable = sched_getaffinity(None).unwrap();
-        let cpus: Vec<_> = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).collect();
+        let cpus = usable_cpus(None).unwrap();
         for (index, cpu) in cpus.iter().rev().chain(cpus.last()).enumerate() {
             let pinned = std::thread::spawn(move || {
                 pin_far(index, Peer);
-                sched_getaffinity(None).unwrap()
+                usable_cpus(None).unwrap()
             });
-            let pinned = pinned.join().unwrap();
-            assert!(pinned.count() == 1 && pinned.is_set(*cpu), "{index}");
+            assert_eq!(pinned.join().unwrap(), [*cpu], "{index}");
         }
     }
 }

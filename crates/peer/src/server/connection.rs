@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use proofmark_model::FarEnd;
 use serde_json::Value;
 
 use super::gate::Pass;
@@ -151,8 +152,9 @@ impl<'a> Connections<'a> {
         if let Some(left) = left {
             return ToNear::Busy { seconds: whole_seconds(left) };
         }
+        let cpus = self.guarded(|| self.work.cpus()).unwrap_or_default();
         ToNear::Overview {
-            host: Box::new(this_host()),
+            host: Box::new(FarEnd { cpus, ..this_host() }),
             interface: self.guarded(|| self.work.interface(ends)).flatten().map(Box::new),
             limits: self.granted(Limits { seconds: u64::MAX, bytes: u64::MAX }),
         }

@@ -155,3 +155,16 @@ fn trials_follow_each_other_on_one_connection() {
         assert_eq!((load.failure(), load.verify()), (None, Ok(0)));
     }
 }
+
+/// setsockopt(2) of a name that is not loaded makes the kernel look for a module of that name.
+#[test]
+fn a_peer_cannot_name_a_module_for_the_server_to_load() {
+    let mut shape = shape_of(&TCP_STREAM, &[]);
+    shape.congestion = Some("no_such_one".to_owned());
+    let job = Job { shape: shape.clone(), ports: Vec::new() };
+    let why = far::streams(&job, ends_at(LOOPBACK)).err().map(|r| r.0).unwrap();
+    assert!(why.starts_with("the server "), "{why}");
+    let (near, _far) = pair(LOOPBACK);
+    let why = job::prepare(&near, &shape).unwrap_err().to_string();
+    assert!(why.starts_with("this machine "), "{why}");
+}

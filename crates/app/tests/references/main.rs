@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
+mod limits;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -27,9 +29,14 @@ impl Lab {
 
     /// A program of that name that tells its version, and otherwise does what the script says.
     fn program(&self, name: &str, script: &str) {
-        let file = self.programs.path().join(name);
         let version = "case \"$1\" in --version) echo tool-9.5; exit 0;; esac";
-        fs::write(&file, format!("#!/bin/sh\n{version}\n{script}\n")).unwrap();
+        self.script(name, &format!("{version}\n{script}"));
+    }
+
+    /// A program of that name that does what the script says.
+    fn script(&self, name: &str, script: &str) {
+        let file = self.programs.path().join(name);
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
 

@@ -1,0 +1,177 @@
+//! What tools are given of this process, what they keep from it, and how they are ended when
+//! something hangs.
+
+use std::os::unix::process::CommandExt as _;
+
+use super::*;
+
+/// The command by a shell that sets a limit first, with the variables set for it.
+fn limited(command: &Command, limit: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+}
+
+#[test]
+fn a_tool_has_the_limits_of_the_user_and_no_key() {
+    let lab = Lab::new();
+    let told = lab.file("told");
+    lab.script(
+        "fio",
+        &format!(
+            "{{ echo \"soft $(ulimit -Sn)\"; export -p; }} >> {}\n\
+             case \"$1\" in --version) echo fio-9.5; exit 0;; esac\n{CAT} {}",
+            told.display(),
+            captured()
+        ),
+    );
+    let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
+    command.env("PROOFMARK_KEY", "5ec2e7".repeat(10)).env("PROOFMARK_PEER", "{\"key\":\"5ec2e7\"}");
+    let (_, m, words) = result(&mut limited(&command, "ulimit -Sn 333"));
+    assert_eq!(m.references.len(), 1, "{words} {:?}", m.findings);
+    let told = fs::read_to_string(told).unwrap();
+    let limits: Vec<_> = told.lines().filter(|line| line.starts_with("soft ")).collect();
+    assert_eq!(limits, ["soft 333"; 4], "its version, and three runs");
+    assert!(!told.contains("5ec2e7") && !told.contains("PROOFMARK_"), "{told}");
+    assert!(told.contains("LC_ALL"), "it has the others");
+}
+
+#[test]
+fn names_of_secrets_are_of_those_that_no_tool_inherits() {
+    for name in [proofmark_peer::KEY_VARIABLE, proofmark_peer::INVITATION] {
+        assert!(name.starts_with(proofmark_reference::OWN_VARIABLES), "{name}");
+    }
+}
+
+#[test]
+fn what_lies_in_the_current_folder_is_no_tool() {
+    let lab = Lab::new();
+    fs::create_dir(lab.file("bin")).unwrap();
+    for name in ["fio", "bin/fio", "getconf"] {
+        lab.script(name, &format!("echo run >> {}; echo fio-9.5", lab.file("ran").display()));
+    }
+    for path in ["", ".", ":/nonexistent", "/nonexistent:", "bin", "./bin:../x"] {
+        let _ = fs::remove_dir_all(lab.out());
+        let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
+        let (_, m, _) = result(command.env("PATH", path).current_dir(lab.programs.path()));
+        assert_eq!(m.missing["references"], "fio: not installed (Debian: fio)", "{path}");
+        assert!(!lab.file("ran").exists(), "{path}");
+    }
+}
+
+#[test]
+fn any_cpus_of_any_number_are_taken() {
+    let tool = |cpus: &mut dyn Iterator<Item = u32>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+        command.arg("tool").args(cpus.map(|cpu| format!("--cpu={cpu}")));
+        let output = command.args(["--", "/bin/echo", "done"]).output().unwrap();
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!words.contains("panicked"), "{words}");
+        (String::from_utf8(output.stdout).unwrap(), words)
+    };
+    assert_eq!(tool(&mut (0..512)).0, "done\n");
+    assert_eq!(tool(&mut (0..2048)).0, "done\n");
+    for cpu in [2047, u32::MAX] {
+        let (output, words) = tool(&mut [cpu].into_iter());
+        // Few machines have that one.
+        assert!(output == "done\n" || words.contains("cannot be put on its CPUs"), "{words}");
+    }
+}
+
+/// Waits until something is so, for as long as a busy machine may take.
+fn until(what: &str, so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The numbers that were written to these files, one each.
+fn numbers(files: &[PathBuf]) -> Vec<i32> {
+    let number = |file: &PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
+    until("nothing was started", || files.iter().all(|f| number(f).is_some()));
+    files.iter().filter_map(number).collect()
+}
+
+#[test]
+fn without_proc_all_that_a_tool_started_ends() {
+    let hides = |unshare: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(unshare).args(["mount", "-t", "tmpfs", "none", "/proc"]);
+        command.stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    };
+    let ways: [&[&str]; 2] = [&["-m"], &["-rm"]];
+    let Some(unshare) = ways.into_iter().find(|way| hides(way)) else {
+        return eprintln!(
+            "skipped: without_proc_all_that_a_tool_started_ends: /proc may not be hidden here"
+        );
+    };
+    let lab = Lab::new();
+    let files = ["tool", "child", "session", "below"].map(|name| lab.file(name));
+    let [tool, child, session, below] = files.each_ref().map(|file| file.display().to_string());
+    let script = format!(
+        "trap '' TERM INT HUP; echo $$ > {tool}; sleep 301 & echo $! > {child}\n\
+         setsid sh -c 'echo $$ > {session}; sleep 302 & echo $! > {below}; wait' &\nwait"
+    );
+    let mut command = Command::new("unshare");
+    command.args(unshare).args(["sh", "-c", "mount -t tmpfs none /proc && exec \"$0\" \"$@\""]);
+    command.arg(env!("CARGO_BIN_EXE_proofmark")).args(["tool", "--", "/bin/sh", "-c", &script]);
+    let mut wrapper = command.process_group(0).spawn().unwrap();
+    let started = numbers(&files);
+    assert!(started.iter().all(|pid| lives(*pid)), "{started:?}");
+    kill_process(Pid::from_child(&wrapper), Signal::TERM).unwrap();
+    assert_eq!(wrapper.wait().unwrap().code(), Some(143));
+    let left: Vec<_> = started.iter().filter(|pid| lives(**pid)).collect();
+    for pid in &left {
+        let _ = kill_process(Pid::from_raw(**pid).unwrap(), Signal::KILL);
+    }
+    assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
+}
+
+/// The value of a line of /proc/PID/status.
+fn status(pid: i32, name: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+    value.unwrap_or_default().to_owned()
+}
+
+/// The process that runs a tool for this run.
+fn wrapper_of(run: &Child) -> i32 {
+    let runs = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_tool = words.split(|b| *b == 0).nth(1) == Some(b"tool");
+        is_tool && status(*pid, "PPid") == run.id().to_string()
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.find(runs).unwrap()
+}
+
+#[test]
+fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
+    let lab = Lab::new();
+    let deaf = format!("trap '' TERM INT HUP\n{}", FORKS.replace("exec /bin", "/bin"));
+    let (mut run, tool) = begun(&lab, &deaf);
+    // What runs the tool does not react, either, so that the run waits for it.
+    let wrapper = wrapper_of(&run);
+    kill_process(Pid::from_raw(wrapper).unwrap(), Signal::STOP).unwrap();
+    until("it was not stopped", || status(wrapper, "State").starts_with('T'));
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let waits = |mask: String| u64::from_str_radix(&mask, 16).is_ok_and(|m| m >> 14 & 1 == 1);
+    until("the run does not end it", || waits(status(wrapper, "ShdPnd")));
+    // One that comes at once is the same request as the first.
+    let asked = Instant::now();
+    while run.try_wait().unwrap().is_none() && asked.elapsed() < Duration::from_secs(60) {
+        kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let file = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
+    assert_eq!(file.ended, None, "the run was not ended at once, but waited for the tool");
+    assert_eq!(file.measurements[0].trials.len(), 3, "what was measured is kept");
+    assert!(ends(tool) && ends(wrapper), "something outlived the run");
+    assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
+}

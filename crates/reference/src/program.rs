@@ -1,0 +1,102 @@
+//! How programs that are not ours are found and started: the reference tools, and whatever is
+//! asked for its version.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// What the names of this program's own variables begin with. Some hold the key.
+pub const OWN_VARIABLES: &str = "PROOFMARK_";
+
+/// The limit of open files that this process was started with, once it has raised its own. The
+/// lock is held while a program starts.
+static GIVEN: Mutex<Option<Rlimit>> = Mutex::new(None);
+
+/// Raises the soft limit of open files to the hard one: a server holds two descriptors a
+/// connection. [`spawn`] gives other programs back the limit that the user had: some call select(2),
+/// which fails above 1024, others close every descriptor up to the limit one by one.
+///
+/// # Errors
+/// The system's; the limit then stays as it was.
+pub fn raise_open_files() -> io::Result<()> {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?;
+    given.get_or_insert(limit);
+    Ok(())
+}
+
+/// Starts a program that is not ours: without the variables of this one, and with the limit of
+/// open files that the user had.
+///
+/// # Errors
+/// The system's.
+pub fn spawn(command: &mut Command) -> io::Result<Child> {
+    let own = |name: &OsStr| name.as_encoded_bytes().starts_with(OWN_VARIABLES.as_bytes());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {
+        command.env_remove(name);
+    }
+    let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(limit) = *given else { return command.spawn() };
+    // A child inherits the limit of its parent as it is at that moment; to change it between fork
+    // and exec takes unsafe code. Descriptors that are open stay so.
+    let _ = setrlimit(Resource::Nofile, limit);
+    let child = command.spawn();
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    child
+}
+
+/// The folders of the `PATH`.
+pub(crate) fn path() -> Vec<PathBuf> {
+    folders(&std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// The absolute folders of a `PATH`. Relative ones, and the empty one that stands for the current
+/// folder, are skipped: a run starts in any folder, and what lies there must not be run as a tool.
+fn folders(path: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// The first of these programs that is on the `PATH`, or where the system's own are.
+pub(crate) fn on_path(programs: &[&str]) -> Option<PathBuf> {
+    let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    first(programs, &[path(), sbin.to_vec()].concat())
+}
+
+/// The first of these programs that is in one of these folders.
+fn first(programs: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
+    let candidates = programs.iter().flat_map(|p| folders.iter().map(move |f| f.join(p)));
+    candidates.into_iter().find(|file| is_program(file))
+}
+
+/// Whether it is a file that may be run.
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_a_file_that_may_be_run() {
+        let of = |programs: &[&str], folder: &str| first(programs, &["/".into(), folder.into()]);
+        let sh = of(&["no-such-program", "sh"], "/bin").unwrap();
+        assert!(sh.ends_with("sh"));
+        assert_eq!(of(&["no-such-program", "proc"], "/bin"), None, "a folder is none");
+        assert_eq!(of(&["passwd"], "/etc"), None);
+    }
+
+    #[test]
+    fn only_absolute_folders_are_searched() {
+        let of = |path: &str| folders(OsStr::new(path));
+        assert_eq!(of("/usr/bin:/bin"), [Path::new("/usr/bin"), Path::new("/bin")]);
+        assert_eq!(of(":.:bin:./bin:../bin::/bin:"), [Path::new("/bin")]);
+        assert!(of("").is_empty() && of(":").is_empty());
+    }
+}
