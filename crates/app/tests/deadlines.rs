@@ -35,6 +35,7 @@ fn waits_for_a_datagram_that_nobody_sends() {
     writeln!(std::io::stderr(), "child {}", child.id()).unwrap();
     let _ = socket.recv(&mut [0]);
     child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

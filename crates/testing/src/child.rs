@@ -9,15 +9,15 @@ use std::time::Duration;
 use crate::{missed, poll_for};
 
 /// The longest that a process may take: the longest run of a test, on a busy machine.
-const DEADLINE: Duration = Duration::from_secs(240);
+pub const PROCESS_DEADLINE: Duration = Duration::from_secs(240);
 
 /// Waits for a process to end.
 ///
 /// # Panics
-/// After four minutes, with `what`; the process is killed first.
+/// After [`PROCESS_DEADLINE`], with `what`; the process is killed first.
 #[track_caller]
 pub fn wait(what: &str, child: &mut Child) -> ExitStatus {
-    wait_within(DEADLINE, what, child)
+    wait_within(PROCESS_DEADLINE, what, child)
 }
 
 /// As [`wait`], with another deadline.
@@ -32,10 +32,10 @@ pub fn wait_within(limit: Duration, what: &str, child: &mut Child) -> ExitStatus
 /// Runs a command to its end with an empty standard input, and returns what it printed.
 ///
 /// # Panics
-/// After four minutes, with the command and what it printed; the process is killed first.
+/// After [`PROCESS_DEADLINE`], with the command and what it printed; the process is killed first.
 #[track_caller]
 pub fn output(command: &mut Command) -> Output {
-    output_within(DEADLINE, command)
+    output_within(PROCESS_DEADLINE, command)
 }
 
 /// As [`output`], with another deadline.

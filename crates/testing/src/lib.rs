@@ -13,13 +13,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-pub use child::{output, output_within, wait, wait_within};
+pub use child::{PROCESS_DEADLINE, output, output_within, wait, wait_within};
 
 /// The longest wait for an event.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Time between two polls: short compared with what tests do, and cheap.
-const POLL: Duration = Duration::from_millis(2);
+/// Time from the first poll to the second, doubled after each.
+const POLL: Duration = Duration::from_millis(1);
+/// The longest time between two polls: some of them read whole run files, which must not load
+/// the machine while a run measures.
+const LONGEST_POLL: Duration = Duration::from_millis(32);
 
 /// What a poll returns: `bool`, or `Option` with the value that is waited for.
 pub trait Polled {
@@ -67,7 +70,7 @@ pub fn wait_until_within<P: Polled>(
 
 /// The value that a poll returns within the limit.
 fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Option<P::Value> {
-    let start = Instant::now();
+    let (start, mut pause) = (Instant::now(), POLL);
     loop {
         // Read the clock first: a poll that succeeds late still succeeds.
         let late = start.elapsed() >= limit;
@@ -75,7 +78,8 @@ fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Option<P
         if value.is_some() || late {
             return value;
         }
-        thread::sleep(POLL);
+        thread::sleep(pause);
+        pause = LONGEST_POLL.min(2 * pause);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use proofmark_model::{Conditions, Params, Timestamp};
+use proofmark_testing::join;
 use rustix::process::test_kill_process;
 
 use super::*;
@@ -70,7 +71,7 @@ fn a_silent_worker_is_given_up_and_killed() {
     let (signal, detail) = crashed("read job; sleep 100");
     assert_eq!(signal, None, "it was ended, it did not die");
     assert!(detail.contains("silent"), "{detail}");
-    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(start.elapsed() < Duration::from_secs(60), "the worker would sleep for 100 s");
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     });
     let ended = launch("read job; exec sleep 100", &stop).map(|_| ()).unwrap_err();
     assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
-    thread.join().unwrap();
+    join("the thread that stops the worker to end", thread);
     assert!(stop.state().workers.len() <= 1);
 }
 
