@@ -29,16 +29,23 @@ fn point(kernel: &str) -> Point {
     Point { kernel: kernel.to_owned(), params: Params::default() }
 }
 
-fn launch(shell: &str, stop: &Stop) -> Result<Box<dyn Session>, Ending> {
-    workers(shell, Duration::from_millis(300), stop).launch(&point("test.null"))
+/// A busy machine may take seconds to start a shell.
+const LONG: Duration = Duration::from_secs(60);
+
+fn launch(shell: &str, patience: Duration, stop: &Stop) -> Result<Box<dyn Session>, Ending> {
+    workers(shell, patience, stop).launch(&point("test.null"))
 }
 
 fn ending(shell: &str) -> Ending {
-    launch(shell, &Stop::default()).map(|_| ()).unwrap_err()
+    launch(shell, LONG, &Stop::default()).map(|_| ()).unwrap_err()
 }
 
 fn crashed(shell: &str) -> (Option<String>, String) {
-    match ending(shell) {
+    detail_of(ending(shell))
+}
+
+fn detail_of(ending: Ending) -> (Option<String>, String) {
+    match ending {
         Ending::Crashed { signal, detail } => (signal, detail),
         other => panic!("{other:?}"),
     }
@@ -68,7 +75,8 @@ fn each_way_to_die_is_told_apart() {
 #[test]
 fn a_silent_worker_is_given_up_and_killed() {
     let start = Instant::now();
-    let (signal, detail) = crashed("read job; sleep 100");
+    let silent = launch("read job; sleep 100", Duration::from_millis(300), &Stop::default());
+    let (signal, detail) = detail_of(silent.map(|_| ()).unwrap_err());
     assert_eq!(signal, None, "it was ended, it did not die");
     assert!(detail.contains("silent"), "{detail}");
     assert!(start.elapsed() < Duration::from_secs(60), "the worker would sleep for 100 s");
@@ -82,7 +90,7 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
         thread::sleep(Duration::from_millis(50));
         other.stop("SIGTERM");
     });
-    let ended = launch("read job; exec sleep 100", &stop).map(|_| ()).unwrap_err();
+    let ended = launch("read job; exec sleep 100", LONG, &stop).map(|_| ()).unwrap_err();
     assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
     join("the thread that stops the worker to end", thread);
     assert!(stop.state().workers.len() <= 1);
@@ -114,7 +122,7 @@ fn lasting() -> Workers {
            *) echo '{{\"refused\":\"no\"}}';; \
          esac; done"
     );
-    workers(&shell, Duration::from_secs(20), &Stop::default())
+    workers(&shell, LONG, &Stop::default())
 }
 
 /// The process that serves a session.
