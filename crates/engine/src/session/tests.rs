@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use proofmark_model::{Conditions, Params, Timestamp};
-use proofmark_testing::join;
+use proofmark_testing::{join, wait_until};
 use rustix::process::test_kill_process;
 
 use super::*;
@@ -87,7 +87,7 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     let stop = Stop::default();
     let other = stop.clone();
     let thread = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(50));
+        wait_until("a worker to stop", || !other.state().workers.is_empty());
         other.stop("SIGTERM");
     });
     let ended = launch("read job; exec sleep 100", LONG, &stop).map(|_| ()).unwrap_err();

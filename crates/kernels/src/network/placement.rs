@@ -82,7 +82,7 @@ mod tests {
                 pin_far(index, Peer);
                 sched_getaffinity(None).unwrap()
             });
-            let pinned = pinned.join().unwrap();
+            let pinned = proofmark_testing::join("a thread to pin itself", pinned);
             assert!(pinned.count() == 1 && pinned.is_set(*cpu), "{index}");
         }
     }
