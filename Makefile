@@ -3,6 +3,9 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
+# Ends a test that hangs, with its name. `--config` and not the environment: assert_cmd would also
+# put the runner of the environment before every proofmark that a test starts.
+DEADLINE = --config "target.'cfg(all())'.runner=['scripts/test-binary']"
 
 .PHONY: run build test lint bench references install uninstall dist help setup
 
@@ -18,8 +21,8 @@ build: setup
 
 ## test: every test, and in the release build again those that read machine code or solve systems
 test: setup
-	cargo test --workspace --locked
-	cargo test --release --locked --package proofmark-kernels --lib -- decoded dense
+	cargo test $(DEADLINE) --workspace --locked
+	cargo test $(DEADLINE) --release --locked --package proofmark-kernels --lib -- decoded dense
 
 ## lint: formatting, clippy, documentation, with warnings as errors
 lint: setup

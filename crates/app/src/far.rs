@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(Invitation::parse(&invitation).unwrap().interface.unwrap(), "lo");
         drop(far);
         stop.stop();
-        serving.join().unwrap();
+        proofmark_testing::join("the server to end", serving);
     }
 
     fn plan(kernels: &[&str], budget_s: Option<f64>) -> Plan {

@@ -174,6 +174,7 @@ fn too_little(folder: &Path, keep: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
+    use proofmark_testing::wait_until;
 
     use super::*;
     use crate::cli::{Cli, Command};
@@ -223,12 +224,8 @@ mod tests {
         let (stop, enough) = (Stop::default(), Stop::default());
         let quiet = Watch::begin(&[dir.path()], 1, enough.clone());
         let watch = Watch::begin(&[dir.path()], u64::MAX, stop.clone());
-        let begun = Instant::now();
-        while watch.found().is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not read the free space");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(watch.found().unwrap().contains("stopped early"));
+        let line = wait_until("the free space to be read", || watch.found().map(str::to_owned));
+        assert!(line.contains("stopped early"), "{line}");
         drop(watch);
         assert_eq!(stop.stopped_by().as_deref(), Some(LOW_SPACE));
         assert!(quiet.found().is_none() && enough.stopped_by().is_none());

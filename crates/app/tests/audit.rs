@@ -7,6 +7,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
+use proofmark_testing::PROCESS_DEADLINE;
 
 const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
 const GOOD: &str = "disk,own,seq_read,throughput,8192,1,1,500,MB/s,5e8,bytes/s\n";
@@ -19,6 +20,7 @@ fn audit(dir: &Path, rows: &[&str], arguments: &[&str]) -> Command {
     fs::write(dir.join("first.csv"), HEADER.to_owned() + &rows.concat()).unwrap();
     fs::write(dir.join("machines.toml"), MACHINES).unwrap();
     let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.timeout(PROCESS_DEADLINE);
     command.current_dir(dir).args(["audit", "first.csv", "--machine", "machines.toml"]);
     command.args(arguments);
     command

@@ -12,6 +12,7 @@ use proofmark_model::{
     Better, Comparison, Ending, Finding, Host, KernelSpec, Measurement, Params, Plan, Probe, Run,
     SCHEMA, Severity, Subsystem, Summary, Timestamp, Tool, Trial, Unit, Verdict, comparison_schema,
 };
+use proofmark_testing::PROCESS_DEADLINE;
 
 /// A folder with run files.
 struct Folder(tempfile::TempDir);
@@ -36,6 +37,7 @@ impl Folder {
 
     fn proofmark(&self, arguments: &[&str]) -> assert_cmd::assert::Assert {
         let mut command = Command::cargo_bin("proofmark").unwrap();
+        command.timeout(PROCESS_DEADLINE);
         command.current_dir(self.path()).env("COLUMNS", "80").args(arguments).assert()
     }
 }

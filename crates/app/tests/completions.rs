@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use assert_cmd::prelude::*;
+use proofmark_testing::output;
 
 fn proofmark(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("proofmark").unwrap();
-    let output = command.args(arguments).output().unwrap();
+    let output = output(command.args(arguments));
     assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     assert!(output.stderr.is_empty(), "{arguments:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -45,7 +46,7 @@ fn offered(script: &Path, words: &[&str]) -> Vec<String> {
     "#;
     let mut bash = Command::new("bash");
     bash.args(["--norc", "--noprofile", "-c", ASK, "bash"]).arg(script).args(words);
-    let output = bash.output().unwrap();
+    let output = output(&mut bash);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && told.is_empty(), "{words:?}: {told}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -98,7 +99,7 @@ fn other_shells_take_their_scripts() {
         let dir = tempfile::tempdir().unwrap();
         let script = dir.path().join("script");
         fs::write(&script, text).unwrap();
-        let output = Command::new(shell).arg(read).arg(&script).output().unwrap();
+        let output = output(Command::new(shell).arg(read).arg(&script));
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && told.is_empty(), "{shell}: {told}");
     }
@@ -171,7 +172,7 @@ fn groff_finds_nothing_wrong() {
     for page in pages(dir.path()) {
         let mut groff = Command::new("groff");
         groff.args(["-man", "-ww", "-Tutf8"]).arg(&page);
-        let output = groff.output().unwrap();
+        let output = output(&mut groff);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.is_empty(), "{told}");
         let shown = String::from_utf8(output.stdout).unwrap();
@@ -199,7 +200,8 @@ fn what_is_installed_is_taken_away_again_and_nothing_else() {
     let run = |arguments: &[&str]| {
         let mut install = Command::new(&script);
         install.env("BINARY", Command::cargo_bin("proofmark").unwrap().get_program());
-        install.env_remove("ZSH").args(arguments).arg(dir.path()).arg("/usr").assert().success();
+        install.env_remove("ZSH").args(arguments).arg(dir.path()).arg("/usr");
+        output(&mut install).assert().success();
     };
     run(&[]);
     let all = files(dir.path());
@@ -226,7 +228,7 @@ fn a_folder_that_cannot_be_made_is_told() {
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
     let mut command = Command::cargo_bin("proofmark").unwrap();
-    let output = command.args(["man", "--out"]).arg(file.join("man")).output().unwrap();
+    let output = output(command.args(["man", "--out"]).arg(file.join("man")));
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("cannot make the folder") && told.lines().count() == 1, "{told}");

@@ -6,10 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use proofmark_testing::PROCESS_DEADLINE;
 use serde_json::Value;
 
 fn proofmark(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.timeout(PROCESS_DEADLINE);
     command.current_dir(dir).args(arguments).env("PROOFMARK_HISTORY", "off");
     command
 }

@@ -7,8 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -16,6 +15,7 @@ use proofmark_model::{
     Better, Host, KernelSpec, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA,
     Subsystem, Summary, Timestamp, Tool, Unit, Verdict,
 };
+use proofmark_testing::{PROCESS_DEADLINE, output, wait, wait_until_within};
 
 /// A folder with a history that is not there yet.
 struct Place(tempfile::TempDir);
@@ -36,6 +36,7 @@ impl Place {
     /// The program, which knows this history by the environment.
     fn proofmark(&self, arguments: &[&str]) -> Command {
         let mut command = Command::cargo_bin("proofmark").unwrap();
+        command.timeout(PROCESS_DEADLINE);
         command.current_dir(self.path()).args(arguments);
         command.env("COLUMNS", "100").env("PROOFMARK_HISTORY", self.file());
         command.env("HOME", self.path().join("home")).env_remove("XDG_DATA_HOME");
@@ -214,15 +215,11 @@ fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
     let names: Vec<String> = (1..200).map(|h| format!("r{h}")).collect();
     // In units of 512 bytes; without a handler the signal would end the program.
     let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", most * 2);
-    let out = Process::new("sh")
-        .args(["-c", &limit])
-        .arg(assert_cmd::cargo::cargo_bin("proofmark"))
-        .args(["history", "--history"])
-        .arg(place.file())
-        .args(names.iter().flat_map(|n| ["--add", n]))
-        .current_dir(place.path())
-        .output()
-        .unwrap();
+    let mut shell = Process::new("sh");
+    shell.args(["-c", &limit]).arg(assert_cmd::cargo::cargo_bin("proofmark"));
+    shell.args(["history", "--history"]).arg(place.file());
+    shell.args(names.iter().flat_map(|n| ["--add", n]));
+    let out = output(shell.current_dir(place.path()));
     let said = String::from_utf8(out.stderr).unwrap();
     let added = said.lines().filter(|l| l.contains("of the history")).count();
     let last = said.lines().last().unwrap();
@@ -244,24 +241,21 @@ fn a_disk_without_room_is_told() {
     let place = Place::new();
     let small = place.path().join("data");
     fs::create_dir(&small).unwrap();
-    let mount = Process::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"])
-        .arg(&small)
-        .stderr(Stdio::null())
-        .status();
-    if !mount.is_ok_and(|s| s.success()) {
+    let mount =
+        |arguments: &[&str]| output(Process::new("mount").args(arguments).arg(&small)).status;
+    if !mount(&["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).success() {
         return skip("a_disk_without_room_is_told", "no file system can be mounted here");
     }
     place.made_up("one", &run(0, 50.0));
     let told = place.proofmark(&["history", "--add", "one"]).output().unwrap();
-    let remount = Process::new("mount").args(["-o", "remount,ro"]).arg(&small).status();
+    let remount = mount(&["-o", "remount,ro"]);
     let read_only = place.proofmark(&["history", "--add", "one"]).output().unwrap();
-    let _ = Process::new("umount").arg(&small).status();
+    output(Process::new("umount").arg(&small));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     assert_eq!(told.status.code(), Some(1));
     let said = text(told.stderr);
     assert!(one_line("no space left on its disk").eval(&said), "{said}");
-    assert!(remount.is_ok_and(|s| s.success()));
+    assert!(remount.success());
     let said = text(read_only.stderr);
     assert!(one_line("read-only").eval(&said), "{said}");
 }
@@ -280,19 +274,15 @@ fn a_run_that_was_stopped_is_kept() {
         .spawn()
         .unwrap();
     let file = place.path().join("out/run.json");
-    let begun = Instant::now();
     let measured = || {
         let text = fs::read_to_string(&file).ok()?;
         let run = proofmark_model::read_run(&text).ok()?;
         run.measurements.iter().find(|m| m.trials.len() > 2).map(|_| ())
     };
-    while measured().is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "nothing is measured");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until_within(Duration::from_secs(120), "three trials in the run file", measured);
     let interrupt = format!("kill -INT {}", child.id());
-    assert!(Process::new("sh").args(["-c", &interrupt]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(output(Process::new("sh").args(["-c", &interrupt])).status.success());
+    assert_eq!(wait("the stopped run to end", &mut child).code(), Some(130));
     let [past] = &place.runs()[..] else { panic!() };
     assert_eq!(past.valid + past.suspect + past.invalid, 1);
 }

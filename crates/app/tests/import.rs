@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{KnobKind, Measurement, Param, Run, Verdict, read_run};
+use proofmark_testing::PROCESS_DEADLINE;
 
 fn import(file: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.timeout(PROCESS_DEADLINE);
     command.arg("import").arg(file).args(arguments);
     command
 }

@@ -7,11 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use proofmark_testing::PROCESS_DEADLINE;
 
 /// Standard output, standard error and the exit status.
 fn proofmark(arguments: &[&str]) -> (String, String, i32) {
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.timeout(PROCESS_DEADLINE);
     let out = command.current_dir(dir.path()).args(arguments).output().unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{arguments:?} wrote something");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -7,17 +7,14 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use proofmark_model::clean_page;
+use proofmark_testing::{join, wait};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 /// Clears the screen, sets the title, colours, goes back, and turns the rest around.
 const ATTACK: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{8}\u{202e}evil\u{2069}";
-
-/// Longest that a command may take.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Runs the program in that folder with a terminal as its standard output and error; all that it
 /// wrote.
@@ -50,15 +47,8 @@ fn on_a_terminal(folder: &Path, arguments: &[&str]) -> String {
         }
         String::from_utf8(all).unwrap().replace("\r\n", "\n")
     });
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > DEADLINE {
-            let _ = child.kill();
-            panic!("{arguments:?} did not end within {DEADLINE:?}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    reading.join().unwrap()
+    wait(&format!("{arguments:?} to end"), &mut child);
+    join("the end of what it printed", reading)
 }
 
 /// Runs it, and holds what it wrote to be what [`clean_page`] leaves.

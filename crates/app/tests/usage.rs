@@ -7,9 +7,11 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
+use proofmark_testing::{PROCESS_DEADLINE, output};
 
 fn proofmark(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("proofmark").unwrap();
+    command.timeout(PROCESS_DEADLINE);
     command.current_dir(dir).env_remove("COLUMNS").env("PROOFMARK_HISTORY", "off");
     command
 }
@@ -137,11 +139,9 @@ fn a_dry_run_prints_the_points_and_writes_nothing() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let out = std::process::Command::new("sh")
-        .args(["-c", "\"$0\" schema | head -c 10; \"$0\" list checks | true"])
-        .arg(assert_cmd::cargo::cargo_bin("proofmark"))
-        .output()
-        .unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "\"$0\" schema | head -c 10; \"$0\" list checks | true"]);
+    let out = output(shell.arg(assert_cmd::cargo::cargo_bin("proofmark")));
     assert!(out.status.success());
     assert_eq!(String::from_utf8_lossy(&out.stderr), "");
 }

@@ -13,10 +13,16 @@ use common::{Far, LIMITS, PATIENCE, Raw, echoes, pretender, until_closed};
 use proofmark_peer::{
     Channel, Event, Key, Lead, Limits, Overview, PeerError, Server, VERSION, this_host,
 };
+use proofmark_testing::{join, wait_until};
 use serde_json::json;
 
 /// Enough for who is not let in.
 const LITTLE: Limits = Limits { seconds: 1, bytes: 1 };
+
+/// Waits until the lead's session ends; why it did.
+fn end_of(lead: &Lead) -> String {
+    wait_until("the end of the session", || lead.ended())
+}
 
 fn lives(far: &Far) {
     let seen = Overview::of(&far.address(), &far.key).unwrap();
@@ -43,9 +49,9 @@ fn lives(far: &Far) {
     drop(channel);
     assert_eq!(until_closed(&mut data[1]).0, 0);
     drop(lead);
-    far.free_within(Duration::from_secs(2));
+    far.next_lead();
     let ended = |e: &Event| matches!(e, Event::Ended { bytes: 300_005, .. });
-    assert!(far.told(ended), "{:?}", far.events);
+    far.wait_for("the end of a session of 300,005 B", ended);
 }
 
 #[test]
@@ -72,15 +78,16 @@ fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
 #[test]
 fn a_second_run_is_told_how_long_to_wait() {
     let far = Far::start();
+    let begin = Instant::now();
     let first = far.lead();
-    match far.try_lead() {
-        Err(PeerError::Busy { seconds, .. }) => assert!((58..=60).contains(&seconds), "{seconds}"),
-        other => panic!("{other:?}"),
-    }
+    let second = far.try_lead().unwrap_err();
     let seen = Overview::of(&far.address(), &far.key).unwrap_err();
-    assert!(matches!(seen, PeerError::Busy { seconds: 58..=60, .. }), "{seen:?}");
+    for error in [second, seen] {
+        let PeerError::Busy { seconds, .. } = error else { panic!("{error:?}") };
+        assert!((59 - begin.elapsed().as_secs()..=60).contains(&seconds), "{seconds}");
+    }
     drop(first);
-    far.free_within(Duration::from_secs(2));
+    far.next_lead();
 }
 
 #[test]
@@ -103,7 +110,7 @@ fn another_key_is_met_with_silence_and_says_what_to_do() {
     let error = Lead::connect(&far.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
     assert!(error.to_string().contains("keys may differ"), "{error}");
-    assert!(far.told(|e| matches!(e, Event::TurnedAway { .. })));
+    far.wait_for("a client turned away", |e| matches!(e, Event::TurnedAway { .. }));
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn no_server_and_no_proofmark_are_told_apart() {
     });
     let stranger = connect().unwrap_err();
     assert!(matches!(stranger, PeerError::Stranger { .. }), "{stranger:?}");
-    banner.join().unwrap();
+    join("the banner to be sent", banner);
     let nobody = connect().unwrap_err();
     assert!(matches!(nobody, PeerError::NoServer { .. }), "{nobody:?}");
     assert!(nobody.to_string().contains("start `proofmark serve` there"), "{nobody}");
@@ -193,12 +200,7 @@ fn no_word_of_a_far_end_commands_the_terminal() {
         "granted": LITTLE });
     let ended = json!({ "message": "ended", "reason": TITLE });
     let lead = Lead::connect(&pretender(&key, vec![welcome, ended]), &key, "x", LITTLE).unwrap();
-    let begin = Instant::now();
-    while lead.alive() {
-        assert!(begin.elapsed() < Duration::from_secs(2));
-        sleep(Duration::from_millis(5));
-    }
-    assert_eq!(lead.ended().unwrap(), SHOWN);
+    assert_eq!(end_of(&lead), SHOWN);
 }
 
 #[test]
@@ -213,11 +215,9 @@ fn no_more_than_the_server_allows_is_granted() {
         assert_eq!(Overview::of(&far.address(), &far.key).unwrap().limits, limits);
         let lead = Lead::connect(&far.address(), &far.key, "x", Limits { seconds, bytes }).unwrap();
         assert_eq!(lead.granted(), granted);
-        assert!(
-            far.told(
-                |e| matches!(e, Event::Started { seconds, .. } if *seconds == granted.seconds)
-            )
-        );
+        let started =
+            |e: &Event| matches!(e, Event::Started { seconds, .. } if *seconds == granted.seconds);
+        far.wait_for("the start of the session", started);
     }
 }
 
@@ -234,14 +234,9 @@ fn bytes_that_are_used_up_end_the_session() {
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
     assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    let begin = Instant::now();
-    while lead.alive() {
-        assert!(begin.elapsed() < Duration::from_secs(2));
-        sleep(Duration::from_millis(5));
-    }
-    assert_eq!(lead.ended().unwrap(), "its bytes are used up");
+    assert_eq!(end_of(&lead), "its bytes are used up");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
-    far.free_within(Duration::from_secs(1));
+    far.next_lead();
 }
 
 #[test]
@@ -255,10 +250,9 @@ fn time_that_is_up_ends_the_session() {
     let mut data = channel.data(&stream[0]).unwrap();
     assert_eq!(until_closed(&mut data).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
-    assert!((1.9..4.0).contains(&seconds), "{seconds}");
-    sleep(Duration::from_millis(100));
-    assert_eq!(lead.ended().unwrap(), "its time is up");
-    far.free_within(Duration::from_secs(1));
+    assert!(seconds > 1.9, "{seconds}");
+    assert_eq!(end_of(&lead), "its time is up");
+    far.next_lead();
 }
 
 #[test]
@@ -266,8 +260,9 @@ fn a_lead_that_falls_silent_loses_its_session() {
     let far = Far::start();
     // Its connection stays open, as that of a machine whose link is down.
     let mut silent = Raw::lead(&far, 60);
-    let took = far.free_within(PATIENCE.silence + Duration::from_millis(1500));
-    assert!(took > PATIENCE.silence / 2, "{took:?}");
+    let begin = Instant::now();
+    far.next_lead();
+    assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
     assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the near end"));
 }
 
@@ -311,7 +306,7 @@ fn work_that_fails_costs_its_job_alone() {
     let streams = channel.open(&json!("panicking task")).unwrap();
     let mut data = channel.data(&streams[0]).unwrap();
     assert_eq!(until_closed(&mut data).0, 0);
-    assert!(far.told(|e| matches!(e, Event::Panicked)));
+    far.wait_for("the report of a panic", |e| matches!(e, Event::Panicked));
     let streams = channel.open(&json!({ "streams": 256 })).unwrap();
     echoes(&mut channel.data(&streams[255]).unwrap(), b"and on it goes");
     assert!(lead.alive());
@@ -323,14 +318,11 @@ fn an_ended_session_takes_no_worker() {
     let lead = far.lead();
     let (old, mut channel) = (lead.invitation(), Channel::join(&lead.invitation()).unwrap());
     drop(lead);
-    let next = far.try_lead().or_else(|_| {
-        sleep(Duration::from_millis(300));
-        far.try_lead()
-    });
+    let next = far.next_lead();
     let error = Channel::join(&old).unwrap_err();
     assert!(matches!(error, PeerError::Refused { .. }), "{error:?}");
     assert!(channel.counters().is_err());
-    Channel::join(&next.unwrap().invitation()).unwrap();
+    Channel::join(&next.invitation()).unwrap();
 }
 
 #[test]
@@ -342,8 +334,7 @@ fn the_lead_knows_when_the_far_end_stops() {
     let mut data = channel.data(&stream[0]).unwrap();
     far.stop();
     assert_eq!(until_closed(&mut data).0, 0);
-    sleep(Duration::from_millis(100));
-    assert_eq!(lead.ended().unwrap(), "the server was stopped");
+    assert_eq!(end_of(&lead), "the server was stopped");
     assert!(far.try_lead().is_err());
 }
 
@@ -366,7 +357,7 @@ fn a_log_that_stalls_holds_nothing_up() {
     echoes(&mut channel.data(&streams[0]).unwrap(), b"undisturbed");
     drop(lead);
     stop.stop();
-    serving.join().unwrap();
+    join("the server to end", serving);
 }
 
 #[test]

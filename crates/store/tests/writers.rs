@@ -11,10 +11,11 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use proofmark_store::{Filter, Store};
+use proofmark_testing::{join, wait};
 use runs::small;
 use rusqlite::Connection;
 
@@ -61,6 +62,12 @@ fn added(out: &mut ChildStdout) -> Vec<(i64, i64)> {
     lines.filter_map(parse).collect()
 }
 
+/// A thread that reads what a writer prints to its end.
+fn reader_of(writer: &mut Child) -> JoinHandle<Vec<(i64, i64)>> {
+    let mut out = writer.stdout.take().unwrap();
+    thread::spawn(move || added(&mut out))
+}
+
 fn is_whole(file: &Path) {
     let db = Connection::open(file).unwrap();
     let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -78,10 +85,13 @@ fn writers_at_once_lose_nothing() {
     // Nobody has made it yet: they also make it at once.
     let file = dir.path().join("history.db");
     let mut writers: Vec<Child> = (0..3).map(|w| writer(&file, w * 1000, 200)).collect();
+    let readers: Vec<_> = writers.iter_mut().map(reader_of).collect();
+    for child in &mut writers {
+        assert!(wait("the writer to end", child).success());
+    }
     let all: Vec<Vec<(i64, i64)>> =
-        writers.iter_mut().map(|w| added(w.stdout.as_mut().unwrap())).collect();
-    for (child, added) in writers.iter_mut().zip(&all) {
-        assert!(child.wait().unwrap().success());
+        readers.into_iter().map(|r| join("the end of what a writer prints", r)).collect();
+    for added in &all {
         assert_eq!(added.len(), 200);
     }
     let numbers: BTreeSet<i64> = all.iter().flatten().map(|(_, id)| *id).collect();
@@ -104,14 +114,13 @@ fn a_kill_loses_nothing_that_was_added() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     for round in 0..40 {
         let mut child = writer(&file, round * 100_000, 100_000);
-        let mut reading = child.stdout.take().unwrap();
-        let reader = thread::spawn(move || added(&mut reading));
+        let reader = reader_of(&mut child);
         // From before the first run is there to many runs later, at no round number.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         thread::sleep(Duration::from_micros(5_000 + (seed >> 33) % 150_000));
         child.kill().unwrap();
-        child.wait().unwrap();
-        all.extend(reader.join().unwrap());
+        wait("the killed writer to end", &mut child);
+        all.extend(join("the end of what a writer prints", reader));
         let journal = fs::metadata(dir.path().join("history.db-journal"));
         in_the_middle += u32::from(journal.is_ok_and(|m| m.len() > 0));
         let Some(store) = Store::existing(&file).unwrap() else { continue };

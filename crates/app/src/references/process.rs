@@ -293,9 +293,13 @@ mod tests {
 
     #[test]
     fn what_does_not_end_when_told_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let ready = folder.path().join("ready");
+        let script =
+            format!("trap '' TERM; : > '{}'; while :; do sleep 0.1; done", ready.display());
+        let mut process = sh(&script);
+        proofmark_testing::wait_until("a shell that ignores SIGTERM", || ready.exists());
         let begun = Instant::now();
-        let mut process = sh("trap '' TERM; echo ready; while :; do sleep 0.1; done");
-        thread::sleep(Duration::from_millis(300));
         process.end();
         assert!(begun.elapsed() >= GRACE && begun.elapsed() < LONG);
     }

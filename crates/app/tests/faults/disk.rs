@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::lab::disk::{Mounted, Neighbour, Throttle, folder, without_io_uring};
 use super::lab::{proofmark, quiet, run_json, skip};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
+use proofmark_testing::{output, wait, wait_until, wait_until_within};
 
 fn found(m: &Measurement, check: &str) -> Option<Severity> {
     m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
@@ -255,21 +256,16 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
         .spawn()
         .unwrap();
     // The cap falls after a third of the trials, to a third of what the disk did until then.
-    let started = Instant::now();
     let run = || {
         let text = std::fs::read_to_string(out.join("run.json")).ok()?;
         proofmark_model::read_run(&text).ok()
     };
     let so_far = || run()?.measurements.first()?.summary.clone();
-    let rate = loop {
-        if let Some(summary) = so_far().filter(|s| s.n >= 20) {
-            break summary.median;
-        }
-        assert!(started.elapsed() < Duration::from_secs(120), "no trial");
-        thread::sleep(Duration::from_millis(50));
-    };
+    let rate = wait_until_within(Duration::from_secs(120), "20 trials", || {
+        so_far().filter(|s| s.n >= 20).map(|s| s.median)
+    });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
-    child.wait().unwrap();
+    wait("the run to end", &mut child);
     let run = run().unwrap();
     let m = &run.measurements[0];
     assert_eq!(found(m, "trend"), Some(Severity::Suspect), "{:?}", m.findings);
@@ -326,7 +322,7 @@ fn a_file_takes_no_more_than_half_of_what_is_free() {
 
 /// Runs a command that must be refused in one line that says this.
 fn refused(command: &mut Command, says: &str) {
-    let out = command.stdin(Stdio::null()).output().unwrap();
+    let out = output(command);
     let text = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
@@ -365,13 +361,9 @@ fn a_kill_at_any_moment_leaves_no_file() {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_millis(kill * 160));
         child.kill().unwrap();
-        child.wait().unwrap();
+        wait("the killed run to end", &mut child);
         assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "kill {kill}");
     }
     // The space comes back when the last worker is gone.
-    let started = Instant::now();
-    while before.saturating_sub(free()) > 128 << 20 {
-        assert!(started.elapsed() < Duration::from_secs(20), "{before} {}", free());
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the space of the killed runs", || before.saturating_sub(free()) <= 128 << 20);
 }

@@ -6,9 +6,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proofmark_model::{Change, Ending, Measurement, Run, Series, Severity, Timestamp};
+use proofmark_testing::{output, output_of, wait, wait_until};
 
 use super::lab::disk::Mounted;
 use super::lab::{self, Cgroup, proofmark, quiet, skip};
@@ -30,22 +31,16 @@ fn samples(dir: &Path) -> usize {
 }
 
 fn wait_for_samples(dir: &Path, child: &mut Child, least: usize) {
-    let start = Instant::now();
-    while samples(dir) < least {
-        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
-        assert!(start.elapsed() < Duration::from_secs(60), "too few samples in a minute");
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the samples of a series", || {
+        let enough = samples(dir) >= least;
+        assert!(enough || child.try_wait().unwrap().is_none(), "it ended too early");
+        enough
+    });
 }
 
 /// The run as `report` reads it.
 fn reported(dir: &Path) -> Run {
-    let out = proofmark()
-        .args(["report", "--format", "json"])
-        .arg(dir.join("out"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let out = output(proofmark().args(["report", "--format", "json"]).arg(dir.join("out")));
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     proofmark_model::read_run(&String::from_utf8(out.stdout).unwrap()).unwrap()
 }
@@ -86,7 +81,7 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     thread::sleep(Duration::from_secs(8));
     assert!(group.set_quota(10.0));
     let lifted = Timestamp::now();
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!(wait("the series to end", &mut child).code(), Some(3));
     let run = reported(dir.path());
     let m = &run.measurements[0];
     assert!(has(m, "level_change", Severity::Suspect), "{:?}", names(m));
@@ -112,7 +107,7 @@ fn a_worker_killed_meanwhile_leaves_its_samples() {
     for worker in lab::children(child.id()) {
         lab::kill(worker, "KILL");
     }
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!(wait("the series to end", &mut child).code(), Some(3));
     let run = reported(dir.path());
     let m = &run.measurements[0];
     assert!(m.trials.len() >= 8, "{}", m.trials.len());
@@ -128,7 +123,7 @@ fn a_killed_run_shows_all_that_was_sampled() {
     let mut child = start(dir.path(), "60s");
     wait_for_samples(dir.path(), &mut child, 12);
     lab::kill(child.id(), "KILL");
-    child.wait().unwrap();
+    wait("the killed series to end", &mut child);
     let path = dir.path().join("out/samples.jsonl");
     let whole = samples(dir.path());
     // As a power cut leaves it.
@@ -148,7 +143,7 @@ fn a_stopped_series_is_judged_and_reported() {
     let mut child = start(dir.path(), "60s");
     wait_for_samples(dir.path(), &mut child, 12);
     lab::kill(child.id(), "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(wait("the series to end", &mut child).code(), Some(130));
     let run = reported(dir.path());
     let m = &run.measurements[0];
     assert!(m.trials.len() >= 12 && series(m).trend.is_some() && !series(m).levels.is_empty());
@@ -165,14 +160,12 @@ fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
     command.args(["endure", "cpu.clock", "--for", "10s", "--threads", "1", "--out"]).arg(&out);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let start = Instant::now();
     // A second before the first sample is written.
-    while let Err(e) = fs::create_dir(out.join("samples.jsonl")) {
-        assert_ne!(e.kind(), ErrorKind::AlreadyExists, "the samples were there first");
-        assert!(start.elapsed() < Duration::from_secs(60), "no folder in a minute");
-        thread::sleep(Duration::from_millis(2));
-    }
-    let done = child.wait_with_output().unwrap();
+    wait_until("the run to make its folder", || match fs::create_dir(out.join("samples.jsonl")) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => panic!("the samples were there first"),
+        made => made.is_ok(),
+    });
+    let done = output_of("endure to end without its samples", child);
     let text = String::from_utf8_lossy(&done.stderr);
     assert_eq!(text.matches("cannot write samples.jsonl").count(), 1, "{text}");
     let m = &reported(dir.path()).measurements[0];
@@ -192,7 +185,7 @@ fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
     let mut child = command.spawn().unwrap();
     wait_for_samples(disk.path(), &mut child, 4);
     let _ = fs::write(disk.path().join("other"), vec![1; 56 << 20]);
-    let done = child.wait_with_output().unwrap();
+    let done = output_of("endure to end on a full disk", child);
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(said.contains("need up to") && said.contains("the run stopped early"), "{said}");
     assert_eq!(done.status.code(), Some(3), "{said}");

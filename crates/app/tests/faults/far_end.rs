@@ -12,12 +12,13 @@ use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, 
 use super::lab::{self, children, proofmark, quiet, run_json, skip};
 use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Verdict};
+use proofmark_testing::{output, wait, wait_until};
 
 /// A run that is refused in one line before it measures, and writes nothing.
 fn refused(command: &mut Command, says: &str) {
     let dir = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let out = command.current_dir(dir.path()).stdin(Stdio::null()).output().unwrap();
+    let out = output(command.current_dir(dir.path()));
     let text = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
@@ -108,7 +109,7 @@ fn a_run_without_network_points_starts_no_far_end() {
     let mut run = begun(command, dir.path());
     wait_for_trials(dir.path(), &mut run);
     assert_eq!(children(run.id()).len(), 1, "a worker alone");
-    run.wait().unwrap();
+    wait("the run to end", &mut run);
 }
 
 #[test]
@@ -122,13 +123,13 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
         let (before, _) = text.split_once(" s at most").unwrap();
         before.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
     };
-    let out = to(far.address, &key).current_dir(folder.path()).output().unwrap();
+    let out = output(to(far.address, &key).current_dir(folder.path()));
     let text = String::from_utf8_lossy(&out.stderr);
     assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
     assert!(text.contains("serves another run") && text.contains("try again"), "{text}");
     assert!((1..=3600).contains(&seconds(&text)), "{text}");
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
-    first.wait().unwrap();
+    wait("the first run to end", &mut first);
     let m = &saved(folder.path()).measurements[0];
     assert_eq!((&m.ending, m.trials.len()), (&Ending::Complete, 8));
     assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
@@ -177,7 +178,7 @@ fn a_server_that_cannot_listen_says_so_in_one_line() {
     let _quiet = quiet();
     let (_folder, key, far) = served();
     for bind in [&*far.address.to_string(), "192.0.2.1"] {
-        let out = serve(bind, &key).stdin(Stdio::null()).output().unwrap();
+        let out = output(&mut serve(bind, &key));
         let text = String::from_utf8_lossy(&out.stderr);
         assert_eq!((out.status.code(), text.lines().count()), (Some(1), 1), "{text}");
         assert!(text.contains("cannot listen on") && out.stdout.is_empty(), "{text}");
@@ -196,7 +197,7 @@ fn a_server_ends_when_it_is_told_to() {
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(&format!("stopped by {name}")), "{said}");
         // The run is told why.
-        assert_eq!(run.wait().unwrap().code(), Some(3));
+        assert_eq!(wait("the run to end", &mut run).code(), Some(3));
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("the server was stopped"), "{log}");
     }
@@ -218,23 +219,18 @@ fn a_second_signal_ends_a_server_that_hangs() {
     full.write_all(&[b'\n'; 64 << 10]).unwrap();
     let mut command = serve("127.0.0.1:0", &folder.path().join("key"));
     let mut far = command.stdin(Stdio::null()).stdout(full).stderr(Stdio::null()).spawn().unwrap();
-    let started = Instant::now();
-    while !handles_interrupts(far.id()) {
-        assert!(started.elapsed() < SOON);
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the server to handle signals", || handles_interrupts(far.id()));
     thread::sleep(Duration::from_millis(200));
     lab::kill(far.id(), "INT");
     thread::sleep(Duration::from_millis(300));
     assert!(far.try_wait().unwrap().is_none(), "it does not hang");
     // One that comes at once is the same request as the first.
-    let started = Instant::now();
-    while far.try_wait().unwrap().is_none() && started.elapsed() < SOON {
+    let status = wait_until("the server to end at a second signal", || {
         lab::kill(far.id(), "TERM");
         thread::sleep(Duration::from_millis(50));
-    }
-    let _ = far.kill();
-    assert_eq!(far.wait().unwrap().code(), Some(128 + 15));
+        far.try_wait().unwrap()
+    });
+    assert_eq!(status.code(), Some(128 + 15));
 }
 
 #[test]
@@ -245,7 +241,7 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let far = Served::here_with(&key, &["--max-bytes", "300MB"]);
     let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
     let mut run = begun_to(&far, &key, folder.path(), &streams);
-    assert_eq!(run.wait().unwrap().code(), Some(3));
+    assert_eq!(wait("the run to end", &mut run).code(), Some(3));
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("its bytes are used up"), "{log}");
     for m in &saved(folder.path()).measurements {
@@ -266,7 +262,7 @@ fn the_far_end_is_free_while_something_else_is_measured() {
     let (other, _) = run_json(&mut to(far.address, &key));
     assert!(other.measurements.iter().all(|m| m.ending == Ending::Complete));
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
-    first.wait().unwrap();
+    wait("the first run to end", &mut first);
     for m in &saved(folder.path()).measurements {
         assert_eq!(m.ending, Ending::Complete, "{}", m.point());
     }
@@ -282,7 +278,7 @@ fn a_session_too_short_for_the_plan_is_told_first() {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
         let mut command = run_to(far.address, &key);
         command.arg("--dry-run").arg("--profile").arg(written(folder.path(), &plan));
-        String::from_utf8(command.output().unwrap().stderr).unwrap()
+        String::from_utf8(output(&mut command).stderr).unwrap()
     };
     assert!(said("10s").contains("the far end grants 3.0 s"), "{}", said("10s"));
     assert_eq!(said("20ms"), "");
@@ -316,7 +312,7 @@ fn a_far_end_of_a_runs_own_ends_with_it() {
         let all = children(run.id());
         assert_eq!(all.len(), 2, "a far end and a worker");
         lab::kill(run.id(), signal);
-        assert_eq!(run.wait().unwrap().code(), code);
+        assert_eq!(wait("the run to end", &mut run).code(), code);
         no_one_left(&all);
     }
 }
@@ -330,13 +326,12 @@ fn a_killed_run_leaves_the_server_to_the_next() {
     wait_for_trials(folder.path(), &mut run);
     let workers = children(run.id());
     lab::kill(run.id(), "KILL");
-    run.wait().unwrap();
-    let started = Instant::now();
+    wait("the run to end", &mut run);
     let next = tempfile::tempdir().unwrap();
-    while begun(to(far.address, &key), next.path()).wait().unwrap().code() == Some(2) {
-        assert!(started.elapsed() < SOON, "the session outlived its run");
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the session to end with its run", || {
+        let mut run = begun(to(far.address, &key), next.path());
+        wait("the next run to end", &mut run).code() != Some(2)
+    });
     assert!(saved(next.path()).measurements.iter().all(|m| m.ending == Ending::Complete));
     no_one_left(&workers);
 }
@@ -351,7 +346,7 @@ fn strangers_do_not_disturb_a_run() {
     wait_for_trials(folder.path(), &mut run);
     let before = far.kib("VmRSS");
     let garbage = Garbage::at(far.address);
-    run.wait().unwrap();
+    wait("the run to end", &mut run);
     let thrown = garbage.end();
     // The most that it ever was.
     let grown = far.kib("VmHWM") - before;

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use proofmark_model::Run;
+use proofmark_testing::{output, wait};
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -37,12 +38,7 @@ pub fn proofmark() -> Command {
 /// Runs it into a folder of its own; the run and the exit status.
 pub fn run_json(command: &mut Command) -> (Run, Option<i32>) {
     let dir = tempfile::tempdir().unwrap();
-    let out = command
-        .args(["--json", "-", "--out"])
-        .arg(dir.path().join("out"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let out = output(command.args(["--json", "-", "--out"]).arg(dir.path().join("out")));
     let text = String::from_utf8(out.stdout).unwrap();
     let run = proofmark_model::read_run(&text)
         .unwrap_or_else(|e| panic!("{e}\n{}", String::from_utf8_lossy(&out.stderr)));
@@ -83,13 +79,10 @@ pub fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
 
 /// Whether a program did what it was told, silently.
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
-    let status = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|s| s.success())
+    let mut command = Command::new(program);
+    let command = command.args(arguments).stdin(Stdio::null());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    child.is_ok_and(|mut child| wait(program, &mut child).success())
 }
 
 /// A process that keeps one CPU busy until it is dropped.
@@ -183,18 +176,12 @@ impl SmallDisk {
     pub fn mount(dir: &Path) -> Option<Self> {
         let at = dir.join("small");
         fs::create_dir(&at).ok()?;
-        let status = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
-            .arg(&at)
-            .stderr(Stdio::null())
-            .status();
-        status.is_ok_and(|s| s.success()).then_some(Self(at))
+        succeeds("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", at.to_str()?])
+            .then_some(Self(at))
     }
 
     pub fn make_read_only(&self) {
-        let status =
-            Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).status().unwrap();
-        assert!(status.success());
+        assert!(succeeds("mount", &["-o", "remount,ro", self.0.to_str().unwrap()]));
     }
 
     pub fn path(&self) -> &Path {
@@ -204,7 +191,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+        let _ = succeeds("umount", &[&self.0.to_string_lossy()]);
     }
 }
 
@@ -229,7 +216,5 @@ fn stat(pid: u32) -> Option<(char, u32)> {
 
 /// Sends a signal by its short name.
 pub fn kill(pid: u32, signal: &str) {
-    let status =
-        Command::new("sh").args(["-c", &format!("kill -{signal} {pid}")]).status().unwrap();
-    assert!(status.success());
+    assert!(succeeds("sh", &["-c", &format!("kill -{signal} {pid}")]));
 }

@@ -41,7 +41,7 @@ fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
     let [soft, hard] = limit(child.id(), "Max core file size");
     assert_eq!(soft, hard, "the tools that a run starts have the user's limit");
     lab::kill(child.id(), "INT");
-    child.wait().unwrap();
+    wait("the run to end", &mut child);
 }
 
 #[test]

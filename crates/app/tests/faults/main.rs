@@ -16,11 +16,11 @@ mod network;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use lab::{Cgroup, on_cpu, proofmark, quiet, run_json, skip};
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
+use proofmark_testing::{output, wait, wait_until};
 
 /// A short run of one kernel.
 const SHORT: [&str; 6] =
@@ -40,6 +40,8 @@ fn a_cpu_quota_is_named() {
     let Some(group) = Cgroup::with_quota(0.5) else {
         return skip("a_cpu_quota_is_named", "no cgroup CPU controller that this user may write");
     };
+    // On a busy machine, others would leave it less than its quota.
+    group.prefer();
     let mut command = proofmark();
     command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
     let (run, code) = run_json(group.enter(&mut command));
@@ -164,7 +166,7 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
     let workers = lab::children(child.id());
     assert_eq!(workers.len(), 2, "one worker a point");
     lab::kill(workers[0], "KILL");
-    let status = child.wait().unwrap();
+    let status = wait("the run to end", &mut child);
     assert_eq!(status.code(), Some(3));
     let run = saved(dir.path());
     let crashed: Vec<_> = run
@@ -204,27 +206,20 @@ fn saved(dir: &Path) -> Run {
 
 /// Waits until the run file holds a trial.
 fn wait_for_trials(dir: &Path, child: &mut Child) {
-    let start = Instant::now();
-    loop {
+    wait_until("a trial in the run file", || {
         let has_trial = fs::read_to_string(dir.join("out/run.json"))
             .ok()
             .and_then(|t| proofmark_model::read_run(&t).ok())
             .is_some_and(|r| r.measurements.iter().any(|m| !m.trials.is_empty()));
-        if has_trial {
-            return;
-        }
-        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
-        assert!(start.elapsed() < Duration::from_secs(60), "no trial in a minute");
-        thread::sleep(Duration::from_millis(50));
-    }
+        assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
+        has_trial
+    });
 }
 
 fn no_one_left(workers: &[u32]) {
-    let start = Instant::now();
-    while workers.iter().any(|pid| lab::is_alive(*pid)) {
-        assert!(start.elapsed() < Duration::from_secs(5), "a worker outlived its run");
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the workers to end with their run", || {
+        !workers.iter().any(|pid| lab::is_alive(*pid))
+    });
 }
 
 #[test]
@@ -237,19 +232,15 @@ fn a_stopped_run_keeps_what_it_measured() {
         let workers = lab::children(child.id());
         assert!(!workers.is_empty());
         lab::kill(child.id(), signal);
-        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(wait("the stopped run to end", &mut child).code(), Some(code));
         no_one_left(&workers);
         let run = saved(dir.path());
         assert_eq!(run.interrupted.as_deref(), Some(name));
         assert!(run.ended.is_some());
         assert!(run.measurements.iter().any(|m| !m.trials.is_empty()));
         assert!(dir.path().join("out/report.html").exists());
-        proofmark()
-            .arg("report")
-            .arg(dir.path().join("out"))
-            .output()
-            .map(|o| assert!(o.status.success()))
-            .unwrap();
+        let report = output(proofmark().arg("report").arg(dir.path().join("out")));
+        assert!(report.status.success());
     }
 }
 
@@ -275,19 +266,19 @@ fn a_killed_run_leaves_a_readable_file_and_no_worker() {
     let workers = lab::children(child.id());
     assert!(!workers.is_empty());
     lab::kill(child.id(), "KILL");
-    child.wait().unwrap();
+    wait("the killed run to end", &mut child);
     no_one_left(&workers);
     let run = saved(dir.path());
     assert_eq!(run.ended, None);
     assert!(run.measurements.iter().any(|m| !m.trials.is_empty() && m.verdict == Verdict::Suspect));
-    let report = proofmark().arg("report").arg(dir.path().join("out")).output().unwrap();
+    let report = output(proofmark().arg("report").arg(dir.path().join("out")));
     assert!(report.status.success());
 }
 
 /// A run that must fail at once, before it measures.
 fn fails_early(command: &mut Command, word: &str) {
     let start = Instant::now();
-    let out = command.stdin(Stdio::null()).output().unwrap();
+    let out = output(command);
     let text = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(1), "{text}");
     assert!(text.contains(word) && !text.contains("panicked"), "{text}");
@@ -336,7 +327,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
     let _quiet = quiet();
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("run.json"), "precious").unwrap();
-    let out = proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()).output().unwrap();
+    let out = output(proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()));
     assert_eq!(out.status.code(), Some(2));
     assert_eq!(fs::read_to_string(dir.path().join("run.json")).unwrap(), "precious");
 }

@@ -1,10 +1,9 @@
 //! Planted faults of the memory subsystem: a cache under the name of memory, a wrong
 //! result, memory that the plan does not fit into.
 
-use std::process::Stdio;
-
 use super::lab::{Cgroup, proofmark, quiet, run_json, skip};
 use proofmark_model::{Ending, Measurement, Severity, Verdict};
+use proofmark_testing::output;
 
 /// Small enough to be set up in a moment by a debug build.
 const SMALL: &str = "memory.copy.array_size=2MB";
@@ -98,7 +97,7 @@ fn what_cannot_fit_is_refused_in_one_line() {
     };
     let mut command = proofmark();
     command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
-    let out = group.enter(&mut command).stdin(Stdio::null()).output().unwrap();
+    let out = output(group.enter(&mut command));
     let said = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -117,7 +116,7 @@ fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
         let mut command = proofmark();
         let set = format!("{kernel}.n={n}");
         command.args(["run", kernel, "--threads", "1", "--set", &set, "--dry-run"]);
-        let out = group.enter(&mut command).stdin(Stdio::null()).output().unwrap();
+        let out = output(group.enter(&mut command));
         let [points, said] = [out.stdout, out.stderr].map(|s| String::from_utf8(s).unwrap());
         assert_eq!(said.lines().count(), usize::from(!said.is_empty()), "{said}");
         (points, said, out.status.code())

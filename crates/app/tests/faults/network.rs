@@ -15,6 +15,7 @@ use super::lab::network::{DropLog, FAR, Hosts, SOON, Served, begun, point, profi
 use super::lab::{proofmark, quiet, run_json, skip};
 use super::{names, saved, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
+use proofmark_testing::{wait, wait_until, wait_until_within};
 
 /// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
 const FRAME: f64 = 14.0;
@@ -64,19 +65,13 @@ impl Pair {
 
     /// Holds that the next run works within so long; until then it may be told to wait.
     fn works_again(&self) {
-        let started = Instant::now();
-        loop {
+        let dir = wait_until("a run that works again", || {
             let dir = tempfile::tempdir().unwrap();
             let mut child =
                 self.begin(&profile(3, &[point("network.tcp.rtt", "20ms", "")]), dir.path());
-            if child.wait().unwrap().code() == Some(3) {
-                let run = saved(dir.path());
-                assert_eq!(run.measurements[0].ending, Ending::Complete);
-                return;
-            }
-            assert!(started.elapsed() < SOON, "no run works again");
-            thread::sleep(Duration::from_millis(200));
-        }
+            (wait("the next run to end", &mut child).code() == Some(3)).then_some(dir)
+        });
+        assert_eq!(saved(dir.path()).measurements[0].ending, Ending::Complete);
     }
 }
 
@@ -212,21 +207,20 @@ fn some_points(lasting: &str) -> String {
 /// Waits until the second point has a trial.
 fn wait_for_the_second(dir: &Path, child: &mut Child) {
     wait_for_trials(dir, child);
-    let started = Instant::now();
-    while saved(dir).measurements.get(1).is_none_or(|m| m.trials.is_empty()) {
-        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
-        assert!(started.elapsed() < Duration::from_secs(30), "no trial of the second point");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("a trial of the second point", || {
+        let has_trial = saved(dir).measurements.get(1).is_some_and(|m| !m.trials.is_empty());
+        assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
+        has_trial
+    });
 }
 
 /// What must come of these points if the far end goes away during the second.
 fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
-    while saved(dir).measurements[1].ending == Ending::Unfinished {
-        assert!(event.elapsed() < SOON, "nothing is told of what happened");
-        thread::sleep(Duration::from_millis(50));
-    }
-    let status = child.wait().unwrap();
+    let limit = SOON.saturating_sub(event.elapsed());
+    wait_until_within(limit, "the run to report that the far end has gone", || {
+        saved(dir).measurements[1].ending != Ending::Unfinished
+    });
+    let status = wait("the run to end", child);
     assert!(event.elapsed() < SOON * 3 / 2, "each point waits anew for what is gone");
     assert_eq!(status.code(), Some(3));
     let run = saved(dir);

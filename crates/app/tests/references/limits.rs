@@ -2,6 +2,7 @@
 //! something hangs.
 
 use std::os::unix::process::CommandExt as _;
+use std::time::Duration;
 
 use super::*;
 
@@ -66,7 +67,7 @@ fn any_cpus_of_any_number_are_taken() {
     let tool = |cpus: &mut dyn Iterator<Item = u32>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
         command.arg("tool").args(cpus.map(|cpu| format!("--cpu={cpu}")));
-        let output = command.args(["--", "/bin/echo", "done"]).output().unwrap();
+        let output = output(command.args(["--", "/bin/echo", "done"]));
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!words.contains("panicked"), "{words}");
         (String::from_utf8(output.stdout).unwrap(), words)
@@ -80,19 +81,10 @@ fn any_cpus_of_any_number_are_taken() {
     }
 }
 
-/// Waits until something is so, for as long as a busy machine may take.
-fn until(what: &str, so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// The numbers that were written to these files, one each.
 fn numbers(files: &[PathBuf]) -> Vec<i32> {
     let number = |file: &PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
-    until("nothing was started", || files.iter().all(|f| number(f).is_some()));
+    wait_until("the tool to start all", || files.iter().all(|f| number(f).is_some()));
     files.iter().filter_map(number).collect()
 }
 
@@ -101,7 +93,7 @@ fn without_proc_all_that_a_tool_started_ends() {
     let hides = |unshare: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(unshare).args(["mount", "-t", "tmpfs", "none", "/proc"]);
-        command.stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+        output(&mut command).status.success()
     };
     let ways: [&[&str]; 2] = [&["-m"], &["-rm"]];
     let Some(unshare) = ways.into_iter().find(|way| hides(way)) else {
@@ -123,7 +115,7 @@ fn without_proc_all_that_a_tool_started_ends() {
     let started = numbers(&files);
     assert!(started.iter().all(|pid| lives(*pid)), "{started:?}");
     kill_process(Pid::from_child(&wrapper), Signal::TERM).unwrap();
-    assert_eq!(wrapper.wait().unwrap().code(), Some(143));
+    assert_eq!(wait("the wrapper to end", &mut wrapper).code(), Some(143));
     let left: Vec<_> = started.iter().filter(|pid| lives(**pid)).collect();
     for pid in &left {
         let _ = kill_process(Pid::from_raw(**pid).unwrap(), Signal::KILL);
@@ -158,20 +150,20 @@ fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
     // What runs the tool does not react, either, so that the run waits for it.
     let wrapper = wrapper_of(&run);
     kill_process(Pid::from_raw(wrapper).unwrap(), Signal::STOP).unwrap();
-    until("it was not stopped", || status(wrapper, "State").starts_with('T'));
+    wait_until("the wrapper to stop", || status(wrapper, "State").starts_with('T'));
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let waits = |mask: String| u64::from_str_radix(&mask, 16).is_ok_and(|m| m >> 14 & 1 == 1);
-    until("the run does not end it", || waits(status(wrapper, "ShdPnd")));
+    wait_until("the run to end the tool", || waits(status(wrapper, "ShdPnd")));
     // One that comes at once is the same request as the first.
-    let asked = Instant::now();
-    while run.try_wait().unwrap().is_none() && asked.elapsed() < Duration::from_secs(60) {
+    let status = wait_until("the run to end at a second signal", || {
         kill_process(Pid::from_child(&run), Signal::INT).unwrap();
         std::thread::sleep(Duration::from_millis(50));
-    }
-    assert_eq!(run.wait().unwrap().code(), Some(130));
+        run.try_wait().unwrap()
+    });
+    assert_eq!(status.code(), Some(130));
     let file = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
     assert_eq!(file.ended, None, "the run was not ended at once, but waited for the tool");
     assert_eq!(file.measurements[0].trials.len(), 3, "what was measured is kept");
-    assert!(ends(tool) && ends(wrapper), "something outlived the run");
+    [tool, wrapper].map(wait_for_the_end_of);
     assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
 }

@@ -9,9 +9,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use proofmark_model::{Ending, Measurement, Run, Severity, read_run};
+use proofmark_testing::{output, wait, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -72,7 +72,7 @@ fn captured() -> String {
 
 /// The run, its first measurement, and what was said.
 fn result(command: &mut Command) -> (Run, Measurement, String) {
-    let output = command.output().unwrap();
+    let output = output(command);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{told}");
     let run = read_run(&String::from_utf8(output.stdout).unwrap()).unwrap();
@@ -182,7 +182,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     let lab = Lab::new();
     lab.program("fio", "exit 3");
     let dry = |more: &[&str]| {
-        let output = lab.run(&["--trials", "8", "--dry-run"]).args(more).output().unwrap();
+        let output = output(lab.run(&["--trials", "8", "--dry-run"]).args(more));
         String::from_utf8(output.stdout).unwrap()
     };
     let (with, without) = (dry(&["--reference", "all"]), dry(&["--no-reference"]));
@@ -191,7 +191,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     let mut disk = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     disk.args(["run", "disk", "--dry-run", "--reference", "fio", "--disk-path"]);
     disk.arg(lab.disk.path()).env("PATH", lab.programs.path());
-    let text = String::from_utf8(disk.output().unwrap().stdout).unwrap();
+    let text = String::from_utf8(output(&mut disk).stdout).unwrap();
     let has = |kernel: &str| {
         let mut lines = text.lines().filter(|l| l.starts_with(kernel));
         lines.any(|l| l.ends_with("(beside it: fio)"))
@@ -199,7 +199,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     assert!(has("disk.mixed") && has("disk.fsync") && has("disk.rand_write"), "{text}");
     assert_ne!(with.lines().last(), without.lines().last(), "the tools take time");
     // A budget that has no room for both is for our own trials.
-    let output = lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]).output().unwrap();
+    let output = output(&mut lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("left out: the tools beside the points would take about"), "{told}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("beside it"));
@@ -211,7 +211,7 @@ fn names_of_tools_that_are_none() {
     for (name, word) in
         [("fioo", "did you mean 'fio'?"), ("xyzzyxyzzy", "proofmark list references")]
     {
-        let output = lab.run(&["--reference", name]).output().unwrap();
+        let output = output(&mut lab.run(&["--reference", name]));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));
         assert!(told.contains(word) && told.lines().count() == 1, "{told}");
@@ -228,11 +228,7 @@ fn begun(lab: &Lab, script: &str) -> (Child, i32) {
     );
     let mut run = lab.run(&["--trials", "3", "--reference", "fio"]);
     let run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    while !lab.file("pid").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the tool was not started");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the start of the tool", || lab.file("pid").exists());
     (run, fs::read_to_string(&pid).unwrap().trim().parse().unwrap())
 }
 
@@ -249,12 +245,9 @@ fn lives(pid: i32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-fn ends(pid: i32) -> bool {
-    let begun = Instant::now();
-    while lives(pid) && begun.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    !lives(pid)
+/// It would sleep for five minutes.
+fn wait_for_the_end_of(pid: i32) {
+    wait_until("the end of the tool with its run", || !lives(pid));
 }
 
 #[test]
@@ -266,8 +259,8 @@ fn a_tool_and_what_it_started_do_not_outlive_their_run() {
         let (mut run, tool) = begun(&lab, script);
         assert!(lives(tool));
         kill_process(Pid::from_child(&run), signal).unwrap();
-        assert!(ends(tool), "{signal:?} {script}");
-        let status = run.wait().unwrap();
+        wait_for_the_end_of(tool);
+        let status = wait("the run to end", &mut run);
         assert!(!status.success());
         assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
         let run = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
@@ -284,6 +277,7 @@ fn what_a_tool_leaves_running_ends_with_it() {
     let lab = Lab::new();
     let script = FORKS.replace("; wait", "; exit 0");
     let (mut run, child) = begun(&lab, &script);
-    assert!(ends(child), "it would load the machine during our next trial");
-    run.wait().unwrap();
+    // It would load the machine during our next trial.
+    wait_for_the_end_of(child);
+    wait("the run to end", &mut run);
 }

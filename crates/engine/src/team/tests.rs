@@ -72,8 +72,8 @@ fn teams_of_512_threads_on_cpus_of_any_number() {
 
 #[test]
 fn what_is_done_ahead_is_not_timed() {
-    let trial = team(1).unwrap().trial(&[5], 300).unwrap();
-    assert!(trial.seconds >= 0.005 && trial.seconds < 0.25, "{}", trial.seconds);
+    let trial = team(1).unwrap().trial(&[5], 1000).unwrap();
+    assert!(trial.seconds >= 0.005 && trial.seconds < 1.0, "{}", trial.seconds);
     assert_eq!(trial.counted, 5);
 }
 
@@ -256,10 +256,9 @@ impl Setup for Waiters {
 fn time_that_a_load_only_waited_at_its_end_does_not_count() {
     let setup: Arc<dyn Setup> = Arc::new(Waiters);
     let team = Team::start(&setup, 2, &[], Watched::default()).unwrap();
-    // Other work of this machine may come between; not each time.
-    let seconds: Vec<_> = (0..3).map(|_| team.trial(&[10, 200], 5).unwrap().seconds).collect();
-    assert!(seconds.iter().all(|s| *s >= 0.19), "{seconds:?}");
-    assert!(seconds.iter().any(|s| *s < 0.3), "{seconds:?}");
+    let seconds = team.trial(&[10, 400], 5).unwrap().seconds;
+    // With the wait it would be 0.8 s at least.
+    assert!((0.39..0.8).contains(&seconds), "{seconds}");
 }
 
 /// Has read the clock itself, at that share of the plain one.

@@ -222,7 +222,8 @@ fn this_end_counts_what_goes_over_loopback() {
 fn a_busy_thread_is_this_process_and_this_system() {
     let before = EndCounters::read(Some("lo"));
     let start = crate::clock::monotonic();
-    std::thread::spawn(move || while crate::clock::monotonic() - start < 0.2 {}).join().unwrap();
+    let busy = std::thread::spawn(move || while crate::clock::monotonic() - start < 0.2 {});
+    proofmark_testing::join("a thread that is busy for 0.2 s", busy);
     let traffic = EndCounters::read(Some("lo")).since(&before);
     // Others may take the CPU meanwhile; steal is nobody's time.
     assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.02), "{traffic:?}");

@@ -280,7 +280,8 @@ mod tests {
     #[test]
     fn load_0_reads_nothing_and_load_100_reads() {
         assert_eq!(disturbed(0, 0.02), 0.0);
-        assert!(disturbed(100, 0.02) > BURST as f64);
+        // A busy machine may run the loading thread late.
+        assert!(disturbed(100, 0.5) > BURST as f64);
     }
 
     #[test]
@@ -293,7 +294,7 @@ mod tests {
         let start = monotonic();
         let bursts = std::thread::scope(|scope| {
             scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(300));
                 stop.store(true, Ordering::Relaxed);
             });
             loader.disturb(&stop) / BURST as f64

@@ -80,7 +80,8 @@ mod tests {
                 pin_far(index, Peer);
                 usable_cpus(None).unwrap()
             });
-            assert_eq!(pinned.join().unwrap(), [*cpu], "{index}");
+            let pinned = proofmark_testing::join("a thread to pin itself", pinned);
+            assert_eq!(pinned, [*cpu], "{index}");
         }
     }
 }

@@ -66,10 +66,11 @@ mod tests {
     fn a_flood_is_not_counted_as_a_loss_of_this_machine() {
         let address = "127.0.0.1:0".parse().unwrap();
         let mute = bind(address).unwrap();
-        // Others on this machine may lose something meanwhile, but hardly every time.
-        assert!((0..5).any(|_| of_a_flood(&mute) == 0));
+        let muted = of_a_flood(&mute);
         mute.set_nonblocking(true).unwrap();
         assert!(mute.recv(&mut [0]).is_err(), "nothing is queued");
-        assert!(of_a_flood(&UdpSocket::bind(address).unwrap()) > 0, "without the filter it is");
+        // The count is the whole machine's, and others lose some, too.
+        let open = of_a_flood(&UdpSocket::bind(address).unwrap());
+        assert!(open > 0 && muted < open / 2, "{muted} with the filter, {open} without");
     }
 }

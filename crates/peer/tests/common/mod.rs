@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use proofmark_peer::{
     Address, Bounds, Ends, Event, Key, Lead, Limits, Patience, Server, Stop, Task, VERSION, Work,
 };
+use proofmark_testing::{DEADLINE, join, wait_until, wait_until_within};
 use serde_json::{Value, json};
 use snow::{Builder, TransportState};
 
 /// Short enough for tests, long enough for two busy CPUs.
 pub const PATIENCE: Patience =
-    Patience { handshake: Duration::from_millis(700), silence: Duration::from_millis(1500) };
+    Patience { handshake: Duration::from_millis(1500), silence: Duration::from_millis(2500) };
 pub const LIMITS: Limits = Limits { seconds: 120, bytes: 1 << 40 };
 
 /// Sends back what comes. Jobs: `{"streams": n}`, `"panic"`, `"refuse"`, `"panicking task"`,
@@ -123,35 +124,24 @@ impl Far {
         Lead::connect(&self.address(), &self.key, "test", Limits { seconds: 60, ..LIMITS })
     }
 
-    /// How long it takes until a new session is granted.
-    pub fn free_within(&self, most: Duration) -> Duration {
-        let begin = Instant::now();
-        while let Err(error) = self.try_lead() {
-            assert!(begin.elapsed() < most, "after {most:?}: {error}");
-            thread::sleep(Duration::from_millis(20));
-        }
-        begin.elapsed()
+    /// Waits until a new session is granted, for less than the 60 s that the one before was
+    /// granted.
+    pub fn next_lead(&self) -> Lead {
+        let limit = Duration::from_secs(30);
+        wait_until_within(limit, "a new session to be granted", || self.try_lead().ok())
     }
 
     pub fn stop(&mut self) {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
+            join("the server to end", thread);
         }
     }
 
-    /// Whether the server told of it, which it does from a thread of its own.
-    pub fn told(&self, wanted: impl Fn(&Event) -> bool) -> bool {
-        let begin = Instant::now();
-        loop {
-            if self.events.lock().unwrap().iter().any(&wanted) {
-                return true;
-            }
-            if begin.elapsed() > Duration::from_secs(1) {
-                return false;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+    /// Waits until the server reports an event, which it does from a thread of its own.
+    #[track_caller]
+    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Event) -> bool) {
+        wait_until(what, || self.events.lock().unwrap().iter().any(&wanted));
     }
 }
 
@@ -160,16 +150,21 @@ impl Drop for Far {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
             // A second panic while the first unwinds would end the test without its message.
-            let joined = thread.join();
-            assert!(joined.is_ok() || thread::panicking(), "the server panicked");
+            if !thread::panicking() {
+                join("the server to end", thread);
+            }
         }
     }
 }
 
-/// A connection whose reads end after five seconds.
+/// A connection whose reads and writes have a deadline.
 pub fn connect(to: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(to).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    with_deadline(TcpStream::connect(to).unwrap())
+}
+
+pub fn with_deadline(stream: TcpStream) -> TcpStream {
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.set_write_timeout(Some(DEADLINE)).unwrap();
     stream
 }
 
@@ -200,7 +195,7 @@ pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     let address = listener.local_addr().unwrap();
     let key = key.clone();
     thread::spawn(move || {
-        let mut raw = Raw::admit(listener.accept().unwrap().0, &key);
+        let mut raw = Raw::admit(with_deadline(listener.accept().unwrap().0), &key);
         for answer in answers {
             raw.hear();
             raw.say(&answer);
@@ -279,7 +274,7 @@ impl Raw {
 /// What came until the far end closed, and how long that took.
 pub fn until_closed(stream: &mut TcpStream) -> (usize, Duration) {
     let (begin, mut all) = (Instant::now(), Vec::new());
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     match stream.read_to_end(&mut all) {
         Ok(_) => {}
         // What it had not read when it closed makes it a reset.
@@ -291,7 +286,7 @@ pub fn until_closed(stream: &mut TcpStream) -> (usize, Duration) {
 
 /// Sends bytes through an echo and compares.
 pub fn echoes(data: &mut TcpStream, bytes: &[u8]) {
-    data.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    data.set_read_timeout(Some(DEADLINE)).unwrap();
     data.write_all(bytes).unwrap();
     let mut back = vec![0; bytes.len()];
     data.read_exact(&mut back).unwrap();

@@ -13,9 +13,8 @@ mod session;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use common::{connect, until_closed};
+use common::{connect, until_closed, with_deadline};
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 /// One test at a time: they count this process's threads and memory.
@@ -29,9 +28,7 @@ fn from_elsewhere(port: u16) -> TcpStream {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&socket, &SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0))).unwrap();
     rustix::net::connect(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
-    let stream = TcpStream::from(socket);
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    stream
+    with_deadline(TcpStream::from(socket))
 }
 
 /// What the far end answers to bytes after which the sender closes its side.

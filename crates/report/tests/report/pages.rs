@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison,
@@ -11,6 +11,7 @@ use proofmark_model::{
 };
 use proofmark_report::history::{self, Form};
 use proofmark_report::{Options, comparison, find};
+use proofmark_testing::{output, wait};
 
 use super::fixture;
 
@@ -142,8 +143,11 @@ fn write(folder: &str, pages: &[(&str, String)]) -> Vec<PathBuf> {
 fn opened(test: &str, pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/page-test");
     let mut python = Command::new("python3");
-    let out = python.arg(script).args(pages).arg("--short").args(short).output();
-    let out = out.ok().filter(|o| o.status.code() != Some(77));
+    python.arg(script).args(pages).arg("--short").args(short);
+    let is_there = Command::new("python3").arg("--version").stdout(Stdio::null()).spawn();
+    let is_there =
+        is_there.is_ok_and(|mut python| wait("python3 --version", &mut python).success());
+    let out = is_there.then(|| output(&mut python)).filter(|o| o.status.code() != Some(77));
     if out.is_none() {
         let _ = writeln!(std::io::stderr(), "skipped: {test}: no python3 or no Chromium");
     }

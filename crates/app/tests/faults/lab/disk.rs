@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use proofmark_testing::{join, output};
+
 use super::succeeds;
 
 /// A folder on the disk that holds the build, removed with the test.
@@ -47,7 +49,10 @@ impl Mounted {
     pub fn on_loop(folder: &Path, mib: u64) -> Option<Self> {
         let image = folder.join("image");
         File::create(&image).ok()?.set_len(mib << 20).ok()?;
-        let out = Command::new("losetup").args(["--find", "--show"]).arg(&image).output().ok()?;
+        if !succeeds("losetup", &["--version"]) {
+            return None;
+        }
+        let out = output(Command::new("losetup").args(["--find", "--show"]).arg(&image));
         let device = String::from_utf8(out.stdout).ok()?.trim().to_owned();
         let mounted = (out.status.success() && !device.is_empty())
             .then(|| Self::ext4(&device, Under::Loop(device.clone())))?;
@@ -198,7 +203,7 @@ impl Drop for Neighbour {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            join("the neighbour to end", thread);
         }
     }
 }

@@ -9,7 +9,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
+
+use proofmark_testing::{join, output, wait_within};
 
 use super::{kill, proofmark, succeeds};
 
@@ -80,7 +82,7 @@ impl Hosts {
     /// Packets that the limit has dropped so far, as it counts itself.
     fn dropped(&self) -> u64 {
         let arguments = ["-n", &self.near, "-s", "-j", "qdisc", "show", "dev", INTERFACE];
-        let out = Command::new("tc").args(arguments).output().unwrap();
+        let out = output(Command::new("tc").args(arguments));
         let shown: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
         shown[0]["drops"].as_u64().unwrap()
     }
@@ -148,7 +150,7 @@ impl DropLog {
     /// Ends it. Each count was taken at its moment or some milliseconds after it.
     pub fn end(self) -> Vec<(SystemTime, u64)> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap()
+        join("the log of what was dropped to end", self.thread)
     }
 }
 
@@ -194,7 +196,7 @@ impl Served {
             command.env("BOOT_ID", boot_id);
             command
         };
-        let mountable = apart(mount).stderr(Stdio::null()).status().unwrap().success();
+        let mountable = output(&mut apart(mount)).status.success();
         let serves = format!("{mount} && exec \"$0\" \"$@\"");
         mountable.then(|| Self::start(&mut apart(&serves)))
     }
@@ -217,12 +219,16 @@ impl Served {
             .spawn()
             .unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut greeting = String::new();
-        while !greeting.contains("--peer") {
-            let before = greeting.len();
-            stdout.read_line(&mut greeting).unwrap();
-            assert_ne!(greeting.len(), before, "it ended: {greeting}");
-        }
+        let reader = thread::spawn(move || {
+            let mut greeting = String::new();
+            while !greeting.contains("--peer") {
+                let before = greeting.len();
+                stdout.read_line(&mut greeting).unwrap();
+                assert_ne!(greeting.len(), before, "it ended: {greeting}");
+            }
+            (greeting, stdout)
+        });
+        let (greeting, stdout) = join("the server's greeting", reader);
         let line = greeting.lines().next().unwrap();
         let address = line.strip_prefix("proofmark: listening on ").unwrap().parse().unwrap();
         Self { child, address, _stdout: stdout }
@@ -235,15 +241,12 @@ impl Served {
     /// Sends a signal; what it said last, and its exit status.
     pub fn end(mut self, signal: &str) -> (String, Option<i32>) {
         kill(self.pid(), signal);
-        let started = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(started.elapsed() < Duration::from_secs(5), "{signal} does not end it");
-            thread::sleep(Duration::from_millis(10));
-        }
+        let status = wait_within(SOON, "the server to end at a signal", &mut self.child);
+        // It has ended, and with it what it says.
         let mut said = String::new();
         let mut stderr = self.child.stderr.take().unwrap();
         std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
-        (said, self.child.wait().unwrap().code())
+        (said, status.code())
     }
 
     /// Kibibytes from /proc/PID/status, such as `VmRSS` and `VmHWM`.
@@ -311,7 +314,7 @@ impl Garbage {
     /// Ends it; how many connections and datagrams there were.
     pub fn end(self) -> Vec<u64> {
         self.stop.store(true, Ordering::Relaxed);
-        self.threads.into_iter().map(|t| t.join().unwrap()).collect()
+        self.threads.into_iter().map(|t| join("the garbage to end", t)).collect()
     }
 }
 

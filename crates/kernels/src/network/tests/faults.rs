@@ -30,7 +30,7 @@ fn against(
     load.run(count);
     let outcome = (load.failure(), load.verify());
     drop(load);
-    served.join().unwrap();
+    join("the far end to end", served);
     outcome
 }
 
@@ -78,6 +78,8 @@ fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
 /// a fifth of a second for it, and says that it sent so many.
 fn half_arrive(says: u64) -> (Thread, f64) {
     let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.
+    let shape = Shape { path: NetworkPath::Peer, ..shape };
     let (near, data) = pair(LOOPBACK);
     let own = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
     let far = UdpSocket::bind((LOOPBACK, 0)).unwrap();
@@ -105,7 +107,7 @@ fn half_arrive(says: u64) -> (Thread, f64) {
     let start = Instant::now();
     load.run(50);
     let seconds = start.elapsed().as_secs_f64();
-    served.join().unwrap();
+    join("the far end to end", served);
     (load, seconds)
 }
 
@@ -114,7 +116,7 @@ fn the_time_of_a_far_end_that_sends_runs_until_it_has_sent_all() {
     let (mut load, seconds) = half_arrive(50);
     assert_eq!((load.failure(), load.verify()), (None, Ok(25)));
     let worked = seconds - load.idled_s();
-    assert!((0.199..0.215).contains(&worked), "{worked} of {seconds} s");
+    assert!(seconds > 0.399 && (0.199..0.3).contains(&worked), "{worked} of {seconds} s");
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn the_far_end_reports_a_wrong_block() {
     assert_eq!((report.outcome, report.due, report.found), (Outcome::Wrong, 5, 6));
     assert_eq!((report.blocks, report.bytes), (2, 200));
     near.shutdown(Shutdown::Both).unwrap();
-    far.join().unwrap().unwrap_err();
+    join("the far end to end", far).unwrap_err();
 }
 
 #[test]
@@ -216,7 +218,7 @@ fn what_either_end_of_a_round_trip_sent_again_is_told() {
     load.run(3);
     assert_eq!(load.verify(), Ok(3));
     assert_eq!(shared.summed().streams[0].retransmits, 7);
-    served.join().unwrap();
+    join("the far end to end", served);
 }
 
 #[test]
@@ -254,14 +256,14 @@ fn a_silent_far_end_is_given_up_within_ten_seconds() {
                 let Request { .. } = line.receive().unwrap();
                 // Until the near end closes.
                 let mut stream = line.stream();
-                stream.set_read_timeout(None).unwrap();
+                stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
             });
             assert_eq!(failure.unwrap(), "the far end gave no sign of life for 5 s");
             assert!((4.9..10.0).contains(&start.elapsed().as_secs_f64()), "{mode}");
         })
     });
-    threads.into_iter().for_each(|t| t.join().unwrap());
+    threads.into_iter().for_each(|t| join("a trial against a silent far end", t));
 }
 
 #[test]
@@ -272,7 +274,7 @@ fn a_far_end_whose_sockets_are_gone_is_told() {
         let mut load = bench.load(0);
         assert_eq!(trial(&mut load, 3).verified, Ok(3));
         end(&bench.session);
-        bench.far.remove(0).join().unwrap().unwrap_err();
+        bench.first_far_end().unwrap_err();
         let start = Instant::now();
         let failure = trial(&mut load, 100_000).failure.unwrap();
         assert!(failure.contains("the far end"), "{failure}");
@@ -291,9 +293,9 @@ fn a_paced_far_end_ends_with_its_session() {
     std::thread::sleep(Duration::from_millis(300));
     let start = Instant::now();
     end(&bench.session);
-    let ended = bench.far.remove(0).join().unwrap().unwrap_err();
+    let ended = bench.first_far_end().unwrap_err();
     assert_eq!(ended, "the session has ended");
-    assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs_f64() < 2.5, "it waited for its next datagram");
 }
 
 #[test]
@@ -301,12 +303,12 @@ fn strangers_get_no_connection_answered_and_keep_nobody() {
     let mut bench = Bench::new(shape_of(&TCP_CONNECT, &[]));
     let link = bench.links[0].take().unwrap();
     let Target { address, token } = link.target.unwrap();
-    let line = Line::new(&link.stream, Patience::For(Duration::from_secs(5)));
+    let line = Line::new(&link.stream, Patience::For(DEADLINE));
     line.send(&Request { first: 0, count: 10 }).unwrap();
     let stranger = |says: &[u8]| {
         let mut stranger = TcpStream::connect(address).unwrap();
         stranger.write_all(says).unwrap();
-        stranger.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stranger.set_read_timeout(Some(DEADLINE)).unwrap();
         // It is closed without a byte, or reset where what it said was not read.
         assert_eq!(stranger.read(&mut [0]).unwrap_or(0), 0);
     };
@@ -315,14 +317,16 @@ fn strangers_get_no_connection_answered_and_keep_nobody() {
     stranger(&token.bytes()[..15]);
     stranger(&[&token.bytes()[..], &[0]].concat());
     let mut own = TcpStream::connect(address).unwrap();
+    own.set_read_timeout(Some(DEADLINE)).unwrap();
     own.write_all(&token.bytes()).unwrap();
     assert_eq!(own.read(&mut [0]).unwrap(), 1);
     // A queue full of them, while the near end says that it is done.
-    let crowd: Vec<_> = (0..5).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
     let start = Instant::now();
     line.send(&Sent { count: 1, took_ns: 0 }).unwrap();
     assert_eq!(line.report().unwrap().blocks, 1);
-    assert!(start.elapsed().as_millis() < 450, "one of them was waited for, not all");
+    // Each would take 100 ms.
+    assert!(start.elapsed().as_secs() < 5, "one of them was waited for, not all");
     drop(crowd);
     end(&bench.session);
 }
@@ -334,11 +338,12 @@ fn a_crowd_of_strangers_does_not_outlive_the_session() {
     let address = link.target.unwrap().address;
     let mut near = &link.stream;
     near.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
-    let crowd: Vec<_> = (0..10).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
     let start = Instant::now();
     end(&bench.session);
-    bench.far.remove(0).join().unwrap().unwrap_err();
-    assert!(start.elapsed().as_millis() < 700, "{:?}", start.elapsed());
+    bench.first_far_end().unwrap_err();
+    // Each would take 100 ms.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     drop(crowd);
 }
 
@@ -361,8 +366,11 @@ fn a_port_that_cannot_be_reached_is_told_and_nothing_is_sent_there() {
         let port = target.unwrap().address.port();
         let words = format!("UDP port {port} of 127.0.0.1 cannot be reached");
         assert_eq!(refused.err().unwrap().0, words);
-        assert!((1.9..4.0).contains(&start.elapsed().as_secs_f64()));
-        assert_eq!(served.join().unwrap().unwrap_err(), "the far end closed the connection");
+        assert!(start.elapsed().as_secs_f64() > 1.9);
+        assert_eq!(
+            join("the far end to end", served).unwrap_err(),
+            "the far end closed the connection"
+        );
         third.set_nonblocking(true).unwrap();
         assert!(third.recv(&mut [0]).is_err(), "it was sent what it did not ask for");
     }
@@ -382,7 +390,10 @@ fn another_token_opens_nothing() {
     near.send(&[]).unwrap();
     (&line).write_all(&Request { first: 0, count: 5 }.encode()).unwrap();
     line.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(served.join().unwrap().unwrap_err(), "it asked before its datagrams came");
+    assert_eq!(
+        join("the far end to end", served).unwrap_err(),
+        "it asked before its datagrams came"
+    );
     near.set_nonblocking(true).unwrap();
     assert!(near.recv(&mut [0; 100]).is_err(), "nothing was sent");
 }
@@ -419,6 +430,10 @@ fn strangers_datagrams_get_no_answer_and_change_no_count() {
         let flood = std::thread::spawn(move || {
             let mut block = [0; 100];
             for n in 0..100_000_u64 {
+                // The system drops datagrams of every socket when a flood fills its queue.
+                if n % 100 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 stamp::put(&mut block, n % 50);
                 ports.iter().filter(|port| **port > 0).for_each(|port| {
                     let _ = stranger.send_to(&block, (LOOPBACK, *port));
@@ -431,7 +446,7 @@ fn strangers_datagrams_get_no_answer_and_change_no_count() {
             let trial = trial(&mut load, 50);
             assert_eq!((trial.failure, trial.verified), (None, Ok(50)), "{direction}");
         }
-        assert!(flood.join().unwrap().recv(&mut [0]).is_err(), "a stranger was answered");
+        assert!(join("the flood to end", flood).recv(&mut [0]).is_err(), "a stranger was answered");
     }
 }
 
@@ -448,7 +463,7 @@ fn no_more_is_done_than_was_agreed() {
             let failure = trial(&mut load, 1).failure.unwrap();
             let known = failure.contains("used up") || failure.contains("the far end");
             assert!(known, "{failure}");
-            let ended = bench.far.remove(0).join().unwrap().unwrap_err();
+            let ended = bench.first_far_end().unwrap_err();
             assert_eq!(ended, "it asked for more than was agreed");
         }
     }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod relay;
+mod round_trips;
 mod session;
 mod truth;
 
@@ -13,6 +14,7 @@ use std::time::Instant;
 use proofmark_engine::Load;
 use proofmark_model::{Host, NetworkPath, Params};
 use proofmark_peer::{Bounds, Ends};
+use proofmark_testing::{DEADLINE, join};
 
 use super::job::{self, Job};
 use super::near::{Link, Shared, Thread, link};
@@ -51,7 +53,12 @@ fn ends_at(ip: IpAddr) -> Ends {
 fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(SocketAddr::new(ip, 0)).unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (near, listener.accept().unwrap().0)
+    let far = listener.accept().unwrap().0;
+    for end in [&near, &far] {
+        end.set_read_timeout(Some(DEADLINE)).unwrap();
+        end.set_write_timeout(Some(DEADLINE)).unwrap();
+    }
+    (near, far)
 }
 
 /// The far end's threads, and the near end's connections to them.
@@ -74,7 +81,18 @@ impl Bench {
         ip: IpAddr,
         shape: Shape,
         bytes: u64,
+        between: impl FnMut(usize, u16, u16) -> (u16, u16),
+    ) -> Self {
+        Self::over(ip, shape, bytes, between, || pair(ip))
+    }
+
+    /// The same over data connections that `connect` makes, the near end's socket first.
+    fn over(
+        ip: IpAddr,
+        shape: Shape,
+        bytes: u64,
         mut between: impl FnMut(usize, u16, u16) -> (u16, u16),
+        mut connect: impl FnMut() -> (TcpStream, TcpStream),
     ) -> Self {
         let ends = ends_at(ip);
         let session = Arc::new(Bounds::of(bytes));
@@ -93,13 +111,18 @@ impl Bench {
                 told.port = told.port.map(|port| between(i, 0, port).1);
             }
             let target = told.target(SocketAddr::new(ip, 0));
-            let (near, data) = pair(ip);
+            let (near, data) = connect();
             let leave = Arc::clone(&session);
             far.push(std::thread::spawn(move || stream.serve(&data, &leave)));
             links.push(Some(link(near, socket, target, &shape).unwrap()));
         }
         let shared = Shared::new(links.len());
         Self { shape, links, far, shared, session }
+    }
+
+    /// Waits for the far end of the first connection to end; why it did.
+    fn first_far_end(&mut self) -> Result<(), String> {
+        join("the far end to end", self.far.remove(0))
     }
 
     fn load(&mut self, index: usize) -> Thread {

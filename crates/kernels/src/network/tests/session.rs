@@ -19,7 +19,7 @@ fn in_session<T>(bytes: u64, with: impl FnOnce(&Lead) -> T) -> T {
     let result = with(&lead);
     drop(lead);
     stop.stop();
-    serving.join().unwrap();
+    join("the server to end", serving);
     result
 }
 

@@ -18,7 +18,7 @@ fn whole(kernel: &Network, set: &[(&str, &str)], count: u64) -> NetworkTraffic {
     }
     let traffic = bench.shared.summed();
     for far in bench.far {
-        let ended = far.join().unwrap().unwrap_err();
+        let ended = join("the far end to end", far).unwrap_err();
         assert!(ended.contains("closed") || ended.contains("broke"), "{ended}");
     }
     traffic
@@ -80,18 +80,25 @@ fn a_rate_is_kept() {
             ("block_size", "1000"),
             ("rate", "8000000"),
         ];
-        // Where other work of this machine comes between, datagrams come together, and have no
-        // jitter; not each time.
-        let jitter = || {
-            let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
-            let count = 200 / bench.shape.connections();
-            for trial in bench.trial(count) {
-                assert_eq!(trial.verified, Ok(count));
-                assert!((0.18..0.8).contains(&trial.seconds), "{} s", trial.seconds);
-            }
-            bench.shared.summed().datagrams.unwrap().jitter_s
-        };
-        let jitter = (0..5).find_map(|_| jitter()).unwrap();
+        let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
+        let count = 200 / bench.shape.connections();
+        for trial in bench.trial(count) {
+            assert_eq!(trial.verified, Ok(count));
+            // A sender that is late catches up. Ten times as long would be another rate.
+            assert!((0.18..2.0).contains(&trial.seconds), "{} s", trial.seconds);
+        }
+    }
+}
+
+#[test]
+fn datagrams_that_come_one_by_one_have_a_jitter() {
+    for direction in ["forward", "reverse"] {
+        // One each 40 ms: a machine so busy that several of them come together is rare.
+        let rate = ("rate", "200000");
+        let set = [("direction", direction), ("streams", "1"), ("block_size", "1000"), rate];
+        let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
+        assert_eq!(bench.trial(10)[0].verified, Ok(10));
+        let jitter = bench.shared.summed().datagrams.unwrap().jitter_s.unwrap();
         assert!(jitter > 0.0 && jitter < 0.2, "{jitter} s");
     }
 }
@@ -104,19 +111,36 @@ fn round_trips_of_any_size_are_each_timed() {
             let bytes = 2 * (count + 2) * block.parse::<u64>().unwrap();
             let tcp = whole(&TCP_RTT, &set, count);
             assert_eq!((tcp.sent_bytes, tcp.received_bytes), (bytes, bytes));
-            // Other work of this machine can hold up a reply until it is given up; not each time.
-            let exact = Some((bytes, bytes, count + 2, count + 2));
-            let seen: Vec<_> = (0..3)
-                .map(|_| {
-                    let udp = whole(&UDP_RTT, &set, count);
-                    udp.datagrams.map(|d| (udp.sent_bytes, udp.received_bytes, d.sent, d.received))
-                })
-                .collect();
-            assert!(seen.contains(&exact), "{seen:?}, not {exact:?}");
+            round_trips_over_udp(&set, count);
         }
     }
     whole(&TCP_RTT, &[("block_size", "300000")], 20);
-    whole(&UDP_RTT, &[("block_size", "65507"), ("streams", "2")], 20);
+    round_trips_over_udp(&[("block_size", "65507"), ("streams", "2")], 20);
+}
+
+/// A reply that a busy machine holds up for 200 ms is lost, which takes these 200 ms. All else
+/// is exact.
+fn round_trips_over_udp(set: &[(&str, &str)], count: u64) {
+    let mut bench = Bench::new(shape_of(&UDP_RTT, set));
+    let (block, connections) = (bench.shape.block, bench.shape.connections());
+    let all = connections * (count + 2);
+    let start = Instant::now();
+    let trials = bench.trial(count);
+    let waits = connections * start.elapsed().as_millis() as u64 / 200;
+    let mut answered = 2 * connections;
+    for trial in trials {
+        assert_eq!((trial.failure, trial.verified), (None, Ok(trial.latencies)), "{set:?}");
+        answered += trial.latencies;
+    }
+    let udp = bench.shared.summed();
+    let datagrams = udp.datagrams.unwrap();
+    let lost = all - datagrams.received;
+    assert!(lost <= waits && lost <= all / 10, "{lost} lost in {waits} waits, {set:?}");
+    // Those before the trial have no latency, and can be lost too.
+    assert!((datagrams.received..=datagrams.received + lost).contains(&answered), "{datagrams:?}");
+    assert_eq!(datagrams.sent, all);
+    assert_eq!(udp.sent_bytes, 2 * all * block, "the far end answered each");
+    assert_eq!(udp.received_bytes, udp.sent_bytes - lost * block, "{set:?}");
 }
 
 #[test]

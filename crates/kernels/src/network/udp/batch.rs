@@ -141,6 +141,7 @@ mod tests {
         let (a, b) = (bind(), bind());
         a.connect(b.local_addr().unwrap()).unwrap();
         b.connect(a.local_addr().unwrap()).unwrap();
+        b.set_read_timeout(Some(proofmark_testing::DEADLINE)).unwrap();
         (a, b)
     }
 

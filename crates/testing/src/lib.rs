@@ -1,0 +1,203 @@
+//! How tests wait: every wait has a name and a deadline.
+//!
+//! A wait that exceeds its deadline panics with its name, so a test that would hang fails and
+//! says what it waited for. The deadlines are long because other work may occupy every CPU:
+//! they end a test that hangs, and assert no speed.
+
+#![allow(clippy::panic, reason = "these functions exist to end tests")]
+
+mod child;
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+pub use child::{PROCESS_DEADLINE, output, output_of, output_within, wait, wait_within};
+
+/// The longest wait for an event.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Time from the first poll to the second, doubled after each.
+const POLL: Duration = Duration::from_millis(1);
+/// The longest time between two polls: some of them read whole run files, which must not load
+/// the machine while a run measures.
+const LONGEST_POLL: Duration = Duration::from_millis(32);
+
+/// What a poll returns: `bool`, or `Option` with the value that is waited for.
+pub trait Polled {
+    /// What the wait returns.
+    type Value;
+    /// The value, once there is one.
+    fn value(self) -> Option<Self::Value>;
+}
+
+impl Polled for bool {
+    type Value = ();
+    fn value(self) -> Option<()> {
+        self.then_some(())
+    }
+}
+
+impl<T> Polled for Option<T> {
+    type Value = T;
+    fn value(self) -> Option<T> {
+        self
+    }
+}
+
+/// Polls until `poll` returns true or a value.
+///
+/// # Panics
+/// After [`DEADLINE`], with `what`.
+#[track_caller]
+pub fn wait_until<P: Polled>(what: &str, poll: impl FnMut() -> P) -> P::Value {
+    wait_until_within(DEADLINE, what, poll)
+}
+
+/// As [`wait_until`], with another deadline.
+///
+/// # Panics
+/// After `limit`, with `what`.
+#[track_caller]
+pub fn wait_until_within<P: Polled>(
+    limit: Duration,
+    what: &str,
+    poll: impl FnMut() -> P,
+) -> P::Value {
+    poll_for(limit, poll).unwrap_or_else(|| panic!("{}", missed(what, limit)))
+}
+
+/// The value that a poll returns within the limit.
+fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Option<P::Value> {
+    let (start, mut pause) = (Instant::now(), POLL);
+    loop {
+        // Read the clock first: a poll that succeeds late still succeeds.
+        let late = start.elapsed() >= limit;
+        let value = poll().value();
+        if value.is_some() || late {
+            return value;
+        }
+        thread::sleep(pause);
+        pause = LONGEST_POLL.min(2 * pause);
+    }
+}
+
+/// Waits for a thread to end and returns its value.
+///
+/// # Panics
+/// After [`DEADLINE`], with `what`; or as the thread did.
+#[track_caller]
+pub fn join<T>(what: &str, thread: JoinHandle<T>) -> T {
+    wait_until(what, || thread.is_finished());
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Waits for a message.
+///
+/// # Panics
+/// After [`DEADLINE`], with `what`; or when the sender has gone.
+#[track_caller]
+pub fn recv<T>(what: &str, receiver: &Receiver<T>) -> T {
+    match receiver.recv_timeout(DEADLINE) {
+        Ok(value) => value,
+        Err(RecvTimeoutError::Timeout) => panic!("{}", missed(what, DEADLINE)),
+        Err(RecvTimeoutError::Disconnected) => panic!("the sender of {what} has gone"),
+    }
+}
+
+fn missed(what: &str, limit: Duration) -> String {
+    format!("waited {} s for {what}", limit.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Long enough for a process to start on a busy machine.
+    const SHORT: Duration = Duration::from_millis(300);
+
+    fn panic_of<T>(with: impl FnOnce() -> T) -> String {
+        let panic = catch_unwind(AssertUnwindSafe(with)).err().expect("it should have panicked");
+        match panic.downcast::<String>() {
+            Ok(said) => *said,
+            Err(panic) => panic.downcast_ref::<&str>().unwrap().to_string(),
+        }
+    }
+
+    #[test]
+    fn a_wait_returns_the_value() {
+        let mut polls = 0;
+        let third = || {
+            polls += 1;
+            (polls == 3).then_some("ready")
+        };
+        assert_eq!(wait_until("three polls", third), "ready");
+        assert_eq!(join("a sum", thread::spawn(|| 1 + 1)), 2);
+        let (sender, receiver) = channel();
+        sender.send(7).unwrap();
+        assert_eq!(recv("a number", &receiver), 7);
+    }
+
+    #[test]
+    fn a_wait_that_exceeds_its_deadline_fails_with_its_name() {
+        let said = panic_of(|| wait_until_within(SHORT, "the moon", || false));
+        assert_eq!(said, "waited 0.3 s for the moon");
+    }
+
+    #[test]
+    fn a_poll_that_blocks_past_the_deadline_may_still_succeed() {
+        wait_until_within(Duration::ZERO, "a late event", || {
+            thread::sleep(POLL);
+            true
+        });
+    }
+
+    #[test]
+    fn a_thread_that_panics_panics_the_one_that_joins_it() {
+        let said = panic_of(|| join("a thread", thread::spawn(|| panic!("{} was wrong", 7))));
+        assert_eq!(said, "7 was wrong");
+        let (sender, receiver) = channel::<()>();
+        drop(sender);
+        assert_eq!(panic_of(|| recv("a word", &receiver)), "the sender of a word has gone");
+    }
+
+    #[test]
+    fn a_process_that_hangs_is_killed_and_named_with_its_output() {
+        let script = "echo early; echo wrong >&2; exec sleep 1000";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let said = panic_of(|| output_within(Duration::from_secs(2), &mut command));
+        assert!(said.starts_with("waited 2 s for \"sh\" \"-c\""), "{said}");
+        assert!(said.contains("early\n") && said.contains("wrong\n"), "{said}");
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = child.id();
+        let said = panic_of(|| wait_within(SHORT, "the sleeper", &mut child));
+        assert_eq!(said, "waited 0.3 s for the sleeper (process killed)");
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "it was not reaped");
+    }
+
+    #[test]
+    fn a_process_that_ends_gives_its_output_and_status() {
+        let mut command = Command::new("sh");
+        let out = output(command.args(["-c", "cat; seq 100000; echo no >&2; exit 3"]));
+        assert_eq!((out.status.code(), &out.stderr[..]), (Some(3), &b"no\n"[..]));
+        assert!(out.stdout.ends_with(b"\n100000\n"));
+        let mut command = Command::new("echo");
+        assert!(output(command.stdin(Stdio::null())).status.success());
+    }
+
+    #[test]
+    fn output_does_not_wait_for_a_grandchild_that_keeps_the_pipe_open() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & echo $!"]);
+        let said = panic_of(|| output_within(SHORT, &mut command));
+        assert!(said.starts_with("waited 0.3 s for the end of the output of \"sh\""), "{said}");
+        let pid = said.lines().find(|line| line.parse::<u32>().is_ok()).unwrap();
+        Command::new("kill").arg(pid).status().unwrap();
+    }
+}
