@@ -147,6 +147,17 @@ impl Cgroup {
         }
     }
 
+    /// A cgroup that gets the CPUs before all others who want them; `None` where none can be made.
+    pub fn preferred() -> Option<Self> {
+        // Far more than a process uses.
+        Self::with_quota(1000.0).inspect(Self::prefer)
+    }
+
+    /// Takes a process in that runs already.
+    pub fn admit(&self, pid: u32) {
+        fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
+    }
+
     /// Gives it the CPUs before all others who want them, so that only its quota holds it back.
     pub fn prefer(&self) {
         let _ = fs::write(self.0.join("cpu.shares"), "262144");
@@ -164,6 +175,10 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
+        // A cgroup goes only without processes, and one that was admitted may still run.
+        let left = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+        let outside = self.0.with_file_name("cgroup.procs");
+        left.lines().for_each(|pid| drop(fs::write(&outside, pid)));
         let _ = fs::remove_dir(&self.0);
     }
 }
