@@ -164,6 +164,6 @@ fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
     let file = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
     assert_eq!(file.ended, None, "the run was not ended at once, but waited for the tool");
     assert_eq!(file.measurements[0].trials.len(), 3, "what was measured is kept");
-    [tool, wrapper].map(wait_for_the_end_of);
+    [tool, wrapper].into_iter().for_each(wait_for_the_end_of);
     assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
 }
