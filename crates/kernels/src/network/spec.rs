@@ -68,7 +68,8 @@ const SOCKET_BUFFER: Knob = knob(
 
 const CONGESTION: Knob = knob(
     "congestion",
-    "Congestion control of TCP, by the kernel's name; auto: the system's own choice.",
+    "Congestion control of TCP, by the kernel's name, of those that the kernels of both ends have \
+     loaded (net.ipv4.tcp_available_congestion_control); auto: the system's own choice.",
     choice(&[
         Cow::Borrowed("cubic"),
         Cow::Borrowed("reno"),
