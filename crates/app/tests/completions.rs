@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use assert_cmd::prelude::*;
-use proofmark_testing::output;
+use proofmark_testing::{output, wait};
 
 fn proofmark(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("proofmark").unwrap();
@@ -25,7 +25,8 @@ fn is_there(program: &str, test: &str) -> bool {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status()
+        .spawn()
+        .map(|mut child| wait(program, &mut child))
         .is_ok();
     if !found {
         // Past the test harness, which captures what is printed with print! and eprint!.

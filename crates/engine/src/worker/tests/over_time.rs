@@ -50,19 +50,20 @@ pub(super) static STEADY: &dyn Kernel = &Steady;
 
 #[test]
 fn a_sample_is_made_of_slices_that_fill_its_time() {
-    let requests = [Request::Warm, span(100_000), span(100_000)];
+    let requests = [Request::Warm, span(500_000), span(500_000)];
     let begun = monotonic();
     let replies = talk("test.steady", 1, &requests);
     let took = monotonic() - begun;
     for reply in &replies[2..] {
         let s = sample(reply);
         assert_eq!(s.claimed, s.counted);
-        // A million iterations a second, however much lay between the slices.
+        // A million iterations a second, however much lay between the slices. A busy machine
+        // may run few of the 250.
         assert!(s.claimed > 10_000.0 && s.claimed <= s.seconds * 1e6 * 1.001, "{s:?}");
         assert!(s.seconds > 0.01, "{s:?}");
         assert!(s.conditions.own_cpu_s.is_none_or(|own| own <= took));
     }
-    assert!(took >= 0.19, "both took their time: {took}");
+    assert!(took >= 0.99, "both took their time: {took}");
 }
 
 #[test]
