@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_testing::{join, output};
 
-use super::succeeds;
+use super::{Cgroup, succeeds};
 
 /// A folder on the disk that holds the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
@@ -109,6 +109,8 @@ pub struct Throttle {
     group: PathBuf,
     /// `major:minor` of the disk.
     number: String,
+    /// Gives who is inside the CPUs before other work, so that only the limits hold it back.
+    preferred: Option<Cgroup>,
 }
 
 impl Throttle {
@@ -121,7 +123,10 @@ impl Throttle {
         let root = if v1.join("blkio.throttle.read_bps_device").exists() { v1 } else { v2 };
         let group = root.join(name);
         fs::create_dir(&group).ok()?;
-        let throttle = Self { group, number };
+        // In version 2 a process has one cgroup for all its limits.
+        let _ = fs::write(group.join("cpu.weight"), "10000");
+        let preferred = if root == v1 { Cgroup::preferred() } else { None };
+        let throttle = Self { group, number, preferred };
         throttle.set("read_bps", 1 << 40).then_some(throttle)
     }
 
@@ -149,6 +154,9 @@ impl Throttle {
     /// The command inside this cgroup.
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let procs = self.group.join("cgroup.procs");
+        if let Some(group) = &self.preferred {
+            group.enter(command);
+        }
         super::wrap(command, &format!("echo $$ > '{}' && exec \"$0\" \"$@\"", procs.display()))
     }
 }
