@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::lab::disk::{Mounted, Neighbour, Throttle, folder, without_io_uring};
+use super::lab::disk::{Mounted, Neighbour, Throttle, folder, has_open_files, without_io_uring};
 use super::lab::{proofmark, quiet, run_json, skip};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
 use proofmark_testing::{output, wait, wait_until, wait_until_within};
@@ -226,8 +226,9 @@ fn a_cgroups_limit_is_what_is_measured() {
     let [bytes, count] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     for (m, truth) in [(bytes, f64::from(50 << 20)), (count, 4096.0 * 1000.0)] {
         let ratio = m.summary.as_ref().unwrap().median / truth;
-        // Trials of five seconds take a whole number of slices of 100 ms.
-        assert!((0.985..1.015).contains(&ratio), "{}: {ratio}", m.point());
+        // Trials of five seconds take a whole number of slices of 100 ms. The disk does many times
+        // as much without the limit; other work may keep a reader from all that it allows.
+        assert!((0.95..1.015).contains(&ratio), "{}: {ratio}", m.point());
         for check in ["trend", "falling_rate", "above_ceiling"] {
             assert_eq!(found(m, check), None, "{:?}", m.findings);
         }
@@ -350,8 +351,9 @@ fn a_kill_at_any_moment_leaves_no_file() {
     let _quiet = quiet();
     let here = folder();
     let out = folder();
-    let free = || rustix::fs::statvfs(here.path()).unwrap().f_bavail * 4096;
-    let before = free();
+    let unnamed = tempfile::tempfile_in(here.path()).unwrap();
+    assert!(has_open_files(here.path()), "an open file is not seen");
+    drop(unnamed);
     // Moments spread over start, laying out and trials, the same ones every time.
     for kill in 0_u64..12 {
         let mut command = proofmark();
@@ -364,6 +366,8 @@ fn a_kill_at_any_moment_leaves_no_file() {
         wait("the killed run to end", &mut child);
         assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "kill {kill}");
     }
-    // The space comes back when the last worker is gone.
-    wait_until("the space of the killed runs", || before.saturating_sub(free()) <= 128 << 20);
+    // The space comes back with the last descriptor, of a worker that outlives its run by a moment.
+    wait_until("the workers of the killed runs to close their files", || {
+        !has_open_files(here.path())
+    });
 }

@@ -104,6 +104,14 @@ impl Drop for Mounted {
     }
 }
 
+/// Whether any process has a file of that folder open, with or without a name.
+pub fn has_open_files(folder: &Path) -> bool {
+    let entries = |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten();
+    entries(PathBuf::from("/proc"))
+        .flat_map(|process| entries(process.path().join("fd")))
+        .any(|fd| fs::read_link(fd.path()).is_ok_and(|file| file.starts_with(folder)))
+}
+
 /// A cgroup with limits on the whole disk under a folder.
 pub struct Throttle {
     group: PathBuf,
