@@ -22,7 +22,7 @@ build: setup
 ## test: every test, and in the release build again those that read machine code or solve systems
 test: setup
 	cargo test $(DEADLINE) --workspace --locked
-	cargo test $(DEADLINE) --release --locked --package proofmark-kernels --lib -- decoded dense
+	cargo test $(DEADLINE) --release --locked --package proofmark-workloads --lib -- decoded dense
 
 ## lint: formatting, clippy, documentation, with warnings as errors
 lint: setup
@@ -30,13 +30,13 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our kernels beside the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
+## bench: our workloads beside the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
 bench: build
-	cargo bench --locked --package proofmark-kernels --bench peak
+	cargo bench --locked --package proofmark-workloads --bench peak
 	@$(BINARY) run cpu.dgemm memory.copy memory.triad memory.read memory.write memory.latency --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
-	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-kernels --target-dir target/dynamic --bench linpack
-	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-kernels --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
-	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-kernels --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
+	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-workloads --target-dir target/dynamic --bench linpack
+	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-workloads --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
+	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-workloads --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
 
 ## references: install the tools that `proofmark run --reference all` runs beside its points
 references:

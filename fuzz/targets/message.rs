@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proofmark_peer::wire::{ToFar, ToNear, decode, encode, read_frame, read_opening};
+use proofmark_peer::wire::{ToServer, ToClient, decode, encode, read_frame, read_opening};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = read_opening(&mut &bytes[..]);
@@ -12,14 +12,14 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(frame.len() <= 1040);
     }
     // Numbers may be written longer than they were read, past the longest message.
-    if let Ok(message) = decode::<ToFar>(bytes)
+    if let Ok(message) = decode::<ToServer>(bytes)
         && let Ok(json) = encode(&message)
     {
-        assert_eq!(decode::<ToFar>(&json).expect("our own message"), message);
+        assert_eq!(decode::<ToServer>(&json).expect("our own message"), message);
     }
-    if let Ok(message) = decode::<ToNear>(bytes)
+    if let Ok(message) = decode::<ToClient>(bytes)
         && let Ok(json) = encode(&message)
     {
-        assert_eq!(decode::<ToNear>(&json).expect("our own message"), message);
+        assert_eq!(decode::<ToClient>(&json).expect("our own message"), message);
     }
 });

@@ -10,15 +10,15 @@ use proofmark_peer::{Address, DEFAULT_PORT};
 
 use crate::command::{check, compare, history};
 
-/// Measures how fast this machine is, and proves every number.
+/// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
 #[command(name = "proofmark", version, about, max_term_width = 100)]
 #[command(after_help = "\
-Exit status: 0 all valid; 1 the run failed; 2 usage; 3 done, but something is suspect or
-invalid; 4 slower than the baseline; 128 + n stopped by signal n, what was measured until then
-is kept.
+Exit status: 0 all results are valid; 1 the run failed; 2 invalid argument or input file;
+3 completed, but a result is suspect or invalid; 4 slower than the baseline; 128 + n stopped by
+signal n, after saving what was measured.
 
-Sizes as in fio: 8KB is 8192 bytes, and so are 8k and 8KiB. Durations: 250ms, 30s, 5m.")]
+Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -28,40 +28,40 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure, judge, and write a report
+    /// Run benchmarks, check the results, write a report
     Run(Box<RunArgs>),
-    /// Measure one kernel over time: a sample each second, what changed and when
+    /// Measure one workload over time: one sample per second, what changed and when
     Endure(EndureArgs),
-    /// Show the machine as it was found, with its ceilings
+    /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
-    /// List what there is
+    /// List workloads, checks, profiles and other ids
     List(ListArgs),
-    /// Explain anything that `list` prints by its id
+    /// Explain any id that `list` prints
     Explain(ExplainArgs),
-    /// Make a report from a run file
+    /// Write a report from a run file
     Report(ReportArgs),
-    /// Hold one run against another, point by point
+    /// Compare two runs
     Compare(CompareArgs),
-    /// Hold a run against a baseline, for CI: exit status 4 if something got slower
+    /// Compare a run with a baseline, for CI: exit status 4 if a result is slower
     Check(CheckArgs),
-    /// List past runs, or draw a measurement over time
+    /// List past runs, or show one workload's results over time
     History(HistoryArgs),
-    /// Judge what another tool measured, from its output
+    /// Check the results of another tool, from its output
     Import(ImportArgs),
-    /// Judge figures that somebody else published
+    /// Check published figures
     Audit(AuditArgs),
-    /// Be the far end of network runs of other machines, until stopped
+    /// Run the server for other machines' network tests
     Serve(ServeArgs),
     /// Print the JSON schema of a run file
     Schema,
-    /// Print a script that completes commands and ids in a shell
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Print a manual page, or write all of them to a folder
+    /// Print the manual page, or write all pages to a directory
     Man(ManArgs),
-    /// Measure one point when told to on standard input (used by run)
+    /// Measure what standard input asks for (used by run)
     #[command(hide = true)]
     Worker,
-    /// Become another program that ends with its parent (used by run)
+    /// Run another program that ends with its parent (used by run)
     #[command(hide = true)]
     Tool(ToolArgs),
 }
@@ -69,7 +69,7 @@ pub enum Command {
 /// Arguments of `tool`.
 #[derive(Debug, Args)]
 pub struct ToolArgs {
-    /// A CPU that it may use; all, if none is named
+    /// A CPU the program may use [default: all]
     #[arg(long)]
     pub cpu: Vec<u32>,
     /// The program and its arguments
@@ -80,58 +80,59 @@ pub struct ToolArgs {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Subsystems (cpu, memory, disk, network) or kernels (cpu.flops) to measure; all, if none is named
+    /// Subsystems (cpu, memory, disk, network) or workloads (cpu.flops) to measure [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// A first look in under a minute: short for --profile quick
+    /// Short run, under 1 minute: same as --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
-    /// Points and policy: a name that `proofmark list profiles` prints, or a TOML file [default: default]
+    /// What to measure and how often: a name that `proofmark list profiles` prints, or a TOML file
+    /// [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
-    /// Time that the run may take: points get fewer trials, down to three, then the run does without
-    /// something, and says what
+    /// Longest time for the run: proofmark takes fewer trials, at least three, then skips work and
+    /// lists it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
-    /// Numbers of threads, such as 1,2,4,8 or all
+    /// Thread counts, such as 1,2,4,8 or all
     #[arg(long, value_name = "N,...")]
     pub threads: Option<String>,
-    /// Block sizes, such as 8B,8KB,8MB, for the kernels that have them
+    /// Block sizes, such as 8B,8KB,8MB, for workloads that have one
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
     pub block_size: Vec<u64>,
-    /// Set a knob: cpu.flops.isa=avx2,scalar
-    #[arg(long, value_name = "KERNEL.KNOB=VALUE,...")]
+    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar
+    #[arg(long, value_name = "WORKLOAD.NAME=VALUE,...")]
     pub set: Vec<String>,
-    /// Folder whose disk is measured, in a file without a name [default: the current folder]
+    /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Far end of the network kernels, where `proofmark serve` runs [default: this machine's loopback]
+    /// Server for the network workloads, where `proofmark serve` runs [default: this machine, loopback]
     #[arg(long, value_name = "HOST[:PORT]")]
     pub peer: Option<Address>,
-    /// File with the key that the far end has too [default: ~/.config/proofmark/key]
+    /// File with the key that the server uses [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Tools to run beside what is named, or else the points that the profile marks, as far as they
-    /// can repeat it [default: one that is installed, beside the points that the profile marks]
+    /// Reference tools that repeat the named workloads, or those the profile marks
+    /// [default: one installed tool, for what the profile marks]
     #[arg(long, value_name = "NAME,...|all", value_delimiter = ',')]
     pub reference: Vec<String>,
-    /// Run no tool beside the points
+    /// Run no reference tool
     #[arg(long, conflicts_with = "reference")]
     pub no_reference: bool,
-    /// What the provider promises, as a ceiling: disk.read=160MB/s, disk.read_iops=3000
+    /// A limit that the provider declares, used as a ceiling: disk.read=160MB/s, disk.read_iops=3000
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
     pub limit: Vec<(String, f64)>,
-    /// A fixed number of trials, or auto: until the interval is narrow enough
+    /// Number of trials, or auto: until the interval is narrow enough
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_trials)]
     pub trials: Trials,
-    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
     /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Print the points and the time they take, and stop
+    /// Print what would be measured and how long it takes, then stop
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -141,19 +142,19 @@ pub struct RunArgs {
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to listen on, with a port if it is not to be 5277; 0.0.0.0 or :: for all
+    /// Address to listen on; 0.0.0.0 or :: accepts other machines on every interface; default port 5277
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = parse_bind)]
     pub bind: SocketAddr,
-    /// File with the key; made if it is not there [default: ~/.config/proofmark/key]
+    /// File with the key; created if missing [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Longest that one run may take
+    /// Longest time for one run
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
     pub max_time: Duration,
-    /// Most bytes that one run may send and receive
+    /// Most bytes one run may send and receive
     #[arg(long, value_name = "SIZE", default_value = "100TB", value_parser = parse_size)]
     pub max_bytes: u64,
-    /// Serve the run whose child this is, and end with it (used by run)
+    /// Serve the parent process alone and end with it (used by run)
     #[arg(long, hide = true)]
     pub for_run: bool,
 }
@@ -189,10 +190,10 @@ fn parse_trials(text: &str) -> Result<Trials, String> {
 /// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Folder whose disk is looked at [default: the current folder]
+    /// Directory whose disk to describe [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -208,45 +209,45 @@ pub struct ListArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listing {
     /// Workloads
-    Kernels,
-    /// What every number, and the host, is checked for
+    Workloads,
+    /// What every result, and the host, is checked for
     Checks,
     /// Theoretical limits
     Ceilings,
-    /// Named plans
+    /// Named sets of workloads and settings
     Profiles,
-    /// Formats of a report
+    /// Report formats
     Formats,
-    /// Tools whose outputs can be imported
+    /// Reference tools whose output can be imported
     References,
-    /// What published figures are audited for
+    /// What published figures are checked for
     Rules,
 }
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Id, as `proofmark list` prints them
+    /// An id that `proofmark list` prints
     pub id: String,
 }
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// The tool's output, or - for standard input
+    /// The tool's output; - reads standard input
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
-    /// The tool, as `proofmark list references` prints them [default: by what the output looks like]
+    /// The tool, as `proofmark list references` prints it [default: recognised by its output]
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// It was measured on this machine: hold it against this machine's ceilings
+    /// The output comes from this machine: compare it with this machine's ceilings
     #[arg(long)]
     pub here: bool,
-    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
     /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
 }
@@ -254,23 +255,23 @@ pub struct ImportArgs {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// The figures, as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
+    /// The figures as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
     /// value, unit_as_written, value_si, si_unit
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
-    /// What is known of the machines that they were measured on, as TOML: a table each
+    /// The machines they were measured on, as TOML, one table per machine
     #[arg(long, value_name = "FILE.toml")]
     pub machine: PathBuf,
-    /// Table of the machine [default: the one that is named like the CSV, or the only one]
+    /// The machine's table [default: the one with the name of the CSV file, or the only one]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Print every figure, not only the summary and what was found
+    /// Print every figure, not only the summary and the problems
     #[arg(long)]
     pub all: bool,
-    /// Write every figure with its findings as JSON to a file, or with - to standard output
+    /// Write every figure and its findings as JSON to a file; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Write every figure with its verdict as CSV to a file, or with - to standard output
+    /// Write every figure and its verdict as CSV to a file; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<PathBuf>,
 }
@@ -278,32 +279,32 @@ pub struct AuditArgs {
 /// Arguments of `endure`.
 #[derive(Debug, Args)]
 pub struct EndureArgs {
-    /// Kernel, as `proofmark list kernels` prints them
-    #[arg(value_name = "KERNEL")]
-    pub kernel: String,
-    /// How long, such as 10m, 8h, 3d; from 10s
+    /// A workload that `proofmark list workloads` prints
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// How long to measure, such as 10m, 8h, 3d; at least 10s
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
     pub length: Duration,
-    /// From the start of one sample to that of the next
+    /// Time between the starts of two samples
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub every: Duration,
     /// Number of threads, or all
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
-    /// Block size, such as 8KB, if the kernel has one
+    /// Block size, such as 8KB, if the workload has one
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub block_size: Option<u64>,
-    /// Set a knob: isa=avx2, or as a run takes it, cpu.flops.isa=avx2
-    #[arg(long, value_name = "KNOB=VALUE")]
+    /// Set a parameter: isa=avx2 or cpu.flops.isa=avx2
+    #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Folder whose disk is measured, in a file without a name [default: the current folder]
+    /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Folder for the report; it must hold no run and no report.html, report.md or report.csv
+    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
     /// [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file, or with - to standard output instead of the table
+    /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
@@ -331,24 +332,24 @@ pub struct HistoryFile {
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The run to hold the other against: a run file, its folder, or a number of the history
+    /// The first run: a run file, its directory, or a number of the history
     #[arg(value_name = "A")]
     pub a: String,
-    /// The run that is compared with it
+    /// The run to compare with it
     #[arg(value_name = "B")]
     pub b: String,
-    /// How it is laid out
+    /// Output format
     #[arg(long, default_value = "terminal", help = one_of(&compare::FORMATS))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print every point, not only those that differ
+    /// Print every result, not only those that differ
     #[arg(long)]
     pub all: bool,
-    /// Differences up to this share say nothing, such as 0.03 or 3% [default: by subsystem, and by how
-    /// much the points of both runs differ from each other]
-    #[arg(long, value_name = "SHARE", value_parser = compare::share)]
+    /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by how much
+    /// the results of both runs vary]
+    #[arg(long, value_name = "FRACTION", value_parser = compare::share)]
     pub margin: Option<f64>,
     #[command(flatten)]
     pub history: HistoryPlace,
@@ -357,16 +358,16 @@ pub struct CompareArgs {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The run to check: a run file, its folder, or a number of the history
+    /// The run to check: a run file, its directory, or a number of the history
     #[arg(value_name = "RUN")]
     pub run: String,
     /// The baseline
     #[arg(long, value_name = "RUN")]
     pub against: String,
-    /// Differences up to this share say nothing, as for compare
-    #[arg(long, value_name = "SHARE", value_parser = compare::share)]
+    /// Ignore differences up to this fraction, as in compare
+    #[arg(long, value_name = "FRACTION", value_parser = compare::share)]
     pub margin: Option<f64>,
-    /// How it is laid out
+    /// Output format
     #[arg(long, default_value = "terminal", help = one_of(&check::FORMATS))]
     pub format: String,
     /// Write to this file instead of standard output
@@ -379,13 +380,13 @@ pub struct CheckArgs {
 /// Arguments of `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// Kernel whose measurements are drawn over time [default: list the runs]
-    #[arg(value_name = "KERNEL")]
-    pub kernel: Option<String>,
-    /// Only points with this knob: threads=2, or cpu.flops.threads=2 as for run
-    #[arg(long, value_name = "KNOB=VALUE,...")]
+    /// Workload whose results to show over time [default: list the runs]
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// Only results with this parameter: threads=2 or cpu.flops.threads=2
+    #[arg(long, value_name = "NAME=VALUE,...")]
     pub set: Vec<String>,
-    /// Only runs of the machine of this name [default: all]
+    /// Only runs of the machine with this name [default: all]
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
     /// Only runs of this profile
@@ -394,16 +395,16 @@ pub struct HistoryArgs {
     /// Only runs that began within this time, such as 7d
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub within: Option<Duration>,
-    /// Most runs to list, the newest
+    /// List at most this many runs, the newest
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
-    /// How it is laid out
+    /// Output format
     #[arg(long, default_value = "terminal", help = one_of(&history::FORMATS))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Add these runs first: run files, or folders that hold them; a kernel stands before them
+    /// Add these runs first: run files or their directories; name a workload before this option
     #[arg(long, value_name = "RUN", num_args = 1..)]
     pub add: Vec<PathBuf>,
     #[command(flatten)]
@@ -439,7 +440,7 @@ pub enum Shell {
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Folder that gets a page for each command [default: print the main page]
+    /// Directory for the pages of all commands [default: print the main page]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -447,9 +448,9 @@ pub struct ManArgs {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A run file (run.json), or the folder that holds one
+    /// A run file (run.json) or its directory
     pub run: PathBuf,
-    /// Format, as `proofmark list formats` prints them
+    /// A format that `proofmark list formats` prints
     #[arg(long, default_value = "terminal")]
     pub format: String,
     /// Write to this file instead of standard output

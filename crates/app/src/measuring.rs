@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::{Idle, Schedule, Stop, Workers};
-use proofmark_kernels::find;
 use proofmark_model::{Host, Plan, Point, Run, SCHEMA, StorageKind, Timestamp};
 use proofmark_reference::Installed;
+use proofmark_workloads::find;
 
 use crate::cli::HistoryFile;
 use crate::error::Outcome;
-use crate::far::{Far, Served, session_for};
 use crate::finish::{finish, tool, try_json};
 use crate::output::{self, Output};
 use crate::plan::{NoReference, Planned, estimate, tools_s};
@@ -24,6 +23,7 @@ use crate::recorder::Recorder;
 use crate::references::{Machine, Tools};
 use crate::room::{Watch, look_ahead};
 use crate::samples;
+use crate::server::{Served, ServerSide, session_for};
 use crate::signals;
 use crate::text::say;
 
@@ -37,8 +37,8 @@ const SLOWEST_DISK: f64 = 2e6;
 
 /// What a user asked for beside the plan.
 pub struct Asked<'a> {
-    /// The far end, if there is one.
-    pub far: Option<Far>,
+    /// The server, if there is one.
+    pub server: Option<ServerSide>,
     /// Folder for the report.
     pub out: Option<&'a Path>,
     /// File for the run as JSON.
@@ -50,9 +50,9 @@ pub struct Asked<'a> {
 }
 
 /// Says what a person should know of a plan before it is carried out.
-pub fn tell(host: &Host, planned: &Planned, far: Option<&Far>) {
+pub fn tell(host: &Host, planned: &Planned, server: Option<&ServerSide>) {
     for reason in &planned.left_out {
-        say(&format!("proofmark: left out: {reason}"));
+        say(&format!("proofmark: skipped: {reason}"));
     }
     for finding in &planned.findings {
         say(&format!("proofmark: {}", finding.message));
@@ -60,7 +60,7 @@ pub fn tell(host: &Host, planned: &Planned, far: Option<&Far>) {
     if let Some(line) = no_disk(host, &planned.plan) {
         say(&line);
     }
-    if let Some(line) = far.and_then(|far| far.too_short(&planned.plan)) {
+    if let Some(line) = server.and_then(|server| server.too_short(&planned.plan)) {
         say(&line);
     }
 }
@@ -68,10 +68,11 @@ pub fn tell(host: &Host, planned: &Planned, far: Option<&Far>) {
 /// What a person should know before a folder in memory is measured as a disk.
 fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
-    let on_disk = |p: &Point| find(&p.kernel).is_some_and(|k| k.disk_bytes(&p.params) > 0);
+    let on_disk = |p: &Point| find(&p.workload).is_some_and(|k| k.disk_bytes(&p.params) > 0);
     plan.points.iter().any(on_disk).then(|| {
         format!(
-            "proofmark: {} lies in memory ({}), which is no disk; name another folder with --disk-path",
+            "proofmark: warning: {} is in memory ({}), not on a disk; name another directory with \
+            --disk-path",
             storage.path, storage.file_system
         )
     })
@@ -85,7 +86,7 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
     let stop = Stop::default();
     let stopper = stop.clone();
     // The second signal ends the run however a tool or a worker hangs. Both follow: each asked the
-    // kernel for a signal when the run is gone. What was measured is in the file that was saved.
+    // workload for a signal when the run is gone. What was measured is in the file that was saved.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(asked.out, &planned.plan, started)?;
@@ -96,7 +97,7 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
         missing: std::mem::take(&mut planned.no_reference),
         most_s: asked.tools_most_s,
     };
-    let run = measure(begin(host, planned, started), tools, asked.far.as_ref(), &output, &stop)?;
+    let run = measure(begin(host, planned, started), tools, asked.server.as_ref(), &output, &stop)?;
     if let Some(line) = watch.as_ref().and_then(Watch::found) {
         say(&format!("proofmark: {line}"));
     }
@@ -121,10 +122,10 @@ fn watch(host: &Host, plan: &Plan, folder: &Path, stop: &Stop) -> Result<Option<
 /// The run file before anything is measured.
 fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
     let Planned { plan, findings, .. } = planned;
-    let kernels: BTreeMap<_, _> = plan
+    let workloads: BTreeMap<_, _> = plan
         .points
         .iter()
-        .filter_map(|p| find(&p.kernel))
+        .filter_map(|p| find(&p.workload))
         .map(|k| (k.spec().id.to_string(), k.spec().clone()))
         .collect();
     Run {
@@ -136,7 +137,7 @@ fn begin(host: Host, planned: Planned, started: Timestamp) -> Run {
         imported: None,
         host,
         plan,
-        kernels,
+        workloads,
         measurements: Vec::new(),
         findings,
     }
@@ -152,19 +153,25 @@ struct Found {
     most_s: Option<f64>,
 }
 
-fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &Stop) -> Result<Run> {
+fn measure(
+    run: Run,
+    tools: Found,
+    server: Option<&ServerSide>,
+    output: &Output,
+    stop: &Stop,
+) -> Result<Run> {
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let plan = run.plan.clone();
     let longest = plan
         .points
         .iter()
-        .filter_map(|p| Some(find(&p.kernel)?.trial_seconds(&p.params, &plan.policy)))
+        .filter_map(|p| Some(find(&p.workload)?.trial_seconds(&p.params, &plan.policy)))
         .fold(plan.policy.trial_s, f64::max)
         .min(LONGEST_RUN.as_secs_f64());
     // A worker that takes a sample says nothing until it has it.
     let sample_s = plan.series.iter().map(|s| s.every_s).fold(0.0, f64::max);
     let largest_file =
-        plan.points.iter().filter_map(|p| Some(find(&p.kernel)?.disk_bytes(&p.params))).max();
+        plan.points.iter().filter_map(|p| Some(find(&p.workload)?.disk_bytes(&p.params))).max();
     let machine = Machine::of(&run.host)?;
     let workers = Workers {
         program: own_program()?,
@@ -183,7 +190,7 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
         stop: stop.clone(),
         idle: Idle::default(),
     };
-    let launcher = Served { far, session: session_for(&plan), workers: &workers };
+    let launcher = Served { server, session: session_for(&plan), workers: &workers };
     let progress = Progress::new(plan.points.len(), estimate(&plan).1 + tools_s(&plan));
     let most_s = tools.most_s;
     let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, &launcher, stop));
@@ -193,10 +200,10 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
     let schedule = Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);
-    if let Some(reason) = far.and_then(|far| far.ended_after(&measurements)) {
+    if let Some(reason) = server.and_then(|server| server.ended_after(&measurements)) {
         say(&format!(
-            "proofmark: the session with the far end is over ({reason}); what was measured before it \
-             ended is kept; look at `proofmark serve` there, and run again"
+            "proofmark: the session with the server ended ({reason}); earlier results are kept; \
+            check `proofmark serve` there, then run again"
         ));
     }
     run.interrupted = stop.stopped_by();
@@ -204,7 +211,7 @@ fn measure(run: Run, tools: Found, far: Option<&Far>, output: &Output, stop: &St
     Ok(run)
 }
 
-/// This program's own file, which its children run; without /proc, as the kernel was told to run
+/// This program's own file, which its children run; without /proc, as the workload was told to run
 /// it: the name by which it was called may be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf> {
     std::env::current_exe().or_else(|e| {

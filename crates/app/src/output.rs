@@ -55,7 +55,8 @@ impl Output {
         let room = room(plan);
         try_named(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
             format!(
-                "cannot write {} MiB to {}; nothing was measured; free some space or name another folder with --out",
+                "cannot write {} MiB to {}; nothing was measured; free some space or name another \
+                directory with --out",
                 room >> 20,
                 self.dir.display()
             )
@@ -115,11 +116,11 @@ fn named_folder(dir: &Path) -> Result<PathBuf> {
     let there = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok());
     match there {
         Some(RUN_FILE) => Err(Usage::error(format!(
-            "{} already holds a run; name another folder with --out",
+            "{} already holds a run; name another directory with --out",
             dir.display()
         ))),
         Some(name) => Err(Usage::error(format!(
-            "{} already holds {name}, a file name that a run writes; name another folder with --out",
+            "{} already holds {name}, which a run writes; name another directory with --out",
             dir.display()
         ))),
         None => {
@@ -141,11 +142,11 @@ fn new_folder(within: &Path, started: Timestamp) -> Result<PathBuf> {
             made => return made.with_context(|| not_made(&dir)).map(|()| dir),
         }
     }
-    Err(anyhow::anyhow!("{} and its like are taken; name a folder with --out", dir.display()))
+    Err(anyhow::anyhow!("{} and similar names exist; name a directory with --out", dir.display()))
 }
 
 fn not_made(dir: &Path) -> String {
-    format!("cannot make the folder {}; name another with --out", dir.display())
+    format!("cannot create directory {}; name another with --out", dir.display())
 }
 
 /// Every file name that a run may write.

@@ -34,7 +34,9 @@ pub fn file(named: Option<&Path>) -> Result<PathBuf> {
 fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
     if let Some(set) = variable(VARIABLE) {
         return match set.is_empty() || set == OFF {
-            true => Err(format!("{VARIABLE} turns the history off; name one with --history FILE")),
+            true => {
+                Err(format!("{VARIABLE} turns the history off; name a file with --history FILE"))
+            }
             false => Ok(PathBuf::from(set)),
         };
     }
@@ -42,7 +44,7 @@ fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String>
     let folder = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
     data.map(|d| d.join("proofmark/history.db")).ok_or_else(|| {
-        format!("there is no home folder for a history; name one with --history FILE or {VARIABLE}")
+        format!("no home directory for the history; name a file with --history FILE or {VARIABLE}")
     })
 }
 
@@ -60,7 +62,7 @@ pub fn keep(run: &Run, place: &Path, history: &HistoryFile) {
         Ok(())
     };
     if let Err(error) = kept() {
-        say(&format!("proofmark: this run is not in the history: {error:#}"));
+        say(&format!("proofmark: cannot add this run to the history: {error:#}"));
     }
 }
 
@@ -74,7 +76,7 @@ fn turned_off() -> bool {
 /// If the store cannot be written.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
-    let place = place.context("cannot tell the current folder")?;
+    let place = place.context("cannot determine the current directory")?;
     let uname = rustix::system::uname();
     let name = uname.nodename().to_string_lossy();
     let host = Some(&*name).filter(|name| here && !name.is_empty());
@@ -95,13 +97,12 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
 
 /// The run of that number of the history, if its file is still there.
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
-    let path = file(history).map_err(|e| {
-        Usage::error(format!("there is no file or folder '{id}', and as a number: {e}"))
-    })?;
+    let path = file(history)
+        .map_err(|e| Usage::error(format!("no file or directory '{id}'; as a number: {e}")))?;
     let past = match Store::existing(&path)? {
         Some(store) => store.run(id)?,
         None => bail!(Usage(format!(
-            "there is no file or folder '{id}', and no history in {}",
+            "no file or directory '{id}', and no history in {}",
             path.display()
         ))),
     };
@@ -112,16 +113,12 @@ fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
 }
 
 fn still_there(past: &PastRun) -> Result<(String, Run)> {
-    let run = read(Path::new(&past.path)).map_err(|e| {
-        Usage::error(format!(
-            "run {} of the history is not to be read any more where it was: {e:#}",
-            past.id
-        ))
-    })?;
+    let run = read(Path::new(&past.path))
+        .map_err(|e| Usage::error(format!("cannot read run {} of the history: {e:#}", past.id)))?;
     // The store holds whole microseconds.
     if run.started.0.as_microsecond() != past.started.0.as_microsecond() {
         bail!(Usage(format!(
-            "run {} of the history is gone: {} now holds the run of {}",
+            "run {} of the history was replaced: {} now holds the run of {}",
             past.id,
             past.path,
             run.started.display()
@@ -148,7 +145,7 @@ mod tests {
             imported: None,
             host: Host::unknown("made up"),
             plan: Plan::default(),
-            kernels: Default::default(),
+            workloads: Default::default(),
             measurements: Vec::new(),
             findings: Vec::new(),
         }
@@ -174,7 +171,7 @@ mod tests {
         assert!(refused(&id).to_string().contains("now holds the run of 1970-01-01 00:00:06"));
         fs::remove_file(&file).unwrap();
         let error = refused(&id);
-        assert!(error.to_string().contains("not to be read any more") && error.is::<Usage>());
+        assert!(error.to_string().contains("cannot read run") && error.is::<Usage>());
     }
 
     #[test]
@@ -194,7 +191,7 @@ mod tests {
             assert!(error.contains("turns the history off"), "{error}");
         }
         for none in [&[][..], &[("HOME", "")], &[("HOME", "h")]] {
-            assert!(told(none).unwrap_err().contains("no home folder"));
+            assert!(told(none).unwrap_err().contains("no home directory"));
         }
     }
 }

@@ -142,24 +142,24 @@ impl Profile {
     }
 
     fn check_point(&self, point: &PointText) -> Result<(), String> {
-        let kernel = &point.kernel;
+        let workload = &point.workload;
         if let Some(series) = &point.series {
-            series.check().map_err(|e| format!("{kernel}: {e}"))?;
+            series.check().map_err(|e| format!("{workload}: {e}"))?;
         }
         if point.trials.is_some_and(|n| !(1..=1000).contains(&n)) {
-            return Err(format!("{kernel}: trials goes from 1 to 1000"));
+            return Err(format!("{workload}: trials goes from 1 to 1000"));
         }
-        // How trials are taken is a kernel's, not a point's.
-        let same = |p: &&PointText| p.kernel == *kernel;
+        // How trials are taken is a workload's, not a point's.
+        let same = |p: &&PointText| p.workload == *workload;
         for other in self.points.iter().filter(same) {
             if other.trials.zip(point.trials).is_some_and(|(a, b)| a != b) {
-                return Err(format!("{kernel} has two different numbers of trials; give it one"));
+                return Err(format!("{workload} has two different numbers of trials; give it one"));
             }
         }
         Ok(())
     }
 
-    /// The policy for kernels of these subsystems. There is a budget where each of
+    /// The policy for workloads of these subsystems. There is a budget where each of
     /// them has one: their sum.
     pub fn policy(&self, subsystems: &BTreeSet<Subsystem>) -> Policy {
         let p = &self.policy;
@@ -167,10 +167,10 @@ impl Profile {
         let trial_s_of = self
             .points
             .iter()
-            .filter_map(|p| Some((p.kernel.clone(), p.trial?.as_secs_f64())))
+            .filter_map(|p| Some((p.workload.clone(), p.trial?.as_secs_f64())))
             .collect();
         let trials_of =
-            self.points.iter().filter_map(|p| Some((p.kernel.clone(), p.trials?))).collect();
+            self.points.iter().filter_map(|p| Some((p.workload.clone(), p.trials?))).collect();
         Policy {
             target: p.target,
             target_of: p.target_of.clone(),
@@ -239,7 +239,7 @@ min_trials = 6
 max_trials = 12
 trial = "60ms"
 [[points]]
-kernel = "cpu.clock"
+workload = "cpu.clock"
 threads = [1, "all"]
 "#;
         assert!(Profile::parse(good).is_ok());

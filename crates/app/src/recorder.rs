@@ -80,7 +80,7 @@ impl<'a> Recorder<'a> {
     fn save(&mut self) {
         if let Err(e) = self.output.save(&self.run) {
             if !self.told {
-                self.progress.say(&format!("cannot save the run ({e}); measuring goes on"));
+                self.progress.say(&format!("cannot save the run ({e}); the run continues"));
             }
             self.told = true;
         }
@@ -106,7 +106,7 @@ pub fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
     let once = |others: &[Measurement]| -> Vec<Measurement> {
         others
             .iter()
-            .map(|m| match run.kernels.get(&m.kernel) {
+            .map(|m| match run.workloads.get(&m.workload) {
                 None => m.clone(),
                 Some(spec) => {
                     let (host, policy) = (&run.host, &run.plan.policy);
@@ -131,7 +131,7 @@ impl Observer for Recorder<'_> {
         let left = match phase {
             Phase::Done => {
                 // Pairs take minutes: what was measured is not to wait for them.
-                if self.tools.stand_beside(index) {
+                if self.tools.has_reference(index) {
                     self.keep(measurements);
                 }
                 self.tools.repeat(index, m, &|what| self.progress.beside(what, m))
@@ -149,7 +149,7 @@ impl Observer for Recorder<'_> {
     fn sampled(&mut self, index: usize, m: &Measurement, at_s: f64, sample: &Trial) {
         if let Err(e) = self.log.add(index, at_s, sample) {
             if !self.told_of_samples {
-                self.progress.say(&format!("cannot write {SAMPLES_FILE} ({e}); measuring goes on"));
+                self.progress.say(&format!("cannot write {SAMPLES_FILE} ({e}); the run continues"));
             }
             self.told_of_samples = true;
         }
@@ -167,7 +167,7 @@ pub(crate) mod tests {
 
     /// `cpu.iops` at that rate, on so many threads; `throttled_s` in each of 6 trials of a second.
     fn measured(threads: u64, rate: f64, throttled_s: f64) -> Measurement {
-        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         let params =
             Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
         let trial = Trial {
@@ -192,7 +192,7 @@ pub(crate) mod tests {
 
     pub(crate) fn run() -> Run {
         let policy = Policy { min_trials: 6, max_trials: 6, ..Policy::default() };
-        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         Run {
             schema: SCHEMA.into(),
             tool: Tool { version: String::new(), commit: None, build: String::new() },
@@ -202,7 +202,7 @@ pub(crate) mod tests {
             imported: None,
             host: crate::machine::look(None),
             plan: Plan { profile: "test".to_owned(), policy, ..Plan::default() },
-            kernels: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
+            workloads: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
             measurements: Vec::new(),
             findings: Vec::new(),
         }

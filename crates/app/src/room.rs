@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Refusal, Stop};
-use proofmark_kernels::disk::LentFile;
-use proofmark_kernels::find;
 use proofmark_model::{Plan, Unit, format_quantity, format_seconds, format_size};
+use proofmark_workloads::disk::ToolFile;
+use proofmark_workloads::find;
 use rustix::fs::statvfs;
 
 /// What stopped a run whose disk has little space left.
@@ -47,7 +47,7 @@ struct Written {
 fn written(plan: &Plan) -> Option<Written> {
     let each = plan.series.iter().filter_map(|series| {
         let point = plan.points.get(series.point)?;
-        let workload = find(&point.kernel)?;
+        let workload = find(&point.workload)?;
         let seconds = series.for_s * workload.disk_write_share(&point.params);
         (seconds > 0.0).then_some(Written { seconds, file: workload.disk_bytes(&point.params) })
     });
@@ -60,7 +60,7 @@ fn written(plan: &Plan) -> Option<Written> {
 /// Why no file can be written there.
 fn disk_rate(folder: &Path, bytes: u64) -> Result<f64, Refusal> {
     let begun = Instant::now();
-    LentFile::new(folder, bytes)?;
+    ToolFile::new(folder, bytes)?;
     Ok(bytes as f64 / begun.elapsed().as_secs_f64())
 }
 
@@ -81,15 +81,15 @@ pub fn look_ahead(
     let named = folder.display();
     if let Some(free) = space.filter(|free| *free < own_files) {
         return Err(format!(
-            "the files of this run need up to {}, and {named} has {} free; choose a longer --every, \
-             a shorter --for or another folder with --out",
+            "the files of this run need up to {}, but {named} has {} free; choose a longer \
+            --every, a shorter --for or another directory with --out",
             format_size(own_files),
             format_size(free)
         ));
     }
     let free = space.map_or_else(String::new, |free| format!(" ({} free)", format_size(free)));
     let mut lines =
-        vec![format!("its files in {named} need up to {}{free}", format_size(own_files))];
+        vec![format!("the run's files in {named} need up to {}{free}", format_size(own_files))];
     if let (Some(written), Some(disk)) = (written(plan), disk) {
         lines.push(will_write(written, disk));
     }
@@ -99,16 +99,16 @@ pub fn look_ahead(
 /// What the workloads will write to that folder's disk.
 fn will_write(written: Written, disk: &Path) -> String {
     let Written { seconds, file } = written;
-    let what = format!("it overwrites {} in {}", format_size(file), disk.display());
+    let what = format!("the workload overwrites {} in {}", format_size(file), disk.display());
     match disk_rate(disk, PROBE.min(file)) {
         Ok(rate) => format!(
-            "{what} for {}: up to about {} in all at {}, which this disk just took",
+            "{what} for {}: up to about {} in total, at the {} just measured there",
             format_seconds(seconds),
             format_size((rate * seconds) as u64),
             format_quantity(rate, Unit::BytePerSecond)
         ),
         Err(Refusal(why)) => {
-            format!("{what} for {}; how much is unknown: {why}", format_seconds(seconds))
+            format!("{what} for {}; the total is unknown: {why}", format_seconds(seconds))
         }
     }
 }
@@ -163,8 +163,8 @@ impl Drop for Watch {
 fn too_little(folder: &Path, keep: u64) -> Option<String> {
     let (free, _) = free(folder).filter(|(free, _)| *free < keep)?;
     Some(format!(
-        "{} has only {} free, less than the {} that proofmark leaves; the run stopped early, and what \
-         was measured is kept",
+        "{} has only {} free, less than the {} that proofmark leaves free; the run stopped early \
+        and keeps what it measured",
         folder.display(),
         format_size(free),
         format_size(keep)
@@ -203,7 +203,7 @@ mod tests {
             };
             assert!(own.contains("up to 1 MiB") && own.contains("free)"), "{own}");
             assert!(disk.contains("overwrites 1 MiB") && disk.contains(time), "{disk}");
-            assert!(disk.contains("B/s, which this disk just took"), "{disk}");
+            assert!(disk.contains("B/s just measured there"), "{disk}");
         }
         let none = Plan { series: Vec::new(), ..plan(&["cpu.clock"]) };
         assert_eq!(look_ahead(&none, 1 << 20, dir.path(), None), Ok(Vec::new()));

@@ -153,10 +153,10 @@ struct Restored {
 }
 
 impl Restored {
-    /// Nothing yet; `None` for a point that is not of the plan or of no kernel of the run.
+    /// Nothing yet; `None` for a point that is not of the plan or of no workload of the run.
     fn of(run: &Run, planned: &PlannedSeries) -> Option<Self> {
-        let kernel = &run.plan.points.get(planned.point)?.kernel;
-        let samples = Samples::new(run.kernels.get(kernel)?.unit);
+        let workload = &run.plan.points.get(planned.point)?.workload;
+        let samples = Samples::new(run.workloads.get(workload)?.unit);
         Some(Self { planned: planned.clone(), samples, series: None, trials: Vec::new() })
     }
 
@@ -178,7 +178,7 @@ impl Restored {
         let place = known
             .iter()
             .position(|m| m.series.as_ref().is_some_and(planned) && m.point() == *point);
-        let Some(spec) = run.kernels.get(&point.kernel) else { return false };
+        let Some(spec) = run.workloads.get(&point.workload) else { return false };
         let m = match place.and_then(|place| known.get_mut(place)) {
             Some(m) => m,
             None => {

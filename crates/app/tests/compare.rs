@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Better, Comparison, Ending, Finding, Host, KernelSpec, Measurement, Params, Plan, Probe, Run,
-    SCHEMA, Severity, Subsystem, Summary, Timestamp, Tool, Trial, Unit, Verdict, comparison_schema,
+    Better, Comparison, Ending, Finding, Host, Measurement, Params, Plan, Probe, Run, SCHEMA,
+    Severity, Subsystem, Summary, Timestamp, Tool, Trial, Unit, Verdict, WorkloadSpec,
+    comparison_schema,
 };
 use proofmark_testing::PROCESS_DEADLINE;
 
@@ -43,7 +44,7 @@ impl Folder {
 }
 
 fn run(values: &[f64]) -> Run {
-    let spec = KernelSpec {
+    let spec = WorkloadSpec {
         id: "cpu.flops".into(),
         title: "Floating-point peak".into(),
         summary: "multiply-adds".into(),
@@ -51,7 +52,7 @@ fn run(values: &[f64]) -> Run {
         subsystem: Subsystem::Cpu,
         unit: Unit::FlopPerSecond,
         better: Better::Higher,
-        knobs: Vec::new().into(),
+        parameters: Vec::new().into(),
         axis: None,
         ceilings: Vec::new().into(),
         interleave: true,
@@ -68,12 +69,12 @@ fn run(values: &[f64]) -> Run {
         host: Host::unknown("not part of the test"),
         plan: Plan { profile: "test".into(), ..Plan::default() },
         measurements: measured.collect(),
-        kernels: BTreeMap::from([("cpu.flops".to_owned(), spec)]),
+        workloads: BTreeMap::from([("cpu.flops".to_owned(), spec)]),
         findings: Vec::new(),
     }
 }
 
-fn measurement(spec: &KernelSpec, threads: u64, value: f64) -> Measurement {
+fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
     let values: Vec<f64> = (0..8).map(|i| value * (0.997 + 0.001 * f64::from(i))).collect();
     let trial = |v: &f64| Trial {
         value: *v,
@@ -182,7 +183,7 @@ fn a_check_with_too_little_to_judge_fails() {
     checked("a.json", "empty.json").code(4).stdout(contains("baseline has no number that counts"));
     // Reworded help is no other work, and all of three trials apart are slower.
     folder.run("slow", &[0.5e9, 1e9], |run| {
-        run.kernels.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
+        run.workloads.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
         for m in &mut run.measurements {
             m.trials.truncate(3);
             m.summary.as_mut().unwrap().ci95 = None;
@@ -211,7 +212,7 @@ fn a_margin_that_is_asked_for_decides() {
     folder.proofmark(&[&check[..], &["--margin", "3.5 %"]].concat()).code(0);
     for bad in ["1.5", "NaN", "inf", "101%", "%"] {
         let refused = folder.proofmark(&[&check[..], &["--margin", bad]].concat()).code(2);
-        refused.stdout("").stderr(predicate::str::contains("a share from 0 to 1"));
+        refused.stdout("").stderr(predicate::str::contains("a fraction from 0 to 1"));
     }
 }
 
@@ -279,7 +280,7 @@ fn a_strangers_run_file_steers_nothing() {
 fn the_checked_in_schema_is_the_program_s() {
     let now = format!("{}\n", serde_json::to_string_pretty(&comparison_schema()).unwrap());
     let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/proofmark.comparison-1.json");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/proofmark.comparison-2.json");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         fs::write(&path, &now).unwrap();
     }

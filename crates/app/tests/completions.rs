@@ -78,14 +78,14 @@ fn bash_completes_commands_options_and_ids() {
     assert_eq!(offered("explain plan.b"), ["plan.budget"]);
     assert_eq!(offered("explain chameleon-2"), ["chameleon-2017"]);
     assert_eq!(offered("explain cpu.pe"), ["cpu.peak"]);
-    assert_eq!(offered("list ke"), ["kernels"]);
+    assert_eq!(offered("list wo"), ["workloads"]);
     assert_eq!(offered("re"), ["report"]);
     assert_eq!(offered("wor"), [""; 0], "a hidden command is offered");
     assert_eq!(offered("serve --for"), [""; 0], "a hidden option is offered");
-    let kernels = proofmark(&["list", "kernels"]);
+    let workloads = proofmark(&["list", "workloads"]);
     let all = offered("run ");
-    for kernel in kernels.lines().filter_map(|l| l.split(' ').next()) {
-        assert!(all.iter().any(|o| o == kernel), "{kernel} is not offered");
+    for workload in workloads.lines().filter_map(|l| l.split(' ').next()) {
+        assert!(all.iter().any(|o| o == workload), "{workload} is not offered");
     }
 }
 
@@ -232,5 +232,5 @@ fn a_folder_that_cannot_be_made_is_told() {
     let output = output(command.args(["man", "--out"]).arg(file.join("man")));
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("cannot make the folder") && told.lines().count() == 1, "{told}");
+    assert!(told.contains("cannot create directory") && told.lines().count() == 1, "{told}");
 }

@@ -52,7 +52,7 @@ fn a_run_s_folder_becomes_each_of_them() {
     assert!(!metrics.contains("proofmark_run_complete"), "an import neither ends nor is stopped");
     let junit = made("junit");
     assert!(junit.starts_with("<?xml ") && junit.ends_with("</testsuites>\n"));
-    assert!(junit.contains(median["kernel"].as_str().unwrap()));
+    assert!(junit.contains(median["workload"].as_str().unwrap()));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::time::Duration;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Better, Host, KernelSpec, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA,
-    Subsystem, Summary, Timestamp, Tool, Unit, Verdict,
+    Better, Host, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA, Subsystem, Summary,
+    Timestamp, Tool, Unit, Verdict, WorkloadSpec,
 };
 use proofmark_testing::{PROCESS_DEADLINE, output, wait, wait_until_within};
 
@@ -73,7 +73,7 @@ impl Place {
 /// A run of `cpu.flops` on one and two threads that began so many hours after 2026 did.
 fn run(hours: i64, gflops: f64) -> Run {
     let started = Timestamp::from_millis(1_767_225_600_000 + hours * 3_600_000).unwrap();
-    let spec = KernelSpec {
+    let spec = WorkloadSpec {
         id: "cpu.flops".into(),
         title: "".into(),
         summary: "".into(),
@@ -81,7 +81,7 @@ fn run(hours: i64, gflops: f64) -> Run {
         subsystem: Subsystem::Cpu,
         unit: Unit::FlopPerSecond,
         better: Better::Higher,
-        knobs: vec![].into(),
+        parameters: vec![].into(),
         axis: None,
         ceilings: vec![].into(),
         interleave: true,
@@ -109,7 +109,7 @@ fn run(hours: i64, gflops: f64) -> Run {
             points: measurements.iter().map(Measurement::point).collect(),
             ..Plan::default()
         },
-        kernels: Default::default(),
+        workloads: Default::default(),
         measurements,
         findings: Vec::new(),
     }
@@ -185,7 +185,7 @@ fn a_history_that_cannot_be_written_changes_nothing() {
     fs::write(place.path().join("data"), "a file where the folder should be").unwrap();
     let with = place.measure(&["--out", "a", "--json", "a.json"]).output().unwrap();
     let said = String::from_utf8(with.stderr).unwrap();
-    assert!(a_line("this run is not in the history").eval(&said), "{said}");
+    assert!(a_line("cannot add this run to the history").eval(&said), "{said}");
     assert!(matches!(with.status.code(), Some(0 | 3)), "{:?}", with.status);
     assert!(place.path().join("a/report.html").is_file() && place.path().join("a.json").is_file());
 
@@ -195,7 +195,7 @@ fn a_history_that_cannot_be_written_changes_nothing() {
         let out = place.measure(&["--out", &format!("out-{name}"), "--history", name]);
         let out = { out }.output().unwrap();
         let said = String::from_utf8(out.stderr).unwrap();
-        assert!(a_line("this run is not in the history").eval(&said), "{said}");
+        assert!(a_line("cannot add this run to the history").eval(&said), "{said}");
         assert!(matches!(out.status.code(), Some(0 | 3)), "{:?}", out.status);
         assert_eq!(fs::read_to_string(&file).unwrap(), text, "it is left as it is");
     }
@@ -295,7 +295,7 @@ fn imports_are_kept_out() {
     place.made_up("theirs", &import);
     place.made_up("ours", &run(1, 50.0));
     let mut command = place.proofmark(&["history", "--add", "ours", "theirs"]);
-    command.assert().code(2).stderr(one_line("theirs: figures of fio 3.1"));
+    command.assert().code(2).stderr(one_line("theirs: results of fio 3.1"));
     assert!(!place.file().exists(), "nothing is added then");
 }
 
@@ -313,9 +313,9 @@ fn an_empty_history_says_how_to_fill_it() {
     place.made_up("one", &run(0, 50.0));
     place.prints_added(&["one"]);
     let text = place.prints(&["history", "--host", "nobody"]);
-    assert!(text.contains("holds no run that was asked for"), "{text}");
+    assert!(text.contains("has no run that matches"), "{text}");
     let text = place.prints(&["history", "memory.read", "--within", "1h"]);
-    assert!(text.contains("no measurement of memory.read"), "{text}");
+    assert!(text.contains("has no result of memory.read that matches"), "{text}");
 }
 
 #[test]
@@ -344,7 +344,8 @@ fn added_runs_are_listed_and_drawn() {
     let csv = place.prints(&["history", "cpu.flops", "--format", "csv"]);
     assert_eq!(csv.lines().count(), 9, "{csv}");
     let [bare, whole] = ["threads=2", "cpu.flops.threads=2"];
-    let set = |knob| place.prints(&["history", "cpu.flops", "--set", knob, "--format", "csv"]);
+    let set =
+        |parameter| place.prints(&["history", "cpu.flops", "--set", parameter, "--format", "csv"]);
     assert_eq!((set(bare).lines().count(), set(bare)), (5, set(whole)), "as for run");
     let quiet = place.prints(&["history", "cpu.flops", "--format", "csv", "--out", "out.csv"]);
     assert_eq!(
@@ -399,9 +400,9 @@ fn mistypes_are_told() {
     };
     refused(&["cpu.flopps"], "did you mean 'cpu.flops'?");
     refused(&["cpu.flops", "--set", "thread=1"], "did you mean 'threads'?");
-    refused(&["cpu.flops", "--set", "threads"], "write KNOB=VALUE");
+    refused(&["cpu.flops", "--set", "threads"], "write PARAMETER=VALUE");
     refused(&["cpu.flops", "--set", "cpu.iops.threads=1"], "not 'cpu.iops'");
-    refused(&["--set", "threads=1"], "needs a kernel");
+    refused(&["--set", "threads=1"], "needs a workload");
     refused(&["--format", "jsn"], "did you mean 'json'?");
     refused(&["--add", "nothing"], "No such file");
     refused(&["--add", "one", "--add", "data/history.db"], "history.db");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use predicates::prelude::*;
-use proofmark_model::{KnobKind, Measurement, Param, Run, Verdict, read_run};
+use proofmark_model::{Measurement, Param, ParameterKind, Run, Verdict, read_run};
 use proofmark_testing::PROCESS_DEADLINE;
 
 fn import(file: &Path, arguments: &[&str]) -> Command {
@@ -84,15 +84,15 @@ fn every_captured_output_becomes_a_run_of_its_tool() {
         assert!(!run.measurements.is_empty());
         assert!(run.findings.iter().any(|f| f.check == "imported"));
         for m in &run.measurements {
-            let spec = &run.kernels[&m.kernel];
+            let spec = &run.workloads[&m.workload];
             assert_eq!((spec.unit, spec.better), (m.unit, m.better), "{}", m.point());
             assert_eq!(m.summary.as_ref().unwrap().n as usize, m.trials.len());
-            // What is named like a knob of ours has a value of its kind.
+            // What is named like a parameter of ours has a value of its kind.
             for (name, value) in &m.params.0 {
-                let Some(knob) = spec.knob(name) else { continue };
+                let Some(parameter) = spec.parameter(name) else { continue };
                 let number = matches!(value, Param::Int(_));
-                let word = matches!(knob.kind, KnobKind::Choice(_));
-                assert!(number != word, "{}: {} {name}={value}", file.display(), m.kernel);
+                let word = matches!(parameter.kind, ParameterKind::Choice(_));
+                assert!(number != word, "{}: {} {name}={value}", file.display(), m.workload);
             }
         }
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_host::{FINDINGS, designs};
 use proofmark_judge::{ceilings, checks, microarchitecture, streams_are_known};
-use proofmark_kernels::ALL as KERNELS;
-use proofmark_model::{KernelSpec, KnobKind, Params, Subsystem, Unit};
+use proofmark_model::{ParameterKind, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_workloads::ALL as WORKLOADS;
 
 /// Designs that the host names and for which nobody has documented well enough
 /// what a core can start in a cycle. They have no CPU ceiling.
@@ -24,17 +24,17 @@ const WITHOUT_A_ROW: &[&str] = &[
 ];
 
 #[test]
-fn every_ceiling_that_a_kernel_declares_exists_and_is_declared() {
+fn every_ceiling_that_a_workload_declares_exists_and_is_declared() {
     let known: BTreeSet<_> = ceilings::ALL.iter().map(|rule| rule.id()).collect();
     let mut declared = BTreeSet::new();
-    for kernel in KERNELS {
-        let spec = kernel.spec();
+    for workload in WORKLOADS {
+        let spec = workload.spec();
         for id in spec.ceilings.iter() {
             assert!(known.contains(id.as_ref()), "{}: no ceiling {id}", spec.id);
             declared.insert(id.as_ref());
         }
     }
-    assert_eq!(declared, known, "a ceiling that no kernel declares is never derived");
+    assert_eq!(declared, known, "a ceiling that no workload declares is never derived");
 }
 
 #[test]
@@ -49,14 +49,15 @@ fn designs_of_the_host_and_rows_of_the_judge_are_the_same() {
 }
 
 #[test]
-fn what_a_memory_kernel_reads_and_writes_is_known_to_the_judge() {
-    let rates = |s: &&KernelSpec| s.subsystem == Subsystem::Memory && s.unit == Unit::BytePerSecond;
-    let specs: Vec<_> = KERNELS.iter().map(|kernel| kernel.spec()).filter(rates).collect();
-    assert!(specs.len() > 1, "no kernels of memory");
+fn what_a_memory_workload_reads_and_writes_is_known_to_the_judge() {
+    let rates =
+        |s: &&WorkloadSpec| s.subsystem == Subsystem::Memory && s.unit == Unit::BytePerSecond;
+    let specs: Vec<_> = WORKLOADS.iter().map(|workload| workload.spec()).filter(rates).collect();
+    assert!(specs.len() > 1, "no workloads of memory");
     for spec in specs {
-        let op = spec.knobs.iter().find(|knob| knob.name == "op");
-        let points = match op.map(|knob| &knob.kind) {
-            Some(KnobKind::Choice(words)) => {
+        let op = spec.parameters.iter().find(|parameter| parameter.name == "op");
+        let points = match op.map(|parameter| &parameter.kind) {
+            Some(ParameterKind::Choice(words)) => {
                 words.iter().map(|word| Params::default().with("op", word.as_ref())).collect()
             }
             _ => vec![Params::default()],
@@ -69,8 +70,8 @@ fn what_a_memory_kernel_reads_and_writes_is_known_to_the_judge() {
 
 #[test]
 fn an_id_explains_one_thing() {
-    let kernels = KERNELS.iter().map(|kernel| kernel.spec().id.as_ref());
-    let ids = kernels
+    let workloads = WORKLOADS.iter().map(|workload| workload.spec().id.as_ref());
+    let ids = workloads
         .chain(checks::ALL.iter().map(|check| check.id()))
         .chain(ceilings::ALL.iter().map(|rule| rule.id()))
         .chain(FINDINGS.iter().map(|finding| finding.0))

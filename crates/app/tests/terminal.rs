@@ -118,8 +118,8 @@ fn errors_quote_files_safely() {
     let bad = quoted(ATTACK);
     for text in [
         format!("{{\"schema\": {bad}}}"),
-        format!("{{\"schema\": \"proofmark.run/1\", \"started\": {bad}}}"),
-        format!("{{\"schema\": \"proofmark.run/1\", \"ended\": {bad}}}"),
+        format!("{{\"schema\": \"proofmark.run/2\", \"started\": {bad}}}"),
+        format!("{{\"schema\": \"proofmark.run/2\", \"ended\": {bad}}}"),
     ] {
         holds("run.json", &text);
         steers_nothing(dir.path(), &["report", "run.json"]);

@@ -31,7 +31,7 @@ fn unknown_names_come_with_the_nearest() {
     refused(&["run", "cpi"], "did you mean 'cpu'?");
     refused(&["run", "--profile", "quik"], "did you mean 'quick'?");
     refused(&["run", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?");
-    refused(&["run", "--set", "cpu.flops.isa=avx9"], "none of scalar");
+    refused(&["run", "--set", "cpu.flops.isa=avx9"], "not one of scalar");
     refused(&["explain", "cpu.peek"], "did you mean 'cpu.peak'?");
 }
 
@@ -53,7 +53,7 @@ fn options_that_are_none() {
     refused(&["run", "--thread", "1"], "--threads");
     refused(&["run", "--quick", "--profile", "default"], "cannot be used with");
     refused(&["rum"], "run");
-    refused(&["list", "kernel"], "kernels");
+    refused(&["list", "workload"], "workloads");
     refused(&["check", "run"], "were not provided: --against <RUN>\n");
     refused(&["compare"], "were not provided: <A>, <B>\n");
     refused(&["completions", "powershell"], "; [possible values: bash, zsh, fish]\n");
@@ -63,7 +63,7 @@ fn options_that_are_none() {
 fn addresses_that_are_none() {
     refused(&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535");
     refused(&["run", "network", "--peer", ":5277"], "it names no host");
-    refused(&["run", "cpu", "--peer", "127.0.0.1"], "no network kernel is to be measured");
+    refused(&["run", "cpu", "--peer", "127.0.0.1"], "this run measures no network workload");
     refused(&["serve", "--bind", "node2"], "write an IP address of this machine");
     refused(&["serve", "--max-time", "1"], "not a duration");
 }
@@ -74,9 +74,13 @@ fn profiles_that_are_none() {
     for (name, text, word) in [
         ("torn.toml", "name = \"x\"\n[policy", "line 2"),
         ("unknown.toml", "name = \"x\"\ncolour = 1\n", "colour"),
-        ("kernel.toml", &profile("kernel = \"cpu.flopz\""), "did you mean 'cpu.flops'?"),
-        ("knob.toml", &profile("kernel = \"cpu.flops\"\nthread = 1"), "did you mean 'threads'?"),
-        ("value.toml", &profile("kernel = \"cpu.flops\"\nthreads = [1, \"x\"]"), "'x' is not"),
+        ("workload.toml", &profile("workload = \"cpu.flopz\""), "did you mean 'cpu.flops'?"),
+        (
+            "parameter.toml",
+            &profile("workload = \"cpu.flops\"\nthread = 1"),
+            "did you mean 'threads'?",
+        ),
+        ("value.toml", &profile("workload = \"cpu.flops\"\nthreads = [1, \"x\"]"), "'x' is not"),
     ] {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
@@ -96,7 +100,7 @@ fn run_files_that_are_none() {
     for (name, text, word) in [
         ("old.json", r#"{"schema": "proofmark.run/0"}"#, "proofmark.run/0"),
         ("none.json", r#"{"a": 1}"#, "schema is missing"),
-        ("torn.json", r#"{"schema": "proofmark.run/1", "tool""#, "line 1"),
+        ("torn.json", r#"{"schema": "proofmark.run/2", "tool""#, "line 1"),
         ("empty.json", "", "not a proofmark run"),
     ] {
         let path = dir.path().join(name);
@@ -109,7 +113,7 @@ fn run_files_that_are_none() {
 #[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = tempfile::tempdir().unwrap();
-    for list in ["kernels", "checks", "ceilings"] {
+    for list in ["workloads", "checks", "ceilings"] {
         let out = proofmark(dir.path()).args(["list", list]).assert().success();
         let text = String::from_utf8(out.get_output().stdout.clone()).unwrap();
         assert!(text.lines().count() >= 3, "{text}");
@@ -151,7 +155,7 @@ fn the_checked_in_schema_is_the_program_s() {
     let dir = tempfile::tempdir().unwrap();
     let out = proofmark(dir.path()).arg("schema").assert().success();
     let now = String::from_utf8(out.get_output().stdout.clone()).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/proofmark.run-1.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/proofmark.run-2.json");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         fs::write(&path, &now).unwrap();
     }

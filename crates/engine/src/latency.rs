@@ -5,7 +5,7 @@ use proofmark_model::{Latency, LatencyBucket};
 
 /// Times of single operations in an HDR histogram (Tene), to within 1 %.
 ///
-/// The histogram, some 35 KiB, is made when there is something to hold: most kernels time
+/// The histogram, some 35 KiB, is made when there is something to hold: most workloads time
 /// no single operation. Who records in the timed part begins with [`Latencies::ready`].
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {

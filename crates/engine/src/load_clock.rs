@@ -1,7 +1,7 @@
 //! The clock of the cores that a team runs on, under its own load.
 
 use crate::chain::{Reading, rate, read_clock};
-use crate::kernel::Load;
+use crate::workload::Load;
 use proofmark_model::median;
 
 /// Time that each clock reading's slices take, in seconds, and how many there are

@@ -11,7 +11,7 @@ use proofmark_model::{
 
 use crate::protocol::Sample;
 
-/// Adds a later slice to a sample, of the kernel's same point.
+/// Adds a later slice to a sample, of the workload's same point.
 pub(crate) fn add_slice(sample: &mut Sample, later: Sample) {
     let times = [sample.seconds, later.seconds];
     sample.conditions = conditions(&sample.conditions, &later.conditions, times);
@@ -127,8 +127,8 @@ fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<Netwo
         datagrams: both(a.datagrams, b.datagrams, datagrams),
         streams: b.streams,
         ways_s: both(a.ways_s, b.ways_s, |a, b| [a[0] + b[0], a[1] + b[1]]),
-        near: end(&a.near, &b.near),
-        far: end(&a.far, &b.far),
+        client: end(&a.client, &b.client),
+        server: end(&a.server, &b.server),
     })
 }
 
@@ -182,7 +182,7 @@ mod tests {
             network: Some(NetworkTraffic {
                 received_bytes: 7,
                 datagrams: Some(Datagrams { sent: 3, received: 2, ..Default::default() }),
-                near: EndTraffic { in_bytes: Some(1), cpus: Some(2), ..Default::default() },
+                client: EndTraffic { in_bytes: Some(1), cpus: Some(2), ..Default::default() },
                 ..Default::default()
             }),
             solution: None,
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(all.device.as_ref().map(|d| (d.read_bytes, d.busy_s)), Some((10, 1.0)));
         assert_eq!(all.file.as_ref().map(|f| (f.asked_read_bytes, f.size_bytes)), Some((8, 9)));
         let network = all.network.unwrap();
-        assert_eq!((network.received_bytes, network.near.in_bytes), (14, Some(2)));
-        assert_eq!((network.datagrams.unwrap().lost(), network.near.cpus), (2, Some(2)));
+        assert_eq!((network.received_bytes, network.client.in_bytes), (14, Some(2)));
+        assert_eq!((network.datagrams.unwrap().lost(), network.client.cpus), (2, Some(2)));
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! Kernels that do nothing, to test the engine with.
+//! Workloads that do nothing, to test the engine with.
 
 use std::borrow::Cow;
 
-use proofmark_model::{Better, KernelSpec, Params, Subsystem, Unit};
+use proofmark_model::{Better, Params, Subsystem, Unit, WorkloadSpec};
 
-use crate::kernel::{Amount, Kernel, Load, Refusal, Setup};
+use crate::workload::{Amount, Load, Refusal, Setup, Workload};
 
-const fn spec(id: &'static str, unit: Unit, interleave: bool) -> KernelSpec {
-    KernelSpec {
+const fn spec(id: &'static str, unit: Unit, interleave: bool) -> WorkloadSpec {
+    WorkloadSpec {
         id: Cow::Borrowed(id),
         title: Cow::Borrowed("Nothing"),
         summary: Cow::Borrowed("Does nothing."),
@@ -15,17 +15,17 @@ const fn spec(id: &'static str, unit: Unit, interleave: bool) -> KernelSpec {
         subsystem: Subsystem::Cpu,
         unit,
         better: Better::Higher,
-        knobs: Cow::Borrowed(&[]),
+        parameters: Cow::Borrowed(&[]),
         ceilings: Cow::Borrowed(&[]),
         axis: None,
         interleave,
     }
 }
 
-static NULL_SPEC: KernelSpec = spec("test.null", Unit::OpPerSecond, true);
-static WRONG_SPEC: KernelSpec = spec("test.wrong", Unit::OpPerSecond, true);
-static TIME_SPEC: KernelSpec = spec("test.time", Unit::Second, false);
-static BRIEF_SPEC: KernelSpec = spec("test.brief", Unit::OpPerSecond, false);
+static NULL_SPEC: WorkloadSpec = spec("test.null", Unit::OpPerSecond, true);
+static WRONG_SPEC: WorkloadSpec = spec("test.wrong", Unit::OpPerSecond, true);
+static TIME_SPEC: WorkloadSpec = spec("test.time", Unit::Second, false);
+static BRIEF_SPEC: WorkloadSpec = spec("test.brief", Unit::OpPerSecond, false);
 
 /// Counts its iterations.
 pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false, nominal_s: None };
@@ -37,13 +37,13 @@ pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false, nominal_s:
 pub(crate) static BRIEF: Null = Null { spec: &BRIEF_SPEC, wrong: false, nominal_s: Some(1e-3) };
 
 pub(crate) struct Null {
-    spec: &'static KernelSpec,
+    spec: &'static WorkloadSpec,
     wrong: bool,
     nominal_s: Option<f64>,
 }
 
-impl Kernel for Null {
-    fn spec(&self) -> &'static KernelSpec {
+impl Workload for Null {
+    fn spec(&self) -> &'static WorkloadSpec {
         self.spec
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {

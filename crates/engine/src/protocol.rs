@@ -60,7 +60,7 @@ pub enum Reply {
     Sample(Box<Sample>),
     /// The point cannot run here.
     Refused(String),
-    /// The kernel found its own result wrong.
+    /// The workload found its own result wrong.
     Unverified(String),
 }
 
@@ -83,11 +83,11 @@ pub struct Sample {
     pub conditions: Conditions,
     /// What the block devices did meanwhile.
     pub device: Option<DeviceTraffic>,
-    /// The state of the kernel's file.
+    /// The state of the workload's file.
     pub file: Option<FileState>,
     /// What both ends of a network say.
     pub network: Option<NetworkTraffic>,
-    /// What the kernel says of the solution that it found.
+    /// What the workload says of the solution that it found.
     pub solution: Option<Solution>,
     /// Times of single operations, over all trials of the point so far.
     pub latency: Option<Latency>,

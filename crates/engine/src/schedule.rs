@@ -7,13 +7,13 @@
 //! the order of every second round is reversed here). Other points are measured
 //! one by one, and so are those that are sampled over time (`series`).
 
-use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, Witness};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, Verification};
 
 use crate::clock::Clock;
-use crate::kernel::Kernel;
 use crate::protocol::{Request, Sample};
 use crate::session::{Launcher, Session, Stop};
 use crate::steady::{WINDOW, is_steady};
+use crate::workload::Workload;
 use proofmark_model::summarise;
 
 /// Most points that are measured together; each is a process with its threads.
@@ -79,10 +79,10 @@ pub enum Left {
 
 /// What a run needs.
 pub struct Schedule<'a> {
-    /// The points, all of known kernels, and the policy.
+    /// The points, all of known workloads, and the policy.
     pub plan: &'a Plan,
-    /// Finds a kernel.
-    pub find: &'a dyn Fn(&str) -> Option<&'static dyn Kernel>,
+    /// Finds a workload.
+    pub find: &'a dyn Fn(&str) -> Option<&'static dyn Workload>,
     /// Starts workers.
     pub launcher: &'a dyn Launcher,
     /// Time, for the budget.
@@ -116,7 +116,7 @@ impl Schedule<'_> {
     /// was stopped before, say so in their ending; the others are not touched.
     pub fn run(&self, observer: &mut dyn Observer) -> Vec<Measurement> {
         let known =
-            |p: &Point| Some(Measurement::new((self.find)(&p.kernel)?.spec(), p.params.clone()));
+            |p: &Point| Some(Measurement::new((self.find)(&p.workload)?.spec(), p.params.clone()));
         let measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
         debug_assert_eq!(measurements.len(), self.plan.points.len());
         let mut state =
@@ -145,8 +145,8 @@ impl Schedule<'_> {
     fn trial_s(&self, range: std::ops::Range<usize>) -> f64 {
         let of = |i: usize| {
             let p = &self.plan.points[i];
-            let kernel = (self.find)(&p.kernel);
-            kernel.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
+            let workload = (self.find)(&p.workload);
+            workload.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
         };
         range.filter(|i| self.plan.series_of(*i).is_none()).map(of).sum()
     }
@@ -154,8 +154,8 @@ impl Schedule<'_> {
     /// Ranges of points that are measured together.
     fn groups(&self) -> Vec<(usize, usize)> {
         let cheap = |i: usize| {
-            let kernel = (self.find)(&self.plan.points[i].kernel);
-            kernel.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
+            let workload = (self.find)(&self.plan.points[i].workload);
+            workload.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
         };
         let mut groups: Vec<(usize, usize)> = Vec::new();
         let mut threads = 0;
@@ -268,14 +268,14 @@ impl State<'_, '_> {
         summarise_trials(m);
     }
 
-    /// What was sampled as a trial, its work witnessed.
+    /// What was sampled as a trial, its work verified.
     fn trial(&mut self, index: usize, sample: Sample) -> Trial {
-        let witness =
-            (self.schedule.find)(&self.measurements[index].kernel).map_or("none", Kernel::witness);
+        let verification = (self.schedule.find)(&self.measurements[index].workload)
+            .map_or("none", Workload::verification);
         let m = &mut self.measurements[index];
         let (claimed, counted, note) = account(&sample);
-        let w = m.witness.get_or_insert_with(|| Witness {
-            kind: witness.to_owned(),
+        let w = m.verification.get_or_insert_with(|| Verification {
+            kind: verification.to_owned(),
             claimed: 0.0,
             counted: 0.0,
             note: note.to_owned(),
@@ -361,11 +361,11 @@ fn account(sample: &Sample) -> (f64, f64, &'static str) {
     if let Some(n) = &sample.network {
         const NOTE: &str = "payload that the receivers got against bytes that the interfaces of both ends took in, \
              headers, acknowledgements and others' packets included, over all trials";
-        let taken_in = [&n.near, &n.far].map(|end| end.in_bytes.unwrap_or(0));
+        let taken_in = [&n.client, &n.server].map(|end| end.in_bytes.unwrap_or(0));
         return (n.received_bytes as f64, taken_in.iter().sum::<u64>() as f64, NOTE);
     }
     let Some(file) = &sample.file else {
-        const NOTE: &str = "work claimed by the kernel against work that its verified results prove, over all trials";
+        const NOTE: &str = "work claimed by the workload against work that its verified results prove, over all trials";
         return (sample.claimed, sample.counted, NOTE);
     };
     let device = sample.device.clone().unwrap_or_default();
@@ -379,13 +379,13 @@ fn account(sample: &Sample) -> (f64, f64, &'static str) {
 /// Whether a point's trials took as long as one point may.
 fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
     let timed: f64 = m.trials.iter().map(|t| t.seconds).sum();
-    policy.point_s_for(&m.kernel).is_some_and(|s| timed >= s)
+    policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)
 }
 
 /// Whether a point has all the trials it needs, and how that came about.
 fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     let taken = m.trials.len();
-    let (least, most) = policy.trials_for(&m.kernel);
+    let (least, most) = policy.trials_for(&m.workload);
     let fixed = least == most;
     let target = policy.target_for(m.subsystem);
     let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);

@@ -25,7 +25,7 @@ pub trait Launcher {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
 
     /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
-    fn rest(&self) {}
+    fn release_idle_worker(&self) {}
 }
 
 /// A point that is set up and takes trials when asked.
@@ -147,9 +147,9 @@ impl Launcher for Workers {
             cpus: self.cpus.clone(),
             cpu_stat: self.cpu_stat.clone(),
             devices: self.devices.clone(),
-            trial_s: self.policy.trial_s_for(&point.kernel),
+            trial_s: self.policy.trial_s_for(&point.workload),
         };
-        let subsystem = point.kernel.split('.').next().unwrap_or_default().to_owned();
+        let subsystem = point.workload.split('.').next().unwrap_or_default().to_owned();
         let order = Order::Begin(job);
         let begun = self.idle.take(&subsystem).map(|waiting| waiting.begin(&order));
         let worker = match begun {
@@ -161,7 +161,7 @@ impl Launcher for Workers {
         Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
     }
 
-    fn rest(&self) {
+    fn release_idle_worker(&self) {
         drop(self.idle.lock().take());
     }
 }

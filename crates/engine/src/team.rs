@@ -14,10 +14,10 @@ use crate::barrier::Barrier;
 use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
-use crate::kernel::{Load, Refusal, Setup};
 use crate::latency::Latencies;
 use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
 use crate::thermal::Sensors;
+use crate::workload::{Load, Refusal, Setup};
 
 /// Why a trial gave no sample.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,11 +25,11 @@ pub enum TeamError {
     /// A thread could not be set up.
     #[error("{0}")]
     Refused(String),
-    /// The kernel found its result wrong.
+    /// The workload found its result wrong.
     #[error("{0}")]
     Unverified(String),
     /// A thread ended without an answer.
-    #[error("a thread of the kernel died")]
+    #[error("a thread of the workload died")]
     Died,
 }
 
@@ -80,7 +80,7 @@ pub struct TeamTrial {
     pub conditions: Conditions,
     /// What the block devices did meanwhile.
     pub device: Option<DeviceTraffic>,
-    /// Times of single operations, where the kernel tells them.
+    /// Times of single operations, where the workload tells them.
     pub latencies: Latencies,
 }
 
@@ -109,7 +109,7 @@ pub struct Team {
 
 impl Team {
     /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
-    /// there are no cpus or the kernel asks for that), and sets each one up there.
+    /// there are no cpus or the workload asks for that), and sets each one up there.
     ///
     /// # Errors
     /// The first thread's reason for refusing.

@@ -1,6 +1,6 @@
 //! The worker's side: one process, one point after the other.
 //!
-//! It sets up the kernel of a [`Job`], then answers each [`Request`] with a trial,
+//! It sets up the workload of a [`Job`], then answers each [`Request`] with a trial,
 //! until it gets the next job. It ends when its input ends, so a worker never
 //! outlives its run.
 
@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use proofmark_model::{Conditions, Point};
 
-use crate::kernel::{Amount, Kernel, Setup};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Sample};
 use crate::team::{Team, TeamError, TeamTrial, Watched};
+use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
 mod span;
 
-/// Finds a kernel by its id.
-pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Kernel>;
+/// Finds a workload by its id.
+pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
 /// Serves jobs: reads orders from `input`, writes a reply to each to `output`.
 ///
@@ -87,11 +87,11 @@ const MARGIN: f64 = 1.05;
 
 impl Work {
     fn set_up(find: Find, job: &Job) -> Result<Self, Reply> {
-        let Point { kernel: id, params } = &job.point;
-        let kernel = find(id).ok_or_else(|| Reply::Refused(format!("no kernel {id}")))?;
+        let Point { workload: id, params } = &job.point;
+        let workload = find(id).ok_or_else(|| Reply::Refused(format!("no workload {id}")))?;
         let refused = |e: crate::Refusal| Reply::Refused(e.0);
-        kernel.supports(params).map_err(refused)?;
-        let setup: Arc<dyn Setup> = Arc::from(kernel.setup(params).map_err(refused)?);
+        workload.supports(params).map_err(refused)?;
+        let setup: Arc<dyn Setup> = Arc::from(workload.setup(params).map_err(refused)?);
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
@@ -136,17 +136,10 @@ impl Work {
         Ok(reply)
     }
 
-    /// Doubles the work until it lasts long enough to be scaled to a trial.
     fn calibrate(&mut self) -> Result<(), TeamError> {
-        let mut iterations = 1;
-        loop {
-            let seconds = self.team.trial(&self.each(iterations), 0)?.seconds;
-            if seconds >= self.trial_s / 16.0 || iterations >= 1 << 60 {
-                self.filling = scaled(iterations, seconds, self.trial_s * MARGIN);
-                return Ok(());
-            }
-            iterations *= 2;
-        }
+        let seconds = |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.seconds);
+        self.filling = filling(self.trial_s, seconds)?;
+        Ok(())
     }
 
     fn sample(&mut self, shares: &[u64], ahead: u64) -> Result<Reply, TeamError> {
@@ -155,12 +148,12 @@ impl Work {
         self.told(trial, shares).map(|sample| Reply::Sample(Box::new(sample)))
     }
 
-    /// What a trial of these shares tells, by the kernel's account too.
+    /// What a trial of these shares tells, by the workload's account too.
     fn told(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Sample, TeamError> {
         let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
-            // The devices are the witness of its bytes, so nothing else would tell.
+            // The devices are the verification of its bytes, so nothing else would tell.
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
             return Err(TeamError::Unverified(what));
         }
@@ -199,6 +192,23 @@ impl Work {
 
     fn each(&self, iterations: u64) -> Vec<u64> {
         vec![iterations; usize::try_from(self.workers).unwrap_or(0)]
+    }
+}
+
+/// Iterations that fill a trial of so many seconds: doubles the work until it lasts long enough to
+/// be scaled. It must do so twice, since work that was held up once looks long enough.
+fn filling<E>(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, E>) -> Result<u64, E> {
+    let enough = trial_s / 16.0;
+    let mut iterations = 1;
+    loop {
+        let mut took = seconds(iterations)?;
+        if took >= enough {
+            took = took.min(seconds(iterations)?);
+        }
+        if took >= enough || iterations >= 1 << 60 {
+            return Ok(scaled(iterations, took, trial_s * MARGIN));
+        }
+        iterations *= 2;
     }
 }
 

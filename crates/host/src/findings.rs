@@ -271,7 +271,7 @@ fn virtual_disk(host: &Host) -> Option<Finding> {
             several.join(", ")
         ),
     };
-    let advice = "Take files larger than its host may cache, and declare the provider's figures \
+    let advice = "Use files larger than the host's cache, and declare the provider's figures \
                   with --limit.";
     Some(note(&VIRTUAL_DISK, message, advice).with("devices", names))
 }

@@ -3,10 +3,10 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
-use crate::nature::threads_here;
+use crate::execution::threads_here;
 use crate::statistics::median;
 
-/// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
+/// Length of a quota's period in seconds. The workload's default; `cpu.max` and
 /// `cpu.cfs_period_us` are rarely set otherwise.
 const QUOTA_PERIOD_S: f64 = 0.1;
 
@@ -24,7 +24,7 @@ pub enum Bound {
 /// What a measurement could use at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// Threads of the point on this machine, those of a loopback's far end too.
+    /// Threads of the point on this machine, those of a loopback's server too.
     pub threads: u64,
     /// Logical CPUs that threads may be pinned to.
     pub cpus: u64,

@@ -1,5 +1,5 @@
-//! What a disk kernel asked for, what the devices moved for it, and how its file was
-//! used: what several checks, the ceilings and the limiter share.
+//! What a disk workload asked for, what the devices moved for it, and how its file was
+//! used: what several checks, the ceilings and the bottleneck share.
 
 use proofmark_model::{
     DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit,
@@ -29,7 +29,7 @@ impl Way {
         }
     }
 
-    /// Bytes that the kernel asked for.
+    /// Bytes that the workload asked for.
     fn asked(self, file: &FileState) -> f64 {
         match self {
             Self::Read => file.asked_read_bytes as f64,
@@ -71,7 +71,7 @@ impl Way {
     }
 }
 
-/// How the file is used, from the knobs.
+/// How the file is used, from the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cached {
     /// Past the page cache.
@@ -136,7 +136,7 @@ pub(crate) fn is_random(m: &Measurement) -> bool {
     files(m).any(|f| f.order == Order::Rand)
 }
 
-/// I/Os that one thread keeps in flight; buffered and committing kernels have one.
+/// I/Os that one thread keeps in flight; buffered and committing workloads have one.
 pub(crate) fn queue_depth(m: &Measurement) -> u64 {
     m.params.int("queue_depth").unwrap_or(1).max(1)
 }
@@ -146,7 +146,7 @@ pub(crate) fn in_flight_at_most(m: &Measurement) -> f64 {
     queue_depth(m) as f64 * m.params.threads().max(1) as f64
 }
 
-/// I/Os in so much of the kernel's work.
+/// I/Os in so much of the workload's work.
 pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     match m.unit {
         Unit::BytePerSecond => Some(work / m.params.block_bytes()?),
@@ -164,13 +164,13 @@ pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
 
 /// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
 /// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
-/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
+/// its say too, and some 30 us of 1 MiB, whose pages the workload's own threads work off.
 const WAKE_S: f64 = 50e-6;
 /// Deep queues complete many I/Os in one go: no more than this share of the CPU time.
 const WAKE_SHARE: f64 = 0.1;
 
 /// CPU time that others took from a trial, less what being woken by a device takes; `None`
-/// too where threads take turns, since the account then holds the kernel's own threads that
+/// too where threads take turns, since the account then holds the workload's own threads that
 /// carry the I/O.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     let all = t.conditions.other_cpu_s;
@@ -190,7 +190,7 @@ mod tests {
     use crate::testing::{disk, each, fsync, rand_read};
 
     #[test]
-    fn knobs_tell_how_the_file_is_used() {
+    fn parameters_tell_how_the_file_is_used() {
         let of = |cache: &str| Cached::of(&disk("seq_read", 4096, cache));
         assert_eq!([of("none"), of("cold"), of("warm")], {
             [Cached::Direct, Cached::Cold, Cached::Warm]
@@ -210,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn trials_tell_of_order_and_commits_whatever_the_kernel_is_called() {
+    fn trials_tell_of_order_and_commits_whatever_the_workload_is_called() {
         let named = |mut m: Measurement| {
-            m.kernel = "disk.unheard_of".to_owned();
+            m.workload = "disk.unheard_of".to_owned();
             (is_random(&m), commits(&m))
         };
         assert_eq!(named(rand_read(1)), (true, false));

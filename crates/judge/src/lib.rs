@@ -6,15 +6,15 @@
 //! the same. Method: METHOD.md; ceilings after Williams et al., *Roofline* (CACM
 //! 2009); checks after Hoefler and Belli (SC'15) and Gregg's benchmarking checklist.
 
+mod bottleneck;
 mod capacity;
 pub mod ceilings;
 pub mod checks;
 pub mod compare;
 mod disk;
-mod limiter;
+mod execution;
 mod memory;
 pub mod microarchitecture;
-mod nature;
 mod network;
 #[cfg(test)]
 mod property;
@@ -28,13 +28,13 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, Host, KernelSpec, Measurement, Params, Policy, Trial, Verdict,
+    Better, Ceiling, Host, Measurement, Params, Policy, Trial, Verdict, WorkloadSpec,
 };
 
 pub use capacity::{Bound, Capacity};
 pub use memory::streams_are_known;
 
-use nature::Nature;
+use execution::Execution;
 use words::counted;
 
 /// What a measurement is judged against.
@@ -42,8 +42,8 @@ use words::counted;
 pub struct Context<'a> {
     /// The machine.
     pub host: &'a Host,
-    /// The kernel's declaration.
-    pub spec: &'a KernelSpec,
+    /// The workload's declaration.
+    pub spec: &'a WorkloadSpec,
     /// How the trials were to be taken.
     pub policy: &'a Policy,
     /// All measurements of the run so far; the one that is judged may be among them.
@@ -51,12 +51,12 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The same kernel with the same knobs on one thread, where the run measured it.
+    /// The same workload with the same parameters on one thread, where the run measured it.
     pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
         self.but_for_threads(m).find(|other| other.params.threads() == 1)
     }
 
-    /// The same kernel with the same other knobs on the most threads that the run
+    /// The same workload with the same other parameters on the most threads that the run
     /// measured, up to so many.
     pub(crate) fn on_most_threads(&self, m: &Measurement, up_to: u64) -> Option<&'a Measurement> {
         let few = self.but_for_threads(m).filter(|other| other.params.threads() <= up_to);
@@ -66,14 +66,15 @@ impl<'a> Context<'a> {
     /// The points of the run that differ from this one in the threads at most.
     fn but_for_threads(&self, m: &Measurement) -> impl Iterator<Item = &'a Measurement> {
         let same = |other: &&Measurement| {
-            other.kernel == m.kernel && other.params.same_but(&m.params, &Params::THREADS)
+            other.workload == m.workload
+                && other.params.differs_only_in(&m.params, &Params::THREADS)
         };
         self.others.iter().filter(same)
     }
 }
 
-/// Judges a measurement that has its trials, summary, witness and ending: fills the
-/// ceiling, efficiency, limiter, findings, verdict, and the reason for each part
+/// Judges a measurement that has its trials, summary, verification and ending: fills the
+/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part
 /// that stays null; and of each tool beside it the efficiency, findings and verdict, which
 /// change no verdict of ours. Findings of checks that are not this crate's are kept.
 pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
@@ -82,7 +83,7 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
 
     m.ceiling = None;
     m.efficiency = None;
-    m.limiter = None;
+    m.bottleneck = None;
     m.findings.retain(|f| checks::find(&f.check).is_none());
     m.series = series::analysed(ctx.host, &m);
 
@@ -105,15 +106,15 @@ pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
     for check in checks::ALL {
         if let Some(finding) = check.examine(ctx, &m) {
             m.findings.push(finding);
-            if check.id() == checks::LAST_WORD {
+            if check.id() == checks::STOP_AFTER {
                 break;
             }
         }
     }
-    match limiter::name(ctx, &m) {
-        Ok(limiter) => m.limiter = Some(limiter),
+    match bottleneck::name(ctx, &m) {
+        Ok(bottleneck) => m.bottleneck = Some(bottleneck),
         Err(reason) => {
-            reasons.insert("limiter", reason);
+            reasons.insert("bottleneck", reason);
         }
     }
     m.verdict = Verdict::of(&m.findings);
@@ -182,7 +183,7 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
 
 /// Sees to it that each null part has its reason, and no other part has one.
 fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>) {
-    let (trials, nature) = (m.trials.len(), Nature::of(m));
+    let (trials, execution) = (m.trials.len(), Execution::of(m));
     let no_trial = || "no trial was completed".to_owned();
     let (summary, ci95, sd) = match &m.summary {
         None => (true, false, false),
@@ -212,14 +213,14 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     note("summary", summary, &unusable);
     note("summary.ci95", ci95, &too_few);
     note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
-    note("latency", m.latency.is_none(), &|| nature.no_latency.to_owned());
-    note("witness", m.witness.is_none(), &|| match trials {
+    note("latency", m.latency.is_none(), &|| execution.no_latency.to_owned());
+    note("verification", m.verification.is_none(), &|| match trials {
         0 => no_trial(),
-        _ => nature.no_witness.to_owned(),
+        _ => execution.no_verification.to_owned(),
     });
     note("ceiling", m.ceiling.is_none(), &no_trial);
     note("efficiency", m.efficiency.is_none(), &no_trial);
-    note("limiter", m.limiter.is_none(), &no_trial);
+    note("bottleneck", m.bottleneck.is_none(), &no_trial);
     note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
 }
 
@@ -247,7 +248,7 @@ mod tests {
         let disk = crate::testing::healthy_disk();
         for m in cpu.chain(memory).chain(disk) {
             let m = judged(&crate::testing::host_with_disk(), m, &[]);
-            assert!(m.findings.is_empty(), "{}: {:?}", m.kernel, m.findings);
+            assert!(m.findings.is_empty(), "{}: {:?}", m.workload, m.findings);
             assert_eq!(m.verdict, Verdict::Valid);
         }
         for path in ["loopback", "peer"] {
@@ -255,7 +256,12 @@ mod tests {
                 let m = judged(&crate::testing::host_with_network(path), m, &[]);
                 let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
                 let label = if path == "loopback" { &["one_machine"][..] } else { &[] };
-                assert_eq!((found.as_slice(), m.verdict), (label, Verdict::Valid), "{}", m.kernel);
+                assert_eq!(
+                    (found.as_slice(), m.verdict),
+                    (label, Verdict::Valid),
+                    "{}",
+                    m.workload
+                );
             }
         }
     }
@@ -278,7 +284,7 @@ mod tests {
         let mut narrow = flops(1);
         narrow.params = narrow.params.with("isa", "scalar");
         let mut foreign = flops(1);
-        foreign.kernel = "cpu.iops".to_owned();
+        foreign.workload = "cpu.iops".to_owned();
         let others = [narrow, foreign, flops(2), flops(1)];
         let found = context(&h, &spec, &policy, &others).on_one_thread(&flops(4));
         assert!(found.is_some_and(|one| std::ptr::eq(one, &others[3])), "{found:?}");
@@ -340,9 +346,10 @@ mod tests {
         let mut m = flops(1);
         m.trials.clear();
         m.summary = None;
-        m.witness = None;
+        m.verification = None;
         let m = judged(&host(), m, &[]);
-        for part in ["summary", "latency", "witness", "efficiency", "limiter", "references"] {
+        for part in ["summary", "latency", "verification", "efficiency", "bottleneck", "references"]
+        {
             assert!(m.missing.get(part).is_some_and(|r| !r.is_empty()), "{part}");
         }
         let whole = judged(&host(), flops(1), &[]);
@@ -360,16 +367,16 @@ mod tests {
     #[test]
     fn a_reason_that_the_engine_gave_stays_and_a_stale_one_goes() {
         let mut m = flops(1);
-        m.witness = None;
-        m.missing.insert("witness".to_owned(), "the worker died first".to_owned());
+        m.verification = None;
+        m.missing.insert("verification".to_owned(), "the worker died first".to_owned());
         m.missing.insert("ceiling".to_owned(), "stale".to_owned());
         let m = judged(&host(), m, &[]);
-        assert_eq!(m.missing["witness"], "the worker died first");
+        assert_eq!(m.missing["verification"], "the worker died first");
         assert!(!m.missing.contains_key("ceiling"));
     }
 
     #[test]
-    fn a_kernel_of_another_subsystem_without_a_ceiling_is_judged_too() {
+    fn a_workload_of_another_subsystem_without_a_ceiling_is_judged_too() {
         let (mut spec, policy) = (spec("cpu.flops"), policy());
         spec.ceilings = vec!["no.such".into()].into();
         let h = host();

@@ -1,4 +1,4 @@
-//! What a memory kernel touches: how much, in which order, and how much of it a
+//! What a memory workload touches: how much, in which order, and how much of it a
 //! cache could have given.
 
 use proofmark_model::{Cache, CacheKind, Host, Measurement, Params};
@@ -11,7 +11,7 @@ pub(crate) const LINE: f64 = 64.0;
 /// taken for the second level.
 pub(crate) const LARGEST_L1: u64 = 64 << 10;
 
-/// Share of the data that a cache could hold where no cache is reported: kernels
+/// Share of the data that a cache could hold where no cache is reported: workloads
 /// take at least 4 times the cache where they know it.
 const HIDDEN_CACHE: f64 = 0.25;
 
@@ -19,7 +19,7 @@ const HIDDEN_CACHE: f64 = 0.25;
 /// longer bounded by memory.
 pub(crate) const MOSTLY_CACHE: f64 = 0.5;
 
-/// Arrays or streams that one unit of a kernel's operation reads and writes.
+/// Arrays or streams that one unit of a workload's operation reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Streams {
     pub(crate) read: f64,
@@ -27,13 +27,13 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Of a kernel; `None` for one that measures a time, or is none of memory.
+    /// Of a workload; `None` for one that measures a time, or is none of memory.
     pub(crate) fn of(m: &Measurement) -> Option<Self> {
-        Self::of_point(&m.kernel, &m.params)
+        Self::of_point(&m.workload, &m.params)
     }
 
-    fn of_point(kernel: &str, params: &Params) -> Option<Self> {
-        let op = match kernel.strip_prefix("memory.")? {
+    fn of_point(workload: &str, params: &Params) -> Option<Self> {
+        let op = match workload.strip_prefix("memory.")? {
             "sweep" => params.text("op")?,
             name => name,
         };
@@ -53,31 +53,33 @@ impl Streams {
     }
 }
 
-/// Knobs that say how large the data of a memory kernel are.
+/// Parameters that say how large the data of a memory workload are.
 pub(crate) const SIZES: [&str; 3] = ["array_size", "data_size", "working_set"];
 
-/// Whether it is known which streams a point of a memory kernel reads and writes: without them
+/// Whether it is known which streams a point of a memory workload reads and writes: without them
 /// it has no ceiling.
-pub fn streams_are_known(kernel: &str, params: &Params) -> bool {
-    Streams::of_point(kernel, params).is_some()
+pub fn streams_are_known(workload: &str, params: &Params) -> bool {
+    Streams::of_point(workload, params).is_some()
 }
 
-/// Bytes of the kernel's largest array or region: what STREAM's rule of 4 times the
+/// Bytes of the workload's largest array or region: what STREAM's rule of 4 times the
 /// cache is held against. Over all threads.
 pub(crate) fn array_bytes(m: &Measurement) -> Option<u64> {
-    let set = |knob: &str| m.params.int(knob);
-    match m.kernel.as_str() {
+    let set = |parameter: &str| m.params.int(parameter);
+    match m.workload.as_str() {
         // Its set is that of each thread.
         "memory.sweep" => Some(set("working_set")?.saturating_mul(m.params.threads())),
-        kernel if kernel.starts_with("memory.") => SIZES.iter().find_map(|knob| set(knob)),
+        workload if workload.starts_with("memory.") => {
+            SIZES.iter().find_map(|parameter| set(parameter))
+        }
         _ => None,
     }
 }
 
-/// Bytes of all that the kernel touches, over all threads.
+/// Bytes of all that the workload touches, over all threads.
 pub(crate) fn touched_bytes(m: &Measurement) -> Option<u64> {
     let array = array_bytes(m)?;
-    let arrays = match m.kernel.as_str() {
+    let arrays = match m.workload.as_str() {
         // All of its arrays are in the set.
         "memory.sweep" => 1,
         _ => Streams::of(m).map_or(1, |s| s.counted() as u64),
@@ -87,7 +89,7 @@ pub(crate) fn touched_bytes(m: &Measurement) -> Option<u64> {
 
 /// Share of a line that one access of a random order uses: small blocks waste the rest.
 pub(crate) fn line_share(m: &Measurement) -> f64 {
-    let random = m.kernel.starts_with("memory.rand_");
+    let random = m.workload.starts_with("memory.rand_");
     let block = m.params.int("block_size").filter(|_| random);
     block.map_or(1.0, |b| (b as f64 / LINE).clamp(1.0 / LINE, 1.0))
 }

@@ -1,5 +1,5 @@
-//! What a network kernel sent and received, what the systems of both ends counted beside
-//! it, and how busy they were: what several checks, the ceilings and the limiter share.
+//! What a network workload sent and received, what the systems of both ends counted beside
+//! it, and how busy they were: what several checks, the ceilings and the bottleneck share.
 
 mod frames;
 
@@ -24,7 +24,7 @@ pub(crate) fn measured(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network && !m.trials.is_empty()
 }
 
-/// Whether both ends are to be on this machine, by the knob.
+/// Whether both ends are to be on this machine, by the parameter.
 pub(crate) fn over_loopback(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network && m.params.text("path") == Some("loopback")
 }
@@ -33,8 +33,8 @@ pub(crate) fn over_loopback(m: &Measurement) -> bool {
 pub(crate) fn whose(m: &Measurement, end: End) -> &'static str {
     match end {
         _ if over_loopback(m) => "this machine",
-        End::Near => "the near end",
-        End::Far => "the far end",
+        End::ClientSide => "the client",
+        End::ServerSide => "the server",
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn connections(m: &Measurement) -> u64 {
     m.params.threads().max(1).saturating_mul(ways)
 }
 
-/// Threads that the point has on this machine: on loopback those of the far end too.
+/// Threads that the point has on this machine: on loopback those of the server too.
 pub(crate) fn threads_here(m: &Measurement) -> u64 {
     let ends = if over_loopback(m) { 2 } else { 1 };
     connections(m).saturating_mul(ends)
@@ -136,7 +136,7 @@ fn held(m: &Measurement, t: &Trial) -> f64 {
 
 /// The interfaces of both ends, as far as they are known.
 pub(crate) fn interfaces(network: &Network) -> impl Iterator<Item = &Interface> {
-    network.interface.get().into_iter().chain(&network.far_interface)
+    network.interface.get().into_iter().chain(&network.server_interface)
 }
 
 /// CPU time over what there was, summed over all trials: each tells both, or it is `None`.
@@ -184,9 +184,9 @@ pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
 /// they could run on.
 pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
     share(m, |t, n| {
-        let far = if over_loopback(m) { n.far.own_cpu_s? } else { 0.0 };
-        let cpus = threads_here(m).min(n.near.cpus?) as f64;
-        Some((n.near.own_cpu_s? + far, m.account_s(t)? * cpus))
+        let server = if over_loopback(m) { n.server.own_cpu_s? } else { 0.0 };
+        let cpus = threads_here(m).min(n.client.cpus?) as f64;
+        Some((n.client.own_cpu_s? + server, m.account_s(t)? * cpus))
     })
 }
 
@@ -198,9 +198,9 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
         return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
     }
     let n = t.network.as_ref()?;
-    n.near.cpus.filter(|cpus| *cpus == capacity.cpus)?;
-    let busy = n.near.busy_s?;
-    let rest = busy - n.near.own_cpu_s? - n.far.own_cpu_s?;
+    n.client.cpus.filter(|cpus| *cpus == capacity.cpus)?;
+    let busy = n.client.busy_s?;
+    let rest = busy - n.client.own_cpu_s? - n.server.own_cpu_s?;
     // The wait for what UDP may have lost is in the account and not in its bytes.
     let least = busy / capacity.cpus as f64;
     Some(rest.max(0.0) * t.seconds / m.account_s(t)?.max(least))
@@ -264,28 +264,31 @@ mod tests {
                 n.received_bytes += n.received_bytes / 8;
             });
             let s = ahead.account_s(&ahead.trials[0]).unwrap();
-            assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.kernel);
+            assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.workload);
         }
     }
 
     #[test]
     fn cpu_time_is_over_what_the_threads_could_have_had() {
-        let using = |near: f64, cpus: u64| {
+        let using = |client: f64, cpus: u64| {
             let m = each(tcp(4, "peer"), |_, t| {
                 let n = t.network.as_mut().unwrap();
-                (n.near.own_cpu_s, n.near.cpus) = (Some(near), Some(cpus));
-                n.near.busy_s = Some(2.0 * near);
+                (n.client.own_cpu_s, n.client.cpus) = (Some(client), Some(cpus));
+                n.client.busy_s = Some(2.0 * client);
             });
-            (own_share(&m, End::Near).unwrap(), system_share(&m, End::Near))
+            (own_share(&m, End::ClientSide).unwrap(), system_share(&m, End::ClientSide))
         };
-        let near = |a: f64, b: f64| (a - b).abs() < 0.01;
+        let client = |a: f64, b: f64| (a - b).abs() < 0.01;
         let (own, system) = using(0.1, 2);
-        assert!(near(own, 0.5) && system.is_some_and(|s| near(s, 1.0)), "four threads, two CPUs");
+        assert!(
+            client(own, 0.5) && system.is_some_and(|s| client(s, 1.0)),
+            "four threads, two CPUs"
+        );
         let (own, system) = using(0.1, 8);
-        assert!(near(own, 0.25) && system.is_some_and(|s| near(s, 0.25)), "a CPU each");
+        assert!(client(own, 0.25) && system.is_some_and(|s| client(s, 0.25)), "a CPU each");
         assert_eq!(using(0.2, 2).1, None, "more than there is");
-        let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().far.cpus = None);
-        assert_eq!(own_share(&silent, End::Far), None);
+        let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().server.cpus = None);
+        assert_eq!(own_share(&silent, End::ServerSide), None);
     }
 
     #[test]

@@ -78,8 +78,8 @@ prop_compose! {
 prop_compose! {
     fn any_traffic()(
         bytes in any::<[u64; 2]>(), counts in any::<[u64; 3]>(), as_datagrams in any::<bool>(),
-        streams in 0..3_usize, rtt_s in wild(), near in any_end().boxed(),
-        far in any_end().boxed(),
+        streams in 0..3_usize, rtt_s in wild(), client in any_end().boxed(),
+        server in any_end().boxed(),
     ) -> NetworkTraffic {
         let state = TcpState {
             retransmits: counts[0],
@@ -100,8 +100,8 @@ prop_compose! {
             datagrams: as_datagrams.then_some(datagrams),
             streams: vec![state; streams],
             ways_s: as_datagrams.then_some([rtt_s, 1.0]),
-            near,
-            far,
+            client,
+            server,
         }
     }
 }
@@ -215,7 +215,7 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
         prop_assert!(c.value.is_finite() && c.value > 0.0 && c.uncertainty.is_finite());
         prop_assert!(c.inputs.iter().all(|i| i.value.is_finite()));
     }
-    let mut words = m.limiter.as_ref().map_or(String::new(), |l| l.evidence.clone());
+    let mut words = m.bottleneck.as_ref().map_or(String::new(), |l| l.evidence.clone());
     for r in &m.references {
         prop_assert!(r.efficiency.is_none_or(f64::is_finite));
     }

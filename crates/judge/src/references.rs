@@ -1,6 +1,6 @@
 //! Judges the tools that ran beside a measurement, as far as their trials tell.
 //!
-//! A tool's trials are put into a measurement of the same kernel, run as the tool's output says
+//! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a
 //! tool's output and the machine's counters. What comes out is told of the tool alone: a
 //! measurement stands or falls by its own trials.
@@ -14,7 +14,7 @@ use crate::{Context, checks, efficiency};
 /// Findings of checks that are not this crate's are kept.
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
-    let mut theirs = stand_in(m, &r);
+    let mut theirs = as_measurement(m, &r);
     r.efficiency = efficiency(&theirs).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
@@ -24,7 +24,7 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
         if let Some(finding) = check.examine_reference(ctx, &theirs) {
             theirs.findings.push(finding.clone());
             r.findings.push(finding);
-            if check.id() == checks::LAST_WORD {
+            if check.id() == checks::STOP_AFTER {
                 break;
             }
         }
@@ -33,10 +33,10 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
     r
 }
 
-/// The tool's trials as a measurement of the same kernel, with the tool's findings so far.
-pub(crate) fn stand_in(m: &Measurement, r: &Reference) -> Measurement {
+/// The tool's trials as a measurement of the same workload, with the tool's findings so far.
+pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
     Measurement {
-        kernel: m.kernel.clone(),
+        workload: m.workload.clone(),
         subsystem: m.subsystem,
         params: as_told(&m.params, &r.params),
         unit: m.unit,
@@ -45,10 +45,10 @@ pub(crate) fn stand_in(m: &Measurement, r: &Reference) -> Measurement {
         warmup: Vec::new(),
         summary: r.summary.clone().or_else(|| Some(of_value(r))),
         latency: None,
-        witness: None,
+        verification: None,
         ceiling: m.ceiling.clone(),
         efficiency: None,
-        limiter: None,
+        bottleneck: None,
         series: None,
         references: Vec::new(),
         findings: r.findings.clone(),
@@ -58,7 +58,7 @@ pub(crate) fn stand_in(m: &Measurement, r: &Reference) -> Measurement {
     }
 }
 
-/// Our knobs, with what the tool tells in their place. The size of the data has several names:
+/// Our parameters, with what the tool tells in their place. The size of the data has several names:
 /// a tool that tells one of them means its data by it, whatever ours is called.
 fn as_told(ours: &Params, theirs: &Params) -> Params {
     let mut all = ours.clone();
@@ -300,7 +300,7 @@ mod tests {
             t.conditions.steal_s = Some(t.seconds);
         });
         let m = judged(&host(), m, &[]);
-        assert_eq!(findings(&m.references[0]), [(checks::LAST_WORD, Severity::Invalid)]);
+        assert_eq!(findings(&m.references[0]), [(checks::STOP_AFTER, Severity::Invalid)]);
     }
 
     #[test]

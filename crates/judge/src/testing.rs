@@ -3,9 +3,9 @@
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
 use proofmark_model::{
-    Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, KernelSpec, Measurement,
+    Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement,
     Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Timestamp,
-    Trial, Unit, Witness,
+    Trial, Unit, Verification, WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -65,36 +65,36 @@ pub(crate) fn policy() -> Policy {
     Policy { min_trials: 3, max_trials: 30, ..Policy::default() }
 }
 
-/// A kernel's declaration, as far as the judge looks at it.
-pub(crate) fn spec(kernel: &str) -> KernelSpec {
-    let ceilings: &[&'static str] = match kernel {
+/// A workload's declaration, as far as the judge looks at it.
+pub(crate) fn spec(workload: &str) -> WorkloadSpec {
+    let ceilings: &[&'static str] = match workload {
         "cpu.clock" => &["cpu.boost"],
         "cpu.mix.int" | "cpu.mix.float" => &["cpu.mix"],
         "memory.sweep" => &["memory.cache", "memory.core", "memory.dram"],
-        _ if kernel.ends_with("latency") => &["memory.load_use"],
-        _ if kernel.starts_with("memory.") => &["memory.core", "memory.dram"],
-        _ if kernel.starts_with("disk.") => &["disk.limit", "disk.link"],
-        _ if kernel.starts_with("network.") => {
+        _ if workload.ends_with("latency") => &["memory.load_use"],
+        _ if workload.starts_with("memory.") => &["memory.core", "memory.dram"],
+        _ if workload.starts_with("disk.") => &["disk.limit", "disk.link"],
+        _ if workload.starts_with("network.") => {
             &["network.limit", "network.link", "network.loopback"]
         }
         _ => &["cpu.peak"],
     };
-    let subsystem = match kernel.split_once('.') {
+    let subsystem = match workload.split_once('.') {
         Some(("memory", _)) => Subsystem::Memory,
         Some(("disk", _)) => Subsystem::Disk,
         Some(("network", _)) => Subsystem::Network,
         _ => Subsystem::Cpu,
     };
-    let time = kernel.ends_with("latency");
-    KernelSpec {
-        id: kernel.to_owned().into(),
+    let time = workload.ends_with("latency");
+    WorkloadSpec {
+        id: workload.to_owned().into(),
         title: "".into(),
         summary: "".into(),
         detail: "".into(),
         subsystem,
         unit: if time { Unit::Second } else { Unit::OpPerSecond },
         better: if time { Better::Lower } else { Better::Higher },
-        knobs: Vec::new().into(),
+        parameters: Vec::new().into(),
         ceilings: ceilings.iter().map(|id| (*id).into()).collect(),
         axis: None,
         interleave: true,
@@ -104,7 +104,7 @@ pub(crate) fn spec(kernel: &str) -> KernelSpec {
 /// A context of these parts.
 pub(crate) fn context<'a>(
     host: &'a Host,
-    spec: &'a KernelSpec,
+    spec: &'a WorkloadSpec,
     policy: &'a Policy,
     others: &'a [Measurement],
 ) -> Context<'a> {
@@ -179,21 +179,26 @@ pub(crate) fn summary(values: &[f64]) -> Option<Summary> {
 }
 
 /// A measurement with these values.
-pub(crate) fn measurement(kernel: &str, params: Params, unit: Unit, values: &[f64]) -> Measurement {
+pub(crate) fn measurement(
+    workload: &str,
+    params: Params,
+    unit: Unit,
+    values: &[f64],
+) -> Measurement {
     let trials: Vec<Trial> = values.iter().map(|v| trial_in(unit, *v)).collect();
     let work: f64 = trials.iter().map(|t| t.work).sum();
     Measurement {
         unit,
         trials,
         summary: summary(values),
-        witness: Some(Witness {
+        verification: Some(Verification {
             kind: "checked arithmetic".to_owned(),
             claimed: work,
             counted: work,
             note: String::new(),
         }),
         ending: Ending::Complete,
-        ..Measurement::new(&spec(kernel), params)
+        ..Measurement::new(&spec(workload), params)
     }
 }
 
@@ -234,10 +239,10 @@ pub(crate) fn dgemm(n: u64, threads: u64) -> Measurement {
 }
 
 /// So many operations a trial, which lasts as long as they take.
-fn dense(kernel: &str, n: u64, threads: u64, operations: f64) -> Measurement {
+fn dense(workload: &str, n: u64, threads: u64, operations: f64) -> Measurement {
     let params = Params::default().with("threads", threads).with("n", n).with("isa", "avx2+fma");
     let busy = threads.clamp(1, 2) as f64;
-    let m = measurement(kernel, params, Unit::FlopPerSecond, &around(0.9 * 64e9 * busy));
+    let m = measurement(workload, params, Unit::FlopPerSecond, &around(0.9 * 64e9 * busy));
     each(m, |_, t| {
         t.work = operations;
         t.seconds = operations / t.value;
@@ -247,14 +252,14 @@ fn dense(kernel: &str, n: u64, threads: u64, operations: f64) -> Measurement {
 
 /// A published instruction mix on one thread.
 pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
-    let (kernel, kind) = if float { ("cpu.mix.float", "f64") } else { ("cpu.mix.int", "i64") };
+    let (workload, kind) = if float { ("cpu.mix.float", "f64") } else { ("cpu.mix.int", "i64") };
     let params = Params::default()
         .with("threads", 1)
         .with("mix", name)
         .with("isa", isa)
         .with("type", kind)
         .with("iterations", 1_000_000_000);
-    measurement(kernel, params, Unit::OpPerSecond, &around(7.8e9))
+    measurement(workload, params, Unit::OpPerSecond, &around(7.8e9))
 }
 
 /// The clock of one core.
@@ -280,7 +285,7 @@ pub(crate) fn host_with_caches() -> Host {
     host
 }
 
-/// One of the kernels after STREAM, with arrays of 1 GiB and non-temporal stores; 10
+/// One of the workloads after STREAM, with arrays of 1 GiB and non-temporal stores; 10
 /// GB/s a thread.
 pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
     let mut params = Params::default()
@@ -323,8 +328,8 @@ pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
     memory("latency", params, Unit::Second, seconds)
 }
 
-fn memory(kernel: &str, params: Params, unit: Unit, value: f64) -> Measurement {
-    let m = measurement(&format!("memory.{kernel}"), params, unit, &around(value));
+fn memory(workload: &str, params: Params, unit: Unit, value: f64) -> Measurement {
+    let m = measurement(&format!("memory.{workload}"), params, unit, &around(value));
     each(m, |_, t| {
         t.moved = (unit == Unit::BytePerSecond).then_some(t.work);
         t.conditions.huge_pages = Some(1.0);
@@ -360,7 +365,7 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
 
 /// The measurement, judged.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
-    let (spec, policy) = (spec(&m.kernel), policy());
+    let (spec, policy) = (spec(&m.workload), policy());
     judge(&context(host, &spec, &policy, others), m)
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Better, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict};
 
 /// Version of a comparison's shape.
-pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/1";
+pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/2";
 
 /// What two runs measured, point by point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Side {
 /// A fact that the two runs do not share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// What it is, such as `CPU` or `kernel`.
+    /// What it is, such as `CPU` or `workload`.
     pub what: String,
     /// In A.
     pub a: String,
@@ -81,14 +81,14 @@ pub struct ComparedSubsystem {
 /// One point in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedPoint {
-    /// Kernel id.
-    pub kernel: String,
-    /// Knobs that tell it from the other points of its kernel, as one would say them; empty for
+    /// Workload id.
+    pub workload: String,
+    /// Parameters that tell it from the other points of its workload, as one would say them; empty for
     /// an only point.
     pub name: String,
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// Every knob.
+    /// Every parameter.
     pub params: Params,
     /// Base unit.
     pub unit: Unit,

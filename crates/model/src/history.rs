@@ -44,9 +44,9 @@ pub struct PastPoint {
     pub host: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
-    /// Kernel id.
-    pub kernel: String,
-    /// Every knob.
+    /// Workload id.
+    pub workload: String,
+    /// Every parameter.
     pub params: Params,
     /// Base unit.
     pub unit: Unit,

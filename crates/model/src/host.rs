@@ -18,10 +18,10 @@ pub struct Host {
     /// The folder whose disk is measured, and what lies under it.
     #[serde(default = "not_looked_for::<Storage>")]
     pub storage: Probe<Storage>,
-    /// The far end of network kernels and the way there.
+    /// The server of network workloads and the way there.
     #[serde(default = "not_looked_for::<Network>")]
     pub network: Probe<Network>,
-    /// Kernel, virtualisation, container.
+    /// Workload, virtualisation, container.
     pub os: Os,
     /// What this process may use of the machine.
     pub limits: Limits,
@@ -87,7 +87,7 @@ pub struct Microarchitecture {
 /// One online logical CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogicalCpu {
-    /// Kernel's CPU number.
+    /// Workload's CPU number.
     pub cpu: u32,
     /// Core id within its socket.
     pub core: u32,
@@ -363,7 +363,7 @@ pub struct CpuQuota {
 /// The clock that trials are timed with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timer {
-    /// Kernel's clock source, such as `tsc`.
+    /// Workload's clock source, such as `tsc`.
     pub clock_source: Probe<String>,
     /// Smallest step of CLOCK_MONOTONIC seen, in seconds.
     pub resolution_s: Probe<f64>,

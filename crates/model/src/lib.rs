@@ -12,7 +12,6 @@ mod comparison;
 mod finding;
 mod history;
 mod host;
-mod kernel;
 mod limit;
 mod measurement;
 mod nearest;
@@ -28,6 +27,7 @@ mod statistics;
 mod storage;
 mod time;
 mod units;
+mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use comparison::{
@@ -40,16 +40,15 @@ pub use host::{
     Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
-pub use kernel::{AUTO, Better, KernelSpec, Knob, KnobKind, Subsystem, Unit};
 pub use limit::Limit;
 pub use measurement::{
-    Conditions, Ending, Latency, LatencyBucket, Limiter, Measurement, Ratio, Reference, Summary,
-    Trial, Witness,
+    Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference, Summary,
+    Trial, Verification,
 };
 pub use nearest::nearest;
 pub use network::{
-    Datagrams, Direction, End, EndTraffic, FarEnd, Interface, Network, NetworkPath, NetworkTraffic,
-    TcpState, UDP_BUFFER,
+    Datagrams, Direction, End, EndTraffic, Interface, Network, NetworkPath, NetworkTraffic,
+    ServerEnd, TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
@@ -67,3 +66,4 @@ pub use units::{
     ParseError, Quantity, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size,
 };
+pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};

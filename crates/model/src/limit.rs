@@ -14,7 +14,7 @@ pub enum Limit {
     DiskReadIops,
     /// I/Os a second that write to a disk.
     DiskWriteIops,
-    /// Bits a second that leave by the interface to the far end, headers included.
+    /// Bits a second that leave by the interface to the server, headers included.
     NetworkSend,
     /// Bits a second that come in by it.
     NetworkReceive,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, DeviceTraffic, FileState, Finding, KernelSpec, NetworkTraffic, Params, Point,
-    Series, Severity, Solution, Subsystem, Timestamp, Unit, Verdict,
+    Better, Ceiling, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point, Series,
+    Severity, Solution, Subsystem, Timestamp, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -21,7 +21,7 @@ pub struct Trial {
     /// Units of work done by all threads together (operations, bytes, bits).
     pub work: f64,
     /// Bytes that the hardware must carry for that work, lines that are read only
-    /// to be overwritten (write-allocate) included; null where the kernel moves none.
+    /// to be overwritten (write-allocate) included; null where the workload moves none.
     #[serde(default)]
     pub moved: Option<f64>,
     /// Bytes a second that the point's other threads moved meanwhile, where they do
@@ -32,16 +32,16 @@ pub struct Trial {
     pub started: Timestamp,
     /// What the system did meanwhile.
     pub conditions: Conditions,
-    /// What the block devices did meanwhile; null where the kernel works on no disk.
+    /// What the block devices did meanwhile; null where the workload works on no disk.
     #[serde(default)]
     pub device: Option<DeviceTraffic>,
-    /// The state of the kernel's file; null where it has none.
+    /// The state of the workload's file; null where it has none.
     #[serde(default)]
     pub file: Option<FileState>,
-    /// What both ends of a network say; null where the kernel uses none.
+    /// What both ends of a network say; null where the workload uses none.
     #[serde(default)]
     pub network: Option<NetworkTraffic>,
-    /// What the kernel says of the solution that it found; null where it solves nothing.
+    /// What the workload says of the solution that it found; null where it solves nothing.
     #[serde(default)]
     pub solution: Option<Solution>,
 }
@@ -77,9 +77,9 @@ pub struct Conditions {
     pub major_faults: Option<u64>,
     /// Pages that the whole system swapped in or out.
     pub swapped_pages: Option<u64>,
-    /// Share of the kernel's memory that huge pages back, 0 to 1.
+    /// Share of the workload's memory that huge pages back, 0 to 1.
     pub huge_pages: Option<f64>,
-    /// Share of the kernel's memory that lies on another NUMA node than it should, 0 to 1.
+    /// Share of the workload's memory that lies on another NUMA node than it should, 0 to 1.
     pub misplaced_pages: Option<f64>,
     /// Hottest reading of the CPU's thermal sensors right after the trial, in degrees Celsius.
     pub temperature_c: Option<f64>,
@@ -154,14 +154,14 @@ pub struct LatencyBucket {
 
 /// What held the number down.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Limiter {
+pub struct Bottleneck {
     /// The resource, such as `execution ports`.
     pub resource: String,
     /// Why that one, with figures.
     pub evidence: String,
 }
 
-impl Limiter {
+impl Bottleneck {
     /// That resource, for that reason.
     pub fn new(resource: impl Into<String>, evidence: impl Into<String>) -> Self {
         Self { resource: resource.into(), evidence: evidence.into() }
@@ -170,12 +170,12 @@ impl Limiter {
 
 /// An independent account of the work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Witness {
+pub struct Verification {
     /// Who counted: `checked arithmetic`, `device sectors`, `receiver`.
     pub kind: String,
-    /// Units of work that the kernel claims, over all trials.
+    /// Units of work that the workload claims, over all trials.
     pub claimed: f64,
-    /// Units of work that the witness counted.
+    /// Units of work that the verification counted.
     pub counted: f64,
     /// What was compared, in words.
     pub note: String,
@@ -215,7 +215,7 @@ pub struct Reference {
     /// What its figure counts, where that may differ from ours.
     #[serde(default)]
     pub counts: String,
-    /// How it ran, as far as its output tells, by the names of our knobs.
+    /// How it ran, as far as its output tells, by the names of our parameters.
     #[serde(default)]
     pub params: Params,
     /// Its trials with what its output and this machine's counters tell of them.
@@ -235,11 +235,11 @@ pub struct Reference {
 /// One number, whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
-    /// Kernel id.
-    pub kernel: String,
+    /// Workload id.
+    pub workload: String,
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// Every knob.
+    /// Every parameter.
     pub params: Params,
     /// Base unit of `trials[].value`, `summary` and `ceiling`.
     pub unit: Unit,
@@ -251,17 +251,17 @@ pub struct Measurement {
     pub warmup: Vec<f64>,
     /// Statistics; null without a trial.
     pub summary: Option<Summary>,
-    /// Distribution of single operations, where the kernel times them.
+    /// Distribution of single operations, where the workload times them.
     pub latency: Option<Latency>,
     /// Independent account of the work.
-    pub witness: Option<Witness>,
+    pub verification: Option<Verification>,
     /// The most that it could show.
     pub ceiling: Option<Ceiling>,
     /// Measured / ceiling: the median over the trials, each against the ceiling
     /// at that trial's own clock.
     pub efficiency: Option<f64>,
     /// What held it down.
-    pub limiter: Option<Limiter>,
+    pub bottleneck: Option<Bottleneck>,
     /// What became of it over time; only where that was asked for. The trials are its samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -292,7 +292,7 @@ pub enum Ending {
         /// The signal's name.
         by: String,
     },
-    /// The kernel checked its own result and found it wrong.
+    /// The workload checked its own result and found it wrong.
     Unverified {
         /// What was expected and what came out.
         reason: String,
@@ -304,7 +304,7 @@ pub enum Ending {
         /// Exit status or the last words on its standard error.
         detail: String,
     },
-    /// The kernel cannot run here as asked.
+    /// The workload cannot run here as asked.
     Refused {
         /// Why.
         reason: String,
@@ -313,9 +313,9 @@ pub enum Ending {
 
 impl Measurement {
     /// A measurement of which nothing is known yet.
-    pub fn new(spec: &KernelSpec, params: Params) -> Self {
+    pub fn new(spec: &WorkloadSpec, params: Params) -> Self {
         Self {
-            kernel: spec.id.to_string(),
+            workload: spec.id.to_string(),
             subsystem: spec.subsystem,
             params,
             unit: spec.unit,
@@ -324,10 +324,10 @@ impl Measurement {
             warmup: Vec::new(),
             summary: None,
             latency: None,
-            witness: None,
+            verification: None,
             ceiling: None,
             efficiency: None,
-            limiter: None,
+            bottleneck: None,
             series: None,
             references: Vec::new(),
             findings: Vec::new(),
@@ -344,6 +344,6 @@ impl Measurement {
 
     /// The point that was measured.
     pub fn point(&self) -> Point {
-        Point { kernel: self.kernel.clone(), params: self.params.clone() }
+        Point { workload: self.workload.clone(), params: self.params.clone() }
     }
 }

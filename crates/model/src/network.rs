@@ -13,24 +13,24 @@ use crate::{Measurement, Params, Probe, Trial, Unit};
 pub struct Network {
     /// Whether packets leave this machine.
     pub path: NetworkPath,
-    /// Address and port of the far end, as it was reached.
+    /// Address and port of the server, as it was reached.
     pub address: String,
-    /// The machine of the far end, as it tells itself.
-    pub far: FarEnd,
-    /// The kernel's random id of this machine's boot, to be held against that of the far end.
+    /// The machine of the server, as it tells itself.
+    pub server: ServerEnd,
+    /// The kernel's random id of this machine's boot, to be held against that of the server.
     #[serde(default)]
     pub boot_id: Option<String>,
-    /// The interface that packets to the far end leave by.
+    /// The interface that packets to the server leave by.
     pub interface: Probe<Interface>,
-    /// The far end's own, where it tells.
-    pub far_interface: Option<Interface>,
+    /// The server's own, where it tells.
+    pub server_interface: Option<Interface>,
     /// Bytes a second that one CPU of this machine copies within its own cache, as
     /// measured: what a loopback cannot beat, since each end copies each byte.
     pub copy_bytes_per_s: Option<f64>,
 }
 
 impl Network {
-    /// Whether the far end is reached by IPv6; an address of IPv4 in one of IPv6 is of IPv4.
+    /// Whether the server is reached by IPv6; an address of IPv4 in one of IPv6 is of IPv4.
     pub fn is_v6(&self) -> bool {
         match self.address.parse::<SocketAddr>() {
             Ok(address) => address.ip().to_canonical().is_ipv6(),
@@ -43,14 +43,14 @@ impl Network {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkPath {
-    /// Both ends run on this machine: what is measured is its memory and its kernel.
+    /// Both ends run on this machine: what is measured is its memory and its workload.
     Loopback,
-    /// The far end is another machine.
+    /// The server is another machine.
     Peer,
 }
 
 impl NetworkPath {
-    /// The word of the `path` knob.
+    /// The word of the `path` parameter.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Loopback => "loopback",
@@ -59,9 +59,9 @@ impl NetworkPath {
     }
 }
 
-/// The machine at the far end.
+/// The machine at the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FarEnd {
+pub struct ServerEnd {
     /// Its host name.
     pub name: String,
     /// The kernel's random id of this boot, the same for all who run on one kernel.
@@ -91,12 +91,12 @@ pub struct Interface {
     pub driver: Option<String>,
 }
 
-/// Bytes of the buffers that are asked for of a UDP socket where the knob says nothing: as many
+/// Bytes of the buffers that are asked for of a UDP socket where the parameter says nothing: as many
 /// as a system usually allows, so that a receiver that is not running for a moment loses
 /// nothing.
 pub const UDP_BUFFER: u64 = 4 << 20;
 
-/// What a network kernel did in one trial, counted at both ends. Bytes are payload.
+/// What a network workload did in one trial, counted at both ends. Bytes are payload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkTraffic {
     /// Bytes that the senders handed to their systems.
@@ -109,13 +109,13 @@ pub struct NetworkTraffic {
     /// system tells (TCP_INFO).
     pub streams: Vec<TcpState>,
     /// Where blocks go both ways at once, how long each way took in seconds, from the first
-    /// start of its connections to their last end: to the far end, and from there.
+    /// start of its connections to their last end: to the server, and from there.
     #[serde(default)]
     pub ways_s: Option<[f64; 2]>,
     /// What this end's system counted meanwhile.
-    pub near: EndTraffic,
-    /// What the far end's did.
-    pub far: EndTraffic,
+    pub client: EndTraffic,
+    /// What the server's did.
+    pub server: EndTraffic,
 }
 
 impl NetworkTraffic {
@@ -130,28 +130,28 @@ impl NetworkTraffic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The one that measures.
-    Near,
+    ClientSide,
     /// The one that it talks to.
-    Far,
+    ServerSide,
 }
 
 impl End {
     /// Both, the near one first.
-    pub const BOTH: [Self; 2] = [Self::Near, Self::Far];
+    pub const BOTH: [Self; 2] = [Self::ClientSide, Self::ServerSide];
 
     /// What its system counted.
     pub fn of(self, traffic: &NetworkTraffic) -> &EndTraffic {
         match self {
-            Self::Near => &traffic.near,
-            Self::Far => &traffic.far,
+            Self::ClientSide => &traffic.client,
+            Self::ServerSide => &traffic.server,
         }
     }
 
-    /// The words for it: `near end`.
+    /// The words for it: `client`.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Near => "near end",
-            Self::Far => "far end",
+            Self::ClientSide => "client",
+            Self::ServerSide => "server",
         }
     }
 }
@@ -160,19 +160,19 @@ impl End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From the near end to the far end.
+    /// From the client to the server.
     Forward,
-    /// From the far end to the near end.
+    /// From the server to the client.
     Reverse,
     /// Both at once; and there and back, as round trips go.
     Both,
 }
 
 impl Direction {
-    /// All of them, in the order of the knob's choices.
+    /// All of them, in the order of the parameter's choices.
     pub const ALL: [Self; 3] = [Self::Forward, Self::Reverse, Self::Both];
 
-    /// The word of the `direction` knob.
+    /// The word of the `direction` parameter.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -181,7 +181,7 @@ impl Direction {
         }
     }
 
-    /// Of a point; `None` where it has no such knob.
+    /// Of a point; `None` where it has no such parameter.
     pub fn of(params: &Params) -> Option<Self> {
         let word = params.text("direction")?;
         Self::ALL.into_iter().find(|d| d.as_str() == word)
@@ -190,16 +190,16 @@ impl Direction {
     /// Whether that end sends blocks.
     pub fn sends(self, end: End) -> bool {
         self != match end {
-            End::Near => Self::Reverse,
-            End::Far => Self::Forward,
+            End::ClientSide => Self::Reverse,
+            End::ServerSide => Self::Forward,
         }
     }
 
     /// Whether that end receives blocks.
     pub fn receives(self, end: End) -> bool {
         self != match end {
-            End::Near => Self::Forward,
-            End::Far => Self::Reverse,
+            End::ClientSide => Self::Forward,
+            End::ServerSide => Self::Reverse,
         }
     }
 }
@@ -344,7 +344,7 @@ mod tests {
             let network = Network {
                 path: NetworkPath::Peer,
                 address: address.to_owned(),
-                far: FarEnd {
+                server: ServerEnd {
                     name: String::new(),
                     boot_id: None,
                     cpu: None,
@@ -354,7 +354,7 @@ mod tests {
                 },
                 boot_id: None,
                 interface: Probe::missing("test"),
-                far_interface: None,
+                server_interface: None,
                 copy_bytes_per_s: None,
             };
             network.is_v6()
@@ -395,8 +395,8 @@ mod tests {
         assert_eq!(carried(Direction::Reverse), [Some(10), Some(1)]);
         assert_eq!(carried(Direction::Both), [Some(11), Some(11)]);
         let silent = EndTraffic { in_bytes: None, ..end };
-        assert_eq!(silent.carried(Direction::Forward, End::Near), Some(1), "not asked for");
-        assert_eq!(silent.carried(Direction::Both, End::Near), None);
+        assert_eq!(silent.carried(Direction::Forward, End::ClientSide), Some(1), "not asked for");
+        assert_eq!(silent.carried(Direction::Both, End::ClientSide), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A kernel with every knob set.
+//! A workload with every parameter set.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The value of one knob. Sizes are in bytes.
+/// The value of one parameter. Sizes are in bytes.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -42,7 +42,7 @@ impl From<&str> for Param {
     }
 }
 
-/// Knobs by name, sorted by name.
+/// Parameters by name, sorted by name.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -57,12 +57,12 @@ impl Params {
         self
     }
 
-    /// The value of a knob.
+    /// The value of a parameter.
     pub fn get(&self, name: &str) -> Option<&Param> {
         self.0.get(name)
     }
 
-    /// The value of a numeric knob.
+    /// The value of a numeric parameter.
     pub fn int(&self, name: &str) -> Option<u64> {
         match self.0.get(name)? {
             Param::Int(v) => Some(*v),
@@ -70,7 +70,7 @@ impl Params {
         }
     }
 
-    /// The value of a knob that is a choice.
+    /// The value of a parameter that is a choice.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             Param::Text(v) => Some(v),
@@ -78,45 +78,46 @@ impl Params {
         }
     }
 
-    /// Bytes of one block, message or I/O; `None` without such a knob, or where it is 0.
+    /// Bytes of one block, message or I/O; `None` without such a parameter, or where it is 0.
     pub fn block_bytes(&self) -> Option<f64> {
         self.int("block_size").filter(|b| *b > 0).map(|b| b as f64)
     }
 
-    /// Whether these differ from the others in none but the named knobs.
-    pub fn same_but(&self, others: &Self, knobs: &[&str]) -> bool {
+    /// Whether these differ from the others in none but the named parameters.
+    pub fn differs_only_in(&self, others: &Self, parameters: &[&str]) -> bool {
         let same = |p: &Self, q: &Self| {
-            p.0.iter().all(|(name, v)| knobs.contains(&name.as_str()) || q.get(name) == Some(v))
+            p.0.iter()
+                .all(|(name, v)| parameters.contains(&name.as_str()) || q.get(name) == Some(v))
         };
         same(self, others) && same(others, self)
     }
 
-    /// Knobs that say how many threads there are; streams have one each.
+    /// Parameters that say how many threads there are; streams have one each.
     pub const THREADS: [&str; 2] = ["threads", "streams"];
 
-    /// The knob that says how large a problem is that is solved whole: rows of a matrix.
+    /// The parameter that says how large a problem is that is solved whole: rows of a matrix.
     pub const SIZE: &str = "n";
 
-    /// The knob of [`Self::THREADS`] that is there; a kernel without one runs on 1 thread.
+    /// The parameter of [`Self::THREADS`] that is there; a workload without one runs on 1 thread.
     pub fn threads(&self) -> u64 {
-        Self::THREADS.iter().find_map(|knob| self.int(knob)).unwrap_or(1)
+        Self::THREADS.iter().find_map(|parameter| self.int(parameter)).unwrap_or(1)
     }
 }
 
-/// One cell of a table: a kernel with every knob set.
+/// One cell of a table: a workload with every parameter set.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Point {
-    /// Kernel id.
-    pub kernel: String,
-    /// Every knob of it.
+    /// Workload id.
+    pub workload: String,
+    /// Every parameter of it.
     pub params: Params,
 }
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kernel)?;
+        f.write_str(&self.workload)?;
         for (name, value) in &self.params.0 {
             write!(f, " {name}={value}")?;
         }
@@ -129,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knobs_that_differ_are_all_named() {
+    fn parameters_that_differ_are_all_named() {
         let point = Params::default().with("threads", 2).with("engine", "psync");
         let other = point.clone().with("threads", 4);
-        assert!(point.same_but(&point, &[]) && point.same_but(&other, &["threads"]));
-        assert!(!point.same_but(&other, &[]) && !point.same_but(&other, &["engine"]));
+        assert!(point.differs_only_in(&point, &[]) && point.differs_only_in(&other, &["threads"]));
+        assert!(!point.differs_only_in(&other, &[]) && !point.differs_only_in(&other, &["engine"]));
         let more = other.with("block_size", 8);
-        assert!(!point.same_but(&more, &["threads"]), "a knob that only the other has");
-        assert!(!more.same_but(&point, &["threads"]), "nor the other way round");
-        assert!(point.same_but(&more, &["threads", "block_size"]));
+        assert!(!point.differs_only_in(&more, &["threads"]), "a parameter that only the other has");
+        assert!(!more.differs_only_in(&point, &["threads"]), "nor the other way round");
+        assert!(point.differs_only_in(&more, &["threads", "block_size"]));
     }
 }

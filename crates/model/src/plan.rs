@@ -21,12 +21,12 @@ pub struct Policy {
     pub min_trials: u32,
     /// Greatest number of trials. Equal to `min_trials` where the number is fixed.
     pub max_trials: u32,
-    /// A fixed number of trials for kernels that have one of their own, by id.
+    /// A fixed number of trials for workloads that have one of their own, by id.
     #[serde(default)]
     pub trials_of: BTreeMap<String, u32>,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
-    /// The same for kernels that have one of their own, by id.
+    /// The same for workloads that have one of their own, by id.
     #[serde(default)]
     pub trial_s_of: BTreeMap<String, f64>,
     /// Timed seconds after which a point takes no more trials, once it has three; null: as
@@ -60,21 +60,21 @@ impl Policy {
         self.target_of.get(&subsystem).copied().unwrap_or(self.target)
     }
 
-    /// Least and greatest number of trials of this kernel; equal where the number is fixed.
-    pub fn trials_for(&self, kernel: &str) -> (u32, u32) {
-        let fixed = self.trials_of.get(kernel).map(|n| (*n, *n));
+    /// Least and greatest number of trials of this workload; equal where the number is fixed.
+    pub fn trials_for(&self, workload: &str) -> (u32, u32) {
+        let fixed = self.trials_of.get(workload).map(|n| (*n, *n));
         fixed.unwrap_or((self.min_trials, self.max_trials))
     }
 
-    /// Least duration of a trial of this kernel, in seconds.
-    pub fn trial_s_for(&self, kernel: &str) -> f64 {
-        self.trial_s_of.get(kernel).copied().unwrap_or(self.trial_s)
+    /// Least duration of a trial of this workload, in seconds.
+    pub fn trial_s_for(&self, workload: &str) -> f64 {
+        self.trial_s_of.get(workload).copied().unwrap_or(self.trial_s)
     }
 
-    /// Timed seconds after which a point of this kernel takes no more trials: never less
+    /// Timed seconds after which a point of this workload takes no more trials: never less
     /// than the least number of them takes that last as long as the policy asks.
-    pub fn point_s_for(&self, kernel: &str) -> Option<f64> {
-        let least = self.trial_s_for(kernel) * f64::from(self.trials_for(kernel).0);
+    pub fn point_s_for(&self, workload: &str) -> Option<f64> {
+        let least = self.trial_s_for(workload) * f64::from(self.trials_for(workload).0);
         self.point_s.map(|s| s.max(least))
     }
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Host, KernelSpec, Measurement, Plan, Timestamp, Verdict};
+use crate::{Finding, Host, Measurement, Plan, Timestamp, Verdict, WorkloadSpec};
 
 /// Version of the run file's shape.
-pub const SCHEMA: &str = "proofmark.run/1";
+pub const SCHEMA: &str = "proofmark.run/2";
 
 /// The program that made a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,9 +42,9 @@ pub struct Run {
     pub host: Host,
     /// What was to be measured.
     pub plan: Plan,
-    /// Declarations of the kernels in the plan, by id, so that a reader of this
+    /// Declarations of the workloads in the plan, by id, so that a reader of this
     /// file needs nothing else to explain it.
-    pub kernels: BTreeMap<String, KernelSpec>,
+    pub workloads: BTreeMap<String, WorkloadSpec>,
     /// What was measured, in the order of the plan.
     pub measurements: Vec<Measurement>,
     /// Findings about the run as a whole.
@@ -107,11 +107,11 @@ mod tests {
         let told = |text: &str| read_run(text).unwrap_err().to_string();
         assert_eq!(
             told(r#"{"schema": "proofmark.run/0"}"#),
-            "schema is proofmark.run/0, this proofmark reads proofmark.run/1"
+            "schema is proofmark.run/0, this proofmark reads proofmark.run/2"
         );
         assert!(told("{}").contains("schema is missing"));
         assert!(told(r#"{"schema": 1}"#).contains("schema is 1"));
-        assert!(told(r#"{"schema": "proofmark.run/1"}"#).contains("missing field"));
+        assert!(told(r#"{"schema": "proofmark.run/2"}"#).contains("missing field"));
         assert!(told("{\n\"schema\": ").contains("line 2"));
     }
 
@@ -119,7 +119,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in r#"[\[\]{}":,a-z0-9. /-]{0,80}"#) {
             let _ = read_run(&text);
-            let _ = read_run(&format!(r#"{{"schema": "proofmark.run/1", {text}}}"#));
+            let _ = read_run(&format!(r#"{{"schema": "proofmark.run/2", {text}}}"#));
         }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A system of linear equations that a trial solved, and how well the solution fits it. Both
-/// residuals are finite: a kernel whose solution is not says that its result is wrong, and
+/// residuals are finite: a workload whose solution is not says that its result is wrong, and
 /// tells no solution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Solution {

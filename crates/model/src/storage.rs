@@ -182,13 +182,13 @@ pub enum Flush {
     Each,
 }
 
-/// How a trial used the kernel's own file, and the file's state, looked at after the
+/// How a trial used the workload's own file, and the file's state, looked at after the
 /// trial. `None`: the system does not tell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileState {
-    /// Bytes that the kernel asked to read.
+    /// Bytes that the workload asked to read.
     pub asked_read_bytes: u64,
-    /// Bytes that the kernel asked to write.
+    /// Bytes that the workload asked to write.
     pub asked_written_bytes: u64,
     /// In which order each thread took its blocks.
     pub order: Order,

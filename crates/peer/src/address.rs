@@ -1,4 +1,4 @@
-//! Where a far end is.
+//! Where a server is.
 
 use std::fmt;
 use std::io;
@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The TCP and UDP port of a far end that was told no other.
+/// The TCP and UDP port of a server that was told no other.
 pub const DEFAULT_PORT: u16 = 5277;
 
-/// Host and port of a far end, as a user writes them: `HOST[:PORT]`, where the host is a
+/// Host and port of a server, as a user writes them: `HOST[:PORT]`, where the host is a
 /// name, an IPv4 address, or an IPv6 address, bare or in brackets (`[fe80::1%eth0]:5277`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {

@@ -1,4 +1,4 @@
-//! What a task of the far end may still do.
+//! What a task of the server may still do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

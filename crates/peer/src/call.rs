@@ -1,4 +1,4 @@
-//! The near end's way in.
+//! The client's way in.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::error::PeerError;
 use crate::handshake::enter;
 use crate::key::Key;
-use crate::message::{ToFar, ToNear, excerpt};
+use crate::message::{ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
 use crate::timed::Timed;
 use crate::token::Token;
@@ -17,7 +17,7 @@ use crate::wire::{DATA, malformed};
 
 /// Longest time for a connection, and again for each answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// A far end that outsiders crowd closes connections that were in time too; so one that
+/// A server that outsiders crowd closes connections that were in time too; so one that
 /// was closed without a word is tried again after each of these.
 const AGAIN: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(200)];
@@ -26,8 +26,8 @@ const AGAIN: [Duration; 3] =
 pub(crate) fn control(
     to: SocketAddr,
     key: &Key,
-    first: &ToFar,
-) -> Result<(Sealed, ToNear), PeerError> {
+    first: &ToServer,
+) -> Result<(Sealed, ToClient), PeerError> {
     let told = |error| unanswered(to, error);
     let once = || {
         let stream = connect(to)?;
@@ -74,8 +74,8 @@ pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError>
 pub(crate) fn reach(
     address: &Address,
     key: &Key,
-    first: &ToFar,
-) -> Result<(SocketAddr, Sealed, ToNear), PeerError> {
+    first: &ToServer,
+) -> Result<(SocketAddr, Sealed, ToClient), PeerError> {
     let unresolved = |source| PeerError::Unresolved { host: address.host.clone(), source };
     let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "it has no address"));
     for to in address.resolve().map_err(unresolved)? {
@@ -117,12 +117,12 @@ fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
 }
 
 /// What an answer means that is not the one that was asked for.
-pub(crate) fn other(to: SocketAddr, answer: ToNear) -> PeerError {
+pub(crate) fn other(to: SocketAddr, answer: ToClient) -> PeerError {
     let address = to.to_string();
     match answer {
-        ToNear::Busy { seconds } => PeerError::Busy { address, seconds },
-        ToNear::Differs { version } => PeerError::Version { address, far: excerpt(&version) },
-        ToNear::Refused { reason } | ToNear::Ended { reason } => {
+        ToClient::Busy { seconds } => PeerError::Busy { address, seconds },
+        ToClient::Differs { version } => PeerError::Version { address, server: excerpt(&version) },
+        ToClient::Refused { reason } | ToClient::Ended { reason } => {
             PeerError::Refused { address, reason: excerpt(&reason) }
         }
         _ => PeerError::Unexpected { address },

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::call::{PATIENCE, control, data, other};
 use crate::error::PeerError;
 use crate::invitation::Invitation;
-use crate::message::{OpenStream, ToFar, ToNear};
+use crate::message::{OpenStream, ToClient, ToServer};
 use crate::sealed::Sealed;
 use crate::work::Ends;
 
@@ -24,11 +24,11 @@ impl Channel {
     /// Joins the session.
     ///
     /// # Errors
-    /// As [`crate::Lead::connect`], and [`PeerError::Refused`] if the session has ended.
+    /// As [`crate::ControlSession::connect`], and [`PeerError::Refused`] if the session has ended.
     pub fn join(invitation: &Invitation) -> Result<Self, PeerError> {
         let Invitation { address, key, session, .. } = invitation;
-        match control(*address, key, &ToFar::Join { session: *session })? {
-            (sealed, ToNear::Joined) => {
+        match control(*address, key, &ToServer::Join { session: *session })? {
+            (sealed, ToClient::Joined) => {
                 let broken = |source| PeerError::Broken { address: address.to_string(), source };
                 let ends = Ends::of(sealed.stream()).map_err(broken)?;
                 Ok(Self { sealed, ends, address: *address })
@@ -37,20 +37,20 @@ impl Channel {
         }
     }
 
-    /// Ends the job before and opens a new one; the streams are those of the far end's
+    /// Ends the job before and opens a new one; the streams are those of the server's
     /// tasks, in their order.
     ///
     /// # Errors
-    /// [`PeerError::Refused`] with the far end's reason, or that the connection broke.
+    /// [`PeerError::Refused`] with the server's reason, or that the connection broke.
     pub fn open(&mut self, job: &Value) -> Result<Vec<OpenStream>, PeerError> {
-        match self.ask(&ToFar::Open { job: job.clone() })? {
-            ToNear::Opened { streams } => Ok(streams),
+        match self.ask(&ToServer::Open { job: job.clone() })? {
+            ToClient::Opened { streams } => Ok(streams),
             answer => Err(other(self.address, answer)),
         }
     }
 
     /// Opens the data connection of a stream of the present job, once a stream. When this
-    /// returns the far end's task runs. Both ends find a stream with the system's settings.
+    /// returns the server's task runs. Both ends find a stream with the system's settings.
     ///
     /// # Errors
     /// [`PeerError::Refused`] if the stream's token is no longer good.
@@ -58,24 +58,24 @@ impl Channel {
         data(self.address, stream.token)
     }
 
-    /// The far end's counters of network traffic, now.
+    /// The server's counters of network traffic, now.
     ///
     /// # Errors
-    /// That the far end has none, or that the connection broke.
+    /// That the server has none, or that the connection broke.
     pub fn counters(&mut self) -> Result<Value, PeerError> {
-        match self.ask(&ToFar::Counters)? {
-            ToNear::Counters { value } => Ok(value),
+        match self.ask(&ToServer::Counters)? {
+            ToClient::Counters { value } => Ok(value),
             answer => Err(other(self.address, answer)),
         }
     }
 
-    /// Its two ends; the near end is `local`.
+    /// Its two ends; the client is `local`.
     #[must_use]
     pub fn ends(&self) -> Ends {
         self.ends
     }
 
-    fn ask(&mut self, message: &ToFar) -> Result<ToNear, PeerError> {
+    fn ask(&mut self, message: &ToServer) -> Result<ToClient, PeerError> {
         let until = || Instant::now() + PATIENCE;
         let asked = self.sealed.send(message, until());
         let answered = asked.and_then(|()| self.sealed.receive(Some(until())));

@@ -1,4 +1,4 @@
-//! What the near end may have to tell its user.
+//! What the client may have to tell its user.
 
 use std::io;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub enum PeerError {
     /// The connection was closed before the key was proved.
     #[error(
         "{address} closed the connection without a word; the keys may differ: give this end the \
-         far end's key file"
+         server's key file"
     )]
     Silent {
         /// Host and port.
@@ -70,14 +70,14 @@ pub enum PeerError {
         seconds: u64,
     },
     /// The ends do not speak the same protocol.
-    #[error("{address} runs version {far}, this end {VERSION}; use the same build on both ends")]
+    #[error("{address} runs version {server}, this end {VERSION}; use the same build on both ends")]
     Version {
         /// Host and port.
         address: String,
-        /// The far end's.
-        far: String,
+        /// The server's.
+        server: String,
     },
-    /// The far end knows the key and will not do it.
+    /// The server knows the key and will not do it.
     #[error("{address} refused: {reason}")]
     Refused {
         /// Host and port.
@@ -87,7 +87,7 @@ pub enum PeerError {
     },
     /// The connection of a session broke.
     #[error(
-        "the connection to {address} broke ({source}); look at the far end's log, and run again"
+        "the connection to {address} broke ({source}); look at the server's log, and run again"
     )]
     Broken {
         /// Host and port.
@@ -95,7 +95,7 @@ pub enum PeerError {
         /// What the system says.
         source: io::Error,
     },
-    /// The far end holds the key and answers something else than was asked.
+    /// The server holds the key and answers something else than was asked.
     #[error("{address} answered something else than was asked; use the same build on both ends")]
     Unexpected {
         /// Host and port.

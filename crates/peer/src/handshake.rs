@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use snow::{Builder, HandshakeState, TransportState};
 
 use crate::key::Key;
-use crate::message::ToFar;
+use crate::message::ToServer;
 use crate::token::Token;
 use crate::wire::{Opening, decode, malformed, read_frame, read_opening, write_frame};
 
@@ -27,7 +27,7 @@ const PROLOGUE: &[u8] = b"proofmark peer";
 /// Who has proved himself.
 pub(crate) enum Admitted {
     /// A holder of the key, and his first message; `None` if it is not of this version.
-    Control(Box<TransportState>, Option<ToFar>),
+    Control(Box<TransportState>, Option<ToServer>),
     /// Someone with a token. Whether it is good for anything is not known here.
     Data(Token),
 }
@@ -75,7 +75,7 @@ impl Handshake {
     }
 }
 
-/// The near end's side of the handshake.
+/// The client's side of the handshake.
 pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<TransportState> {
     let mut noise = builder(key, Builder::build_initiator)?;
     let mut bytes = vec![crate::wire::CONTROL];

@@ -15,13 +15,13 @@ pub const INVITATION: &str = "PROOFMARK_PEER";
 /// To a session, from its lead. `Debug` shows neither key nor session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
-    /// Where the lead reached the far end.
+    /// Where the lead reached the server.
     pub address: SocketAddr,
     /// The key.
     pub key: Key,
     /// The session.
     pub session: Token,
-    /// This machine's interface to the far end, where the lead was told of it.
+    /// This machine's interface to the server, where the lead was told of it.
     #[serde(default)]
     pub interface: Option<String>,
 }

@@ -38,7 +38,7 @@ pub enum KeySource {
 #[derive(Debug, Error)]
 pub enum KeyError {
     /// The text is no key.
-    #[error("{place} holds no key of 64 hexadecimal digits; copy it from the far end's key file")]
+    #[error("{place} holds no key of 64 hexadecimal digits; copy it from the server's key file")]
     NotAKey {
         /// Whose text it is.
         place: String,
@@ -53,7 +53,7 @@ pub enum KeyError {
     },
     /// There is no such file.
     #[error(
-        "there is no key in {path}; copy the key file that `proofmark serve` made on the far end \
+        "there is no key in {path}; copy the key file that `proofmark serve` made on the server \
          there, or set {KEY_VARIABLE}"
     )]
     Missing {

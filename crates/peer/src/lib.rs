@@ -1,11 +1,11 @@
 //! The trust between the two ends of a network run.
 //!
-//! The *near end* is the run; the *far end* is `proofmark serve`, on another machine or
-//! on this one. Both know one key. An [`Overview`] says what a far end is and grants; it
-//! costs nothing. The near end's [`Lead`] asks a [`Server`] for a
+//! The *client* is the run; the *server* is `proofmark serve`, on another machine or
+//! on this one. Both know one key. An [`Overview`] says what a server is and grants; it
+//! costs nothing. The client's [`ControlSession`] asks a [`Server`] for a
 //! session; each of its workers joins that with a [`Channel`], names jobs, and gets data
 //! connections for them. What the jobs are and what the data connections carry is the
-//! far end's [`Work`]; this crate knows nothing of it.
+//! server's [`Work`]; this crate knows nothing of it.
 //!
 //! Who does not hold the key learns nothing: the first message of a control connection
 //! proves the key (Noise, pattern NNpsk0), a data connection begins with a token that was
@@ -18,12 +18,12 @@
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
 //!
 //! ```
-//! use proofmark_peer::{Ends, Key, Lead, Limits, Server, Task, Work};
+//! use proofmark_peer::{Ends, Key, ControlSession, Limits, Server, Task, Work};
 //!
 //! struct Nothing;
 //! impl Work for Nothing {
 //!     fn open(&self, _: &serde_json::Value, _: Ends) -> Result<Vec<Box<dyn Task>>, String> {
-//!         Err("this far end knows no job".to_owned())
+//!         Err("this server knows no job".to_owned())
 //!     }
 //!     fn counters(&self, _: Ends) -> serde_json::Value {
 //!         serde_json::Value::Null
@@ -36,7 +36,7 @@
 //! let (address, stop) = (server.address().into(), server.stop());
 //! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
 //!
-//! let lead = Lead::connect(&address, &key, "example", limits)?;
+//! let lead = ControlSession::connect(&address, &key, "example", limits)?;
 //! assert!(lead.alive());
 //! # drop(lead); stop.stop();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,12 +46,12 @@ mod address;
 mod bounds;
 mod call;
 mod channel;
+mod control_session;
 mod error;
 mod handshake;
 mod hex;
 mod invitation;
 mod key;
-mod lead;
 mod message;
 mod overview;
 mod sealed;
@@ -65,10 +65,10 @@ mod work;
 pub use address::{Address, AddressError, DEFAULT_PORT};
 pub use bounds::Bounds;
 pub use channel::Channel;
+pub use control_session::ControlSession;
 pub use error::PeerError;
 pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
-pub use lead::Lead;
 pub use message::{Limits, OpenStream};
 pub use overview::Overview;
 pub use server::{Event, Patience, Server, Stop};

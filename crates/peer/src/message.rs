@@ -1,6 +1,6 @@
 //! The messages of a control connection, JSON within Noise.
 
-use proofmark_model::{FarEnd, Interface, clean_excerpt};
+use proofmark_model::{Interface, ServerEnd, clean_excerpt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,18 +23,18 @@ pub struct Limits {
     pub bytes: u64,
 }
 
-/// From the near end to the far end.
+/// From the client to the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
-pub enum ToFar {
+pub enum ToServer {
     /// A first message that asks what there is; it begins nothing.
     Look {
-        /// The near end's [`crate::VERSION`].
+        /// The client's [`crate::VERSION`].
         version: String,
     },
     /// A lead's first message: it asks for a session.
     Hello {
-        /// The near end's [`crate::VERSION`].
+        /// The client's [`crate::VERSION`].
         version: String,
         /// Name of the run, for the server's log.
         run: String,
@@ -48,24 +48,24 @@ pub enum ToFar {
     },
     /// Ends the job before, and asks for a new one.
     Open {
-        /// Its shape is between the near end and the far end's [`crate::Work`].
+        /// Its shape is between the client and the server's [`crate::Work`].
         job: Value,
     },
-    /// Asks for the far end's counters.
+    /// Asks for the server's counters.
     Counters,
     /// Says that the lead lives.
     Ping,
 }
 
-/// From the far end to the near end.
+/// From the server to the client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
-pub enum ToNear {
+pub enum ToClient {
     /// What there is.
     Overview {
-        /// The far end's machine.
-        host: Box<FarEnd>,
-        /// The far end's interface to the near end.
+        /// The server's machine.
+        host: Box<ServerEnd>,
+        /// The server's interface to the client.
         interface: Option<Box<Interface>>,
         /// The most that a session is granted.
         limits: Limits,
@@ -84,9 +84,9 @@ pub enum ToNear {
         /// Whole seconds, rounded up.
         seconds: u64,
     },
-    /// The far end is of another version.
+    /// The server is of another version.
     Differs {
-        /// The far end's [`crate::VERSION`].
+        /// The server's [`crate::VERSION`].
         version: String,
     },
     /// The worker is in the session.
@@ -96,19 +96,19 @@ pub enum ToNear {
         /// One for each of the job's streams.
         streams: Vec<OpenStream>,
     },
-    /// The far end's counters.
+    /// The server's counters.
     Counters {
-        /// Its shape is between the near end and the far end's [`crate::Work`].
+        /// Its shape is between the client and the server's [`crate::Work`].
         value: Value,
     },
-    /// The far end lives.
+    /// The server lives.
     Pong,
     /// What was asked will not be done.
     Refused {
         /// Why.
         reason: String,
     },
-    /// The session has ended by the far end's doing.
+    /// The session has ended by the server's doing.
     Ended {
         /// Why.
         reason: String,
@@ -120,6 +120,6 @@ pub enum ToNear {
 pub struct OpenStream {
     /// Opens the data connection, once.
     pub token: Token,
-    /// What the far end's task tells of itself.
+    /// What the server's task tells of itself.
     pub told: Value,
 }

@@ -1,45 +1,45 @@
-//! What a near end may know of a far end before it asks for a session.
+//! What a client may know of a server before it asks for a session.
 
-use proofmark_model::{FarEnd, Interface};
+use proofmark_model::{Interface, ServerEnd};
 
 use crate::VERSION;
 use crate::address::Address;
 use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::key::Key;
-use crate::message::{Limits, ToFar, ToNear, excerpt};
+use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::this_host::boot_id;
 use crate::work::Ends;
 
-/// A far end that holds the key and has no session, as it told when it was asked.
+/// A server that holds the key and has no session, as it told when it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
     /// Its machine, as it tells itself.
-    pub far: FarEnd,
+    pub server: ServerEnd,
     /// Its interface to this end, where it tells.
-    pub far_interface: Option<Interface>,
+    pub server_interface: Option<Interface>,
     /// The most that it grants a session.
     pub limits: Limits,
-    /// The two ends of the connection on which it was asked; the near end is `local`.
+    /// The two ends of the connection on which it was asked; the client is `local`.
     pub ends: Ends,
 }
 
 impl Overview {
-    /// Asks for it. The far end is as free afterwards as it was before.
+    /// Asks for it. The server is as free afterwards as it was before.
     ///
     /// # Errors
-    /// As [`crate::Lead::connect`], and [`PeerError::Forwarded`] if an address of this
+    /// As [`crate::ControlSession::connect`], and [`PeerError::Forwarded`] if an address of this
     /// machine leads to another: what was measured there would pass for this one's loopback.
     pub fn of(address: &Address, key: &Key) -> Result<Self, PeerError> {
-        match reach(address, key, &ToFar::Look { version: VERSION.to_owned() })? {
-            (to, channel, ToNear::Overview { host, interface, limits }) => {
+        match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
+            (to, channel, ToClient::Overview { host, interface, limits }) => {
                 let broken = |source| PeerError::Broken { address: to.to_string(), source };
                 let ends = Ends::of(channel.stream()).map_err(broken)?;
                 if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
                     return Err(PeerError::Forwarded { address: to.to_string() });
                 }
-                let far_interface = interface.map(|i| shown_interface(*i));
-                Ok(Self { far: shown(*host), far_interface, limits, ends })
+                let server_interface = interface.map(|i| shown_interface(*i));
+                Ok(Self { server: shown(*host), server_interface, limits, ends })
             }
             (to, _, answer) => Err(other(to, answer)),
         }
@@ -53,22 +53,27 @@ fn forwarded(ends: Ends, here: Option<&str>, there: Option<&str>) -> bool {
 }
 
 /// A machine whose words can be shown.
-fn shown(far: FarEnd) -> FarEnd {
+fn shown(server: ServerEnd) -> ServerEnd {
     let text = |text: String| excerpt(&text);
-    FarEnd {
-        name: text(far.name),
-        boot_id: far.boot_id.map(text),
-        cpu: far.cpu.map(text),
-        os: text(far.os),
-        version: text(far.version),
-        ..far
+    ServerEnd {
+        name: text(server.name),
+        boot_id: server.boot_id.map(text),
+        cpu: server.cpu.map(text),
+        os: text(server.os),
+        version: text(server.version),
+        ..server
     }
 }
 
 /// An interface whose words can be shown.
-fn shown_interface(far: Interface) -> Interface {
+fn shown_interface(server: Interface) -> Interface {
     let text = |text: String| excerpt(&text);
-    Interface { name: text(far.name), kind: text(far.kind), driver: far.driver.map(text), ..far }
+    Interface {
+        name: text(server.name),
+        kind: text(server.kind),
+        driver: server.driver.map(text),
+        ..server
+    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! The machine that this end runs on, as it tells the other.
 
-use proofmark_model::FarEnd;
+use proofmark_model::ServerEnd;
 use rustix::system::uname;
 
 use crate::VERSION;
 
-/// This machine, as a far end tells itself. A near end compares: equal boot ids mean one
+/// This machine, as a server tells itself. A client compares: equal boot ids mean one
 /// kernel. The processor is `None` where /proc/cpuinfo does not name it, as on many
 /// AArch64 machines; the boot id where /proc does not tell it. The CPUs are left to who
 /// supplies the [`crate::Work`].
 #[must_use]
-pub fn this_host() -> FarEnd {
+pub fn this_host() -> ServerEnd {
     let uname = uname();
     let (system, release) = (uname.sysname(), uname.release());
-    FarEnd {
+    ServerEnd {
         name: uname.nodename().to_string_lossy().into_owned(),
         boot_id: boot_id(),
         cpu: read("/proc/cpuinfo").and_then(|t| model_name(&t)),

@@ -11,7 +11,7 @@ use crate::hex;
 pub(crate) const LENGTH: usize = 16;
 
 /// 16 random bytes that name a session or a data connection; whoever knows them was told
-/// them by the far end. `Debug` does not show them.
+/// them by the server. `Debug` does not show them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Token(pub(crate) [u8; LENGTH]);

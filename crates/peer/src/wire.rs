@@ -4,7 +4,7 @@
 //! A connection begins with one byte: 1 for a control connection, 2 for a data connection.
 //! On a control connection follow frames: a length of two bytes, big-endian, and that many
 //! bytes of a Noise message; two of the handshake, then JSON. After the 2 of a data
-//! connection follows the token of 16 bytes; the far end answers it with a 2, and from
+//! connection follows the token of 16 bytes; the server answers it with a 2, and from
 //! then on the connection is the job's.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -13,14 +13,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::handshake::answer_to;
-pub use crate::message::{ToFar, ToNear};
+pub use crate::message::{ToClient, ToServer};
 use crate::token::{LENGTH, Token};
 
 /// Longest message, in bytes of JSON.
 pub const LONGEST: usize = 60_000;
 /// First byte of a control connection.
 pub const CONTROL: u8 = 1;
-/// First byte of a data connection, and the far end's answer to its token.
+/// First byte of a data connection, and the server's answer to its token.
 pub const DATA: u8 = 2;
 
 /// How a connection begins.
@@ -93,7 +93,7 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// The message that the bytes are: [`ToFar`] or [`ToNear`].
+/// The message that the bytes are: [`ToServer`] or [`ToClient`].
 ///
 /// # Errors
 /// `InvalidData` if they are none, or more than [`LONGEST`].
@@ -131,20 +131,20 @@ mod tests {
 
     #[test]
     fn messages_are_bounded_and_shallow() {
-        let long = ToFar::Open { job: json!("x".repeat(LONGEST)) };
+        let long = ToServer::Open { job: json!("x".repeat(LONGEST)) };
         assert_eq!(encode(&long).unwrap_err().kind(), ErrorKind::InvalidInput);
-        let fits = ToFar::Open { job: json!("x".repeat(LONGEST - 60)) };
-        assert_eq!(decode::<ToFar>(&encode(&fits).unwrap()).unwrap(), fits);
-        let padded = [encode(&ToFar::Ping).unwrap(), vec![b' '; LONGEST]].concat();
-        assert!(decode::<ToFar>(&padded).is_err());
+        let fits = ToServer::Open { job: json!("x".repeat(LONGEST - 60)) };
+        assert_eq!(decode::<ToServer>(&encode(&fits).unwrap()).unwrap(), fits);
+        let padded = [encode(&ToServer::Ping).unwrap(), vec![b' '; LONGEST]].concat();
+        assert!(decode::<ToServer>(&padded).is_err());
         let deep = format!("{{\"message\":\"open\",\"job\":{}", "[".repeat(50_000));
-        assert!(decode::<ToFar>(deep.as_bytes()).is_err());
+        assert!(decode::<ToServer>(deep.as_bytes()).is_err());
     }
 
     #[test]
     fn a_field_more_does_no_harm() {
         let text = br#"{"message":"ping","since":4}"#;
-        assert_eq!(decode::<ToFar>(text).unwrap(), ToFar::Ping);
+        assert_eq!(decode::<ToServer>(text).unwrap(), ToServer::Ping);
     }
 
     proptest! {
@@ -157,8 +157,8 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in "\\{\"message\":\"[a-z]{0,8}\"(,\"[a-z]{1,8}\":\\PC{0,20}){0,4}\\}?") {
-            let _ = decode::<ToFar>(text.as_bytes());
-            let _ = decode::<ToNear>(text.as_bytes());
+            let _ = decode::<ToServer>(text.as_bytes());
+            let _ = decode::<ToClient>(text.as_bytes());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the far end does for a session: supplied by whoever runs a [`crate::Server`].
+//! What the server does for a session: supplied by whoever runs a [`crate::Server`].
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -42,9 +42,9 @@ fn plain(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The far end's side of jobs. A panic in it costs the job, never the server.
+/// The server's side of jobs. A panic in it costs the job, never the server.
 pub trait Work: Send + Sync {
-    /// This machine's interface to the near end, where that is known.
+    /// This machine's interface to the client, where that is known.
     fn interface(&self, _ends: Ends) -> Option<Interface> {
         None
     }
@@ -58,16 +58,16 @@ pub trait Work: Send + Sync {
     /// end. At most 256.
     ///
     /// # Errors
-    /// Why it will not do the job, in a sentence for the user of the near end.
+    /// Why it will not do the job, in a sentence for the user of the client.
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String>;
 
     /// What this machine's counters of network traffic show now; in JSON at most 60,000 bytes.
     fn counters(&self, ends: Ends) -> Value;
 }
 
-/// The far end of one stream.
+/// The server of one stream.
 pub trait Task: Send {
-    /// What the near end must know of it, such as a UDP port.
+    /// What the client must know of it, such as a UDP port.
     fn told(&self) -> Value;
 
     /// Does it, on a thread of its own, until `data` or the session ends. When the

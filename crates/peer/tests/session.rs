@@ -1,4 +1,4 @@
-//! A session's life, seen from the near end.
+//! A session's life, seen from the client.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]
 
@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Far, LIMITS, PATIENCE, Raw, echoes, pretender, until_closed};
+use common::{LIMITS, PATIENCE, Raw, ServerSide, echoes, pretender, until_closed};
 use proofmark_peer::{
-    Channel, Event, Key, Lead, Limits, Overview, PeerError, Server, VERSION, this_host,
+    Channel, ControlSession, Event, Key, Limits, Overview, PeerError, Server, VERSION, this_host,
 };
 use proofmark_testing::{join, wait_until};
 use serde_json::json;
@@ -20,55 +20,57 @@ use serde_json::json;
 const LITTLE: Limits = Limits { seconds: 1, bytes: 1 };
 
 /// Waits until the lead's session ends; why it did.
-fn end_of(lead: &Lead) -> String {
+fn end_of(lead: &ControlSession) -> String {
     wait_until("the end of the session", || lead.ended())
 }
 
-fn lives(far: &Far) {
-    let seen = Overview::of(&far.address(), &far.key).unwrap();
+fn lives(server: &ServerSide) {
+    let seen = Overview::of(&server.address(), &server.key).unwrap();
     let cpus = (0..512).chain([2047]).collect();
-    let host = proofmark_model::FarEnd { cpus, ..this_host() };
-    assert_eq!((seen.far, seen.limits), (host, LIMITS));
-    assert_eq!((seen.ends.peer, seen.far_interface), (far.address, None));
-    let lead = far.lead();
+    let host = proofmark_model::ServerEnd { cpus, ..this_host() };
+    assert_eq!((seen.server, seen.limits), (host, LIMITS));
+    assert_eq!((seen.ends.peer, seen.server_interface), (server.address, None));
+    let lead = server.lead();
     let granted = Limits { seconds: 60, ..LIMITS };
-    assert_eq!((lead.granted(), lead.ends().peer), (granted, far.address));
+    assert_eq!((lead.granted(), lead.ends().peer), (granted, server.address));
     let mut channel = Channel::join(&lead.invitation()).unwrap();
-    assert_eq!(channel.ends().peer, far.address);
-    assert_eq!(channel.counters().unwrap(), json!({ "from": far.address.ip() }));
+    assert_eq!(channel.ends().peer, server.address);
+    assert_eq!(channel.counters().unwrap(), json!({ "from": server.address.ip() }));
     let streams = channel.open(&json!({ "streams": 3 })).unwrap();
     assert_eq!(streams.iter().map(|s| &s.told).collect::<Vec<_>>(), [&json!("echo"); 3]);
     let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
     for (n, stream) in data.iter_mut().enumerate() {
         echoes(stream, &vec![n as u8; 100_000]);
     }
-    // Pings alone keep it, for longer than the far end waits for a word.
+    // Pings alone keep it, for longer than the server waits for a word.
     sleep(PATIENCE.silence + Duration::from_millis(500));
     assert!(lead.alive());
     echoes(&mut data[0], b"still");
     drop(channel);
     assert_eq!(until_closed(&mut data[1]).0, 0);
     drop(lead);
-    far.next_lead();
+    server.next_lead();
     let ended = |e: &Event| matches!(e, Event::Ended { bytes: 300_005, .. });
-    far.wait_for("the end of a session of 300,005 B", ended);
+    server.wait_for("the end of a session of 300,005 B", ended);
 }
 
 #[test]
 fn a_session_lives_over_ipv4() {
-    lives(&Far::start());
+    lives(&ServerSide::start());
 }
 
 #[test]
 fn a_session_lives_over_ipv6() {
-    lives(&Far::v6());
+    lives(&ServerSide::v6());
 }
 
 #[test]
 fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
-    let far = Far::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
-    let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, far.address.port()));
-    let lead = Lead::connect(&v4.into(), &far.key, "v4", Limits { seconds: 10, bytes: 0 }).unwrap();
+    let server = ServerSide::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
+    let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address.port()));
+    let lead =
+        ControlSession::connect(&v4.into(), &server.key, "v4", Limits { seconds: 10, bytes: 0 })
+            .unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     assert_eq!(channel.counters().unwrap(), json!({ "from": "127.0.0.1" }));
     let streams = channel.open(&json!({ "streams": 1 })).unwrap();
@@ -77,47 +79,48 @@ fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
 
 #[test]
 fn a_second_run_is_told_how_long_to_wait() {
-    let far = Far::start();
+    let server = ServerSide::start();
     let begin = Instant::now();
-    let first = far.lead();
-    let second = far.try_lead().unwrap_err();
-    let seen = Overview::of(&far.address(), &far.key).unwrap_err();
+    let first = server.lead();
+    let second = server.try_lead().unwrap_err();
+    let seen = Overview::of(&server.address(), &server.key).unwrap_err();
     for error in [second, seen] {
         let PeerError::Busy { seconds, .. } = error else { panic!("{error:?}") };
         assert!((59 - begin.elapsed().as_secs()..=60).contains(&seconds), "{seconds}");
     }
     drop(first);
-    far.next_lead();
+    server.next_lead();
 }
 
 #[test]
 fn to_look_takes_nothing() {
-    let far = Far::start();
+    let server = ServerSide::start();
     for _ in 0..20 {
-        Overview::of(&far.address(), &far.key).unwrap();
+        Overview::of(&server.address(), &server.key).unwrap();
     }
-    far.lead();
-    let first = far.events.lock().unwrap().first().cloned();
+    server.lead();
+    let first = server.events.lock().unwrap().first().cloned();
     assert!(matches!(first, None | Some(Event::Started { .. })), "{first:?}");
-    let stranger = Overview::of(&far.address(), &Key::generate().unwrap()).unwrap_err();
+    let stranger = Overview::of(&server.address(), &Key::generate().unwrap()).unwrap_err();
     assert!(matches!(stranger, PeerError::Silent { .. }), "{stranger:?}");
 }
 
 #[test]
 fn another_key_is_met_with_silence_and_says_what_to_do() {
-    let far = Far::start();
+    let server = ServerSide::start();
     let wrong = Key::generate().unwrap();
-    let error = Lead::connect(&far.address(), &wrong, "x", LITTLE).unwrap_err();
+    let error = ControlSession::connect(&server.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
     assert!(error.to_string().contains("keys may differ"), "{error}");
-    far.wait_for("a client turned away", |e| matches!(e, Event::TurnedAway { .. }));
+    server.wait_for("a client turned away", |e| matches!(e, Event::TurnedAway { .. }));
 }
 
 #[test]
 fn no_server_and_no_proofmark_are_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let connect = || Lead::connect(&address.into(), &Key::generate().unwrap(), "x", LITTLE);
+    let connect =
+        || ControlSession::connect(&address.into(), &Key::generate().unwrap(), "x", LITTLE);
     let banner = std::thread::spawn(move || {
         use std::io::Write;
         listener.accept().unwrap().0.write_all(b"SSH-2.0-x\r\n").unwrap();
@@ -129,25 +132,26 @@ fn no_server_and_no_proofmark_are_told_apart() {
     assert!(matches!(nobody, PeerError::NoServer { .. }), "{nobody:?}");
     assert!(nobody.to_string().contains("start `proofmark serve` there"), "{nobody}");
     let named = "no-such-host.invalid".parse().unwrap();
-    let unresolved = Lead::connect(&named, &Key::generate().unwrap(), "x", LITTLE).unwrap_err();
+    let unresolved =
+        ControlSession::connect(&named, &Key::generate().unwrap(), "x", LITTLE).unwrap_err();
     assert!(matches!(unresolved, PeerError::Unresolved { .. }), "{unresolved:?}");
 }
 
 #[test]
 fn another_version_is_told_as_such() {
-    let far = Far::start();
+    let server = ServerSide::start();
     let hello = json!({ "message": "hello", "version": "9.9/9", "run": "x", "asked": LITTLE });
     for first in [hello, json!({ "message": "greetings", "from": "the future" })] {
-        let answer = Raw::enter(far.address, &far.key).ask(&first);
+        let answer = Raw::enter(server.address, &server.key).ask(&first);
         assert_eq!(answer, json!({ "message": "differs", "version": VERSION }));
     }
-    far.lead();
+    server.lead();
 }
 
 #[test]
 fn an_address_of_this_machine_that_leads_to_another_is_refused() {
     let seen = |boot_id: Option<String>| {
-        let host = proofmark_model::FarEnd { boot_id, ..this_host() };
+        let host = proofmark_model::ServerEnd { boot_id, ..this_host() };
         let overview =
             json!({ "message": "overview", "host": host, "interface": null, "limits": LIMITS });
         let key = Key::generate().unwrap();
@@ -156,12 +160,12 @@ fn an_address_of_this_machine_that_leads_to_another_is_refused() {
     let error = seen(Some("another".to_owned())).unwrap_err();
     assert!(matches!(error, PeerError::Forwarded { .. }), "{error:?}");
     assert!(error.to_string().contains("leads to another machine"), "{error}");
-    assert_eq!(seen(this_host().boot_id).unwrap().far, this_host());
-    assert_eq!(seen(None).unwrap().far.boot_id, None);
+    assert_eq!(seen(this_host().boot_id).unwrap().server, this_host());
+    assert_eq!(seen(None).unwrap().server.boot_id, None);
 }
 
 #[test]
-fn no_word_of_a_far_end_commands_the_terminal() {
+fn no_word_of_a_server_commands_the_terminal() {
     const TITLE: &str = "a\u{1b}]0;b\u{7}";
     const SHOWN: &str = "a]0;b";
     let key = Key::generate().unwrap();
@@ -174,7 +178,7 @@ fn no_word_of_a_far_end_commands_the_terminal() {
         let error = look(answer).unwrap_err().to_string();
         assert!(error.contains(SHOWN) && !error.contains(char::is_control), "{error:?}");
     }
-    let host = proofmark_model::FarEnd {
+    let host = proofmark_model::ServerEnd {
         name: TITLE.to_owned(),
         cpu: Some(TITLE.to_owned()),
         os: TITLE.to_owned(),
@@ -191,15 +195,16 @@ fn no_word_of_a_far_end_commands_the_terminal() {
     let overview =
         json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS });
     let seen = look(overview).unwrap();
-    let interface = seen.far_interface.unwrap();
-    let words = [seen.far.name, seen.far.cpu.unwrap(), seen.far.os, seen.far.version];
+    let interface = seen.server_interface.unwrap();
+    let words = [seen.server.name, seen.server.cpu.unwrap(), seen.server.os, seen.server.version];
     assert_eq!(words, [SHOWN; 4]);
     assert_eq!([interface.name, interface.kind, interface.driver.unwrap()], [SHOWN; 3]);
     let session = proofmark_peer::Token::random().unwrap();
     let welcome = json!({ "message": "welcome", "session": session, "silence_ms": 50,
         "granted": LITTLE });
     let ended = json!({ "message": "ended", "reason": TITLE });
-    let lead = Lead::connect(&pretender(&key, vec![welcome, ended]), &key, "x", LITTLE).unwrap();
+    let lead =
+        ControlSession::connect(&pretender(&key, vec![welcome, ended]), &key, "x", LITTLE).unwrap();
     assert_eq!(end_of(&lead), SHOWN);
 }
 
@@ -211,21 +216,28 @@ fn no_more_than_the_server_allows_is_granted() {
         (1, u64::MAX, Limits { seconds: 1, ..limits }),
         (30, 1000, limits),
     ] {
-        let far = Far::at(Ipv4Addr::LOCALHOST.into(), limits);
-        assert_eq!(Overview::of(&far.address(), &far.key).unwrap().limits, limits);
-        let lead = Lead::connect(&far.address(), &far.key, "x", Limits { seconds, bytes }).unwrap();
+        let server = ServerSide::at(Ipv4Addr::LOCALHOST.into(), limits);
+        assert_eq!(Overview::of(&server.address(), &server.key).unwrap().limits, limits);
+        let lead =
+            ControlSession::connect(&server.address(), &server.key, "x", Limits { seconds, bytes })
+                .unwrap();
         assert_eq!(lead.granted(), granted);
         let started =
             |e: &Event| matches!(e, Event::Started { seconds, .. } if *seconds == granted.seconds);
-        far.wait_for("the start of the session", started);
+        server.wait_for("the start of the session", started);
     }
 }
 
 #[test]
 fn bytes_that_are_used_up_end_the_session() {
-    let far = Far::start();
-    let lead =
-        Lead::connect(&far.address(), &far.key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
+    let server = ServerSide::start();
+    let lead = ControlSession::connect(
+        &server.address(),
+        &server.key,
+        "x",
+        Limits { bytes: 1000, ..LIMITS },
+    )
+    .unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let streams = channel.open(&json!({ "streams": 2 })).unwrap();
     let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
@@ -236,15 +248,20 @@ fn bytes_that_are_used_up_end_the_session() {
     assert_eq!(until_closed(&mut data[1]).0, 0);
     assert_eq!(end_of(&lead), "its bytes are used up");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
-    far.next_lead();
+    server.next_lead();
 }
 
 #[test]
 fn time_that_is_up_ends_the_session() {
-    let far = Far::start();
+    let server = ServerSide::start();
     let begin = Instant::now();
-    let lead =
-        Lead::connect(&far.address(), &far.key, "x", Limits { seconds: 2, bytes: 1000 }).unwrap();
+    let lead = ControlSession::connect(
+        &server.address(),
+        &server.key,
+        "x",
+        Limits { seconds: 2, bytes: 1000 },
+    )
+    .unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let stream = channel.open(&json!({ "streams": 1 })).unwrap();
     let mut data = channel.data(&stream[0]).unwrap();
@@ -252,24 +269,24 @@ fn time_that_is_up_ends_the_session() {
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
     assert_eq!(end_of(&lead), "its time is up");
-    far.next_lead();
+    server.next_lead();
 }
 
 #[test]
 fn a_lead_that_falls_silent_loses_its_session() {
-    let far = Far::start();
+    let server = ServerSide::start();
     // Its connection stays open, as that of a machine whose link is down.
-    let mut silent = Raw::lead(&far, 60);
+    let mut silent = Raw::lead(&server, 60);
     let begin = Instant::now();
-    far.next_lead();
+    server.next_lead();
     assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
-    assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the near end"));
+    assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the client"));
 }
 
 #[test]
 fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
-    let far = Far::start();
-    let lead = far.lead();
+    let server = ServerSide::start();
+    let lead = server.lead();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let mut other = Channel::join(&lead.invitation()).unwrap();
     let kept = other.open(&json!({ "streams": 1 })).unwrap();
@@ -280,7 +297,7 @@ fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
     assert!(matches!(used, PeerError::Refused { .. }), "{used:?}");
     echoes(&mut data, b"undisturbed by it");
     channel.open(&json!({ "streams": 1 })).unwrap();
-    assert_eq!(far.running.load(Ordering::SeqCst), 1, "the other channel's task alone");
+    assert_eq!(server.running.load(Ordering::SeqCst), 1, "the other channel's task alone");
     assert_eq!(until_closed(&mut data).0, 0);
     assert!(channel.data(&first[1]).is_err(), "of the job before");
     echoes(&mut kept, b"another channel's");
@@ -288,12 +305,12 @@ fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
 
 #[test]
 fn work_that_fails_costs_its_job_alone() {
-    let far = Far::start();
-    let lead = far.lead();
+    let server = ServerSide::start();
+    let lead = server.lead();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     for (job, says) in [
         ("refuse", "planted: no such job"),
-        ("panic", "the far end's work failed"),
+        ("panic", "the server's work failed"),
         ("long", "where 60000 are the most"),
     ] {
         let error = channel.open(&json!(job)).unwrap_err();
@@ -306,7 +323,7 @@ fn work_that_fails_costs_its_job_alone() {
     let streams = channel.open(&json!("panicking task")).unwrap();
     let mut data = channel.data(&streams[0]).unwrap();
     assert_eq!(until_closed(&mut data).0, 0);
-    far.wait_for("the report of a panic", |e| matches!(e, Event::Panicked));
+    server.wait_for("the report of a panic", |e| matches!(e, Event::Panicked));
     let streams = channel.open(&json!({ "streams": 256 })).unwrap();
     echoes(&mut channel.data(&streams[255]).unwrap(), b"and on it goes");
     assert!(lead.alive());
@@ -314,11 +331,11 @@ fn work_that_fails_costs_its_job_alone() {
 
 #[test]
 fn an_ended_session_takes_no_worker() {
-    let far = Far::start();
-    let lead = far.lead();
+    let server = ServerSide::start();
+    let lead = server.lead();
     let (old, mut channel) = (lead.invitation(), Channel::join(&lead.invitation()).unwrap());
     drop(lead);
-    let next = far.next_lead();
+    let next = server.next_lead();
     let error = Channel::join(&old).unwrap_err();
     assert!(matches!(error, PeerError::Refused { .. }), "{error:?}");
     assert!(channel.counters().is_err());
@@ -326,16 +343,16 @@ fn an_ended_session_takes_no_worker() {
 }
 
 #[test]
-fn the_lead_knows_when_the_far_end_stops() {
-    let mut far = Far::start();
-    let lead = far.lead();
+fn the_lead_knows_when_the_server_stops() {
+    let mut server = ServerSide::start();
+    let lead = server.lead();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let stream = channel.open(&json!({ "streams": 1 })).unwrap();
     let mut data = channel.data(&stream[0]).unwrap();
-    far.stop();
+    server.stop();
     assert_eq!(until_closed(&mut data).0, 0);
     assert_eq!(end_of(&lead), "the server was stopped");
-    assert!(far.try_lead().is_err());
+    assert!(server.try_lead().is_err());
 }
 
 #[test]
@@ -347,7 +364,8 @@ fn a_log_that_stalls_holds_nothing_up() {
         std::thread::park();
     };
     let serving = std::thread::spawn(move || server.serve(&common::Echo::default(), stalled));
-    let lead = Lead::connect(&address, &key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
+    let lead =
+        ControlSession::connect(&address, &key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
     // Each of them is told.
     for _ in 0..20 {
         assert!(matches!(Overview::of(&address, &key), Err(PeerError::Busy { .. })));

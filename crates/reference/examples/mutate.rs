@@ -94,11 +94,11 @@ fn read(tool: &dyn Tool, text: &str, params: &Params) -> bool {
     for t in output.figures.iter().flat_map(|f| &f.trials) {
         assert!(t.value.is_finite() && t.seconds > 0.0, "{} in {}", t.value, t.seconds);
     }
-    let kernels: Vec<_> = output.figures.iter().map(|f| f.kernel.clone()).collect();
-    for kernel in &kernels {
+    let workloads: Vec<_> = output.figures.iter().map(|f| f.workload.clone()).collect();
+    for workload in &workloads {
         let (cpus, file) = (&[0, 1][..], Path::new("/"));
         let (seconds, work) = (0.2, 1e9);
-        let task = Task { kernel, params, seconds, work, cpus, file, port: 1 };
+        let task = Task { workload, params, seconds, work, cpus, file, port: 1 };
         let _ = tool.beside().figure(&task, output.clone());
     }
     true

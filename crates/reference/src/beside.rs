@@ -17,9 +17,9 @@ use crate::{Figure, Output};
 /// One of our points, as a tool is to repeat it.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
-    /// Kernel id.
-    pub kernel: &'a str,
-    /// Every knob of the point.
+    /// Workload id.
+    pub workload: &'a str,
+    /// Every parameter of the point.
     pub params: &'a Params,
     /// Seconds that one of our trials takes.
     pub seconds: f64,
@@ -35,13 +35,13 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// A knob that is a number of more than zero.
+    /// A parameter that is a number of more than zero.
     ///
     /// # Errors
     /// If it is none: `n is not set`.
-    pub(crate) fn number(&self, knob: &str) -> Result<u64, String> {
-        let number = self.params.int(knob).filter(|n| *n > 0);
-        number.ok_or_else(|| format!("{knob} is not set"))
+    pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
+        let number = self.params.int(parameter).filter(|n| *n > 0);
+        number.ok_or_else(|| format!("{parameter} is not set"))
     }
 }
 
@@ -94,9 +94,9 @@ impl Ready {
         };
         table.lines().skip(1).any(|line| {
             let mut words = line.split_whitespace();
-            let near = words.nth(1).and_then(|ends| ends.rsplit_once(':'));
-            let near = near.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-            near == Some(port) && words.nth(1) == Some(state)
+            let client = words.nth(1).and_then(|ends| ends.rsplit_once(':'));
+            let client = client.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            client == Some(port) && words.nth(1) == Some(state)
         })
     }
 }
@@ -134,11 +134,11 @@ pub trait Beside: Sync {
     /// What brings it: `Debian: fio`.
     fn package(&self) -> &'static str;
 
-    /// Its figure in the words of this kernel: what is counted, where that may differ from ours;
-    /// `None` where it cannot do this kernel's work at all.
-    fn counts(&self, kernel: &str) -> Option<&'static str>;
+    /// Its figure in the words of this workload: what is counted, where that may differ from ours;
+    /// `None` where it cannot do this workload's work at all.
+    fn counts(&self, workload: &str) -> Option<&'static str>;
 
-    /// How it does a task's work, of a kernel that it counts.
+    /// How it does a task's work, of a workload that it counts.
     ///
     /// # Errors
     /// Why it cannot do that very work, in a few words: `it has no queue depth`.
@@ -166,9 +166,9 @@ pub trait Beside: Sync {
         true
     }
 
-    /// The figure of an output that is the task's; by default the first of its kernel.
+    /// The figure of an output that is the task's; by default the first of its workload.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        output.figures.into_iter().find(|f| f.kernel == task.kernel)
+        output.figures.into_iter().find(|f| f.workload == task.workload)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{Figure, Output, Task};
 /// The one instruction set below the widest that libraries are held to.
 pub(crate) const AVX2: &str = "avx2+fma";
 
-/// The widest instruction set of this CPU that our kernels have loops for, as they name it:
+/// The widest instruction set of this CPU that our workloads have loops for, as they name it:
 /// what a library takes by itself is held against that.
 pub(crate) fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
@@ -73,7 +73,7 @@ pub(crate) fn operations(n: u64) -> f64 {
     n * n * (2.0 / 3.0 * n + 2.0)
 }
 
-/// The figure of the task's kernel and size that this many threads, or what stands for them,
+/// The figure of the task's workload and size that this many threads, or what stands for them,
 /// came to.
 pub(crate) fn figure(
     task: &Task,
@@ -81,7 +81,7 @@ pub(crate) fn figure(
     threads: impl Fn(&Figure) -> Option<u64>,
 ) -> Option<Figure> {
     let asked = |f: &Figure| {
-        f.kernel == task.kernel
+        f.workload == task.workload
             && f.params.int("n") == task.params.int("n")
             && threads(f) == Some(task.params.threads())
     };

@@ -18,19 +18,24 @@ pub(crate) fn file(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
 }
 
-/// Whether a knob is the first of two words.
+/// Whether a parameter is the first of two words.
 ///
 /// # Errors
 /// If it is neither.
-pub(crate) fn either(params: &Params, knob: &str, yes: &str, no: &str) -> Result<bool, String> {
-    match params.text(knob) {
+pub(crate) fn either(
+    params: &Params,
+    parameter: &str,
+    yes: &str,
+    no: &str,
+) -> Result<bool, String> {
+    match params.text(parameter) {
         Some(word) if word == yes => Ok(true),
         Some(word) if word == no => Ok(false),
-        _ => Err(format!("{knob} is not set")),
+        _ => Err(format!("{parameter} is not set")),
     }
 }
 
-/// A task's knobs, in place of each that an output tells that of the output. `None` if one of
+/// A task's parameters, in place of each that an output tells that of the output. `None` if one of
 /// `same` differs: then the output is plainly of another job.
 pub(crate) fn told(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
     let mut told = task.clone();
@@ -49,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_output_tells_is_laid_over_the_tasks_knobs() {
+    fn what_an_output_tells_is_laid_over_the_tasks_parameters() {
         let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
         let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
         let expected = task.clone().with("direct", "off");
@@ -68,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knob_is_one_word_or_the_other() {
+    fn a_parameter_is_one_word_or_the_other() {
         let of =
             |word: &str| either(&Params::default().with("direct", word), "direct", "on", "off");
         assert_eq!((of("on"), of("off")), (Ok(true), Ok(false)));

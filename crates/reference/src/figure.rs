@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    Better, Conditions, KernelSpec, Latency, Params, Subsystem, Timestamp, Trial, Unit,
+    Better, Conditions, Latency, Params, Subsystem, Timestamp, Trial, Unit, WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -21,9 +21,9 @@ pub struct Output {
 /// One figure of an output, with its repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// Id of the kernel of ours that does the same work, or for others `TOOL.NAME`, such as
+    /// Id of the workload of ours that does the same work, or for others `TOOL.NAME`, such as
     /// `iozone.stride_read`.
-    pub kernel: Cow<'static, str>,
+    pub workload: Cow<'static, str>,
     /// What was measured, in the tool's own words.
     pub title: String,
     /// Part of the machine.
@@ -32,8 +32,8 @@ pub struct Figure {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// The knobs as far as the output tells, by the names that kernels have for them; what has
-    /// no such knob by the tool's own name.
+    /// The parameters as far as the output tells, by the names that workloads have for them; what has
+    /// no such parameter by the tool's own name.
     pub params: Params,
     /// The repetitions, and the evidence that the output holds (device, network,
     /// solution).
@@ -43,9 +43,9 @@ pub struct Figure {
 }
 
 impl Output {
-    /// Adds a figure; one with the kernel and the parameters of the last is a repetition of it.
+    /// Adds a figure; one with the workload and the parameters of the last is a repetition of it.
     pub(crate) fn add(&mut self, more: Figure) {
-        let same = |f: &&mut Figure| f.kernel == more.kernel && f.params == more.params;
+        let same = |f: &&mut Figure| f.workload == more.workload && f.params == more.params;
         match self.figures.last_mut().filter(same) {
             Some(last) => last.trials.extend(more.trials),
             None => self.figures.push(more),
@@ -56,14 +56,14 @@ impl Output {
 impl Figure {
     /// A rate, of which more is better, with one repetition.
     pub(crate) fn rate(
-        kernel: impl Into<Cow<'static, str>>,
+        workload: impl Into<Cow<'static, str>>,
         title: impl Into<String>,
         (subsystem, unit): (Subsystem, Unit),
         params: Params,
         trial: Trial,
     ) -> Self {
         Self {
-            kernel: kernel.into(),
+            workload: workload.into(),
             title: title.into(),
             subsystem,
             unit,
@@ -74,10 +74,10 @@ impl Figure {
         }
     }
 
-    /// A declaration for what no kernel of ours measures.
-    pub fn spec(&self) -> KernelSpec {
-        KernelSpec {
-            id: self.kernel.clone(),
+    /// A declaration for what no workload of ours measures.
+    pub fn spec(&self) -> WorkloadSpec {
+        WorkloadSpec {
+            id: self.workload.clone(),
             title: self.title.clone().into(),
             summary: format!("{}, as another tool measured it.", self.title).into(),
             detail: "Imported: what ran and what is counted is the tool's; see its own documents."
@@ -85,7 +85,7 @@ impl Figure {
             subsystem: self.subsystem,
             unit: self.unit,
             better: self.better,
-            knobs: Cow::Borrowed(&[]),
+            parameters: Cow::Borrowed(&[]),
             axis: None,
             ceilings: Cow::Borrowed(&[]),
             interleave: false,

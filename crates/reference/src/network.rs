@@ -6,31 +6,31 @@ use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use crate::{Figure, Malformed};
 
-mod knobs;
+mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use knobs::{HERE, Knobs, Length, figure_of, numbers, whole, words};
+pub(crate) use parameters::{HERE, Length, Parameters, figure_of, numbers, whole, words};
 
 /// A figure of the network.
 pub(crate) fn figure(
-    kernel: &'static str,
+    workload: &'static str,
     title: &str,
     unit: Unit,
     params: Params,
     trial: Trial,
 ) -> Figure {
-    Figure::rate(kernel, title, (Subsystem::Network, unit), params, trial)
+    Figure::rate(workload, title, (Subsystem::Network, unit), params, trial)
 }
 
 /// The parameters, with the path where the two addresses tell it: loopback where they are one
 /// or of this machine alone. Two addresses do not prove two machines.
-pub(crate) fn with_path(params: Params, near: &str, far: &str) -> Params {
+pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
     let own = |address: &str| {
         address == "localhost"
             || address.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
     };
-    if own(far) || (near == far && near.parse::<IpAddr>().is_ok()) {
+    if own(server) || (client == server && client.parse::<IpAddr>().is_ok()) {
         return params.with("path", "loopback");
     }
     params
@@ -40,9 +40,9 @@ pub(crate) fn with_path(params: Params, near: &str, far: &str) -> Params {
 const MOST: usize = 1000;
 
 /// Adds a figure, which ends at that line: one with the same parameters as another of its
-/// kernel is a repetition of it.
+/// workload is a repetition of it.
 pub(crate) fn merge(figures: &mut Vec<Figure>, more: Figure, at: usize) -> Result<(), Malformed> {
-    let same = |f: &&mut Figure| f.kernel == more.kernel && f.params == more.params;
+    let same = |f: &&mut Figure| f.workload == more.workload && f.params == more.params;
     if let Some(figure) = figures.iter_mut().find(same) {
         figure.trials.extend(more.trials);
     } else if figures.len() < MOST {
@@ -68,11 +68,12 @@ mod tests {
 
     #[test]
     fn only_an_address_of_its_own_is_loopback() {
-        let path =
-            |near, far| with_path(Params::default(), near, far).text("path").map(str::to_owned);
+        let path = |client, server| {
+            with_path(Params::default(), client, server).text("path").map(str::to_owned)
+        };
         let loopback = Some("loopback".to_owned());
-        for far in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "localhost"] {
-            assert_eq!(path("0.0.0.0", far), loopback, "{far}");
+        for server in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "localhost"] {
+            assert_eq!(path("0.0.0.0", server), loopback, "{server}");
         }
         assert_eq!(path("192.0.2.1", "192.0.2.1"), loopback);
         assert_eq!(path("192.0.2.1", "192.0.2.2"), None);

@@ -1,5 +1,5 @@
-//! Where a tool's work is done: its threads and the pages of its memory, which our kernels choose
-//! by knobs and most tools leave to the system.
+//! Where a tool's work is done: its threads and the pages of its memory, which our workloads choose
+//! by parameters and most tools leave to the system.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
     bytes / FIRST_TOUCH / threads.max(1) as f64
 }
 
-/// The pages of memory for which nothing is asked, as our knob calls them.
+/// The pages of memory for which nothing is asked, as our parameter calls them.
 pub(crate) fn pages_unasked() -> &'static str {
     let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
     if chosen(&setting) == "always" { "huge" } else { "small" }
@@ -61,7 +61,7 @@ fn lay_out(
         }
         ("huge", "madvise") => Err("it cannot ask for huge pages here: set pages=small".to_owned()),
         ("small", "always") => Err("its memory lies in huge pages here: set pages=huge".to_owned()),
-        // Without huge pages ours are small, too, whatever the knob says.
+        // Without huge pages ours are small, too, whatever the parameter says.
         _ => Ok(Vec::new()),
     }
 }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_the_knob_asks_for_no_pages() {
+    fn a_workload_without_the_parameter_asks_for_no_pages() {
         let params = Params::default().with("threads", 1);
         assert_eq!(pages(&task("memory.x", &params)), Ok(Vec::new()));
     }

@@ -144,8 +144,12 @@ fn survives(tool: &dyn Tool, text: &str) {
 fn told(output: &Output) -> String {
     let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
     for f in &output.figures {
-        told +=
-            &format!("{} {:?} {}\n", f.kernel, f.title, serde_json::to_string(&f.params).unwrap());
+        told += &format!(
+            "{} {:?} {}\n",
+            f.workload,
+            f.title,
+            serde_json::to_string(&f.params).unwrap()
+        );
         for t in &f.trials {
             told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
             if let Some(n) = &t.network {
@@ -160,13 +164,13 @@ fn told(output: &Output) -> String {
     told
 }
 
-/// A task of these knobs on two CPUs: 0.2 s at 20 GB/s.
-pub(crate) fn task<'a>(kernel: &'a str, params: &'a Params) -> Task<'a> {
+/// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
+pub(crate) fn task<'a>(workload: &'a str, params: &'a Params) -> Task<'a> {
     let file = Path::new("/");
-    Task { kernel, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
+    Task { workload, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
 }
 
-/// The knobs of a point of dense matrices.
+/// The parameters of a point of dense matrices.
 pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
     Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa)
 }

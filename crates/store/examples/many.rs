@@ -12,7 +12,7 @@ use std::time::Instant;
 use proofmark_model::{Params, Verdict};
 use proofmark_store::{Filter, Store};
 
-const KERNELS: [&str; 10] = [
+const WORKLOADS: [&str; 10] = [
     "cpu.flops",
     "cpu.iops",
     "cpu.mix.int",
@@ -33,12 +33,12 @@ fn main() {
     let mut seed = 1_u64;
     for at in 0..count {
         let mut measurements = Vec::new();
-        for (kernel, threads) in KERNELS.iter().flat_map(|k| (1..=10).map(move |t| (k, t))) {
+        for (workload, threads) in WORKLOADS.iter().flat_map(|k| (1..=10).map(move |t| (k, t))) {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let noise = (seed >> 40) as f64 / (1 << 24) as f64;
             let params = Params::default().with("isa", "avx2").with("threads", threads);
             let rate = 1e9 * threads as f64 * (1.0 + 0.05 * noise);
-            let mut m = runs::measurement(kernel, params, rate);
+            let mut m = runs::measurement(workload, params, rate);
             if noise > 0.95 {
                 m.verdict = Verdict::Suspect;
             }
@@ -54,13 +54,13 @@ fn main() {
     drop(store);
     println!("{count} runs added to {file}");
     let newest = Filter { last: Some(20), ..Filter::default() };
-    let kernel = Filter { kernel: Some(KERNELS[0].to_owned()), ..newest.clone() };
-    let node = Filter { host: Some("node3".to_owned()), ..kernel.clone() };
+    let workload = Filter { workload: Some(WORKLOADS[0].to_owned()), ..newest.clone() };
+    let node = Filter { host: Some("node3".to_owned()), ..workload.clone() };
     ask("the newest 20 runs", || open(&file).runs(&newest).unwrap().len());
-    ask("a kernel in 20 runs", || open(&file).points(&kernel).unwrap().len());
+    ask("a workload in 20 runs", || open(&file).points(&workload).unwrap().len());
     ask("of one machine", || open(&file).points(&node).unwrap().len());
-    let all = Filter { last: None, ..kernel };
-    ask("a kernel in all runs", || open(&file).points(&all).unwrap().len());
+    let all = Filter { last: None, ..workload };
+    ask("a workload in all runs", || open(&file).points(&all).unwrap().len());
 }
 
 fn open(file: &str) -> Store {

@@ -34,7 +34,7 @@ pub enum StoreError {
         /// Its version.
         found: i64,
         /// The latest that is known.
-        known: usize,
+        known: i64,
     },
     /// It was a history once.
     #[error("the history {path} is damaged ({reason}); move it away, and fill a new one with `proofmark history --add RUN...`", path = .path.display())]

@@ -11,10 +11,10 @@ pub struct Filter {
     pub host: Option<String>,
     /// Name of the profile.
     pub profile: Option<String>,
-    /// Kernel id.
-    pub kernel: Option<String>,
-    /// Knobs of a point, each with the values that it may have.
-    pub knobs: BTreeMap<String, Vec<Param>>,
+    /// Workload id.
+    pub workload: Option<String>,
+    /// Parameters of a point, each with the values that it may have.
+    pub parameters: BTreeMap<String, Vec<Param>>,
     /// Runs that began then or later.
     pub since: Option<Timestamp>,
     /// At most so many, the newest: of runs, or of each point.
@@ -22,9 +22,11 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether a point has the knobs that are asked for.
+    /// Whether a point has the parameters that are asked for.
     pub fn takes(&self, params: &Params) -> bool {
-        self.knobs.iter().all(|(knob, values)| params.get(knob).is_some_and(|v| values.contains(v)))
+        self.parameters
+            .iter()
+            .all(|(parameter, values)| params.get(parameter).is_some_and(|v| values.contains(v)))
     }
 
     /// Earliest start, in microseconds since 1970.

@@ -15,7 +15,7 @@ const RUN: &str =
 /// What a point is: the part of a measurement that stays the same from run to run.
 struct Measured {
     id: i64,
-    kernel: String,
+    workload: String,
     params: Params,
     unit: Unit,
     better: Better,
@@ -28,10 +28,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<PastRun>, StoreError> {
-        let measured = match &filter.kernel {
+        let measured = match &filter.workload {
             None => None,
-            Some(kernel) => {
-                let all = self.measured(kernel, filter)?;
+            Some(workload) => {
+                let all = self.measured(workload, filter)?;
                 Some(format!("{:?}", all.iter().map(|m| m.id).collect::<Vec<_>>()))
             }
         };
@@ -70,36 +70,36 @@ impl Store {
         Ok(self.run(id)?.map(|run| run.path))
     }
 
-    /// Kernels that any run measured, sorted.
+    /// Workloads that any run measured, sorted.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn kernels(&self) -> Result<Vec<String>, StoreError> {
+    pub fn workloads(&self) -> Result<Vec<String>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT DISTINCT kernel FROM measured ORDER BY kernel";
+            let sql = "SELECT DISTINCT workload FROM measured ORDER BY workload";
             self.db.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
         };
         read().map_err(|e| self.failed(e))
     }
 
-    /// Every set of knobs that a kernel was ever measured at.
+    /// Every set of parameters that a workload was ever measured at.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn params(&self, kernel: &str) -> Result<Vec<Params>, StoreError> {
-        let all = self.measured(kernel, &Filter::default())?;
+    pub fn params(&self, workload: &str) -> Result<Vec<Params>, StoreError> {
+        let all = self.measured(workload, &Filter::default())?;
         Ok(all.into_iter().map(|m| m.params).collect())
     }
 
-    /// The measurements of past runs, point by point, each oldest first. `filter.kernel` must name
-    /// the kernel; without it there are none. `filter.last` counts for each point by itself.
+    /// The measurements of past runs, point by point, each oldest first. `filter.workload` must name
+    /// the workload; without it there are none. `filter.last` counts for each point by itself.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn points(&self, filter: &Filter) -> Result<Vec<PastPoint>, StoreError> {
-        let Some(kernel) = &filter.kernel else { return Ok(Vec::new()) };
+        let Some(workload) = &filter.workload else { return Ok(Vec::new()) };
         let mut points = Vec::new();
-        for measured in self.measured(kernel, filter)? {
+        for measured in self.measured(workload, filter)? {
             let mut over_time = self.numbers(&measured, filter)?;
             over_time.reverse();
             points.append(&mut over_time);
@@ -107,13 +107,13 @@ impl Store {
         Ok(points)
     }
 
-    /// What the kernel was measured at, as far as the filter's knobs let it through, sorted by
-    /// knobs; of equal ones trials before samples over time.
-    fn measured(&self, kernel: &str, filter: &Filter) -> Result<Vec<Measured>, StoreError> {
+    /// What the workload was measured at, as far as the filter's parameters let it through, sorted by
+    /// parameters; of equal ones trials before samples over time.
+    fn measured(&self, workload: &str, filter: &Filter) -> Result<Vec<Measured>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Measured>> {
-            let sql = "SELECT id, kernel, params, unit, better, over_time FROM measured
-                       WHERE kernel = ?1";
-            self.db.prepare_cached(sql)?.query_map([kernel], measured)?.collect()
+            let sql = "SELECT id, workload, params, unit, better, over_time FROM measured
+                       WHERE workload = ?1";
+            self.db.prepare_cached(sql)?.query_map([workload], measured)?.collect()
         };
         let mut all = read().map_err(|e| self.failed(e))?;
         all.retain(|m| filter.takes(&m.params));
@@ -169,7 +169,7 @@ fn measured(row: &Row) -> rusqlite::Result<Measured> {
     let params: String = row.get(2)?;
     Ok(Measured {
         id: row.get(0)?,
-        kernel: row.get(1)?,
+        workload: row.get(1)?,
         params: serde_json::from_str(&params).map_err(|e| wrong(2, e))?,
         unit: word(row, 3)?,
         better: word(row, 4)?,
@@ -184,7 +184,7 @@ fn past_point(row: &Row, measured: &Measured) -> rusqlite::Result<PastPoint> {
         started: moment(row, 1)?,
         host: row.get(2)?,
         machine: row.get(9)?,
-        kernel: measured.kernel.clone(),
+        workload: measured.workload.clone(),
         params: measured.params.clone(),
         unit: measured.unit,
         better: measured.better,

@@ -9,17 +9,13 @@ use crate::error::{StoreError, about};
 /// Marks the file as a history, in the field that SQLite has for that: `PfMk`.
 pub const APPLICATION: i64 = 0x5066_4d6b;
 
-/// What makes each version from the one before. A list only grows: stores of every version are out
-/// there. `PRAGMA user_version` counts how many were applied.
-///
-/// 1. Runs and their points.
-/// 2. What a point is stands once in `measured`, and what came out lies in `numbers` in the order
-///    in which a measurement is read over time; efficiency is new. Runs are found by their start.
-/// 3. Whether a point was sampled over time is part of what it is, with the levels that it had: a
-///    run may hold it both ways. Before, `endure` was the one command that always samples over
-///    time, so those runs are taken for that; adding any other again puts it right.
-pub const MIGRATIONS: &[&str] = &[
-    "PRAGMA application_id = 0x50664d6b;
+/// Versions up to this one were never released; nothing reads them.
+const UNRELEASED: i64 = 3;
+
+/// What makes each version from the one before, the first from an empty database. A list only
+/// grows: stores of every version are out there. `PRAGMA user_version` is [`UNRELEASED`] and the
+/// number of those that were applied.
+pub const MIGRATIONS: &[&str] = &["PRAGMA application_id = 0x50664d6b;
      CREATE TABLE runs (
          id INTEGER PRIMARY KEY,
          identity TEXT NOT NULL UNIQUE,
@@ -34,27 +30,18 @@ pub const MIGRATIONS: &[&str] = &[
          suspect INTEGER NOT NULL,
          invalid INTEGER NOT NULL
      ) STRICT;
-     CREATE TABLE points (
-         run INTEGER NOT NULL REFERENCES runs (id),
-         kernel TEXT NOT NULL,
-         params TEXT NOT NULL, -- JSON, sorted by knob
-         unit TEXT NOT NULL,
-         better TEXT NOT NULL,
-         n INTEGER NOT NULL,
-         median REAL NOT NULL,
-         low REAL,
-         high REAL,
-         verdict TEXT NOT NULL,
-         PRIMARY KEY (run, kernel, params)
-     ) STRICT, WITHOUT ROWID;",
-    "CREATE TABLE measured (
+     CREATE INDEX runs_by_start ON runs (started);
+     -- What a result is, once; a run may hold it in trials and over time.
+     CREATE TABLE measured (
          id INTEGER PRIMARY KEY,
-         kernel TEXT NOT NULL,
-         params TEXT NOT NULL, -- JSON, sorted by knob
+         workload TEXT NOT NULL,
+         params TEXT NOT NULL, -- JSON, sorted by parameter
          unit TEXT NOT NULL,
          better TEXT NOT NULL,
-         UNIQUE (kernel, params, unit, better)
+         over_time INTEGER NOT NULL, -- 0 or 1
+         UNIQUE (workload, params, unit, better, over_time)
      ) STRICT;
+     -- In the order in which a result is read over time.
      CREATE TABLE numbers (
          measured INTEGER NOT NULL REFERENCES measured (id),
          started INTEGER NOT NULL, -- that of the run
@@ -65,62 +52,42 @@ pub const MIGRATIONS: &[&str] = &[
          high REAL,
          efficiency REAL,
          verdict TEXT NOT NULL,
+         levels INTEGER,
          PRIMARY KEY (measured, started, run)
      ) STRICT, WITHOUT ROWID;
-     INSERT INTO measured (kernel, params, unit, better)
-         SELECT DISTINCT kernel, params, unit, better FROM points ORDER BY kernel, params;
-     INSERT INTO numbers (measured, started, run, n, median, low, high, efficiency, verdict)
-         SELECT m.id, r.started, p.run, p.n, p.median, p.low, p.high, NULL, p.verdict
-         FROM points p JOIN runs r ON r.id = p.run
-         JOIN measured m ON m.kernel = p.kernel AND m.params = p.params
-                        AND m.unit = p.unit AND m.better = p.better;
-     DROP TABLE points;
-     CREATE INDEX numbers_of_run ON numbers (run, measured);
-     CREATE INDEX runs_by_start ON runs (started);",
-    "CREATE TABLE measured_3 (
-         id INTEGER PRIMARY KEY,
-         kernel TEXT NOT NULL,
-         params TEXT NOT NULL, -- JSON, sorted by knob
-         unit TEXT NOT NULL,
-         better TEXT NOT NULL,
-         over_time INTEGER NOT NULL, -- 0 or 1
-         UNIQUE (kernel, params, unit, better, over_time)
-     ) STRICT;
-     INSERT INTO measured_3 (id, kernel, params, unit, better, over_time)
-         SELECT id, kernel, params, unit, better, 0 FROM measured;
-     INSERT INTO measured_3 (kernel, params, unit, better, over_time)
-         SELECT kernel, params, unit, better, 1 FROM measured
-         WHERE id IN (SELECT n.measured FROM runs r JOIN numbers n ON n.run = r.id
-                      WHERE r.profile = 'endure')
-         ORDER BY id;
-     UPDATE numbers SET measured =
-         (SELECT later.id FROM measured m
-          JOIN measured_3 later ON later.kernel = m.kernel AND later.params = m.params
-               AND later.unit = m.unit AND later.better = m.better AND later.over_time = 1
-          WHERE m.id = numbers.measured)
-         WHERE run IN (SELECT id FROM runs WHERE profile = 'endure');
-     DROP TABLE measured;
-     ALTER TABLE measured_3 RENAME TO measured;
-     ALTER TABLE numbers ADD COLUMN levels INTEGER;",
-];
+     CREATE INDEX numbers_of_run ON numbers (run, measured);"];
+
+/// The version that the statements of this crate are for.
+pub const VERSION: i64 = UNRELEASED + MIGRATIONS.len() as i64;
 
 /// Brings the store to this version, one migration a transaction. An empty database becomes a
 /// store.
 ///
 /// # Errors
-/// If it is of a newer version, something else, or cannot be written.
+/// If it is of another version that cannot be brought there, something else, or cannot be written.
 pub fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     loop {
         let (version, ours) = look(db).map_err(|e| about(path, e))?;
         if !ours {
             return Err(StoreError::no_history(path, "it is the database of another program"));
         }
-        match usize::try_from(version).ok().map(|v| (v, MIGRATIONS.get(v))) {
-            Some((_, Some(_))) => step(db).map_err(|e| about(path, e))?,
-            Some((at, None)) if at == MIGRATIONS.len() => return Ok(()),
+        match version {
+            VERSION => return Ok(()),
+            1..=UNRELEASED => {
+                let reason = format!("its version {version} was never released; move it away");
+                return Err(StoreError::no_history(path, &reason));
+            }
+            _ if next(version).is_some() => apply(db).map_err(|e| about(path, e))?,
             _ => return Err(newer(path, version)),
         }
     }
+}
+
+/// What brings a store of that version, 0 if it is empty, to the next.
+fn next(version: i64) -> Option<(&'static str, i64)> {
+    let version = if version == 0 { UNRELEASED } else { version };
+    let sql = MIGRATIONS.get(usize::try_from(version - UNRELEASED).ok()?)?;
+    Some((sql, version + 1))
 }
 
 /// Whether this is the version that the statements here are for: another process may have
@@ -129,15 +96,14 @@ pub fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// If it is not.
 pub fn still_ours(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    let (version, _) = look(db).map_err(|e| about(path, e))?;
-    if usize::try_from(version).is_ok_and(|v| v == MIGRATIONS.len()) {
-        return Ok(());
+    match look(db).map_err(|e| about(path, e))? {
+        (VERSION, _) => Ok(()),
+        (version, _) => Err(newer(path, version)),
     }
-    Err(newer(path, version))
 }
 
 fn newer(path: &Path, found: i64) -> StoreError {
-    StoreError::Newer { path: path.to_path_buf(), found, known: MIGRATIONS.len() }
+    StoreError::Newer { path: path.to_path_buf(), found, known: VERSION }
 }
 
 /// Version, and whether it is a history or empty.
@@ -154,21 +120,13 @@ fn look(db: &Connection) -> rusqlite::Result<(i64, bool)> {
     )
 }
 
-/// The next migration, unless another process was faster. A table that others refer to is made
-/// anew under its name, so references are held to again once that is done, and not before.
-fn step(db: &mut Connection) -> rusqlite::Result<()> {
-    db.pragma_update(None, "foreign_keys", false)?;
-    apply(db)?;
-    db.pragma_update(None, "foreign_keys", true)
-}
-
+/// The next migration, unless another process was faster.
 fn apply(db: &mut Connection) -> rusqlite::Result<()> {
     let tx = Transaction::new(db, TransactionBehavior::Immediate)?;
     let (version, ours) = look(&tx)?;
-    let next = usize::try_from(version).ok().and_then(|v| MIGRATIONS.get(v));
-    if let (Some(sql), true) = (next, ours) {
+    if let (Some((sql, version)), true) = (next(version), ours) {
         tx.execute_batch(sql)?;
-        tx.pragma_update(None, "user_version", version + 1)?;
+        tx.pragma_update(None, "user_version", version)?;
     }
     tx.commit()
 }

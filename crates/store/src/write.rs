@@ -67,7 +67,7 @@ fn number(tx: &Transaction, run: i64, started: i64, m: &Measurement) -> rusqlite
     let Some(summary) = m.summary.as_ref().filter(|s| s.median.is_finite()) else { return Ok(()) };
     let json = |e: serde_json::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let what = params![
-        m.kernel,
+        m.workload,
         serde_json::to_string(&m.params).map_err(json)?,
         m.unit.as_str(),
         match m.better {
@@ -77,13 +77,13 @@ fn number(tx: &Transaction, run: i64, started: i64, m: &Measurement) -> rusqlite
         m.series.is_some(),
     ];
     tx.prepare_cached(
-        "INSERT INTO measured (kernel, params, unit, better, over_time)
+        "INSERT INTO measured (workload, params, unit, better, over_time)
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
     )?
     .execute(what)?;
     let measured: i64 = tx
         .prepare_cached(
-            "SELECT id FROM measured WHERE kernel = ?1 AND params = ?2 AND unit = ?3 AND better = ?4
+            "SELECT id FROM measured WHERE workload = ?1 AND params = ?2 AND unit = ?3 AND better = ?4
              AND over_time = ?5",
         )?
         .query_row(what, |row| row.get(0))?;

@@ -35,14 +35,14 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
 /// A margin as people type it: `0.03`, `3%` or `3 %`.
 ///
 /// # Errors
-/// If it is no share from 0 to 1.
+/// If it is not a fraction from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
         None => (text.trim(), 1.0),
     };
     let share = number.parse::<f64>().ok().map(|n| n / whole).filter(|s| (0.0..=1.0).contains(s));
-    share.ok_or_else(|| "write a share from 0 to 1, such as 0.03 or 3%".to_owned())
+    share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
 }
 
 /// Refuses a format that there is not, before runs are read.

@@ -79,14 +79,14 @@ fn with_values(command: &str, arg: Arg) -> Arg {
 
 /// The ids that an argument takes, by the names of the command and of the argument.
 fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
-    let kernels = || proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+    let workloads = || proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
     let tools = || proofmark_reference::ALL.iter().map(|t| t.id());
     Some(match (command, arg) {
         ("run", "names") => {
             let subsystems = proofmark_model::Subsystem::ALL.iter().map(|s| s.as_str());
-            subsystems.chain(kernels()).collect()
+            subsystems.chain(workloads()).collect()
         }
-        ("endure" | "history", "kernel") => kernels().collect(),
+        ("endure" | "history", "workload") => workloads().collect(),
         ("run" | "history", "profile") => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         ("run", "reference") => ["all"].into_iter().chain(tools()).collect(),
         ("import", "tool") => tools().collect(),
@@ -110,8 +110,8 @@ mod tests {
             ("run", "names"),
             ("run", "profile"),
             ("run", "reference"),
-            ("endure", "kernel"),
-            ("history", "kernel"),
+            ("endure", "workload"),
+            ("history", "workload"),
             ("history", "profile"),
             ("history", "format"),
             ("import", "tool"),

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
-use proofmark_model::{KernelSpec, Knob, KnobKind, format_size};
+use proofmark_model::{Parameter, ParameterKind, WorkloadSpec, format_size};
 
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
@@ -21,21 +21,21 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     }
     // A check and a rule of the audit may look for the same, and have one name.
     let texts: Vec<String> =
-        [proofmark_kernels::find(id).map(|k| explain_kernel(k.spec())), named(words(), id)]
+        [proofmark_workloads::find(id).map(|k| explain_workload(k.spec())), named(words(), id)]
             .into_iter()
             .flatten()
             .collect();
     if texts.is_empty() {
-        return Err(Usage::error(unknown("id", id, ids(), "proofmark list kernels")));
+        return Err(Usage::error(unknown("id", id, ids(), "proofmark list workloads")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
 }
 
-/// Every id that can be explained: of kernels, of what else has words, of profiles.
+/// Every id that can be explained: of workloads, of what else has words, of profiles.
 pub fn ids() -> impl Iterator<Item = &'static str> {
-    let kernels = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
-    kernels.chain(words().map(|(name, _, _)| name)).chain(BUILT_IN.iter().map(|(name, _)| *name))
+    let workloads = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
+    workloads.chain(words().map(|(name, _, _)| name)).chain(BUILT_IN.iter().map(|(name, _)| *name))
 }
 
 /// A profile's own text, which says what it holds, after what it is on this machine; all of it
@@ -61,7 +61,7 @@ fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str)
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Id, title and meaning of everything but kernels.
+/// Id, title and meaning of everything but workloads.
 fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let checks = proofmark_judge::checks::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
     let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
@@ -76,19 +76,19 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
     HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
-fn explain_kernel(spec: &KernelSpec) -> String {
+fn explain_workload(spec: &WorkloadSpec) -> String {
     let mut text = format!("{}: {}\n\n{}\n\n{}\n", spec.id, spec.title, spec.summary, spec.detail);
     text += &format!("\nUnit: {}\n", spec.unit);
-    if !spec.knobs.is_empty() {
-        text += "\nKnobs, set with --set KERNEL.KNOB=VALUE:\n";
+    if !spec.parameters.is_empty() {
+        text += "\nParameters, set with --set WORKLOAD.PARAMETER=VALUE:\n";
     }
-    for knob in spec.knobs.iter() {
+    for parameter in spec.parameters.iter() {
         text += &format!(
             "  {}: {} ({}; default {})\n",
-            knob.name,
-            knob.about,
-            range(knob),
-            default(knob)
+            parameter.name,
+            parameter.about,
+            range(parameter),
+            default(parameter)
         );
     }
     text += &format!("\nCeilings: {}\n", spec.ceilings.join(", "));
@@ -96,17 +96,19 @@ fn explain_kernel(spec: &KernelSpec) -> String {
 }
 
 /// The default as a person writes it.
-fn default(knob: &Knob) -> String {
-    match (&knob.kind, knob.default.parse()) {
-        (KnobKind::Size { .. }, Ok(bytes)) => format_size(bytes),
-        _ => knob.default.to_string(),
+fn default(parameter: &Parameter) -> String {
+    match (&parameter.kind, parameter.default.parse()) {
+        (ParameterKind::Size { .. }, Ok(bytes)) => format_size(bytes),
+        _ => parameter.default.to_string(),
     }
 }
 
-fn range(knob: &Knob) -> String {
-    match &knob.kind {
-        KnobKind::Count { min, max } => format!("{min} to {max}"),
-        KnobKind::Size { min, max } => format!("{} to {}", format_size(*min), format_size(*max)),
-        KnobKind::Choice(choices) => choices.join(", "),
+fn range(parameter: &Parameter) -> String {
+    match &parameter.kind {
+        ParameterKind::Count { min, max } => format!("{min} to {max}"),
+        ParameterKind::Size { min, max } => {
+            format!("{} to {}", format_size(*min), format_size(*max))
+        }
+        ParameterKind::Choice(choices) => choices.join(", "),
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use proofmark_model::{
-    KernelSpec, Knob, KnobKind, Param, Params, PastPoint, PastRun, Timestamp, parse_size,
+    Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp, WorkloadSpec,
+    parse_size,
 };
 use proofmark_report::Options;
 use proofmark_report::history::{self, Form};
@@ -16,7 +17,7 @@ use crate::cli::HistoryArgs;
 use crate::error::{Outcome, Usage};
 use crate::output::{deliver, read};
 use crate::past;
-use crate::plan::{typed_knob, unknown};
+use crate::plan::{typed_parameter, unknown};
 use crate::text::{say, terminal_options};
 
 /// Forms of a history.
@@ -26,9 +27,9 @@ pub const FORMATS: [&str; Form::ALL.len()] = Form::IDS;
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     known_format(&args.format, &FORMATS, "proofmark history --help")?;
     let form = Form::find(&args.format).unwrap_or(Form::Terminal);
-    if args.kernel.is_none() && !args.set.is_empty() {
+    if args.workload.is_none() && !args.set.is_empty() {
         return Err(Usage::error(
-            "--set needs a kernel: proofmark history KERNEL --set KNOB=VALUE",
+            "--set needs a workload: proofmark history WORKLOAD --set PARAMETER=VALUE",
         ));
     }
     let path = past::file(args.history.history.as_deref())?;
@@ -36,9 +37,9 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
         add(&path, &args.add)?;
     }
     let store = Store::existing(&path)?;
-    let text = match &args.kernel {
+    let text = match &args.workload {
         None => list(store.as_ref(), &path, args, form)?,
-        Some(kernel) => over_time(store.as_ref(), &path, kernel, args, form)?,
+        Some(workload) => over_time(store.as_ref(), &path, workload, args, form)?,
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
@@ -50,7 +51,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     for file in files {
         if let Some(tool) = read(file)?.imported {
             return Err(Usage::error(format!(
-                "{}: figures of {}, which this program did not measure, are no part of the history",
+                "{}: results of {}; the history holds only what proofmark measured",
                 file.display(),
                 tool
             )));
@@ -64,7 +65,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// What is asked for, without kernel and knobs.
+/// What is asked for, without workload and parameters.
 fn filter(args: &HistoryArgs) -> Filter {
     let since = args.within.and_then(|within| {
         let now = Timestamp::now().0.as_millisecond();
@@ -91,28 +92,28 @@ fn list(store: Option<&Store>, path: &Path, args: &HistoryArgs, form: Form) -> R
 fn over_time(
     store: Option<&Store>,
     path: &Path,
-    kernel: &str,
+    workload: &str,
     args: &HistoryArgs,
     form: Form,
 ) -> Result<String> {
-    let spec = proofmark_kernels::find(kernel).map(|k| k.spec());
-    let stored = store.map_or_else(|| Ok(Vec::new()), Store::kernels)?;
-    if spec.is_none() && !stored.iter().any(|k| k == kernel) {
-        let ours = proofmark_kernels::ALL.iter().map(|k| k.spec().id.as_ref());
+    let spec = proofmark_workloads::find(workload).map(|k| k.spec());
+    let stored = store.map_or_else(|| Ok(Vec::new()), Store::workloads)?;
+    if spec.is_none() && !stored.iter().any(|k| k == workload) {
+        let ours = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
         let names = ours.chain(stored.iter().map(String::as_str));
-        return Err(Usage::error(unknown("kernel", kernel, names, "proofmark list kernels")));
+        return Err(Usage::error(unknown("workload", workload, names, "proofmark list workloads")));
     }
-    let known = store.map_or_else(|| Ok(Vec::new()), |s| s.params(kernel))?;
+    let known = store.map_or_else(|| Ok(Vec::new()), |s| s.params(workload))?;
     let filter = Filter {
-        kernel: Some(kernel.to_owned()),
-        knobs: knobs(kernel, &args.set, spec, &known)?,
+        workload: Some(workload.to_owned()),
+        parameters: parameters(workload, &args.set, spec, &known)?,
         ..filter(args)
     };
     let points: Vec<PastPoint> = store.map_or_else(|| Ok(Vec::new()), |s| s.points(&filter))?;
     if points.is_empty() && form == Form::Terminal {
-        return nothing(store, path, &format!("no measurement of {kernel}"));
+        return nothing(store, path, &format!("no result of {workload}"));
     }
-    Ok(history::points(kernel, spec, &points, form, &options(args))?)
+    Ok(history::points(workload, spec, &points, form, &options(args))?)
 }
 
 /// A file gets no colours.
@@ -129,7 +130,7 @@ fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
         None => false,
     };
     Ok(match any {
-        true => format!("The history {} holds {what} that was asked for.\n", path.display()),
+        true => format!("The history {} has {what} that matches.\n", path.display()),
         false => format!(
             "The history {} is empty. `proofmark run` adds each run to it; `proofmark history --add \
              DIR...` adds those that were made before.\n",
@@ -138,37 +139,42 @@ fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
     })
 }
 
-/// The knobs that were typed, each with its values.
-fn knobs(
-    kernel: &str,
+/// The parameters that were typed, each with its values.
+fn parameters(
+    workload: &str,
     set: &[String],
-    spec: Option<&KernelSpec>,
+    spec: Option<&WorkloadSpec>,
     known: &[Params],
 ) -> Result<BTreeMap<String, Vec<Param>>> {
-    let mut knobs: BTreeMap<String, Vec<Param>> = BTreeMap::new();
-    let declared = spec.map_or(&[][..], |s| &s.knobs);
+    let mut parameters: BTreeMap<String, Vec<Param>> = BTreeMap::new();
+    let declared = spec.map_or(&[][..], |s| &s.parameters);
     let mut names: BTreeSet<&str> = declared.iter().map(|k| k.name.as_ref()).collect();
     names.extend(known.iter().flat_map(|p| p.0.keys()).map(String::as_str));
     for text in set {
-        let (name, values) = typed_knob(kernel, text)?;
+        let (name, values) = typed_parameter(workload, text)?;
         if !names.contains(name) {
             let names = names.iter().copied();
-            return Err(Usage::error(unknown("knob", name, names, "proofmark explain KERNEL")));
+            return Err(Usage::error(unknown(
+                "parameter",
+                name,
+                names,
+                "proofmark explain WORKLOAD",
+            )));
         }
-        let knob = declared.iter().find(|k| k.name == name);
+        let parameter = declared.iter().find(|k| k.name == name);
         for value in values {
-            knobs.entry(name.to_owned()).or_default().extend(meant(knob, value));
+            parameters.entry(name.to_owned()).or_default().extend(meant(parameter, value));
         }
     }
-    Ok(knobs)
+    Ok(parameters)
 }
 
-/// What a value may stand for. A past run may have been made by a version in which the knob was of
+/// What a value may stand for. A past run may have been made by a version in which the parameter was of
 /// another kind, so nothing is refused.
-fn meant(knob: Option<&Knob>, text: &str) -> Vec<Param> {
-    let size = match knob.map(|k| &k.kind) {
-        Some(KnobKind::Count { .. } | KnobKind::Choice(_)) => None,
-        Some(KnobKind::Size { .. }) | None => parse_size(text).ok(),
+fn meant(parameter: Option<&Parameter>, text: &str) -> Vec<Param> {
+    let size = match parameter.map(|k| &k.kind) {
+        Some(ParameterKind::Count { .. } | ParameterKind::Choice(_)) => None,
+        Some(ParameterKind::Size { .. }) | None => parse_size(text).ok(),
     };
     let count = text.replace('_', "").parse().ok();
     let mut values: Vec<Param> = size.into_iter().chain(count).map(Param::Int).collect();
@@ -183,19 +189,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_as_the_knob_has_them() {
-        let spec = proofmark_kernels::find("disk.seq_read").unwrap().spec();
-        let set = |text: &str| knobs("disk.seq_read", &[text.to_owned()], Some(spec), &[]);
+    fn values_are_read_as_the_parameter_has_them() {
+        let spec = proofmark_workloads::find("disk.seq_read").unwrap().spec();
+        let set = |text: &str| parameters("disk.seq_read", &[text.to_owned()], Some(spec), &[]);
         assert!(set("block_size=8KB").unwrap()["block_size"].contains(&Param::Int(8192)));
         assert!(set("threads=1,2").unwrap()["threads"].contains(&Param::Int(2)));
         assert!(set("engine=psync").unwrap()["engine"].contains(&Param::from("psync")));
         let refused = |text: &str| set(text).unwrap_err().to_string();
         assert!(refused("thread=1").contains("did you mean 'threads'?"));
-        assert!(refused("threads").contains("write KNOB=VALUE"));
+        assert!(refused("threads").contains("write PARAMETER=VALUE"));
         assert_eq!(set("disk.seq_read.threads=2").unwrap(), set("threads=2").unwrap());
         assert!(refused("cpu.flops.threads=1").contains("not 'cpu.flops'"));
         let old = Params::default().with("depth", 3);
-        let knobs = knobs("disk.seq_read", &["depth=3".to_owned()], Some(spec), &[old]).unwrap();
-        assert!(knobs["depth"].contains(&Param::Int(3)), "a knob that only past runs have");
+        let parameters =
+            parameters("disk.seq_read", &["depth=3".to_owned()], Some(spec), &[old]).unwrap();
+        assert!(
+            parameters["depth"].contains(&Param::Int(3)),
+            "a parameter that only past runs have"
+        );
     }
 }

@@ -25,10 +25,10 @@ const LARGEST: u64 = 256 << 20;
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     IMPORTED,
     "Measured by another tool",
-    "The numbers come from another tool's output. The checks and ceilings that need no more than \
-     that were applied; nobody saw what the machine did meanwhile. A number is suspect where the \
-     output holds no residual, and no count of a receiver or of devices: a cache may have made it. Where \
-     it does not tell when it was measured, the time is that of the file.",
+    "The results come from another tool's output. proofmark applied the checks and ceilings that \
+    need nothing else; nobody recorded what the machine did meanwhile. A result is suspect if the \
+    output has no residual and no count of a receiver or a device: a cache may have produced it. \
+    If the output has no time, the file's time is used.",
 )];
 const IMPORTED: &str = "imported";
 
@@ -62,7 +62,7 @@ fn tool_of(named: Option<&str>, text: &str) -> Result<&'static dyn Tool> {
         None => proofmark_reference::recognise(text).ok_or_else(|| {
             let ids: Vec<_> = ids().collect();
             Usage::error(format!(
-                "this is no output that is known; name the tool with --tool: {}",
+                "unknown output format; name the tool with --tool: {}",
                 ids.join(", ")
             ))
         }),
@@ -82,14 +82,16 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     let host = if here {
         machine::look(None)
     } else {
-        Host::unknown("imported: the output does not describe the machine (--here: it is this one)")
+        Host::unknown(
+            "imported: the output does not describe the machine (--here: it ran on this one)",
+        )
     };
     let figures = read.figures;
-    let kernels: BTreeMap<_, _> = figures
+    let workloads: BTreeMap<_, _> = figures
         .iter()
         .map(|f| {
-            let ours = proofmark_kernels::find(&f.kernel).map(|k| k.spec().clone());
-            (f.kernel.to_string(), ours.unwrap_or_else(|| f.spec()))
+            let ours = proofmark_workloads::find(&f.workload).map(|k| k.spec().clone());
+            (f.workload.to_string(), ours.unwrap_or_else(|| f.spec()))
         })
         .collect();
     let measured: Vec<Measurement> = figures.into_iter().map(|f| measurement(f, started)).collect();
@@ -104,8 +106,8 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     let findings = vec![Finding::new(
         IMPORTED,
         Severity::Note,
-        format!("{imported} measured this; only what its output tells was checked"),
-        "measure with proofmark for a witness, the conditions and an interval",
+        format!("{imported} measured this; only its output was checked"),
+        "measure with proofmark for a verification, the conditions and an interval",
     )];
     let mut run = Run {
         schema: SCHEMA.into(),
@@ -116,7 +118,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         imported: Some(imported),
         host,
         plan,
-        kernels,
+        workloads,
         measurements: Vec::new(),
         findings,
     };
@@ -138,8 +140,8 @@ fn measurement(figure: Figure, started: Timestamp) -> Measurement {
         m.findings.push(Finding::new(
             IMPORTED,
             Severity::Suspect,
-            "the output proves nothing of it: no residual, no receiver's or device's count",
-            "measure with proofmark for a witness, the conditions and an interval",
+            "the output has no proof of the work: no residual, no receiver's or device's count",
+            "measure with proofmark for a verification, the conditions and an interval",
         ));
     }
     m.ending = Ending::Complete;

@@ -1,7 +1,7 @@
 //! `proofmark info`: the machine, and the ceilings that follow from it.
 
 use anyhow::Result;
-use proofmark_engine::Kernel;
+use proofmark_engine::Workload;
 use proofmark_judge::{Context, ceilings};
 use proofmark_model::{
     Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, format_quantity,
@@ -42,23 +42,24 @@ pub fn run(args: &InfoArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The ceilings of the peak kernels on all usable CPUs, at the clock just measured.
+/// The ceilings of the peak workloads on all usable CPUs, at the clock just measured.
 fn limits(host: &Host) -> Vec<Limit> {
     let threads = host.limits.usable_cpus.len().max(1) as u64;
-    let peaks = proofmark_kernels::ALL.iter().filter(|k| k.spec().ceilings.contains(&PEAK.into()));
-    peaks.flat_map(|kernel| of_kernel(*kernel, host, threads)).collect()
+    let peaks =
+        proofmark_workloads::ALL.iter().filter(|k| k.spec().ceilings.contains(&PEAK.into()));
+    peaks.flat_map(|workload| of_workload(*workload, host, threads)).collect()
 }
 
 /// Id of the ceiling that a person asks for: what the cores could do at most.
 const PEAK: &str = "cpu.peak";
 
-fn of_kernel(kernel: &'static dyn Kernel, host: &Host, threads: u64) -> Vec<Limit> {
-    let spec = kernel.spec();
+fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Vec<Limit> {
+    let spec = workload.spec();
     let points = spec.choices(Params::default().with("threads", threads));
     let policy = Policy::default();
     points
         .into_iter()
-        .filter(|params| kernel.supports(params).is_ok())
+        .filter(|params| workload.supports(params).is_ok())
         .map(|params| {
             let m = Measurement::new(spec, params);
             let context = Context { host, spec, policy: &policy, others: &[] };
@@ -72,20 +73,20 @@ fn of_kernel(kernel: &'static dyn Kernel, host: &Host, threads: u64) -> Vec<Limi
 }
 
 fn describe(limits: &[Limit]) -> String {
-    let mut text = "Ceilings on all usable CPUs, at the measured clock\n".to_owned();
+    let mut text = "Ceilings of all usable CPUs, at the measured clock\n".to_owned();
     let rows: Vec<(String, String)> = limits.iter().map(row).collect();
     text += &columns(rows.iter().map(|(a, b)| (a.as_str(), b.as_str())));
     if let Some(ceiling) = limits.iter().find_map(|l| l.ceiling.as_ref()) {
-        text += &format!("  {}; 'proofmark explain {}' tells more\n", ceiling.formula, ceiling.id);
+        text += &format!("  {}; see 'proofmark explain {}'\n", ceiling.formula, ceiling.id);
     }
     text
 }
 
 fn row(limit: &Limit) -> (String, String) {
     let Params(params) = &limit.point.params;
-    let knobs: Vec<String> =
+    let parameters: Vec<String> =
         params.iter().filter(|(k, _)| *k != "threads").map(|(_, v)| v.to_string()).collect();
-    let unit = proofmark_kernels::find(&limit.point.kernel).map(|k| k.spec().unit);
+    let unit = proofmark_workloads::find(&limit.point.workload).map(|k| k.spec().unit);
     let value = match (&limit.ceiling, unit) {
         (Some(c), Some(unit)) => {
             let factors: Vec<String> = c.inputs.iter().map(factor).collect();
@@ -93,7 +94,7 @@ fn row(limit: &Limit) -> (String, String) {
         }
         _ => limit.missing.clone().unwrap_or_default(),
     };
-    (format!("  {} {}", limit.point.kernel, knobs.join(" ")), value)
+    (format!("  {} {}", limit.point.workload, parameters.join(" ")), value)
 }
 
 /// One factor of the ceiling, short.

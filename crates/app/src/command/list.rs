@@ -11,8 +11,8 @@ use crate::text::{columns, print};
 /// Runs the command.
 pub fn run(args: &ListArgs) -> Result<Outcome> {
     let text = match args.what {
-        Listing::Kernels => columns(
-            proofmark_kernels::ALL
+        Listing::Workloads => columns(
+            proofmark_workloads::ALL
                 .iter()
                 .map(|k| (k.spec().id.as_ref(), k.spec().summary.as_ref())),
         ),

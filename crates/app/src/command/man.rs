@@ -22,7 +22,7 @@ pub fn run(args: &ManArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     };
     std::fs::create_dir_all(dir)
-        .with_context(|| format!("cannot make the folder {}", dir.display()))?;
+        .with_context(|| format!("cannot create directory {}", dir.display()))?;
     let shown = main.get_subcommands().filter(|c| !c.is_hide_set());
     let pages = shown.map(|c| (c, Some(c.get_name()))).chain([(&main, None)]);
     for (command, name) in pages {
@@ -96,31 +96,31 @@ type Item = (&'static str, &'static str, &'static [&'static str]);
 
 /// How a command ends. The main page has the list of `--help`.
 const STATUSES: &[Item] = &[
-    ("0", "All numbers are valid.", &["run", "endure", "import", "audit"]),
+    ("0", "All results are valid.", &["run", "endure", "import", "audit"]),
     (
         "0",
-        "No point is slower or gone, and at least half of the baseline's could be judged.",
+        "No result is slower or missing, and at least half of the baseline's could be compared.",
         &["check"],
     ),
     ("0", "Done.", SAY),
     ("0", "Stopped by SIGINT or SIGTERM, as it should be.", &["serve"]),
-    ("1", "It failed; a line on standard error says why.", ALL),
-    ("2", "A mistake in what was typed, or in a file that was named.", ALL),
+    ("1", "The command failed; standard error has the reason.", ALL),
+    ("2", "Invalid argument or input file.", ALL),
     (
         "3",
-        "Done, but a number is suspect or invalid; the report says which, and why.",
+        "Completed, but a result is suspect or invalid; the report has the cause.",
         &["run", "endure", "import", "audit"],
     ),
     (
         "4",
-        "A point is slower than in the baseline; or its number is gone or invalid, which the baseline \
-         has; or less than half of the baseline's points could be judged.",
+        "A result is slower than in the baseline, missing or invalid; or fewer than half of the \
+        baseline's results could be compared.",
         &["check"],
     ),
     (
         "128 + n",
-        "Stopped by signal n; what was measured until then is kept. A second signal ends the run \
-         at once: the run file stays as it was last saved, without a report.",
+        "Stopped by signal n, after saving what was measured. A second signal ends the run at \
+        once: the run file stays as last saved, without a report.",
         &["run", "endure"],
     ),
 ];
@@ -151,26 +151,26 @@ const READ: &[&str] = &["report", "compare", "check", "history"];
 const FILES: &[Item] = &[
     (
         "proofmark-TIME/",
-        "The folder of a run, TIME being when it began in UTC; --out names another.",
+        "The run's directory; TIME is the start in UTC. --out names another.",
         MEASURE,
     ),
     (
         "proofmark-TIME/run.json",
-        "The run with every trial. proofmark schema prints its JSON schema. While a run goes on, it \
-         holds what was measured so far.",
+        "The run with every trial; proofmark schema prints its JSON schema. During a run it holds \
+        the results so far.",
         MEASURE,
     ),
     (
         "proofmark-TIME/samples.jsonl",
-        "Every sample of what is measured over time, as it is made.",
+        "Every sample of a measurement over time, written when taken.",
         &["run", "endure"],
     ),
     (
         "proofmark-TIME/report.html, report.md, report.csv",
-        "The report as a page, as Markdown, and every trial as a table.",
+        "The report as HTML and Markdown, and every trial as CSV.",
         MEASURE,
     ),
-    ("DIR/run.json", "What is read where a run is named by its folder DIR.", READ),
+    ("DIR/run.json", "The file read when a run is named by its directory DIR.", READ),
     (
         "~/.local/share/proofmark/history.db",
         "The history of past runs, an SQLite database; --history or PROOFMARK_HISTORY names another.",
@@ -178,7 +178,7 @@ const FILES: &[Item] = &[
     ),
     (
         "~/.config/proofmark/key",
-        "The key that both ends of network runs hold; --key-file names another.",
+        "The key that client and server share; --key-file names another.",
         &["run", "serve"],
     ),
 ];
@@ -186,15 +186,15 @@ const FILES: &[Item] = &[
 const ENVIRONMENT: &[Item] = &[
     (
         "PROOFMARK_HISTORY",
-        "The history's database, where --history names none.",
+        "The history's database, unless --history names one.",
         &["run", "endure", "compare", "check", "history"],
     ),
     (
         "COLUMNS",
-        "How wide tables are where standard output is no terminal; 100 without it.",
+        "Table width if standard output is not a terminal; default 100.",
         &["run", "endure", "report", "compare", "check", "history", "info"],
     ),
-    ("NO_COLOR", "If it is set, no colours.", &["run", "endure", "report", "compare", "check"]),
+    ("NO_COLOR", "If set, no colours.", &["run", "endure", "report", "compare", "check"]),
 ];
 
 fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
@@ -217,36 +217,36 @@ fn list<'a>(roff: &mut Roff, title: &str, items: impl Iterator<Item = &'a Item>)
 /// A command line, and what it does. The first word after `proofmark` says whose page it is on.
 const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark run", "Measure the whole machine, about nine minutes."),
-    ("proofmark run --quick", "A first look in under a minute."),
+    ("proofmark run --quick", "A short run, under 1 minute."),
     (
         "proofmark run cpu.flops --threads 1,2 --set cpu.flops.isa=avx2+fma",
-        "One kernel, at two numbers of threads, with one knob set.",
+        "One workload at two thread counts, with one parameter set.",
     ),
     (
         "proofmark run disk --disk-path /data --limit disk.read=160MB/s",
-        "The disk of a folder, held against what its provider promises.",
+        "A directory's disk, compared with the provider's declared limit.",
     ),
-    ("proofmark endure cpu.flops --for 10m --every 1s", "A sample each second for ten minutes."),
-    ("proofmark info --json", "The machine, for programs."),
-    ("proofmark list kernels", "What can be measured."),
-    ("proofmark explain cpu.flops", "What one kernel does, with its knobs."),
-    ("proofmark report DIR --format markdown", "The report of a run again, as Markdown."),
+    ("proofmark endure cpu.flops --for 10m --every 1s", "One sample per second for ten minutes."),
+    ("proofmark info --json", "The machine as JSON."),
+    ("proofmark list workloads", "All workloads."),
+    ("proofmark explain cpu.flops", "One workload and its parameters."),
+    ("proofmark report DIR --format markdown", "A run's report as Markdown."),
     (
         "proofmark report DIR --format openmetrics --out proofmark.prom",
-        "The figures as gauges, for node_exporter's textfile collector.",
+        "Results as gauges for node_exporter's textfile collector.",
     ),
-    ("proofmark compare BEFORE AFTER", "Two runs, point by point."),
+    ("proofmark compare BEFORE AFTER", "Compare two runs."),
     (
         "proofmark check DIR --against BASELINE --format junit --out proofmark.xml",
-        "Exit status 4 if something got slower.",
+        "Exit status 4 if a result is slower.",
     ),
-    ("proofmark history memory.copy --set threads=2", "One measurement over all past runs."),
-    ("proofmark import fio.json", "Judge what fio measured."),
-    ("proofmark audit figures.csv --machine machines.toml", "Judge published figures."),
-    ("proofmark serve --bind 0.0.0.0", "Be the far end of the network runs of other machines."),
+    ("proofmark history memory.copy --set threads=2", "One workload over all past runs."),
+    ("proofmark import fio.json", "Check fio's results."),
+    ("proofmark audit figures.csv --machine machines.toml", "Check published figures."),
+    ("proofmark serve --bind 0.0.0.0", "Run the server for other machines' network tests."),
     ("proofmark schema", "The JSON schema of run.json."),
-    ("proofmark completions bash > proofmark.bash", "Complete in bash, once that is sourced."),
-    ("proofmark man | man -l -", "Read the main page."),
+    ("proofmark completions bash > proofmark.bash", "A bash completion script, to be sourced."),
+    ("proofmark man | man -l -", "Show the main page."),
 ];
 
 fn examples(roff: &mut Roff, name: Option<&str>) {

@@ -5,16 +5,16 @@ use proofmark_model::{Host, Plan, Probe, Subsystem, format_seconds};
 
 use crate::cli::RunArgs;
 use crate::error::{Outcome, Usage};
-use crate::far::Far;
 use crate::machine;
 use crate::measuring::{Asked, carry_out, tell};
 use crate::plan::{asks_for, plan, takes, tools_s};
+use crate::server::ServerSide;
 use crate::text::{print, say};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut host = machine::look(args.disk_path.as_deref());
-    let far = far_end(args, &mut host)?;
+    let server = server(args, &mut host)?;
     host.limits.declared.extend(args.limit.iter().cloned());
     if args.disk_path.is_some() && host.storage.get().is_none() {
         return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
@@ -23,15 +23,15 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported {
-        say(&format!("proofmark: left out: {reason}"));
+        say(&format!("proofmark: skipped: {reason}"));
     }
-    tell(&host, &planned, far.as_ref());
+    tell(&host, &planned, server.as_ref());
     if args.dry_run {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
     let asked = Asked {
-        far,
+        server,
         out: args.out.as_deref(),
         json: args.json.as_deref(),
         history: &args.history,
@@ -41,26 +41,28 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     carry_out(host, planned, &asked)
 }
 
-/// The far end, if any network kernel is to run. Without a peer, whatever keeps this
-/// machine from being its own far end costs the network kernels, not the run.
-fn far_end(args: &RunArgs, host: &mut Host) -> Result<Option<Far>> {
+/// The server, if any network workload is to run. Without a peer, whatever keeps this
+/// machine from being its own server costs the network workloads, not the run.
+fn server(args: &RunArgs, host: &mut Host) -> Result<Option<ServerSide>> {
     if !asks_for(args, Subsystem::Network)? {
         return match &args.peer {
-            Some(_) => Err(Usage::error("--peer: no network kernel is to be measured")),
+            Some(_) => Err(Usage::error("--peer: this run measures no network workload")),
             None => Ok(None),
         };
     }
-    let far = match &args.peer {
-        Some(address) => Far::peer(args, address)
+    let server = match &args.peer {
+        Some(address) => ServerSide::peer(args, address)
             .map_err(|e| Usage::error(format!("--peer: {e:#}")))
             .map(Some)?,
-        None => Far::loopback().map_err(|e| host.network = Probe::missing(format!("{e:#}"))).ok(),
+        None => {
+            ServerSide::loopback().map_err(|e| host.network = Probe::missing(format!("{e:#}"))).ok()
+        }
     };
-    if let Some(far) = &far {
+    if let Some(server) = &server {
         host.network =
-            Probe::known(far.network().clone(), "the far end, and this machine's routes");
+            Probe::known(server.network().clone(), "the server, and this machine's routes");
     }
-    Ok(far)
+    Ok(server)
 }
 
 /// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.

@@ -1,4 +1,4 @@
-//! `proofmark serve`: the far end of network runs.
+//! `proofmark serve`: the server of network runs.
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use proofmark_host::{Root, network};
-use proofmark_kernels::network::Far;
 use proofmark_model::Interface;
 use proofmark_peer::{Ends, Key, KeySource, Limits, Server};
+use proofmark_workloads::network::ServerSide;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::cli::ServeArgs;
@@ -30,7 +30,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         end_with_the_run(&server);
         // The run waits for this line.
         print(&format!("{}\n", server.address()))?;
-        server.serve(&Far::new(interface), |_| ());
+        server.serve(&ServerSide::new(interface), |_| ());
     } else {
         let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
         let first = Arc::clone(&by);
@@ -40,7 +40,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         };
         on_signals(told).context("cannot handle signals")?;
         print(&greeting(server.address(), &source))?;
-        server.serve(&Far::new(interface), |event| say(&format!("proofmark: {event}")));
+        server.serve(&ServerSide::new(interface), |event| say(&format!("proofmark: {event}")));
         if let Some(signal) = by.get() {
             say(&format!("proofmark: stopped by {signal}"));
         }
@@ -58,15 +58,15 @@ fn end_with_the_run(server: &Server) {
     });
 }
 
-/// What the user at the far end must do next.
+/// What the user at the server must do next.
 fn greeting(address: SocketAddr, source: &KeySource) -> String {
     let key = match source {
-        KeySource::Environment => "the key is that of the environment".to_owned(),
+        KeySource::Environment => "key: from the environment".to_owned(),
         KeySource::File(path) => format!("key: {}", path.display()),
         KeySource::Made(path) => format!("new key: {}", path.display()),
     };
     let reach = if address.ip().is_loopback() {
-        "only this machine can reach it; --bind 0.0.0.0 lets others in"
+        "only this machine can reach it; --bind 0.0.0.0 accepts other machines"
     } else {
         "copy the key file to the other machine, then run there"
     };
@@ -84,7 +84,7 @@ fn greeting(address: SocketAddr, source: &KeySource) -> String {
     )
 }
 
-/// The interface of this machine that leads to a near end.
+/// The interface of this machine that leads to a client.
 pub(crate) fn interface(ends: Ends) -> Option<Interface> {
     let (local, peer) = (ends.local.ip(), ends.peer.ip());
     network::interface_between(&Root::live(), local, peer).get().cloned()

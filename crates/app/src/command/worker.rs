@@ -18,6 +18,6 @@ pub fn run() -> anyhow::Result<Outcome> {
         tell(info);
         std::process::abort();
     }));
-    proofmark_engine::serve(&proofmark_kernels::find, io::stdin().lock(), io::stdout().lock())?;
+    proofmark_engine::serve(&proofmark_workloads::find, io::stdin().lock(), io::stdout().lock())?;
     Ok(Outcome::Done)
 }

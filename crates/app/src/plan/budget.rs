@@ -16,14 +16,14 @@ use super::{Planned, references};
 /// Id, title and meaning of what a budget has to tell.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     BUDGET,
-    "Less than planned, for the budget",
-    "The budget is smaller than what the plan takes, so the run does without something, in this \
-     order until the rest fits: trials, down to three; time of series, down to 60 s each; large \
+    "Less work than planned, to meet the budget",
+    "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
+    fits: trials, down to three; time of series, down to 60 s each; large \
      problems that take over 5 % of the budget each; files over 2 GiB; the length of trials, to a \
      fifth; iterations, from the published 10^9 to a tenth; file sizes between the others; the \
-     tools beside the points; all problems but the smallest; numbers of threads between the least \
-     and the greatest; time of series, down to 10 s. What is left is measured in full. Raise \
-     --budget, or name fewer kernels.",
+     reference tools; all problems but the smallest; thread counts between the minimum and the \
+     maximum; time of series, down to 10 s. The rest is measured in full. Raise --budget, or name \
+     fewer workloads.",
 )];
 const BUDGET: &str = "plan.budget";
 
@@ -91,12 +91,12 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
     told.extend(step.told_of_series());
     if !step.fits() {
         let least = format_seconds(step.needed_s());
-        told.push(format!("without all of that it still takes about {least}"));
+        told.push(format!("even so the plan takes about {least}"));
     }
     let budget = format_seconds(budget_s);
     for line in told {
         let message = format!("for the budget of {budget}: {line}");
-        let advice = "raise --budget, or name fewer kernels";
+        let advice = "raise --budget, or name fewer workloads";
         step.planned.add(Finding::new(BUDGET, Severity::Note, message, advice));
     }
 }
@@ -112,7 +112,7 @@ impl Step<'_> {
         let tools_s = references::seconds(plan);
         // Tools that would take more than half of it do not run.
         let tools_s = if tools_s <= self.budget_s / 2.0 { tools_s } else { 0.0 };
-        seconds(plan, |p| plan.policy.trials_for(&p.kernel).0) + tools_s
+        seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + tools_s
     }
 
     fn fits(&self) -> bool {
@@ -122,7 +122,7 @@ impl Step<'_> {
     /// Seconds of one point.
     fn of(&self, place: usize) -> f64 {
         let plan = self.plan();
-        of_point(plan, place, &|p| plan.policy.trials_for(&p.kernel).0)
+        of_point(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
     }
 
     /// As many as fit, down to the least. Told of at the end, since it may be undone.
@@ -157,16 +157,16 @@ impl Step<'_> {
         let mut lines = Vec::new();
         if now.min_trials < asked.min_trials {
             lines.push(format!(
-                "as few as {} trials a point instead of {}",
+                "as few as {} trials per result instead of {}",
                 now.min_trials, asked.min_trials
             ));
         }
         let mut of: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
-        for (kernel, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
-            of.entry((now.trials_of[kernel], *n)).or_default().push(kernel);
+        for (workload, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
+            of.entry((now.trials_of[workload], *n)).or_default().push(workload);
         }
-        for ((now, asked), kernels) in of {
-            lines.push(format!("{now} trials instead of {asked} of {}", kernels.join(", ")));
+        for ((now, asked), workloads) in of {
+            lines.push(format!("{now} trials instead of {asked} of {}", workloads.join(", ")));
         }
         (!lines.is_empty()).then(|| lines.join(", "))
     }
@@ -211,15 +211,16 @@ impl Step<'_> {
         })
     }
 
-    /// Leaves out large problems, the largest first, but never the smallest of a kernel.
+    /// Leaves out large problems, the largest first, but never the smallest of a workload.
     fn without_problems(&mut self, goes: fn(&Self, u64, usize) -> bool) -> Option<String> {
         let mut out: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         let before = self.needed_s();
         while !self.fits() {
             let size = |p: &Point| p.params.int(Params::SIZE);
             let points = &self.plan().points;
-            let least =
-                |p: &Point| points.iter().filter(|q| q.kernel == p.kernel).filter_map(size).min();
+            let least = |p: &Point| {
+                points.iter().filter(|q| q.workload == p.workload).filter_map(size).min()
+            };
             let large = |place: &usize| {
                 let p = &points[*place];
                 size(p).is_some_and(|n| least(p).is_some_and(|l| n > l) && goes(self, n, *place))
@@ -227,13 +228,13 @@ impl Step<'_> {
             let place = (0..points.len()).filter(large).max_by_key(|place| size(&points[*place]));
             let Some(point) = place.map(|place| points[place].clone()) else { break };
             let n = size(&point)?;
-            out.entry(point.kernel.clone()).or_default().push(n);
-            self.keep(|p| p.kernel != point.kernel || size(p) != Some(n));
+            out.entry(point.workload.clone()).or_default().push(n);
+            self.keep(|p| p.workload != point.workload || size(p) != Some(n));
         }
         let took = format_seconds(before - self.needed_s());
-        let lines = out.iter().map(|(kernel, sizes)| {
+        let lines = out.iter().map(|(workload, sizes)| {
             let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
-            format!("{kernel} n = {} left out", sizes.join(", "))
+            format!("{workload} n = {} left out", sizes.join(", "))
         });
         (!out.is_empty()).then(|| format!("{}: {took}", lines.collect::<Vec<_>>().join("; ")))
     }
@@ -283,9 +284,9 @@ impl Step<'_> {
             lines.push(format!("{from} -> {to}"));
         }
         let longest = asked.trial_s_of.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        if let Some((kernel, from)) = longest.filter(|(k, s)| policy.trial_s_for(k) < **s) {
-            let [from, to] = [*from, policy.trial_s_for(kernel)].map(format_seconds);
-            lines.push(format!("of {kernel} {from} -> {to}"));
+        if let Some((workload, from)) = longest.filter(|(k, s)| policy.trial_s_for(k) < **s) {
+            let [from, to] = [*from, policy.trial_s_for(workload)].map(format_seconds);
+            lines.push(format!("of {workload} {from} -> {to}"));
         }
         (!lines.is_empty()).then(|| format!("trials {}", lines.join(", ")))
     }
@@ -298,7 +299,7 @@ impl Step<'_> {
             };
             let to = (from / 10).max(ITERATIONS);
             point.params = point.params.clone().with("iterations", to);
-            lines.insert(format!("iterations of {} {from} -> {to}", point.kernel));
+            lines.insert(format!("iterations of {} {from} -> {to}", point.workload));
         }
         let said = lines.into_iter().collect::<Vec<_>>().join(", ");
         // What is now the same is one point.
@@ -312,7 +313,7 @@ impl Step<'_> {
             seen.push(this);
             new
         });
-        (!said.is_empty()).then(|| format!("{said}: less work than was published"))
+        (!said.is_empty()).then(|| format!("{said}: less work than published"))
     }
 
     fn without_tools(&mut self) -> Option<String> {
@@ -320,18 +321,18 @@ impl Step<'_> {
         if tools_s == 0.0 {
             return None;
         }
-        let why = "the budget leaves no time for tools beside the points".to_owned();
+        let why = "the budget leaves no time for reference tools".to_owned();
         references::without(self.planned, &why);
-        Some(format!("no tools beside the points: {}", format_seconds(tools_s)))
+        Some(format!("no reference tools: {}", format_seconds(tools_s)))
     }
 
-    /// Leaves of each kernel the least and the greatest number of threads.
+    /// Leaves of each workload the least and the greatest number of threads.
     fn fewer_threads(&mut self) -> Option<String> {
         let before = self.needed_s();
         let mut of: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for p in &self.plan().points {
             let n = p.params.threads();
-            let (least, most) = of.entry(p.kernel.clone()).or_insert((n, n));
+            let (least, most) = of.entry(p.workload.clone()).or_insert((n, n));
             (*least, *most) = ((*least).min(n), (*most).max(n));
         }
         let series: BTreeSet<Point> =
@@ -339,7 +340,7 @@ impl Step<'_> {
         let mut gone = BTreeSet::new();
         self.keep(|p| {
             let n = p.params.threads();
-            let kept = of.get(&p.kernel).is_none_or(|(least, most)| n == *least || n == *most);
+            let kept = of.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
             if !kept && !series.contains(p) {
                 gone.insert(n);
             }

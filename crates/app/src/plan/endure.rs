@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use proofmark_model::{Host, KernelSpec, Params, Plan, PlannedSeries, Point, Policy};
+use proofmark_model::{Host, Params, Plan, PlannedSeries, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
 use super::values::combinations;
-use super::{Overrides, Planned, known_knob, named, typed_knob};
+use super::{Overrides, Planned, known_parameter, named, typed_parameter};
 use crate::cli::EndureArgs;
 use crate::error::Usage;
 use crate::profile::SeriesText;
@@ -26,13 +26,13 @@ const SLICES: f64 = 10.0;
 pub fn endure(args: &EndureArgs, host: &Host) -> Result<Planned> {
     let series = SeriesText { length: args.length, every: args.every };
     series.check().map_err(|e| Usage::error(format!("--for and --every: {e}")))?;
-    let kernel = named(&args.kernel)?;
-    let knobs = knobs(args, kernel.spec())?;
-    let asked = combinations(kernel.spec(), &knobs, &Overrides::default(), host)?;
+    let workload = named(&args.workload)?;
+    let parameters = parameters(args, workload.spec())?;
+    let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
     let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
     let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
     let mut gathering = Gathering { host, planned: Planned::of(plan) };
-    gathering.keep(kernel, asked, Some(series));
+    gathering.keep(workload, asked, Some(series));
     let planned = gathering.planned;
     match &planned.plan.points[..] {
         [] => {
@@ -40,7 +40,7 @@ pub fn endure(args: &EndureArgs, host: &Host) -> Result<Planned> {
             Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))))
         }
         [_] => Ok(planned),
-        several => Err(Usage::error(too_many(kernel.spec(), several))),
+        several => Err(Usage::error(too_many(workload.spec(), several))),
     }
 }
 
@@ -49,53 +49,55 @@ fn slice_s(series: &SeriesText) -> f64 {
     (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// Values by knob, from the arguments; threads that nobody set are all that may be used.
-fn knobs(args: &EndureArgs, spec: &KernelSpec) -> Result<BTreeMap<String, Vec<String>>> {
-    let mut knobs = BTreeMap::new();
+/// Values by parameter, from the arguments; threads that nobody set are all that may be used.
+fn parameters(args: &EndureArgs, spec: &WorkloadSpec) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut parameters = BTreeMap::new();
     let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
-    let none = |what: &str| Usage::error(format!("--{what}: {} has no such knob", spec.id));
-    let threads = Params::THREADS.iter().find_map(|name| spec.knob(name));
+    let none = |what: &str| Usage::error(format!("--{what}: {} has no such parameter", spec.id));
+    let threads = Params::THREADS.iter().find_map(|name| spec.parameter(name));
     match (&args.threads, threads) {
-        (Some(text), Some(knob)) => drop(knobs.insert(knob.name.to_string(), list(text))),
+        (Some(text), Some(parameter)) => {
+            drop(parameters.insert(parameter.name.to_string(), list(text)))
+        }
         (Some(_), None) => return Err(none("threads")),
         // A stream more is another connection, not another CPU: of those one is the default.
-        (None, Some(knob)) if knob.name == "threads" && knob.default == "1" => {
-            knobs.insert("threads".to_owned(), list("all"));
+        (None, Some(parameter)) if parameter.name == "threads" && parameter.default == "1" => {
+            parameters.insert("threads".to_owned(), list("all"));
         }
         (None, _) => (),
     }
     if let Some(size) = args.block_size {
-        spec.knob("block_size").ok_or_else(|| none("block-size"))?;
-        knobs.insert("block_size".to_owned(), vec![size.to_string()]);
+        spec.parameter("block_size").ok_or_else(|| none("block-size"))?;
+        parameters.insert("block_size".to_owned(), vec![size.to_string()]);
     }
     for text in &args.set {
-        let (knob, values) = typed_knob(&spec.id, text)?;
+        let (parameter, values) = typed_parameter(&spec.id, text)?;
         let values = values.into_iter().map(str::to_owned).collect();
-        knobs.insert(known_knob(spec, knob)?.name.to_string(), values);
+        parameters.insert(known_parameter(spec, parameter)?.name.to_string(), values);
     }
-    Ok(knobs)
+    Ok(parameters)
 }
 
-/// Which knob makes several points of one, and how to choose.
-fn too_many(spec: &KernelSpec, points: &[Point]) -> String {
-    for knob in spec.knobs.iter() {
+/// Which parameter makes several points of one, and how to choose.
+fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
+    for parameter in spec.parameters.iter() {
         let mut values: Vec<String> = Vec::new();
-        for value in points.iter().filter_map(|p| p.params.get(&knob.name)) {
+        for value in points.iter().filter_map(|p| p.params.get(&parameter.name)) {
             if !values.contains(&value.to_string()) {
                 values.push(value.to_string());
             }
         }
         if values.len() > 1 {
             return format!(
-                "one point is measured over time, and {} would be {}: choose with --set {}={}",
+                "endure measures one configuration; {} would have {}: choose with --set {}={}",
                 spec.id,
                 points.len(),
-                knob.name,
+                parameter.name,
                 values.join("|")
             );
         }
     }
-    format!("one point is measured over time, and {} would be {}", spec.id, points.len())
+    format!("endure measures one configuration; {} would have {}", spec.id, points.len())
 }
 
 /// A point's series as the plan holds it.
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kernel_is_one_point_with_a_series() {
+    fn one_workload_is_one_point_with_a_series() {
         let plan = asked(&["cpu.flops", "--for", "10m", "--set", "isa=scalar"]).unwrap().plan;
         let usable = crate::machine::look(None).limits.usable_cpus.len() as u64;
         assert_eq!(plan.points.len(), 1);
@@ -144,11 +146,11 @@ mod tests {
     #[test]
     fn a_point_in_trials_and_over_time_is_two() {
         let host = crate::machine::look(None);
-        let kernel = named("cpu.clock").unwrap();
+        let workload = named("cpu.clock").unwrap();
         let mut gathering = Gathering { host: &host, planned: Planned::of(Plan::default()) };
         let mut keep = |series| {
             let clock = Params::default().with("threads", 1);
-            gathering.keep(kernel, vec![clock], series)[0]
+            gathering.keep(workload, vec![clock], series)[0]
         };
         let of = |every| SeriesText {
             length: Duration::from_secs(60),
@@ -165,23 +167,23 @@ mod tests {
         for subsystem in ["cpu", "disk"] {
             refused(
                 &[subsystem],
-                &format!("'{subsystem}' is a subsystem; name one of its kernels"),
+                &format!("'{subsystem}' is a subsystem; name one of its workloads"),
             );
         }
         refused(&["cpu.flops", "--set", "isaa=avx2"], "did you mean 'isa'?");
-        refused(&["cpu.flops", "--set", "isa"], "KNOB=VALUE");
+        refused(&["cpu.flops", "--set", "isa"], "PARAMETER=VALUE");
         refused(&["cpu.flops", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?");
         refused(
             &["cpu.flops", "--set", "cpu.iops.isa=avx2"],
-            "the kernel is cpu.flops, not 'cpu.iops'",
+            "the workload is cpu.flops, not 'cpu.iops'",
         );
         refused(&["cpu.flops", "--set", "isa=scalar,sse2"], "--set isa=scalar|sse2");
         refused(&["cpu.flops", "--threads", "1,2"], "--set threads=1|2");
-        refused(&["memory.latency", "--threads", "2"], "no such knob");
-        refused(&["cpu.flops", "--block-size", "8KB"], "no such knob");
+        refused(&["memory.latency", "--threads", "2"], "no such parameter");
+        refused(&["cpu.flops", "--block-size", "8KB"], "no such parameter");
         refused(&["cpu.flops", "--for", "9s"], "at least 10 s");
         refused(&["cpu.flops", "--every", "99ms"], "at least 100 ms");
-        refused(&["cpu.flops", "--for", "10s", "--every", "2s"], "10 times");
+        refused(&["cpu.flops", "--for", "10s", "--every", "2s"], "10 samples");
         refused(&["cpu.flops", "--for", "900h"], "30 days");
     }
 

@@ -1,8 +1,8 @@
 //! How long a plan takes, before anything is measured.
 
 use proofmark_engine::{LEAST_TRIALS, warm_trials};
-use proofmark_kernels::find;
 use proofmark_model::{Params, Plan, Point, format_seconds};
+use proofmark_workloads::find;
 
 use super::references;
 
@@ -16,7 +16,7 @@ const DISK: f64 = 5e8;
 /// Seconds that a plan takes with the least and with the greatest number of
 /// trials, warm-up included; the budget may cut the latter short.
 pub fn estimate(plan: &Plan) -> (f64, f64) {
-    let times = |point: &Point| plan.policy.trials_for(&point.kernel);
+    let times = |point: &Point| plan.policy.trials_for(&point.workload);
     let least = seconds(plan, |point| times(point).0);
     let most = seconds(plan, |point| times(point).1);
     (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
@@ -45,21 +45,21 @@ pub(super) fn of_point(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u3
         return set_up + series.for_s;
     }
     let policy = &plan.policy;
-    let seconds = find(&point.kernel).map(|k| k.trial_seconds(&point.params, policy));
+    let seconds = find(&point.workload).map(|k| k.trial_seconds(&point.params, policy));
     let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
     // Of a problem that is solved whole a warm-up takes whole trials, too.
     let whole = point.params.int(Params::SIZE).is_some();
     let warm_up =
-        if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.kernel) };
+        if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.workload) };
     // As the engine does: a point that had its time stops, but not before it has the least.
-    let in_time = policy.point_s_for(&point.kernel).map_or(f64::INFINITY, |s| s / trial);
+    let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
     let trials = f64::from(trials(point)).min(in_time.ceil().max(LEAST_TRIALS as f64));
     set_up + warm_up + trial * trials
 }
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
 fn lays_out_s(plan: &Plan, place: usize) -> f64 {
-    let bytes = |point: &Point| find(&point.kernel).map_or(0, |k| k.disk_bytes(&point.params));
+    let bytes = |point: &Point| find(&point.workload).map_or(0, |k| k.disk_bytes(&point.params));
     let before = place.checked_sub(1).map_or(0, |before| bytes(&plan.points[before]));
     match bytes(&plan.points[place]) {
         here if here == before => 0.0,
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_time_that_is_known_is_said_once() {
         let params = Params::default().with("threads", 1);
-        let points = vec![Point { kernel: "cpu.clock".to_owned(), params }];
+        let points = vec![Point { workload: "cpu.clock".to_owned(), params }];
         let of = |most: u32| {
             let policy =
                 Policy { trial_s: 1.0, min_trials: 3, max_trials: most, ..Policy::default() };
@@ -90,14 +90,14 @@ mod tests {
     fn a_problem_that_is_solved_whole_warms_up_whole() {
         let solve = |n: u64| {
             let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
-            Point { kernel: "cpu.linpack".to_owned(), params }
+            Point { workload: "cpu.linpack".to_owned(), params }
         };
         let least = |points: Vec<Point>| {
             let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
             estimate(&Plan { policy, points, ..Plan::default() }).0
         };
         let seconds =
-            |p: &Point| find(&p.kernel).unwrap().trial_seconds(&p.params, &Policy::default());
+            |p: &Point| find(&p.workload).unwrap().trial_seconds(&p.params, &Policy::default());
         let large = solve(20_000);
         let one = seconds(&large);
         assert!(one > 2.0, "{one}: two seconds of warm-up are one trial");
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_point_that_had_its_time_is_counted_with_the_trials_that_it_always_gets() {
         let params = Params::default().with("threads", 1).with("n", 20_000).with("isa", "sse2");
-        let points = vec![Point { kernel: "cpu.linpack".to_owned(), params }];
+        let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
         let of = |point_s| {
             let policy = Policy { point_s, ..Policy::default() };
             estimate(&Plan { policy, points: points.clone(), ..Plan::default() })

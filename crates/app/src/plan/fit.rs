@@ -1,9 +1,9 @@
 //! Which points this machine can run, and with how much data.
 
-use proofmark_engine::{Kernel, Refusal};
+use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
-    AUTO, Finding, Host, KernelSpec, Knob, KnobKind, Param, Params, Point, Severity, Subsystem,
-    format_size,
+    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, Subsystem,
+    WorkloadSpec, format_size,
 };
 
 use super::{Planned, endure};
@@ -14,19 +14,18 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         SHRUNK,
         "Less data than planned",
-        "The memory that is available, or that the cgroup's limit leaves, or half of what the \
-         disk has free, cannot hold what the plan asked for, so a point runs with less: a \
-         benchmark must never push out other programs, nor fill a disk. Where that leaves too \
-         little to defeat the caches, the point's own checks say so. Raise the limit, stop other \
-         programs, free space, or ask for sizes that fit.",
+        "The plan needs more than the available memory, the cgroup's limit or half of the free \
+        disk space. proofmark uses less data: a benchmark must not evict other programs or fill a \
+        disk. Checks report sizes that no longer exceed the caches. Raise the limit, stop other \
+        programs, free space, or set smaller sizes.",
     ),
     (
         ENGINE,
         "Another I/O engine than planned",
-        "The kernel, a seccomp filter or a setting (/proc/sys/kernel/io_uring_disabled) refuses \
-         io_uring to this process, so points run with ordinary system calls (psync), which have \
-         one I/O in flight a thread. Their names say so: a queue depth above 1 is not measured. \
-         Allow io_uring, or read the points with more threads instead.",
+        "The kernel, a seccomp filter or /proc/sys/kernel/io_uring_disabled refuses io_uring to \
+        this process. proofmark uses ordinary system calls (psync) with one I/O in flight per \
+        thread, and says so in the result's name: queue depths above 1 are not measured. Allow \
+        io_uring, or read the results with more threads.",
     ),
 ];
 
@@ -44,19 +43,19 @@ impl Gathering<'_> {
     /// cannot run the others; the places of the points, new or known.
     pub(super) fn keep(
         &mut self,
-        kernel: &'static dyn Kernel,
+        workload: &'static dyn Workload,
         combinations: Vec<Params>,
         series: Option<SeriesText>,
     ) -> Vec<usize> {
         let mut kept = Vec::new();
         for asked in combinations {
-            for params in kernel.settle(asked.clone(), self.host) {
-                let id = kernel.spec().id.to_string();
-                if let Err(Refusal(reason)) = kernel.supports_on(&params, self.host) {
+            for params in workload.resolve_auto(asked.clone(), self.host) {
+                let id = workload.spec().id.to_string();
+                if let Err(Refusal(reason)) = workload.supports_on(&params, self.host) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
-                } else if let Some(params) = self.fitted(kernel, params) {
+                } else if let Some(params) = self.fitted(workload, params) {
                     self.tell_of_engine(&id, &asked, &params);
-                    let point = Point { kernel: id, params };
+                    let point = Point { workload: id, params };
                     kept.push(self.place(point, series));
                 }
             }
@@ -90,69 +89,69 @@ impl Gathering<'_> {
             "{id}: psync with one I/O in flight instead of a queue depth of {}: io_uring: {why}",
             depth(asked)
         );
-        let advice = "allow io_uring, or raise the number of threads instead";
+        let advice = "allow io_uring, or raise the number of threads";
         self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
     }
 
     /// The point with as much data as fits into memory and onto the disk.
-    fn fitted(&mut self, kernel: &'static dyn Kernel, params: Params) -> Option<Params> {
-        if kernel.disk_bytes(&params) > 0 && self.host.storage.get().is_none() {
+    fn fitted(&mut self, workload: &'static dyn Workload, params: Params) -> Option<Params> {
+        if workload.disk_bytes(&params) > 0 && self.host.storage.get().is_none() {
             let why = self.host.storage.origin();
-            tell(&mut self.planned.left_out, format!("{}: {why}", kernel.spec().id));
+            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));
             return None;
         }
-        if kernel.spec().subsystem == Subsystem::Network && self.host.network.get().is_none() {
+        if workload.spec().subsystem == Subsystem::Network && self.host.network.get().is_none() {
             let why = self.host.network.origin();
-            tell(&mut self.planned.left_out, format!("{}: {why}", kernel.spec().id));
+            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));
             return None;
         }
         let memory = Room {
             what: "memory",
             bytes: self.host.usable_memory(),
-            needed: &|p| kernel.memory_bytes(p),
-            advice: "raise the memory limit, stop other programs, or ask for sizes that fit",
+            needed: &|p| workload.memory_bytes(p),
+            advice: "raise the memory limit, stop other programs, or set smaller sizes",
         };
         let disk = Room {
             what: "disk space",
             bytes: self.host.usable_disk(),
-            needed: &|p| kernel.disk_bytes(p),
-            advice: "free space, name a folder with more by --disk-path, or ask for sizes that fit",
+            needed: &|p| workload.disk_bytes(p),
+            advice: "free space, name a directory with more space (--disk-path), or set smaller sizes",
         };
-        let params = self.fitted_into(&memory, kernel, params)?;
-        self.fitted_into(&disk, kernel, params)
+        let params = self.fitted_into(&memory, workload, params)?;
+        self.fitted_into(&disk, workload, params)
     }
 
     fn fitted_into(
         &mut self,
         room: &Room,
-        kernel: &'static dyn Kernel,
+        workload: &'static dyn Workload,
         params: Params,
     ) -> Option<Params> {
         let needed = (room.needed)(&params);
         if needed <= room.bytes {
             return Some(params);
         }
-        let (id, spec) = (&kernel.spec().id, kernel.spec());
+        let (id, spec) = (&workload.spec().id, workload.spec());
         let cause = format!(
-            "{} of {} needed, {} may be used",
+            "{} of {} needed, {} available",
             format_size(needed),
             room.what,
             format_size(room.bytes)
         );
-        let Some(smaller) = shrunk(kernel, &params, room, self.host) else {
+        let Some(smaller) = shrunk(workload, &params, room, self.host) else {
             let line = too_large(spec, &params, room).unwrap_or_else(|| {
-                let knobs = words(spec, &params);
-                format!("{id} with {knobs}: {cause}, and it cannot be had with less")
+                let parameters = words(spec, &params);
+                format!("{id} with {parameters}: {cause}; it cannot run with less")
             });
             tell(&mut self.planned.left_out, line);
             return None;
         };
-        let change = |k: &Knob| {
+        let change = |k: &Parameter| {
             let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
             let words = format!("{} {} instead of {}", k.name, format_size(new), format_size(old));
             (old != new).then_some(words)
         };
-        let changed: Vec<String> = spec.knobs.iter().filter_map(change).collect();
+        let changed: Vec<String> = spec.parameters.iter().filter_map(change).collect();
         let message = format!("{id}: {}: {cause}", changed.join(", "));
         let finding = Finding::new(SHRUNK, Severity::Note, message, room.advice)
             .with("needed_bytes", needed)
@@ -172,38 +171,39 @@ struct Room<'a> {
 }
 
 /// The same point with as much less data as fits into so many bytes: whole MiB of the
-/// knob that is a size left to the machine. `None`: it cannot be had with less.
-fn shrunk(kernel: &dyn Kernel, params: &Params, room: &Room, host: &Host) -> Option<Params> {
+/// parameter that is a size left to the machine. `None`: it cannot be had with less.
+fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) -> Option<Params> {
     const MIB: u64 = 1 << 20;
-    let is_size = |k: &&Knob| {
-        matches!(k.kind, KnobKind::Size { .. })
+    let is_size = |k: &&Parameter| {
+        matches!(k.kind, ParameterKind::Size { .. })
             && k.default == AUTO
             && params.int(&k.name).is_some()
     };
-    let knob = kernel.spec().knobs.iter().find(is_size)?;
-    let (size, needed) = (params.int(&knob.name)?, (room.needed)(params));
+    let parameter = workload.spec().parameters.iter().find(is_size)?;
+    let (size, needed) = (params.int(&parameter.name)?, (room.needed)(params));
     // What is needed grows with the size, and some of it not: from above down to it.
     let most = (size as f64 * (room.bytes as f64 / needed as f64)) as u64 / MIB;
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
-        .map(|mib| params.clone().with(&knob.name, mib * MIB))
-        .find(|p| (room.needed)(p) <= room.bytes && kernel.supports_on(p, host).is_ok())
+        .map(|mib| params.clone().with(&parameter.name, mib * MIB))
+        .find(|p| (room.needed)(p) <= room.bytes && workload.supports_on(p, host).is_ok())
 }
 
-/// Why a point cannot be had whose data follows from the count on its kernel's axis, such
+/// Why a point cannot be had whose data follows from the count on its workload's axis, such
 /// as the rows of a matrix, with the largest that can. A count is never shrunk: it is what
 /// names the point.
-fn too_large(spec: &KernelSpec, params: &Params, room: &Room) -> Option<String> {
-    let knob = spec.knob(spec.axis.as_deref()?)?;
-    let KnobKind::Count { min, .. } = knob.kind else { return None };
-    if Params::THREADS.contains(&&*knob.name) {
+fn too_large(spec: &WorkloadSpec, params: &Params, room: &Room) -> Option<String> {
+    let parameter = spec.parameter(spec.axis.as_deref()?)?;
+    let ParameterKind::Count { min, .. } = parameter.kind else { return None };
+    if Params::THREADS.contains(&&*parameter.name) {
         return None;
     }
-    let (name, asked) = (&knob.name, params.int(&knob.name)?);
+    let (name, asked) = (&parameter.name, params.int(&parameter.name)?);
     let fits = |n: u64| (room.needed)(&params.clone().with(name, n)) <= room.bytes;
     let most = largest(min, asked, fits)?;
     Some(format!(
-        "{}: {name} = {asked} needs {} of {}, {} may be used: the largest {name} that fits is {most}",
+        "{}: {name} = {asked} needs {} of {}, {} available: the largest {name} that fits is \
+        {most}",
         spec.id,
         format_size((room.needed)(params)),
         room.what,
@@ -230,18 +230,18 @@ fn largest(min: u64, beyond: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(round.max(min))
 }
 
-/// Knobs as a person writes them: `threads 8, block_size 80 MiB`.
-fn words(spec: &KernelSpec, params: &Params) -> String {
-    let word = |k: &Knob| {
+/// Parameters as a person writes them: `threads 8, block_size 80 MiB`.
+fn words(spec: &WorkloadSpec, params: &Params) -> String {
+    let word = |k: &Parameter| {
         let value = params.get(&k.name)?;
         Some(match (&k.kind, value) {
-            (KnobKind::Size { .. }, Param::Int(bytes)) => {
+            (ParameterKind::Size { .. }, Param::Int(bytes)) => {
                 format!("{} {}", k.name, format_size(*bytes))
             }
             _ => format!("{} {value}", k.name),
         })
     };
-    spec.knobs.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+    spec.parameters.iter().filter_map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds a line that is not there yet.
@@ -269,7 +269,7 @@ mod tests {
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
         let mut gathering = Gathering { host: &host, planned: Planned::of(plan) };
-        gathering.keep(proofmark_kernels::find(id).unwrap(), combinations, None);
+        gathering.keep(proofmark_workloads::find(id).unwrap(), combinations, None);
         gathering.planned
     }
 
@@ -291,33 +291,33 @@ mod tests {
     }
 
     #[test]
-    fn every_memory_kernel_shrinks_to_what_fits_and_can_run() {
+    fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
         let sizes = ["array_size", "data_size", "working_set"];
-        for kernel in proofmark_kernels::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
-            let spec = kernel.spec();
+        for workload in proofmark_workloads::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
+            let spec = workload.spec();
             let mut params = Params::default();
-            for knob in spec.knobs.iter() {
-                params = match (knob.name.as_ref(), knob.default.parse::<u64>()) {
+            for parameter in spec.parameters.iter() {
+                params = match (parameter.name.as_ref(), parameter.default.parse::<u64>()) {
                     (name, _) if sizes.contains(&name) => params.with(name, 4 << 30),
                     ("threads", _) => params.with("threads", 1),
                     ("load", _) => params.with("load", 0),
                     ("block_size", _) => params.with("block_size", 8192),
                     (name, Ok(n)) => params.with(name, n),
-                    (name, Err(_)) => params.with(name, knob.default.as_ref()),
+                    (name, Err(_)) => params.with(name, parameter.default.as_ref()),
                 };
             }
             let host = crate::machine::look(None);
-            let params = kernel.settle(params, &host).remove(0);
-            if kernel.supports(&params).is_err() {
-                continue; // NUMA kernels, where there is one node.
+            let params = workload.resolve_auto(params, &host).remove(0);
+            if workload.supports(&params).is_err() {
+                continue; // NUMA workloads, where there is one node.
             }
-            let needed = |p: &Params| kernel.memory_bytes(p);
+            let needed = |p: &Params| workload.memory_bytes(p);
             let room = |bytes| Room { what: "memory", bytes, needed: &needed, advice: "" };
             let most = 300 << 20;
-            let smaller = shrunk(*kernel, &params, &room(most), &host).unwrap();
-            let bytes = kernel.memory_bytes(&smaller);
+            let smaller = shrunk(*workload, &params, &room(most), &host).unwrap();
+            let bytes = workload.memory_bytes(&smaller);
             assert!(bytes <= most && bytes > most * 9 / 10, "{} {bytes}", spec.id);
-            assert_eq!(shrunk(*kernel, &params, &room(1000), &host), None, "{}", spec.id);
+            assert_eq!(shrunk(*workload, &params, &room(1000), &host), None, "{}", spec.id);
         }
     }
 
@@ -348,7 +348,7 @@ mod tests {
             let [line] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
             let begins = format!("{id}: n = 100000 needs ");
             assert!(line.starts_with(&begins) && !line.contains('\n'), "{line}");
-            assert!(line.contains(" may be used: the largest n that fits is "), "{line}");
+            assert!(line.contains(" available: the largest n that fits is "), "{line}");
             let most = named(line);
             assert!(most.is_multiple_of(100) && most > 25_000, "{line}");
             let fits = |n: u64| gathered(id, free, matrix(n, 2)).left_out.is_empty();

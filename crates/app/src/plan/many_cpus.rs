@@ -18,8 +18,8 @@ fn planned(words: &[&str]) -> Plan {
     plan(&args, &host()).unwrap().plan
 }
 
-fn threads(plan: &Plan, kernel: &str) -> Vec<u64> {
-    let own = plan.points.iter().filter(|p| p.kernel == kernel);
+fn threads(plan: &Plan, workload: &str) -> Vec<u64> {
+    let own = plan.points.iter().filter(|p| p.workload == workload);
     let all: std::collections::BTreeSet<_> = own.map(|p| p.params.threads()).collect();
     all.into_iter().collect()
 }
@@ -41,7 +41,7 @@ fn threads_are_put_on_cpus_of_any_number() {
     let usable = host().limits.usable_cpus;
     let cpus = |threads: u64| {
         let point = plan.points.iter().find(|p| p.params.threads() == threads).unwrap();
-        Cpus::of(point, &usable).near
+        Cpus::of(point, &usable).client
     };
     assert_eq!(cpus(1), [0]);
     assert_eq!((cpus(300).len(), cpus(300).last()), (300, Some(&1835)));

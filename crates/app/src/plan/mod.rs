@@ -12,11 +12,11 @@ mod values;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use proofmark_engine::Kernel;
-use proofmark_kernels::{ALL, find};
+use proofmark_engine::Workload;
 use proofmark_model::{
-    Finding, Host, KernelSpec, Knob, Params, Plan, Policy, Probe, Subsystem, nearest,
+    Finding, Host, Parameter, Params, Plan, Policy, Probe, Subsystem, WorkloadSpec, nearest,
 };
+use proofmark_workloads::{ALL, find};
 
 use crate::cli::{Cli, Command, RunArgs, Trials};
 use crate::error::Usage;
@@ -34,7 +34,7 @@ pub use references::{Cpus, NoReference, seconds as tools_s};
 use fit::Gathering;
 use references::{Asked, Choice, Marked, mark};
 use values::combinations;
-pub use values::{check_value, typed_knob};
+pub use values::{check_value, typed_parameter};
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
 /// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
@@ -46,11 +46,11 @@ const QUOTA_TRIAL_S: f64 = 0.5;
 /// whole number of them: half a slice more or less must be no more than 1 %.
 const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
-/// Values for knobs that the command line set, by kernel id (or any) and knob.
+/// Values for parameters that the command line set, by workload id (or any) and parameter.
 #[derive(Debug, Default)]
 struct Overrides {
     any: BTreeMap<&'static str, Vec<String>>,
-    by_kernel: BTreeMap<(String, String), Vec<String>>,
+    by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
 /// What is to be measured, and what a user should know about it first.
@@ -113,26 +113,26 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
     let mut gathering = Gathering { host, planned: Planned::of(plan) };
     let mut marked = Marked::new();
     for text in &profile.points {
-        let kernel = named(&text.kernel)
+        let workload = named(&text.workload)
             .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
-        for knob in text.knobs.keys() {
-            known_knob(kernel.spec(), knob)
+        for parameter in text.parameters.keys() {
+            known_parameter(workload.spec(), parameter)
                 .map_err(|e| Usage::error(format!("profile {}: {e}", profile.name)))?;
         }
-        if chosen.iter().any(|c| c == &text.kernel) {
-            let knobs = text.knobs.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
-            let combinations = combinations(kernel.spec(), &knobs, &overrides, host)?;
-            let kept = gathering.keep(kernel, combinations, text.series);
+        if chosen.iter().any(|c| c == &text.workload) {
+            let parameters = text.parameters.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
+            let combinations = combinations(workload.spec(), &parameters, &overrides, host)?;
+            let kept = gathering.keep(workload, combinations, text.series);
             mark(&mut marked, &kept, &text.reference);
         }
     }
-    // A kernel that was named but is not in the profile runs with its defaults.
+    // A workload that was named but is not in the profile runs with its defaults.
     for id in &chosen {
-        if args.names.contains(id) && !profile.points.iter().any(|p| &p.kernel == id) {
-            let kernel = named(id)?;
+        if args.names.contains(id) && !profile.points.iter().any(|p| &p.workload == id) {
+            let workload = named(id)?;
             let none = BTreeMap::new();
-            let combinations = combinations(kernel.spec(), &none, &overrides, host)?;
-            gathering.keep(kernel, combinations, None);
+            let combinations = combinations(workload.spec(), &none, &overrides, host)?;
+            gathering.keep(workload, combinations, None);
         }
     }
     let mut planned = gathering.planned;
@@ -141,8 +141,8 @@ pub fn plan(args: &RunArgs, host: &Host) -> Result<Planned> {
         return Err(Usage::error(format!("nothing to measure: {}", reasons.join("; "))));
     }
     // Of what was named every point counts.
-    let kernels = if args.names.is_empty() { Vec::new() } else { chosen };
-    Choice { asked: &asked, kernels: &kernels, marked: &marked, host }.make(&mut planned);
+    let workloads = if args.names.is_empty() { Vec::new() } else { chosen };
+    Choice { asked: &asked, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| args.budget.is_some()) {
         budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
     }
@@ -160,16 +160,16 @@ pub fn here(profile: &str) -> Result<(usize, String)> {
     let cli = Cli::try_parse_from(["proofmark", "run", "--profile", profile])?;
     let Command::Run(args) = cli.command else { anyhow::bail!("no run") };
     let mut host = crate::machine::look(None);
-    // Kept while the plan is made: without a far end there are no network points.
-    let far = asks_for(&args, Subsystem::Network)?.then(crate::far::Far::loopback);
-    if let Some(Ok(far)) = &far {
-        host.network = Probe::known(far.network().clone(), "the far end");
+    // Kept while the plan is made: without a server there are no network points.
+    let server = asks_for(&args, Subsystem::Network)?.then(crate::server::ServerSide::loopback);
+    if let Some(Ok(server)) = &server {
+        host.network = Probe::known(server.network().clone(), "the server");
     }
     let plan = plan(&args, &host)?.plan;
     Ok((plan.points.len(), takes(&plan)))
 }
 
-/// Whether a kernel of the subsystem is asked for; on this machine it may be left out.
+/// Whether a workload of the subsystem is asked for; on this machine it may be left out.
 ///
 /// # Errors
 /// As [`plan`].
@@ -177,11 +177,11 @@ pub fn asks_for(args: &RunArgs, subsystem: Subsystem) -> Result<bool> {
     let (chosen, profile) = asked(args)?;
     let member = |id: &str| find(id).is_some_and(|k| k.spec().subsystem == subsystem);
     let runs =
-        |id: &String| args.names.contains(id) || profile.points.iter().any(|p| &p.kernel == id);
+        |id: &String| args.names.contains(id) || profile.points.iter().any(|p| &p.workload == id);
     Ok(chosen.iter().any(|id| member(id) && runs(id)))
 }
 
-/// The kernels that were chosen, and the profile.
+/// The workloads that were chosen, and the profile.
 fn asked(args: &RunArgs) -> Result<(Vec<String>, Profile)> {
     let name = if args.quick { "quick" } else { args.profile.as_deref().unwrap_or("default") };
     Ok((chosen(&args.names)?, Profile::load(name)?))
@@ -199,15 +199,15 @@ fn lengthen(policy: &mut Policy, host: &Host) {
     };
     let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
     if devices().any(|d| limited(&d.number)) {
-        for kernel in ALL.iter().filter(|k| k.spec().subsystem == Subsystem::Disk) {
-            let id = &kernel.spec().id;
+        for workload in ALL.iter().filter(|k| k.spec().subsystem == Subsystem::Disk) {
+            let id = &workload.spec().id;
             let trial_s = policy.trial_s_for(id).max(IO_LIMIT_TRIAL_S);
             policy.trial_s_of.insert(id.to_string(), trial_s);
         }
     }
 }
 
-/// Ids of the kernels that the names mean; of all, if there are none.
+/// Ids of the workloads that the names mean; of all, if there are none.
 fn chosen(names: &[String]) -> Result<Vec<String>> {
     let ids = || ALL.iter().map(|k| k.spec().id.to_string());
     if names.is_empty() {
@@ -221,7 +221,7 @@ fn chosen(names: &[String]) -> Result<Vec<String>> {
             chosen.extend(members.map(|k| k.spec().id.to_string()));
             if chosen.len() == before {
                 return Err(Usage::error(format!(
-                    "this version has no {name} kernels; see 'proofmark list kernels'"
+                    "this version has no {name} workloads; see 'proofmark list workloads'"
                 )));
             }
         } else {
@@ -231,34 +231,34 @@ fn chosen(names: &[String]) -> Result<Vec<String>> {
     Ok(chosen)
 }
 
-/// The kernel of that id, or an error with the nearest; a subsystem is none.
-fn named(id: &str) -> Result<&'static dyn Kernel> {
-    const SEE: &str = "proofmark list kernels";
+/// The workload of that id, or an error with the nearest; a subsystem is none.
+fn named(id: &str) -> Result<&'static dyn Workload> {
+    const SEE: &str = "proofmark list workloads";
     if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
-        let why = format!("'{id}' is a subsystem; name one of its kernels, see '{SEE}'");
+        let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
         return Err(Usage::error(why));
     }
     let names = ALL.iter().map(|k| k.spec().id.as_ref());
-    find(id).ok_or_else(|| Usage::error(unknown("kernel", id, names, SEE)))
+    find(id).ok_or_else(|| Usage::error(unknown("workload", id, names, SEE)))
 }
 
-/// The kernel of that id; else an error with the nearest of all that could be typed in its place.
-fn named_or_subsystem(id: &str) -> Result<&'static dyn Kernel> {
+/// The workload of that id; else an error with the nearest of all that could be typed in its place.
+fn named_or_subsystem(id: &str) -> Result<&'static dyn Workload> {
     let names = ALL.iter().map(|k| k.spec().id.as_ref());
     let names = names.chain(Subsystem::ALL.iter().map(|s| s.as_str()));
-    let see = "proofmark list kernels";
-    find(id).ok_or_else(|| Usage::error(unknown("kernel or subsystem", id, names, see)))
+    let see = "proofmark list workloads";
+    find(id).ok_or_else(|| Usage::error(unknown("workload or subsystem", id, names, see)))
 }
 
-fn known_knob<'a>(spec: &'a KernelSpec, name: &str) -> Result<&'a Knob> {
-    spec.knob(name).ok_or_else(|| {
-        let names = spec.knobs.iter().map(|k| k.name.as_ref());
-        let what = format!("knob of {}", spec.id);
+fn known_parameter<'a>(spec: &'a WorkloadSpec, name: &str) -> Result<&'a Parameter> {
+    spec.parameter(name).ok_or_else(|| {
+        let names = spec.parameters.iter().map(|k| k.name.as_ref());
+        let what = format!("parameter of {}", spec.id);
         Usage::error(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
     })
 }
 
-/// `no kernel 'cpu.flop'; did you mean 'cpu.flops'?`
+/// `no workload 'cpu.flop'; did you mean 'cpu.flops'?`
 pub fn unknown<'a>(
     what: &str,
     typed: &str,
@@ -275,24 +275,26 @@ fn overrides(args: &RunArgs) -> Result<Overrides> {
     let mut overrides = Overrides::default();
     let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
     if let Some(threads) = &args.threads {
-        overrides.any.extend(Params::THREADS.map(|knob| (knob, list(threads))));
+        overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
     }
     if !args.block_size.is_empty() {
-        let has = ALL.iter().any(|k| k.spec().knob("block_size").is_some());
+        let has = ALL.iter().any(|k| k.spec().parameter("block_size").is_some());
         if !has {
-            return Err(Usage::error("--block-size: no kernel of this version has a block size"));
+            return Err(Usage::error("--block-size: none of the workloads has a block size"));
         }
         let sizes = args.block_size.iter().map(u64::to_string).collect();
         overrides.any.insert("block_size", sizes);
     }
     for text in &args.set {
         let form = || {
-            Usage::error(format!("--set {text}: write KERNEL.KNOB=VALUE, as in cpu.flops.isa=avx2"))
+            Usage::error(format!(
+                "--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"
+            ))
         };
         let (path, values) = text.split_once('=').ok_or_else(form)?;
-        let (kernel, knob) = path.rsplit_once('.').ok_or_else(form)?;
-        known_knob(named(kernel)?.spec(), knob)?;
-        overrides.by_kernel.insert((kernel.to_owned(), knob.to_owned()), list(values));
+        let (workload, parameter) = path.rsplit_once('.').ok_or_else(form)?;
+        known_parameter(named(workload)?.spec(), parameter)?;
+        overrides.by_workload.insert((workload.to_owned(), parameter.to_owned()), list(values));
     }
     Ok(overrides)
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use proofmark_engine::warm_trials;
-use proofmark_kernels::find;
 use proofmark_model::{
     Finding, Host, Params, Plan, PlannedReference, Point, Severity, Subsystem, Unit,
     format_seconds, format_size,
 };
 use proofmark_reference::{ALL, Installed, Task, Tool};
+use proofmark_workloads::find;
 
 use super::{Planned, unknown};
 use crate::error::Usage;
@@ -19,10 +19,10 @@ use crate::profile::Reference;
 /// Id, title and meaning of what can be found about the tools of a plan.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     ABSENT,
-    "A tool that was asked for is not here",
-    "A tool that was to run beside our points is not installed; the points are measured without it. \
-     Nothing is downloaded by this program: install the package that is named, or put the tool on \
-     the PATH. `proofmark list references` shows what is there.",
+    "A reference tool is not installed",
+    "A requested reference tool is not installed; proofmark measures without it. proofmark \
+    downloads nothing: install the named package, or put the tool on the PATH. `proofmark list \
+    references` shows the installed tools.",
 )];
 const ABSENT: &str = "plan.reference";
 
@@ -85,18 +85,18 @@ pub struct NoReference {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
     /// Its own.
-    pub near: Vec<u32>,
+    pub client: Vec<u32>,
     /// Those of its other end.
-    pub far: Vec<u32>,
+    pub server: Vec<u32>,
 }
 
 impl Cpus {
     /// Of a point, of those that may be used.
     pub fn of(point: &Point, usable: &[u32]) -> Self {
-        let subsystem = find(&point.kernel).map(|k| k.spec().subsystem);
-        let (near, far) = match subsystem {
+        let subsystem = find(&point.workload).map(|k| k.spec().subsystem);
+        let (client, server) = match subsystem {
             Some(Subsystem::Network) => {
-                proofmark_kernels::network::cpus_of_ends(point.params.text("placement"), usable)
+                proofmark_workloads::network::cpus_of_ends(point.params.text("placement"), usable)
             }
             // Threads that wait for a device are not pinned.
             Some(Subsystem::Disk) | None => (usable.to_vec(), Vec::new()),
@@ -105,13 +105,13 @@ impl Cpus {
                 (usable.iter().copied().take(threads).collect(), Vec::new())
             }
         };
-        Self { near, far }
+        Self { client, server }
     }
 
     /// All of them.
     pub fn both(&self) -> Vec<u32> {
-        let more = self.far.iter().filter(|cpu| !self.near.contains(cpu));
-        self.near.iter().chain(more).copied().collect()
+        let more = self.server.iter().filter(|cpu| !self.client.contains(cpu));
+        self.client.iter().chain(more).copied().collect()
     }
 }
 
@@ -135,8 +135,8 @@ pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
 pub struct Choice<'a> {
     /// What was asked for.
     pub asked: &'a Asked,
-    /// Kernels all of whose points count, not only those that the profile marks.
-    pub kernels: &'a [String],
+    /// Workloads all of whose points count, not only those that the profile marks.
+    pub workloads: &'a [String],
     /// The points that the profile marks.
     pub marked: &'a Marked,
     /// The machine.
@@ -173,8 +173,8 @@ impl Choice<'_> {
             planned.add(Finding::new(
                 ABSENT,
                 Severity::Note,
-                format!("not installed, so not run beside our points: {}", absent.join(", ")),
-                "install them, or build one and put it on the PATH",
+                format!("not installed, so not run: {}", absent.join(", ")),
+                "install the packages, or build the tools and put them on the PATH",
             ));
         }
         self.explain(planned, refused);
@@ -188,7 +188,7 @@ impl Choice<'_> {
     }
 
     fn wants(&self, point: usize, plan: &Plan) -> bool {
-        let is_named = || self.kernels.contains(&plan.points[point].kernel);
+        let is_named = || self.workloads.contains(&plan.points[point].workload);
         self.marked.contains_key(&point) || (*self.asked != Asked::Marked && is_named())
     }
 
@@ -199,7 +199,7 @@ impl Choice<'_> {
             Some(names) if !names.is_empty() => names.iter().any(|name| name == tool.id()),
             _ => !plan.references.values().flatten().any(|r| r.point == *point),
         };
-        let counts = |point: &usize| tool.beside().counts(&plan.points[*point].kernel).is_some();
+        let counts = |point: &usize| tool.beside().counts(&plan.points[*point].workload).is_some();
         let wanted = (0..plan.points.len()).filter(|point| self.wants(*point, plan));
         wanted.filter(open).filter(counts).collect()
     }
@@ -214,30 +214,32 @@ impl Choice<'_> {
     ) -> Result<PlannedReference, String> {
         let at = &plan.points[point];
         let cpus = Cpus::of(at, &self.host.limits.usable_cpus);
-        let task = task(plan, at, &cpus.near, tool.beside().shortest());
+        let task = task(plan, at, &cpus.client, tool.beside().shortest());
         tool.beside().invocation(installed, &task)?;
         self.has_room(at, tool.beside().memory(&task))?;
         let run_s = tool.beside().takes(&task) + ours_s(at, task.seconds);
         let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
         let nobody = *self.asked == Asked::Marked && !by_name;
         let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
-        let runs = runs(run_s, most, plan.policy.trials_for(&at.kernel).1);
+        let runs = runs(run_s, most, plan.policy.trials_for(&at.workload).1);
         let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
         Ok(PlannedReference { point, runs, run_s })
     }
 
     /// Whether there is room for a tool's memory, and for its file beside our own.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
-        let Some(kernel) = find(&point.kernel) else { return Ok(()) };
+        let Some(workload) = find(&point.workload) else { return Ok(()) };
         let free = self.host.usable_memory();
         if memory > free {
             let [memory, free] = [memory, free].map(format_size);
-            return Err(format!("it needs {memory} of memory, and {free} may be used"));
+            return Err(format!("it needs {memory} of memory; {free} is available"));
         }
-        let files = kernel.disk_bytes(&point.params).saturating_mul(2);
+        let files = workload.disk_bytes(&point.params).saturating_mul(2);
         if files > self.host.usable_disk() {
             let files = format_size(files);
-            return Err(format!("its file and ours need {files}, more than half of what is free"));
+            return Err(format!(
+                "its file and proofmark's need {files}, more than half of the free space"
+            ));
         }
         Ok(())
     }
@@ -250,11 +252,13 @@ impl Choice<'_> {
             let is_wanted = self.wants(point, &planned.plan);
             let why = match (self.asked, is_wanted) {
                 _ if !each.is_empty() => each.join("; "),
-                (Asked::Named(names), _) if names.is_empty() => "no tool was asked for".to_owned(),
-                (_, true) => "no tool that is known does this work".to_owned(),
-                (_, false) => "a tool runs beside it if it is named with --reference, and the \
-                               kernel too"
-                    .to_owned(),
+                (Asked::Named(names), _) if names.is_empty() => {
+                    "no reference tool was requested".to_owned()
+                }
+                (_, true) => "no known tool does this work".to_owned(),
+                (_, false) => {
+                    "name a tool with --reference, and this workload, to compare them".to_owned()
+                }
             };
             // That others are not installed matters little where nobody asked for them.
             let refused = if *self.asked == Asked::Marked { Vec::new() } else { refused };
@@ -273,12 +277,12 @@ pub fn share_budget(planned: &mut Planned, is_users: bool) {
         return;
     }
     let why = format!(
-        "the tools beside the points would take about {} of the {} that the run may take",
+        "the reference tools would take about {} of the {} allowed",
         format_seconds(tools_s),
         format_seconds(budget_s)
     );
     without(planned, &why);
-    planned.left_out.push(format!("{why}; name fewer with --reference, or raise --budget"));
+    planned.left_out.push(format!("{why}; name fewer tools with --reference, or raise --budget"));
 }
 
 /// Leaves out every tool, for that reason.
@@ -290,14 +294,14 @@ pub fn without(planned: &mut Planned, why: &str) {
     }
 }
 
-/// Makes the trials of kernels that have tools last as long as the tools need to be exact.
+/// Makes the trials of workloads that have tools last as long as the tools need to be exact.
 pub fn lengthen(plan: &mut Plan) {
     for (name, all) in &plan.references {
         let Some(tool) = proofmark_reference::find(name) else { continue };
         let shortest_s = tool.beside().shortest();
-        for kernel in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.kernel) {
-            if shortest_s > plan.policy.trial_s_for(kernel) {
-                plan.policy.trial_s_of.insert(kernel.clone(), shortest_s);
+        for workload in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.workload) {
+            if shortest_s > plan.policy.trial_s_for(workload) {
+                plan.policy.trial_s_of.insert(workload.clone(), shortest_s);
             }
         }
     }
@@ -305,15 +309,15 @@ pub fn lengthen(plan: &mut Plan) {
 
 /// A point as a tool is to repeat it, before anything is known of it.
 fn task<'a>(plan: &Plan, point: &'a Point, cpus: &'a [u32], shortest_s: f64) -> Task<'a> {
-    let kernel = find(&point.kernel);
-    let seconds = kernel.map_or(0.0, |k| k.trial_seconds(&point.params, &plan.policy));
+    let workload = find(&point.workload);
+    let seconds = workload.map_or(0.0, |k| k.trial_seconds(&point.params, &plan.policy));
     let seconds = seconds.max(shortest_s);
-    let on_disk = kernel.is_some_and(|k| k.disk_bytes(&point.params) > 0);
+    let on_disk = workload.is_some_and(|k| k.disk_bytes(&point.params) > 0);
     Task {
-        kernel: &point.kernel,
+        workload: &point.workload,
         params: &point.params,
         seconds,
-        work: kernel.map_or(0.0, |k| seconds * usual_rate(k.spec().unit, &point.params)),
+        work: workload.map_or(0.0, |k| seconds * usual_rate(k.spec().unit, &point.params)),
         cpus,
         file: Path::new(if on_disk { ANY_FILE } else { "/" }),
         port: 0,
@@ -325,8 +329,8 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
-    let Some(kernel) = find(&point.kernel) else { return 0.0 };
-    let [memory, disk] = [kernel.memory_bytes(&point.params), kernel.disk_bytes(&point.params)];
+    let Some(workload) = find(&point.workload) else { return 0.0 };
+    let [memory, disk] = [workload.memory_bytes(&point.params), workload.disk_bytes(&point.params)];
     memory as f64 / MEMORY + disk as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
 }
 

@@ -1,21 +1,21 @@
-//! The names in a profile's text: keys, kernels, knobs, tools and words of a knob, each held
+//! The names in a profile's text: keys, workloads, parameters, tools and words of a parameter, each held
 //! against those that there are. What is unknown is refused with its line and the nearest name.
 
 use std::ops::Range;
 
-use proofmark_kernels::{ALL, find};
-use proofmark_model::{KernelSpec, Subsystem};
+use proofmark_model::{Subsystem, WorkloadSpec};
+use proofmark_workloads::{ALL, find};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::one_line;
 use crate::plan::{check_value, unknown};
 
-/// Keys of a profile, of its policy, and of points beside the knobs of their kernel.
+/// Keys of a profile, of its policy, and of points beside the parameters of their workload.
 const TOP: &[&str] = &["name", "about", "policy", "points"];
 const POLICY: &[&str] =
     &["target", "target_of", "min_trials", "max_trials", "trial", "time_of_point", "budget"];
-const POINTS: &[&str] = &["kernel", "trial", "trials", "reference", "for", "every"];
+const POINTS: &[&str] = &["workload", "trial", "trials", "reference", "for", "every"];
 
 /// Where more can be read.
 const EXAMPLE: &str = "proofmark explain quick";
@@ -70,7 +70,7 @@ impl Names {
             let subsystems = Subsystem::ALL.map(Subsystem::as_str);
             for key in ["target_of", "budget"] {
                 if let Some(of) = policy.get(key).and_then(|t| t.get_ref().as_table()) {
-                    self.keys(of, "subsystem", &subsystems, "proofmark list kernels");
+                    self.keys(of, "subsystem", &subsystems, "proofmark list workloads");
                 }
             }
         }
@@ -83,22 +83,22 @@ impl Names {
     }
 
     fn point(&mut self, table: &DeTable, span: &Range<usize>) {
-        let Some(kernels) = table.get("kernel") else {
-            return self.refuse(span, "[[points]] without a kernel".to_owned());
+        let Some(workloads) = table.get("workload") else {
+            return self.refuse(span, "[[points]] has no workload".to_owned());
         };
         let mut specs = Vec::new();
-        for (name, span) in texts(kernels) {
+        for (name, span) in texts(workloads) {
             match find(&name) {
-                Some(kernel) => specs.push(kernel.spec()),
+                Some(workload) => specs.push(workload.spec()),
                 None => {
                     let ids = ALL.iter().map(|k| k.spec().id.as_ref());
-                    self.refuse(&span, unknown("kernel", &name, ids, "proofmark list kernels"));
+                    self.refuse(&span, unknown("workload", &name, ids, "proofmark list workloads"));
                 }
             }
         }
         for (key, value) in table.iter().filter(|(k, _)| !POINTS.contains(&k.get_ref().as_ref())) {
             for spec in &specs {
-                self.knob(spec, key.get_ref(), &key.span(), value);
+                self.parameter(spec, key.get_ref(), &key.span(), value);
             }
         }
         for (name, span) in table.get("reference").map(texts).unwrap_or_default() {
@@ -109,20 +109,22 @@ impl Names {
         }
     }
 
-    fn knob(
+    fn parameter(
         &mut self,
-        spec: &KernelSpec,
+        spec: &WorkloadSpec,
         name: &str,
         span: &Range<usize>,
         value: &Spanned<DeValue>,
     ) {
-        let Some(knob) = spec.knob(name) else {
-            let names = spec.knobs.iter().map(|k| k.name.as_ref()).chain(POINTS.iter().copied());
+        let Some(parameter) = spec.parameter(name) else {
+            let names =
+                spec.parameters.iter().map(|k| k.name.as_ref()).chain(POINTS.iter().copied());
             let see = format!("proofmark explain {}", spec.id);
-            return self.refuse(span, unknown(&format!("knob of {}", spec.id), name, names, &see));
+            return self
+                .refuse(span, unknown(&format!("parameter of {}", spec.id), name, names, &see));
         };
         for (text, span) in texts(value) {
-            if let Err(why) = check_value(knob, &text) {
+            if let Err(why) = check_value(parameter, &text) {
                 self.refuse(&span, format!("{}.{name}: {why}", spec.id));
             }
         }

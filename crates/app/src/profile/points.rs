@@ -1,4 +1,4 @@
-//! `[[points]]` of a profile: kernels, and for each knob what it is to be set to.
+//! `[[points]]` of a profile: workloads, and for each parameter what it is to be set to.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,27 +8,27 @@ use serde::{Deserialize, Deserializer};
 
 use super::{LONGEST_RUN, optional_duration};
 
-/// `[[points]]` of one kernel: for each knob a value, a list of values, or "all".
+/// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointText {
-    /// Kernel id.
-    pub kernel: String,
-    /// Least duration of a trial of this kernel, where it is not the policy's.
+    /// Workload id.
+    pub workload: String,
+    /// Least duration of a trial of this workload, where it is not the policy's.
     pub trial: Option<Duration>,
-    /// Trials of this kernel, where their number is not the policy's.
+    /// Trials of this workload, where their number is not the policy's.
     pub trials: Option<u32>,
     /// Which tools run beside it, if nobody asks for more or less.
     pub reference: Reference,
     /// How it is sampled over time, instead of in trials.
     pub series: Option<SeriesText>,
-    /// Knobs by name.
-    pub knobs: BTreeMap<String, Values>,
+    /// Parameters by name.
+    pub parameters: BTreeMap<String, Values>,
 }
 
-/// `[[points]]` as it is written: a kernel, or several with the same knobs.
+/// `[[points]]` as it is written: a workload, or several with the same parameters.
 #[derive(Debug, Clone, Deserialize)]
 struct RawPoints {
-    kernel: OneOrMany,
+    workload: OneOrMany,
     #[serde(default, deserialize_with = "optional_duration")]
     trial: Option<Duration>,
     trials: Option<u32>,
@@ -39,7 +39,7 @@ struct RawPoints {
     #[serde(default, deserialize_with = "optional_duration")]
     every: Option<Duration>,
     #[serde(flatten)]
-    knobs: BTreeMap<String, Values>,
+    parameters: BTreeMap<String, Values>,
 }
 
 /// A name or several.
@@ -100,17 +100,15 @@ impl SeriesText {
             s if s.length < Duration::from_secs(10) => Err("a series takes at least 10 s".into()),
             s if s.length > LONGEST_RUN => Err("a series takes at most 30 days".into()),
             s if s.every < Duration::from_millis(100) => {
-                Err("there are at least 100 ms from one sample to the next".into())
+                Err("samples begin at least 100 ms apart".into())
             }
-            s if s.length < 10 * s.every => {
-                Err("a series takes at least 10 times the time from one sample to the next".into())
-            }
+            s if s.length < 10 * s.every => Err("a series has at least 10 samples".into()),
             _ => Ok(()),
         }
     }
 }
 
-/// The points, one a kernel.
+/// The points, one a workload.
 pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText>, D::Error> {
     let raw = Vec::<RawPoints>::deserialize(from)?;
     let mut all = Vec::new();
@@ -121,32 +119,34 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
             }
             (None, None) => None,
             (None, Some(_)) => {
-                let why = "every = ... says how often of a series, and for = ... how long; one is missing";
+                let why = "a series needs both every = ... and for = ...";
                 return Err(serde::de::Error::custom(why));
             }
         };
-        for knobs in by_file(&p.knobs) {
-            let of = |kernel| PointText {
-                kernel,
+        for parameters in by_file(&p.parameters) {
+            let of = |workload| PointText {
+                workload,
                 trial: p.trial,
                 trials: p.trials,
                 reference: p.reference.clone(),
                 series,
-                knobs: knobs.clone(),
+                parameters: parameters.clone(),
             };
-            all.extend(p.kernel.names().into_iter().map(of));
+            all.extend(p.workload.names().into_iter().map(of));
         }
     }
     Ok(all)
 }
 
-/// The knobs for one file size after the other, since the file of one point serves the next. A list
+/// The parameters for one file size after the other, since the file of one point serves the next. A list
 /// of file sizes and one of block sizes are a matrix: of its blocks those that are no larger than
 /// the file are meant. A file that would be left without any keeps them, and is refused by name.
-fn by_file(knobs: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values>> {
-    let Some(Values::Many(files)) = knobs.get("file_size") else { return vec![knobs.clone()] };
+fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values>> {
+    let Some(Values::Many(files)) = parameters.get("file_size") else {
+        return vec![parameters.clone()];
+    };
     let of = |file: &Value| {
-        let mut of = knobs.clone();
+        let mut of = parameters.clone();
         of.insert("file_size".to_owned(), Values::One(file.clone()));
         if let (Some(Values::Many(blocks)), Some(file)) = (of.get_mut("block_size"), file.bytes())
             && blocks.iter().any(|b| b.bytes().is_some_and(|b| b <= file))
@@ -207,23 +207,23 @@ impl Values {
 mod tests {
     use super::super::Profile;
 
-    /// Kernel, file sizes and block sizes of each of the points that a table is.
+    /// Workload, file sizes and block sizes of each of the points that a table is.
     fn of(table: &str) -> Vec<String> {
         let head = "name = \"x\"\n[policy]\ntarget = 0.02\nmin_trials = 6\nmax_trials = 8\n\
                     trial = \"10ms\"\n[[points]]\n";
         let profile = Profile::parse(&format!("{head}{table}")).unwrap();
-        let texts = |p: &super::PointText, knob| {
-            p.knobs.get(knob).map(|v| v.texts().join(",")).unwrap_or_default()
+        let texts = |p: &super::PointText, parameter| {
+            p.parameters.get(parameter).map(|v| v.texts().join(",")).unwrap_or_default()
         };
         let said = |p: &super::PointText| {
-            format!("{} {} {}", p.kernel, texts(p, "file_size"), texts(p, "block_size"))
+            format!("{} {} {}", p.workload, texts(p, "file_size"), texts(p, "block_size"))
         };
         profile.points.iter().map(said).collect()
     }
 
     #[test]
     fn lists_of_files_and_blocks_are_a_matrix_file_by_file() {
-        let both = "kernel = [\"disk.seq_write\", \"disk.seq_read\"]\n";
+        let both = "workload = [\"disk.seq_write\", \"disk.seq_read\"]\n";
         let matrix = "file_size = [\"64KB\", 131072, \"auto\"]\n\
                       block_size = [\"4KB\", \"64KB\", \"128KB\", \"1MB\"]";
         assert_eq!(
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn what_is_no_matrix_is_left_to_be_refused() {
         for table in [
-            "kernel = \"disk.seq_read\"\nfile_size = \"64KB\"\nblock_size = [\"4KB\", \"1MB\"]",
-            "kernel = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = \"1MB\"",
-            "kernel = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = [\"1MB\", \"2MB\"]",
+            "workload = \"disk.seq_read\"\nfile_size = \"64KB\"\nblock_size = [\"4KB\", \"1MB\"]",
+            "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = \"1MB\"",
+            "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = [\"1MB\", \"2MB\"]",
         ] {
             assert!(of(table).concat().contains("1MB"), "{table}: {:?}", of(table));
         }

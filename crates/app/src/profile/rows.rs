@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_kernels::find;
-use proofmark_model::{KnobKind, parse_size};
+use proofmark_model::{ParameterKind, parse_size};
+use proofmark_workloads::find;
 
 use super::{BUILT_IN, Profile, Reference};
 
-/// A row: every combination of its kernels and knobs is a point of its profile.
+/// A row: every combination of its workloads and parameters is a point of its profile.
 struct Row {
     name: &'static str,
     profile: &'static str,
-    kernels: &'static [&'static str],
-    knobs: &'static [(&'static str, &'static [&'static str])],
+    workloads: &'static [&'static str],
+    parameters: &'static [(&'static str, &'static [&'static str])],
     take: Take,
     /// A tool that runs beside each of its points.
     tool: Option<&'static str>,
@@ -48,10 +48,10 @@ const THREE: Take = Take::Trials(3);
 const fn row(
     name: &'static str,
     profile: &'static str,
-    kernels: &'static [&'static str],
-    knobs: &'static [(&'static str, &'static [&'static str])],
+    workloads: &'static [&'static str],
+    parameters: &'static [(&'static str, &'static [&'static str])],
 ) -> Row {
-    Row { name, profile, kernels, knobs, take: THREE, tool: None }
+    Row { name, profile, workloads, parameters, take: THREE, tool: None }
 }
 
 #[rustfmt::skip]
@@ -104,23 +104,23 @@ const ROWS: &[Row] = &[
     Row { tool: Some("iperf"), ..row("iperf", YEAR_2016, &["network.tcp.stream", "network.udp.stream"], &[("amount", &["auto"])]) },
 ];
 
-/// Points beyond the rows: the first kernel of `[[points]]` that no row needs.
+/// Points beyond the rows: the first workload of `[[points]]` that no row needs.
 const BEYOND: &[&str] = &["cpu.clock"];
 
 /// A point as the profile's text has it, on any machine.
 #[derive(Clone)]
 struct Cell {
-    kernel: String,
-    knobs: BTreeMap<String, String>,
+    workload: String,
+    parameters: BTreeMap<String, String>,
     take: Take,
     tools: Vec<String>,
 }
 
 /// A value as it is compared: sizes in bytes.
-fn plain(kernel: &str, knob: &str, text: &str) -> String {
-    let kind = find(kernel).unwrap().spec().knob(knob).map(|k| k.kind.clone());
+fn plain(workload: &str, parameter: &str, text: &str) -> String {
+    let kind = find(workload).unwrap().spec().parameter(parameter).map(|k| k.kind.clone());
     match (kind, parse_size(text)) {
-        (Some(KnobKind::Size { .. }), Ok(bytes)) => bytes.to_string(),
+        (Some(ParameterKind::Size { .. }), Ok(bytes)) => bytes.to_string(),
         _ => text.to_owned(),
     }
 }
@@ -130,8 +130,8 @@ fn cells(profile: &Profile) -> Vec<Cell> {
     let policy = profile.policy(&Default::default());
     let mut all = Vec::new();
     for text in &profile.points {
-        let kernel = &text.kernel;
-        let (least, most) = policy.trials_for(kernel);
+        let workload = &text.workload;
+        let (least, most) = policy.trials_for(workload);
         assert_eq!(least, most, "the number of trials is published");
         let take = text
             .series
@@ -140,13 +140,15 @@ fn cells(profile: &Profile) -> Vec<Cell> {
             Reference::First(_) => Vec::new(),
             Reference::Named(names) => names.names(),
         };
-        let mut here = vec![Cell { kernel: kernel.clone(), knobs: BTreeMap::new(), take, tools }];
-        for knob in find(kernel).unwrap().spec().knobs.iter() {
-            let texts = text.knobs.get(&*knob.name).map(|v| v.texts());
-            let texts = texts.unwrap_or_else(|| vec![knob.default.to_string()]);
+        let mut here =
+            vec![Cell { workload: workload.clone(), parameters: BTreeMap::new(), take, tools }];
+        for parameter in find(workload).unwrap().spec().parameters.iter() {
+            let texts = text.parameters.get(&*parameter.name).map(|v| v.texts());
+            let texts = texts.unwrap_or_else(|| vec![parameter.default.to_string()]);
             let with = |cell: &Cell, text: &String| {
                 let mut cell = cell.clone();
-                cell.knobs.insert(knob.name.to_string(), plain(kernel, &knob.name, text));
+                cell.parameters
+                    .insert(parameter.name.to_string(), plain(workload, &parameter.name, text));
                 cell
             };
             here = here.iter().flat_map(|c| texts.iter().map(move |t| with(c, t))).collect();
@@ -159,31 +161,33 @@ fn cells(profile: &Profile) -> Vec<Cell> {
 /// What of a row a profile lacks.
 fn missing(row: &Row, cells: &[Cell]) -> Vec<String> {
     let mut lacks = Vec::new();
-    for kernel in row.kernels {
+    for workload in row.workloads {
         let mut wanted: Vec<BTreeMap<&str, String>> = vec![BTreeMap::new()];
-        for (knob, values) in row.knobs {
+        for (parameter, values) in row.parameters {
             let mut more = Vec::new();
             for (of, value) in wanted.iter().flat_map(|w| values.iter().map(move |v| (w, v))) {
                 let mut of = of.clone();
-                of.insert(*knob, plain(kernel, knob, value));
+                of.insert(*parameter, plain(workload, parameter, value));
                 more.push(of);
             }
             wanted = more;
         }
         // A record is no larger than its file.
-        let number = |w: &BTreeMap<&str, String>, knob| w.get(knob)?.parse::<u64>().ok();
+        let number = |w: &BTreeMap<&str, String>, parameter| w.get(parameter)?.parse::<u64>().ok();
         wanted.retain(|w| {
             number(w, "block_size").zip(number(w, "file_size")).is_none_or(|(b, f)| b <= f)
         });
         for wanted in wanted {
             let is_it = |cell: &&Cell| {
-                cell.kernel == **kernel
+                cell.workload == **workload
                     && cell.take == row.take
                     && row.tool.is_none_or(|tool| cell.tools.iter().any(|t| t == tool))
-                    && wanted.iter().all(|(knob, value)| cell.knobs.get(*knob) == Some(value))
+                    && wanted
+                        .iter()
+                        .all(|(parameter, value)| cell.parameters.get(*parameter) == Some(value))
             };
             if !cells.iter().any(|cell| is_it(&cell)) {
-                lacks.push(format!("{} of {}: {kernel} {wanted:?}", row.name, row.profile));
+                lacks.push(format!("{} of {}: {workload} {wanted:?}", row.name, row.profile));
             }
         }
     }
@@ -216,12 +220,12 @@ fn each_of_their_points_is_there_for_a_row() {
             let mut rows = ROWS.iter().filter(|row| row.profile == name);
             let needed = rows.any(|row| !missing(row, &cells).is_empty());
             // Reads of memory, and sizes of the latency that show its levels, stand beside.
-            let beside = ["memory.seq_read", "memory.rand_read"].contains(&&*gone.kernel);
+            let beside = ["memory.seq_read", "memory.rand_read"].contains(&&*gone.workload);
             assert!(
-                needed || beside || BEYOND.contains(&&*gone.kernel),
+                needed || beside || BEYOND.contains(&&*gone.workload),
                 "{name}: nothing misses {} {:?}",
-                gone.kernel,
-                gone.knobs
+                gone.workload,
+                gone.parameters
             );
         }
     }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn measurement() -> Measurement {
-        let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+        let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         Measurement::new(spec, Params::default().with("threads", 1))
     }
 

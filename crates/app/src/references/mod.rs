@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use proofmark_engine::{Clock, Launcher, Left, Monotonic, Sample, Stop, Watch, once, work};
-use proofmark_kernels::disk::LentFile;
-use proofmark_kernels::find;
 use proofmark_model::{
     Conditions, Ending, Finding, Host, Measurement, Params, Plan, Policy, Ratio, Reference,
     Severity, Subsystem, Timestamp, Trial, Verdict, summarise,
 };
 use proofmark_reference::{Figure, Installed, Task, Tool};
+use proofmark_workloads::disk::ToolFile;
+use proofmark_workloads::find;
 
 use crate::measuring::own_program;
 use crate::plan::{Cpus, NoReference};
@@ -29,10 +29,10 @@ use process::Place;
 /// Id, title and meaning of what can be found about a tool beside a point.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     FAILED,
-    "A tool beside the point failed",
-    "A tool that was to repeat the point did not start, ended with an error, took far longer than \
-     it should, or put out what holds no figure of that work. Its runs until then are kept, and \
-     our own number is not touched. Run the command by hand to see more.",
+    "A reference tool failed",
+    "A reference tool did not start, ended with an error, took far too long, or printed no figure \
+    for the work. Its earlier runs are kept; proofmark's own result is unchanged. Run the command \
+    by hand to see more.",
 )];
 const FAILED: &str = "reference.failed";
 
@@ -106,7 +106,7 @@ pub struct Tools<'a> {
     /// Why others do not run, by the point's place.
     missing: BTreeMap<usize, NoReference>,
     /// The file of the point on a disk that is being repeated, or why there is none.
-    file: Option<Result<LentFile, String>>,
+    file: Option<Result<ToolFile, String>>,
 }
 
 /// One tool beside one point.
@@ -169,7 +169,7 @@ impl<'a> Tools<'a> {
     }
 
     /// Whether any tool repeats the point.
-    pub fn stand_beside(&self, index: usize) -> bool {
+    pub fn has_reference(&self, index: usize) -> bool {
         self.beside.contains_key(&index)
     }
 
@@ -179,8 +179,8 @@ impl<'a> Tools<'a> {
         let has_trials = matches!(m.ending, Ending::Complete | Ending::Budget);
         if has_trials && self.stop.stopped_by().is_none() {
             self.own_time.clone().without(|| {
-                self.launcher.rest();
-                self.file = self.lent(m);
+                self.launcher.release_idle_worker();
+                self.file = self.tool_file(m);
                 self.take_turns(&mut all, m, tell);
                 self.file = None;
             });
@@ -203,11 +203,11 @@ impl<'a> Tools<'a> {
     }
 
     /// The file of a point on a disk, for its tools.
-    fn lent(&self, m: &Measurement) -> Option<Result<LentFile, String>> {
-        let bytes = find(&m.kernel).map_or(0, |k| k.disk_bytes(&m.params));
+    fn tool_file(&self, m: &Measurement) -> Option<Result<ToolFile, String>> {
+        let bytes = find(&m.workload).map_or(0, |k| k.disk_bytes(&m.params));
         let folder = self.machine.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let made = || {
-            let file = LentFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
+            let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
             file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
             Ok(file)
         };
@@ -217,12 +217,12 @@ impl<'a> Tools<'a> {
     /// A trial of ours, and a run of the tool.
     fn pair(&self, r: &mut Repetition, m: &Measurement) -> Result<(), String> {
         if self.most_s.is_some_and(|most| self.own_time.0.get() + r.run_s > most) {
-            return Err("the time that the tools may take is over (--budget)".to_owned());
+            return Err("the reference tools' time is used up (--budget)".to_owned());
         }
         let target = self.policy.target_for(m.subsystem);
         let ours = once(self.launcher, m, target);
         // Its memory and its file are not to lie beside the tool's.
-        self.launcher.rest();
+        self.launcher.release_idle_worker();
         let (value, sample) = ours.map_err(|ending| why_none(&ending))?;
         let trial = self.one(r, m, &sample)?;
         r.ours.push(value);
@@ -240,21 +240,21 @@ impl<'a> Tools<'a> {
         };
         let port = process::free_port().map_err(|e| format!("there is no free port: {e}"))?;
         let task = Task {
-            kernel: &m.kernel,
+            workload: &m.workload,
             params: &m.params,
             seconds: ours.seconds,
             work: work(ours),
-            cpus: &cpus.near,
+            cpus: &cpus.client,
             file: &file,
             port,
         };
         let invocation = beside.invocation(&r.installed, &task)?;
-        r.command = process::shown(&r.installed.program, &invocation, &cpus.near, &file);
+        r.command = process::shown(&r.installed.program, &invocation, &cpus.client, &file);
         let limit = (beside.takes(&task).max(r.run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
             wrapper: &self.machine.wrapper,
-            near: &cpus.near,
-            far: &cpus.far,
+            client: &cpus.client,
+            server: &cpus.server,
             port,
             stop: self.stop,
             limit: Duration::from_secs_f64(limit),
@@ -292,7 +292,7 @@ impl<'a> Tools<'a> {
     #[must_use]
     pub fn fill(&self, index: usize, mut m: Measurement) -> Measurement {
         let all = self.beside.get(&index).map_or(&[][..], Vec::as_slice);
-        m.references = all.iter().filter_map(|r| r.reference(&m.kernel)).collect();
+        m.references = all.iter().filter_map(|r| r.reference(&m.workload)).collect();
         m.findings.extend(all.iter().filter_map(Repetition::finding));
         let none = self.missing.get(&index).cloned().unwrap_or_default();
         let without = all.iter().filter(|r| r.theirs.is_empty());
@@ -328,7 +328,7 @@ fn why_none(ending: &Ending) -> String {
         Ending::Interrupted { by } => format!("stopped by {by}"),
         Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
     };
-    format!("our own trial before it: {why}")
+    format!("proofmark's own trial before it failed: {why}")
 }
 
 /// The one trial of a figure, if it is of the measurement's kind.
@@ -361,10 +361,10 @@ impl Repetition {
 
     /// Why it has no figure.
     fn why_none(&self) -> String {
-        self.failed.clone().unwrap_or_else(|| "its first run did not take place".to_owned())
+        self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }
 
-    fn reference(&self, kernel: &str) -> Option<Reference> {
+    fn reference(&self, workload: &str) -> Option<Reference> {
         let trials: Vec<f64> = self.theirs.iter().map(|t| t.value).collect();
         let summary = summarise(&trials)?;
         let ratios: Vec<f64> = self.ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
@@ -378,7 +378,7 @@ impl Repetition {
             ours: self.ours.clone(),
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
-            counts: self.tool.beside().counts(kernel).unwrap_or_default().to_owned(),
+            counts: self.tool.beside().counts(workload).unwrap_or_default().to_owned(),
             params: self.params.clone(),
             evidence: self.theirs.clone(),
             efficiency: None,
@@ -393,7 +393,7 @@ impl Repetition {
         Some(Finding::new(
             FAILED,
             Severity::Note,
-            format!("{} beside it failed: {why}", self.tool.id()),
+            format!("{} failed: {why}", self.tool.id()),
             format!("run it by hand to see more: {command}"),
         ))
     }

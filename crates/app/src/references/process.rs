@@ -35,9 +35,9 @@ pub struct Place<'a> {
     /// it with all that it started when it is told to end: see `command::tool`.
     pub wrapper: &'a [OsString],
     /// CPUs of the program.
-    pub near: &'a [u32],
+    pub client: &'a [u32],
     /// CPUs of its other end.
-    pub far: &'a [u32],
+    pub server: &'a [u32],
     /// Port on which that listens.
     pub port: u16,
     /// How the run is stopped.
@@ -51,7 +51,8 @@ pub struct Place<'a> {
 /// # Errors
 /// Why there is no output, with the program's last words.
 pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|e| format!("no folder for it can be made: {e}"))?;
+    let folder =
+        tempfile::tempdir().map_err(|e| format!("cannot create a directory for it: {e}"))?;
     for (name, text) in &invocation.files {
         fs::write(folder.path().join(name), text).map_err(|e| format!("{name}: {e}"))?;
     }
@@ -74,17 +75,17 @@ pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<Str
     let _server = match &invocation.server {
         None => None,
         Some((program, arguments)) => {
-            let mut server = start(program, arguments, place.far)?;
+            let mut server = start(program, arguments, place.server)?;
             server.is_ready(invocation.ready, place)?;
             Some(server)
         }
     };
-    let output = start(program, &invocation.arguments, place.near)?.wait(place)?;
+    let output = start(program, &invocation.arguments, place.client)?.wait(place)?;
     match invocation.output {
         None => Ok(output),
         Some(name) => {
             let file = File::open(folder.path().join(name));
-            file.map(bounded).map_err(|e| format!("it left no {name}: {e}"))
+            file.map(bounded).map_err(|e| format!("it wrote no {name}: {e}"))
         }
     }
 }
@@ -261,7 +262,7 @@ mod tests {
 
     fn within(stop: &Stop, limit: Duration) -> Place<'_> {
         let port = free_port().unwrap();
-        Place { wrapper: &[], near: &[], far: &[], port, stop, limit }
+        Place { wrapper: &[], client: &[], server: &[], port, stop, limit }
     }
 
     fn waited(process: Process, limit: Duration) -> Result<String, String> {

@@ -33,7 +33,7 @@ impl Tool for Shell {
         let trial = Trial { value, ..trial(value) };
         let spec = find("cpu.flops").unwrap().spec();
         let figure = Figure {
-            kernel: "cpu.flops".into(),
+            workload: "cpu.flops".into(),
             title: String::new(),
             subsystem: spec.subsystem,
             unit: spec.unit,
@@ -135,7 +135,7 @@ impl Launcher for Rates {
         }
     }
 
-    fn rest(&self) {
+    fn release_idle_worker(&self) {
         self.log.borrow_mut().push("rested");
     }
 }
@@ -263,7 +263,7 @@ fn a_tool_that_fails_is_told_and_costs_nothing_else() {
     let (m, _) = repeated(&REFUSES, &[1.0], 2);
     assert_eq!(m.references[0].trials, [1.0]);
     let message = &m.findings[0].message;
-    assert!(message.ends_with("our own trial before it: enough"), "{message}");
+    assert!(message.ends_with("proofmark's own trial before it failed: enough"), "{message}");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn the_wall_time_stands_where_the_tool_tells_none_and_a_stop_begins_no_run() {
     let m = measured();
     tools.repeat(3, &m, &|_| panic!("a run began"));
     let m = tools.fill(3, m);
-    assert!(m.missing["references"].ends_with("shell: its first run did not take place"));
+    assert!(m.missing["references"].ends_with("shell: it did not run"));
     assert!(m.findings.is_empty() && rates.log.borrow().is_empty());
 }
 

@@ -24,7 +24,7 @@ fn sample(at: f64, value: f64) -> Trial {
 
 /// A run that plans a series of its only point and has not ended.
 fn run() -> Run {
-    let spec = proofmark_kernels::find("cpu.iops").unwrap().spec();
+    let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
     let measurement = Measurement::new(spec, Default::default());
     let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
     let plan = Plan { points: vec![measurement.point()], series: vec![planned], ..Plan::default() };
@@ -84,7 +84,7 @@ fn the_same_point_in_trials_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), 20);
     let mut run = run();
-    let spec = run.kernels["cpu.iops"].clone();
+    let spec = run.workloads["cpu.iops"].clone();
     let mut in_trials = Measurement::new(&spec, run.plan.points[0].params.clone());
     in_trials.trials = vec![sample(0.0, 7.0)];
     run.measurements.push(in_trials);

@@ -15,28 +15,28 @@ fn found(m: &Measurement, check: &str) -> Option<Severity> {
     m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
 }
 
-/// A run of one point of each of these kernels in a folder, with a small file and three
+/// A run of one point of each of these workloads in a folder, with a small file and three
 /// trials.
-fn disk(folder: &Path, kernels: &[&str]) -> Command {
-    disk_with(folder, kernels, 3)
+fn disk(folder: &Path, workloads: &[&str]) -> Command {
+    disk_with(folder, workloads, 3)
 }
 
-fn disk_with(folder: &Path, kernels: &[&str], trials: u32) -> Command {
+fn disk_with(folder: &Path, workloads: &[&str], trials: u32) -> Command {
     let mut command = proofmark();
-    command.arg("run").args(kernels).arg("--disk-path").arg(folder);
+    command.arg("run").args(workloads).arg("--disk-path").arg(folder);
     command.args(["--threads", "1", "--trials", &trials.to_string()]);
-    for kernel in kernels.iter().filter(|k| **k != "disk.fsync") {
-        let block = if kernel.contains("seq") { "1MB" } else { "4KB" };
-        let knobs = [("file_size", "32MB"), ("block_size", block), ("queue_depth", "8")];
-        for (knob, value) in knobs {
-            command.args(["--set", &format!("{kernel}.{knob}={value}")]);
+    for workload in workloads.iter().filter(|k| **k != "disk.fsync") {
+        let block = if workload.contains("seq") { "1MB" } else { "4KB" };
+        let parameters = [("file_size", "32MB"), ("block_size", block), ("queue_depth", "8")];
+        for (parameter, value) in parameters {
+            command.args(["--set", &format!("{workload}.{parameter}={value}")]);
         }
     }
     command
 }
 
-fn measured(folder: &Path, kernel: &str) -> Measurement {
-    let (run, _) = run_json(&mut disk(folder, &[kernel]));
+fn measured(folder: &Path, workload: &str) -> Measurement {
+    let (run, _) = run_json(&mut disk(folder, &[workload]));
     run.measurements.into_iter().next().unwrap()
 }
 
@@ -53,15 +53,15 @@ fn is_on_a_disk(test: &str, run: &Run) -> bool {
 fn an_honest_disk_is_not_called_a_lie() {
     let _quiet = quiet();
     let here = folder();
-    let kernels = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
-    let (run, _) = run_json(&mut disk(here.path(), &kernels));
+    let workloads = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
+    let (run, _) = run_json(&mut disk(here.path(), &workloads));
     if !is_on_a_disk("an_honest_disk_is_not_called_a_lie", &run) {
         return;
     }
-    assert_eq!(run.measurements.len(), kernels.len());
+    assert_eq!(run.measurements.len(), workloads.len());
     for m in &run.measurements {
         assert_ne!(m.verdict, Verdict::Invalid, "{}: {:?}", m.point(), m.findings);
-        let w = m.witness.as_ref().unwrap();
+        let w = m.verification.as_ref().unwrap();
         assert_eq!(w.kind, "device sectors");
         assert!(w.counted >= w.claimed * 0.99, "{}: {w:?}", m.point());
         let latency = m.latency.as_ref().unwrap();
@@ -179,8 +179,8 @@ fn a_loop_device_on_a_disk_is_seen_through() {
 #[test]
 fn what_was_never_written_is_no_read() {
     let _quiet = quiet();
-    for kernel in ["test.disk.sparse", "test.disk.fallocated"] {
-        let m = measured(folder().path(), kernel);
+    for workload in ["test.disk.sparse", "test.disk.fallocated"] {
+        let m = measured(folder().path(), workload);
         assert_eq!(found(&m, "unwritten_data"), Some(Severity::Invalid), "{:?}", m.findings);
         assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
     }
@@ -234,8 +234,8 @@ fn a_cgroups_limit_is_what_is_measured() {
         }
         let ceiling = m.ceiling.as_ref().unwrap();
         assert_eq!((ceiling.id.as_str(), ceiling.value), ("disk.limit", truth));
-        let limiter = &m.limiter.as_ref().unwrap().resource;
-        assert!(limiter.contains("cgroup"), "{limiter}");
+        let bottleneck = &m.bottleneck.as_ref().unwrap().resource;
+        assert!(bottleneck.contains("cgroup"), "{bottleneck}");
     }
 }
 
@@ -261,9 +261,9 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
         let text = std::fs::read_to_string(out.join("run.json")).ok()?;
         proofmark_model::read_run(&text).ok()
     };
-    let so_far = || run()?.measurements.first()?.summary.clone();
+    let so_server = || run()?.measurements.first()?.summary.clone();
     let rate = wait_until_within(Duration::from_secs(120), "20 trials", || {
-        so_far().filter(|s| s.n >= 20).map(|s| s.median)
+        so_server().filter(|s| s.n >= 20).map(|s| s.median)
     });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);

@@ -85,12 +85,12 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     let run = reported(dir.path());
     let m = &run.measurements[0];
     assert!(has(m, "level_change", Severity::Suspect), "{:?}", names(m));
-    let near = |truth: Timestamp| {
+    let client = |truth: Timestamp| {
         let off = move |change: &&Change| change.at.0.duration_since(truth.0).as_secs_f64().abs();
         let nearest = series(m).changes.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
         nearest.filter(|c| off(c) < 2.0).unwrap_or_else(|| panic!("{truth:?}: {}", shape(m)))
     };
-    let (down, up) = (near(set), near(lifted));
+    let (down, up) = (client(set), client(lifted));
     // Half of what others leave is far more than the quota.
     assert!(down.ratio < 0.4 && up.ratio > 2.0, "{}", shape(m));
     let cause = |change: &Change| change.cause.clone().unwrap_or_default();
@@ -218,6 +218,6 @@ fn what_cannot_be_a_series_is_told_at_once() {
     let _quiet = quiet();
     fails_early(
         proofmark().args(["endure", "cpu.clock", "--out", "/proc/proofmark"]),
-        "cannot make the folder",
+        "cannot create directory",
     );
 }

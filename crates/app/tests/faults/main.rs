@@ -7,11 +7,11 @@
 
 mod disk;
 mod endure;
-mod far_end;
 mod lab;
 mod limits;
 mod memory;
 mod network;
+mod server;
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ use lab::{Cgroup, on_cpu, proofmark, quiet, run_json, skip};
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, wait, wait_until};
 
-/// A short run of one kernel.
+/// A short run of one workload.
 const SHORT: [&str; 6] =
     ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];
 
@@ -109,7 +109,7 @@ fn a_worker_that_dies_costs_its_own_measurement() {
     ]);
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
-    let of = |id: &str| run.measurements.iter().find(|m| m.kernel == id).unwrap();
+    let of = |id: &str| run.measurements.iter().find(|m| m.workload == id).unwrap();
     for (id, signal) in
         [("test.kill", "SIGKILL"), ("test.illegal", "SIGILL"), ("test.panic", "SIGABRT")]
     {
@@ -148,12 +148,12 @@ fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
     assert!(start.elapsed() < Duration::from_secs(20), "it waited until patience ended");
-    let m = run.measurements.iter().find(|m| m.kernel == "test.abandon").unwrap();
+    let m = run.measurements.iter().find(|m| m.workload == "test.abandon").unwrap();
     assert!(has(m, "crashed", Severity::Invalid), "{:?}", names(m));
     let Ending::Crashed { signal, detail } = &m.ending else { panic!("{:?}", m.ending) };
     assert_eq!(signal.as_deref(), Some("SIGABRT"), "{detail}");
     assert!(detail.contains("load 0") && detail.contains("waiting on purpose"), "{detail}");
-    let healthy = run.measurements.iter().find(|m| m.kernel == "cpu.clock").unwrap();
+    let healthy = run.measurements.iter().find(|m| m.workload == "cpu.clock").unwrap();
     assert_eq!(healthy.trials.len(), 3, "{:?}", healthy.ending);
 }
 
@@ -310,7 +310,7 @@ fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
     // Nobody, root included, makes folders in /proc.
     fails_early(
         proofmark().args(["run", "cpu.clock", "--out", "/proc/proofmark"]),
-        "cannot make the folder",
+        "cannot create directory",
     );
     let dir = tempfile::tempdir().unwrap();
     let Some(disk) = lab::SmallDisk::mount(dir.path()) else {
@@ -319,7 +319,7 @@ fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
     disk.make_read_only();
     let mut command = proofmark();
     command.args(["run", "cpu.clock"]).current_dir(disk.path());
-    fails_early(&mut command, "cannot make the folder");
+    fails_early(&mut command, "cannot create directory");
 }
 
 #[test]

@@ -112,29 +112,29 @@ fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
         let reason = "no cgroup memory controller that this user may write";
         return skip("a_matrix_that_does_not_fit_is_refused", reason);
     };
-    let dry_run = |kernel: &str, n: &str| {
+    let dry_run = |workload: &str, n: &str| {
         let mut command = proofmark();
-        let set = format!("{kernel}.n={n}");
-        command.args(["run", kernel, "--threads", "1", "--set", &set, "--dry-run"]);
+        let set = format!("{workload}.n={n}");
+        command.args(["run", workload, "--threads", "1", "--set", &set, "--dry-run"]);
         let out = output(group.enter(&mut command));
         let [points, said] = [out.stdout, out.stderr].map(|s| String::from_utf8(s).unwrap());
         assert_eq!(said.lines().count(), usize::from(!said.is_empty()), "{said}");
         (points, said, out.status.code())
     };
-    for kernel in ["cpu.linpack", "cpu.dgemm"] {
-        let (points, said, code) = dry_run(kernel, "20000");
+    for workload in ["cpu.linpack", "cpu.dgemm"] {
+        let (points, said, code) = dry_run(workload, "20000");
         assert_eq!((points.as_str(), code), ("", Some(2)), "{said}");
-        let begins = format!("proofmark: nothing to measure: {kernel}: n = 20000 needs ");
+        let begins = format!("proofmark: nothing to measure: {workload}: n = 20000 needs ");
         assert!(said.starts_with(&begins), "{said}");
         assert!(said.contains(" GiB of memory, ") && said.contains(" MiB may be used: "), "{said}");
         let most = said.trim_end().rsplit_once("the largest n that fits is ").unwrap().1;
 
         // A little less, since what else the group holds changes from run to run.
         let less = most.parse::<u64>().unwrap() - 500;
-        let (points, said, code) = dry_run(kernel, &format!("1000,{less},20000"));
+        let (points, said, code) = dry_run(workload, &format!("1000,{less},20000"));
         assert_eq!(code, Some(0), "{said}");
         assert!(points.contains("n=1000 ") && points.contains(&format!("n={less} ")), "{points}");
         assert!(!points.contains("n=20000"), "{points}");
-        assert!(said.starts_with(&format!("proofmark: left out: {kernel}: n = 20000 needs ")));
+        assert!(said.starts_with(&format!("proofmark: left out: {workload}: n = 20000 needs ")));
     }
 }

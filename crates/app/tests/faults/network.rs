@@ -1,5 +1,5 @@
 //! Planted faults and known truths of the network subsystem: limits whose rate is known,
-//! two hosts that are one, far ends that die, strangers.
+//! two hosts that are one, servers that die, strangers.
 //!
 //! The hosts are network namespaces, so their numbers are labelled invalid (`one_machine`);
 //! what they say is compared all the same.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::lab::network::{DropLog, FAR, Hosts, SOON, Served, begun, point, profile, written};
+use super::lab::network::{DropLog, Hosts, SERVER, SOON, Served, begun, point, profile, written};
 use super::lab::{Cgroup, proofmark, quiet, run_json, skip};
 use super::{names, saved, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
@@ -26,9 +26,9 @@ const TCP: f64 = 20.0 + 12.0;
 /// Header of UDP.
 const UDP: f64 = 8.0;
 
-/// Two hosts, with a far end on one of them.
+/// Two hosts, with a server on one of them.
 struct Pair {
-    far: Option<Served>,
+    server: Option<Served>,
     hosts: Arc<Hosts>,
     folder: tempfile::TempDir,
 }
@@ -41,27 +41,27 @@ impl Pair {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let far = Some(Served::on_far(&hosts, &folder.path().join("key")));
-        Some(Self { far, hosts: Arc::new(hosts), folder })
+        let server = Some(Served::on_server(&hosts, &folder.path().join("key")));
+        Some(Self { server, hosts: Arc::new(hosts), folder })
     }
 
     fn key(&self) -> PathBuf {
         self.folder.path().join("key")
     }
 
-    /// A run on the near host of the points of a profile.
+    /// A run on the client host of the points of a profile.
     fn run(&self, profile: &str) -> Command {
         let mut command = proofmark();
-        command.args(["run", "--peer", FAR, "--key-file"]).arg(self.key());
+        command.args(["run", "--peer", SERVER, "--key-file"]).arg(self.key());
         command.arg("--profile").arg(written(self.folder.path(), profile));
-        self.hosts.on_near(&mut command);
+        self.hosts.on_client(&mut command);
         command
     }
 
-    /// A cgroup with the far end in it, for the run, too: both get the CPUs before other work of
+    /// A cgroup with the server in it, for the run, too: both get the CPUs before other work of
     /// this machine, so that only the network holds them back. `None` where none can be made.
     fn preferred(&self) -> Option<Cgroup> {
-        Cgroup::preferred().inspect(|group| group.admit(self.far.as_ref().unwrap().pid()))
+        Cgroup::preferred().inspect(|group| group.admit(self.server.as_ref().unwrap().pid()))
     }
 
     /// A run that goes on, into `out` of a folder.
@@ -215,10 +215,10 @@ fn wait_for_the_second(dir: &Path, child: &mut Child) {
     });
 }
 
-/// What must come of these points if the far end goes away during the second.
+/// What must come of these points if the server goes away during the second.
 fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
     let limit = SOON.saturating_sub(event.elapsed());
-    wait_until_within(limit, "the run to report that the far end has gone", || {
+    wait_until_within(limit, "the run to report that the server has gone", || {
         saved(dir).measurements[1].ending != Ending::Unfinished
     });
     let status = wait("the run to end", child);
@@ -233,17 +233,17 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
         assert!(matches!(m.ending, Ending::Refused { .. }), "{:?}", m.ending);
         assert_eq!(m.verdict, Verdict::Invalid);
         let why = names(m).concat();
-        assert!(why.contains("far end") || why.contains("no server at"), "{why}");
+        assert!(why.contains("server") || why.contains("no server at"), "{why}");
     }
     let log = fs::read_to_string(dir.join("log")).unwrap();
     let told = log.lines().find(|l| l.starts_with("[2/6]")).unwrap();
-    assert!(told.starts_with("[2/6] refused (") && told.contains("far end"), "{log}");
-    let over = log.lines().filter(|l| l.starts_with("proofmark: the session with the far end"));
+    assert!(told.starts_with("[2/6] refused (") && told.contains("server"), "{log}");
+    let over = log.lines().filter(|l| l.starts_with("proofmark: the session with the server"));
     assert_eq!(over.count(), 1, "{log}");
 }
 
-/// Takes the far end away from a run whose second point lasts, and brings it back.
-fn far_end_goes_away(test: &str, lasting: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
+/// Takes the server away from a run whose second point lasts, and brings it back.
+fn server_goes_away(test: &str, lasting: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
     let Some(mut pair) = Pair::new(test) else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut child = pair.begin(&some_points(lasting), dir.path());
@@ -255,26 +255,26 @@ fn far_end_goes_away(test: &str, lasting: &str, away: fn(&mut Pair), back: fn(&m
 }
 
 /// The same for TCP and for UDP at once, since they wait more than they measure.
-fn far_ends_go_away(test: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
+fn servers_go_away(test: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
     thread::scope(|scope| {
         for lasting in ["network.tcp.stream", "network.udp.stream"] {
-            scope.spawn(move || far_end_goes_away(test, lasting, away, back));
+            scope.spawn(move || server_goes_away(test, lasting, away, back));
         }
     });
 }
 
 #[test]
-fn a_far_end_that_is_killed_costs_what_was_not_measured_yet() {
+fn a_server_that_is_killed_costs_what_was_not_measured_yet() {
     let _quiet = quiet();
-    let test = "a_far_end_that_is_killed_costs_what_was_not_measured_yet";
-    let away = |pair: &mut Pair| drop(pair.far.take().unwrap().end("KILL"));
-    let back = |pair: &mut Pair| pair.far = Some(Served::on_far(&pair.hosts, &pair.key()));
-    far_ends_go_away(test, away, back);
+    let test = "a_server_that_is_killed_costs_what_was_not_measured_yet";
+    let away = |pair: &mut Pair| drop(pair.server.take().unwrap().end("KILL"));
+    let back = |pair: &mut Pair| pair.server = Some(Served::on_server(&pair.hosts, &pair.key()));
+    servers_go_away(test, away, back);
 }
 
 #[test]
 fn a_link_that_goes_down_costs_what_was_not_measured_yet() {
     let _quiet = quiet();
     let test = "a_link_that_goes_down_costs_what_was_not_measured_yet";
-    far_ends_go_away(test, |pair| pair.hosts.set_link("down"), |pair| pair.hosts.set_link("up"));
+    servers_go_away(test, |pair| pair.hosts.set_link("down"), |pair| pair.hosts.set_link("up"));
 }

@@ -50,7 +50,7 @@ impl Lab {
     /// and a trial of the default profile can if other work leaves the disk meanwhile.
     fn long_run(&self, arguments: &[&str]) -> Command {
         let profile = self.file("profile.toml");
-        let point = "[[points]]\nkernel = \"disk.rand_read\"\nthreads = 1\nreference = true\n";
+        let point = "[[points]]\nworkload = \"disk.rand_read\"\nthreads = 1\nreference = true\n";
         let policy = "target = 0.05\nmin_trials = 3\nmax_trials = 3\ntrial = \"500ms\"\n";
         fs::write(&profile, format!("name = \"test\"\n[policy]\n{policy}\n{point}")).unwrap();
         self.command(&[&["--profile", profile.to_str().unwrap()], arguments].concat())
@@ -60,8 +60,8 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
         command.env("PROOFMARK_HISTORY", "off");
         command.args(["run", "--json", "-"]);
-        for knob in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
-            command.args(["--set", &format!("disk.rand_read.{knob}")]);
+        for parameter in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
+            command.args(["--set", &format!("disk.rand_read.{parameter}")]);
         }
         command.args(arguments).arg("--disk-path").arg(self.disk.path());
         command.arg("--out").arg(self.out());
@@ -172,11 +172,11 @@ fn what_nobody_asks_for_does_not_run() {
         let _ = fs::remove_dir_all(lab.out());
         let (run, m, _) = result(lab.run(&["--trials", "3"]).args(more));
         assert!(run.plan.references.is_empty() && m.references.is_empty());
-        assert_eq!(m.missing["references"], "no tool was asked for");
+        assert_eq!(m.missing["references"], "no reference tool was requested");
         assert_eq!(ran(), 0);
     }
     let _ = fs::remove_dir_all(lab.out());
-    // The default profile marks this point, and no other of this kernel.
+    // The default profile marks this point, and no other of this workload.
     let mut command = lab.run(&["--trials", "3", "disk.rand_write"]);
     command.args([
         "--set",
@@ -201,13 +201,13 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     };
     let (with, without) = (dry(&["--reference", "all"]), dry(&["--no-reference"]));
     assert!(with.contains("(beside it: fio)") && !without.contains("beside"), "{with}{without}");
-    // A subsystem that is named is all of its kernels, not only what the profile marks.
+    // A subsystem that is named is all of its workloads, not only what the profile marks.
     let mut disk = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     disk.args(["run", "disk", "--dry-run", "--reference", "fio", "--disk-path"]);
     disk.arg(lab.disk.path()).env("PATH", lab.programs.path());
     let text = String::from_utf8(output(&mut disk).stdout).unwrap();
-    let has = |kernel: &str| {
-        let mut lines = text.lines().filter(|l| l.starts_with(kernel));
+    let has = |workload: &str| {
+        let mut lines = text.lines().filter(|l| l.starts_with(workload));
         lines.any(|l| l.ends_with("(beside it: fio)"))
     };
     assert!(has("disk.mixed") && has("disk.fsync") && has("disk.rand_write"), "{text}");
@@ -215,7 +215,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     // A budget that has no room for both is for our own trials.
     let output = output(&mut lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("left out: the tools beside the points would take about"), "{told}");
+    assert!(told.contains("skipped: the reference tools would take about"), "{told}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("beside it"));
 }
 

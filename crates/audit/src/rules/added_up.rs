@@ -1,4 +1,4 @@
-//! `added_up`: STREAM's four kernels added up as one bandwidth.
+//! `added_up`: STREAM's four workloads added up as one bandwidth.
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
@@ -7,8 +7,8 @@ use crate::{Metric, Sheet};
 
 /// A sum of four figures of three digits or more.
 const PRINTED: f64 = 0.005;
-/// STREAM's kernels.
-const KERNELS: [&str; 4] = ["copy", "scale", "add", "triad"];
+/// STREAM's workloads.
+const WORKLOADS: [&str; 4] = ["copy", "scale", "add", "triad"];
 
 pub(super) struct AddedUp;
 
@@ -18,11 +18,11 @@ impl Rule for AddedUp {
     }
 
     fn title(&self) -> &'static str {
-        "kernels added up as one bandwidth"
+        "workloads added up as one bandwidth"
     }
 
     fn about(&self) -> &'static str {
-        "STREAM's four kernels run one after the other; each has the whole bandwidth. A figure that is \
+        "STREAM's four workloads run one after the other; each has the whole bandwidth. A figure that is \
          the sum of the four, to the digits printed (0.5 %), is four times a bandwidth."
     }
 
@@ -30,8 +30,8 @@ impl Rule for AddedUp {
         let figure = sheet.figure(index)?;
         let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
         let mut sum = 0.0;
-        for kernel in KERNELS {
-            sum += sheet.partner(index, kernel, Metric::Throughput)?.level()?;
+        for workload in WORKLOADS {
+            sum += sheet.partner(index, workload, Metric::Throughput)?.level()?;
         }
         ((rate / sum - 1.0).abs() <= PRINTED).then(|| {
             Finding::new(

@@ -20,8 +20,8 @@ impl Clock for FakeClock {
     }
 }
 
-/// Every point takes a second a trial, those of `test.time` three, those with the knob
-/// `ms` so many milliseconds, and tells its next value; those with the knob `n` tell a
+/// Every point takes a second a trial, those of `test.time` three, those with the parameter
+/// `ms` so many milliseconds, and tells its next value; those with the parameter `n` tell a
 /// solution, of as many equations as they have told values. `log` keeps the order.
 struct Script {
     clock: FakeClock,
@@ -41,7 +41,7 @@ impl Launcher for Script {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
         let script =
             Script { clock: self.clock.clone(), log: self.log.clone(), values: self.values };
-        let usual = if point.kernel == "test.time" { 3.0 } else { 1.0 };
+        let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
         let solves = point.params.int("n").is_some();
         Ok(Box::new(Actor { script, point: point.params.threads(), seconds, trial: 0, solves }))
@@ -128,8 +128,8 @@ fn run(
     run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values, watch)
 }
 
-fn point(kernel: &str, threads: u64) -> Point {
-    Point { kernel: kernel.to_owned(), params: Params::default().with("threads", threads) }
+fn point(workload: &str, threads: u64) -> Point {
+    Point { workload: workload.to_owned(), params: Params::default().with("threads", threads) }
 }
 
 fn run_points(
@@ -150,7 +150,7 @@ fn run_plan(
     let log = Rc::new(RefCell::new(Vec::new()));
     let launcher = Script { clock: clock.clone(), log: log.clone(), values };
     let stop = watch.stop.clone();
-    let find = |id: &str| -> Option<&'static dyn Kernel> {
+    let find = |id: &str| -> Option<&'static dyn Workload> {
         Some(match id {
             "test.time" => &TIME,
             "test.brief" => &BRIEF,
@@ -306,9 +306,9 @@ fn each_trial_keeps_its_own_solution() {
 }
 
 #[test]
-fn the_witness_adds_up() {
+fn the_verification_adds_up() {
     let (m, _) = run(policy(6, 6, None), 1, |_, _| Ok(5.0), &mut Watch::default());
-    let w = m[0].witness.as_ref().unwrap();
+    let w = m[0].verification.as_ref().unwrap();
     assert_eq!((w.claimed, w.counted), (30.0, 30.0));
 }
 
@@ -321,7 +321,7 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
         ..policy(6, 100, Some(40.0))
     };
     let trials = |time_s, points: [&str; 2]| {
-        let points = points.map(|kernel| point(kernel, 1)).into();
+        let points = points.map(|workload| point(workload, 1)).into();
         let (m, _) = run_points(policy(time_s), points, wild, &mut Watch::default());
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
@@ -383,7 +383,7 @@ fn on_disk(device: Option<proofmark_model::DeviceTraffic>) -> Sample {
 }
 
 #[test]
-fn devices_are_the_witness_of_what_was_asked_of_them() {
+fn devices_are_the_verification_of_what_was_asked_of_them() {
     let traffic = proofmark_model::DeviceTraffic {
         read_bytes: 990,
         written_bytes: 510,
@@ -402,8 +402,8 @@ fn devices_are_the_witness_of_what_was_asked_of_them() {
     let end = |bytes| proofmark_model::EndTraffic { in_bytes: Some(bytes), ..Default::default() };
     sent.network = Some(proofmark_model::NetworkTraffic {
         received_bytes: 900,
-        near: end(10),
-        far: end(1000),
+        client: end(10),
+        server: end(1000),
         ..Default::default()
     });
     let (claimed, counted, note) = account(&sent);
@@ -418,7 +418,7 @@ fn devices_are_the_witness_of_what_was_asked_of_them() {
 }
 
 #[test]
-fn a_kernel_may_have_a_number_of_trials_of_its_own() {
+fn a_workload_may_have_a_number_of_trials_of_its_own() {
     let mut policy = policy(3, 3, None);
     policy.trials_of.insert("test.null".to_owned(), 5);
     let points = [point("test.null", 1), point("test.time", 1)].into();

@@ -27,8 +27,8 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
     }
 }
 
-fn point(kernel: &str) -> Point {
-    Point { kernel: kernel.to_owned(), params: Params::default() }
+fn point(workload: &str) -> Point {
+    Point { workload: workload.to_owned(), params: Params::default() }
 }
 
 /// A busy machine may take seconds to start a shell.
@@ -55,8 +55,8 @@ fn detail_of(ending: Ending) -> (Option<String>, String) {
 
 #[test]
 fn a_worker_finds_what_is_not_said_in_arguments_in_its_environment() {
-    let (_, detail) = crashed("read job; echo \"the far end $FAR_END\" >&2; exit 7");
-    assert!(detail.contains("the far end is here"), "{detail}");
+    let (_, detail) = crashed("read job; echo \"the server $FAR_END\" >&2; exit 7");
+    assert!(detail.contains("the server is here"), "{detail}");
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn longest_trial() -> Sample {
         sent_bytes: n,
         received_bytes: n,
         streams: vec![stream; 512],
-        near: end.clone(),
-        far: end,
+        client: end.clone(),
+        server: end,
         ..NetworkTraffic::default()
     };
     let latency = Latency {
@@ -184,8 +184,8 @@ fn pid(session: &mut Box<dyn Session>) -> i32 {
 }
 
 /// The process that serves one point from its beginning to its end.
-fn pid_of(workers: &Workers, kernel: &str) -> i32 {
-    pid(&mut workers.launch(&point(kernel)).unwrap())
+fn pid_of(workers: &Workers, workload: &str) -> i32 {
+    pid(&mut workers.launch(&point(workload)).unwrap())
 }
 
 fn lives(pid: i32) -> bool {
@@ -210,7 +210,7 @@ fn a_worker_that_waits_is_ended_when_told() {
     let workers = lasting();
     let first = pid_of(&workers, "memory.copy");
     assert!(lives(first));
-    workers.rest();
+    workers.release_idle_worker();
     assert!(!lives(first));
     assert_ne!(pid_of(&workers, "memory.copy"), first);
 }

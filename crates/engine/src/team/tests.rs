@@ -7,8 +7,8 @@ use proofmark_model::Params;
 
 use super::*;
 use crate::clock_samples::ClockSamples;
-use crate::kernel::{Amount, Kernel as _};
 use crate::null::NULL;
+use crate::workload::{Amount, Workload as _};
 
 /// Sleeps as many milliseconds as it has iterations; thread 1 sets off late.
 struct Sleepers;

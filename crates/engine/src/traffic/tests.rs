@@ -103,7 +103,7 @@ fn interfaces_by_their_whole_name() {
 }
 
 #[test]
-fn what_a_kernel_does_not_tell_is_missing_alone() {
+fn what_a_workload_does_not_tell_is_missing_alone() {
     let old = SNMP.replace(" MemErrors", "").replace(" 0 0 2\n", " 0 0\n");
     assert_eq!(udp(|name| snmp_value(&old, "Udp", name)), Some([1976, 1980, 7]));
     assert_eq!(snmp_value(SNMP, "Tcp", "MaxConn"), None, "-1 is no count");

@@ -1,19 +1,19 @@
 //! A worker spoken to line by line, in this process.
 
-use crate::kernel::Placement;
+use crate::workload::Placement;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use proofmark_model::{KernelSpec, Params};
+use proofmark_model::{Params, WorkloadSpec};
 
 use super::*;
-use crate::kernel::{Load, Refusal};
 use crate::null::{NULL, WRONG};
+use crate::workload::{Load, Refusal};
 
 mod disk;
 mod over_time;
 mod whole;
 
-fn find(id: &str) -> Option<&'static dyn Kernel> {
+fn find(id: &str) -> Option<&'static dyn Workload> {
     match id {
         "test.null" => Some(&NULL),
         "test.wrong" => Some(&WRONG),
@@ -25,9 +25,9 @@ fn find(id: &str) -> Option<&'static dyn Kernel> {
 }
 
 /// A point of 1001 iterations.
-fn begin(kernel: &str, threads: u64) -> Order {
+fn begin(workload: &str, threads: u64) -> Order {
     let point = Point {
-        kernel: kernel.to_owned(),
+        workload: workload.to_owned(),
         params: Params::default().with("threads", threads).with("iterations", 1001),
     };
     let (cpus, cpu_stat, devices) = (vec![], vec![], vec![]);
@@ -42,8 +42,8 @@ fn converse(orders: &[Order]) -> Vec<Reply> {
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-fn talk(kernel: &str, threads: u64, requests: &[Request]) -> Vec<Reply> {
-    let orders: Vec<_> = std::iter::once(begin(kernel, threads))
+fn talk(workload: &str, threads: u64, requests: &[Request]) -> Vec<Reply> {
+    let orders: Vec<_> = std::iter::once(begin(workload, threads))
         .chain(requests.iter().map(|r| Order::Sample(*r)))
         .collect();
     converse(&orders)
@@ -67,8 +67,8 @@ struct Mark {
 /// Threads of the mover that are set up.
 static SET_UP: AtomicUsize = AtomicUsize::new(0);
 
-impl Kernel for Mover {
-    fn spec(&self) -> &'static KernelSpec {
+impl Workload for Mover {
+    fn spec(&self) -> &'static WorkloadSpec {
         NULL.spec()
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
@@ -129,6 +129,20 @@ impl Drop for Mark {
 static MOVER: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[test]
+fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
+    for held_up in 0..20 {
+        let mut call = 0;
+        let fills = filling(0.1, |iterations| {
+            call += 1;
+            let late = if call == held_up { 0.05 } else { 0.0 };
+            Ok::<_, ()>(iterations as f64 * 1e-6 + late)
+        });
+        let seconds = fills.unwrap() as f64 * 1e-6;
+        assert!((0.1..0.2).contains(&seconds), "{seconds} s, call {held_up} held up");
+    }
+}
+
+#[test]
 fn a_job_is_answered_line_by_line() {
     for threads in [1, 3] {
         let replies = talk("test.null", threads, &[Request::Warm, Request::Trial, Request::Trial]);
@@ -136,7 +150,7 @@ fn a_job_is_answered_line_by_line() {
         assert_eq!(replies[0], Reply::Ready);
         for reply in &replies[2..] {
             let s = sample(reply);
-            // The null kernel counts 2 units an iteration, 1001 iterations in all.
+            // The null workload counts 2 units an iteration, 1001 iterations in all.
             assert_eq!((s.claimed, s.counted), (2002.0, 2002.0));
             assert!(s.seconds > 0.0);
             assert_eq!((s.moved, s.background), (None, None));
@@ -184,7 +198,7 @@ fn the_next_point_replaces_the_one_before() {
     assert_eq!(sample(&replies[1]).moved, Some(3003.0));
     assert!(sample(&replies[1]).background.is_some());
     assert_eq!(sample(&replies[3]).background, None);
-    assert_eq!(sample(&replies[5]).moved, None, "a kernel that moves nothing");
+    assert_eq!(sample(&replies[5]).moved, None, "a workload that moves nothing");
 
     let replies = converse(&[begin("test.mover", 1), begin("test.none", 1), trial]);
     assert!(matches!(&replies[1], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");

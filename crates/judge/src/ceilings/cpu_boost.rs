@@ -1,6 +1,6 @@
 //! `cpu.boost`: the boost clock that the machine reports.
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::parts::{Derived, input};
@@ -64,9 +64,9 @@ impl CeilingRule for CpuBoost {
         .by(self, m))
     }
 
-    fn limiter(&self, _: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, _: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let evidence = format!("{share}, the reported boost");
-        Limiter::new("clock", evidence)
+        Bottleneck::new("clock", evidence)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cpu.mix`: what the ports and the divider leave of an instruction mix.
 
-use proofmark_model::{Ceiling, Input, Limiter, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::parts::{Derived, assumed, at_clock, bits, clock, cores, input, ports, quota, row};
@@ -34,7 +34,7 @@ struct Mix {
 
 impl Mix {
     fn of(m: &Measurement) -> Result<Self, String> {
-        let float = match m.kernel.as_str() {
+        let float = match m.workload.as_str() {
             "cpu.mix.float" => true,
             "cpu.mix.int" => false,
             other => return Err(format!("{other} is not an instruction mix")),
@@ -162,15 +162,15 @@ impl CeilingRule for CpuMix {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
-        if let Some(limiter) = quota(ceiling, capacity, share) {
-            return limiter;
+    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+        if let Some(bottleneck) = quota(ceiling, capacity, share) {
+            return bottleneck;
         }
         let Some(divider) = ceiling.inputs.iter().find(|i| i.name == DIVIDER_INPUT) else {
             return ports(ceiling, capacity, share);
         };
         let (clock, cycles) = (at_clock(ceiling), divider.value);
-        Limiter {
+        Bottleneck {
             resource: "divider unit".to_owned(),
             evidence: format!("{share}{clock}: {cycles} cycles of division an iteration"),
         }
@@ -185,7 +185,7 @@ mod tests {
     fn value(design: &str, m: &Measurement) -> Result<Ceiling, String> {
         let mut h = host();
         set_microarchitecture(&mut h, design);
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         CpuMix.derive(&context(&h, &spec, &policy, &[]), m)
     }
 
@@ -200,7 +200,12 @@ mod tests {
         ];
         for (m, per_cycle) in cases {
             let c = value(golden, &m).unwrap();
-            assert!((c.value / (per_cycle * 4e9) - 1.0).abs() < 1e-12, "{} {}", m.kernel, c.value);
+            assert!(
+                (c.value / (per_cycle * 4e9) - 1.0).abs() < 1e-12,
+                "{} {}",
+                m.workload,
+                c.value
+            );
         }
         let haswell = value("haswell", &mix(true, "add16", "scalar")).unwrap();
         assert_eq!(haswell.value, 4e9, "one adder");

@@ -4,7 +4,7 @@
 //! operations per cycle, with the clock measured under that very load and the
 //! operations per cycle of that instruction set and type.
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Provenance, Unit};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
 use super::parts::{Derived, assumed, bits, clock, cores, input, ports, quota, row};
@@ -14,7 +14,7 @@ use crate::{Capacity, Context};
 /// The rule.
 pub(super) struct CpuPeak;
 
-/// What the inner loop of a kernel that is bound by the ports is made of.
+/// What the inner loop of a workload that is bound by the ports is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Peak {
     stream: Stream,
@@ -43,16 +43,16 @@ impl Stream {
 }
 
 impl Peak {
-    /// From the unit and the knobs of a kernel that declares this ceiling. Floating-point operations of a kernel without the
-    /// knob `type` are those of f64.
+    /// From the unit and the parameters of a workload that declares this ceiling. Floating-point operations of a workload without the
+    /// parameter `type` are those of f64.
     ///
     /// # Errors
-    /// If the ports do not bound this kernel in this way, or a knob is absent or unknown.
+    /// If the ports do not bound this workload in this way, or a parameter is absent or unknown.
     pub(crate) fn of(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
         let declared = ctx.spec.ceilings.iter().any(|id| id == CpuPeak.id());
         if !declared || !(float || m.unit == Unit::OpPerSecond) {
-            return Err(format!("{} is not a kernel of peak rates", m.kernel));
+            return Err(format!("{} is not a workload of peak rates", m.workload));
         }
         let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
         let isa = m.params.text("isa").ok_or("the point has no isa")?;
@@ -138,7 +138,7 @@ impl CeilingRule for CpuPeak {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
         quota(ceiling, capacity, share).unwrap_or_else(|| ports(ceiling, capacity, share))
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     };
 
     fn value(h: &proofmark_model::Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         CpuPeak.derive(&context(h, &spec, &policy, &[]), m)
     }
 
@@ -187,10 +187,10 @@ mod tests {
             ("cpu.iops", "avx2", "i32", 24.0),
             ("cpu.iops", "avx512", "i32", 32.0),
         ];
-        for (kernel, isa, kind, per_cycle) in cases {
-            let mut m = if kernel == "cpu.flops" { flops(1) } else { iops(1) };
+        for (workload, isa, kind, per_cycle) in cases {
+            let mut m = if workload == "cpu.flops" { flops(1) } else { iops(1) };
             m.params = m.params.with("isa", isa).with("type", kind);
-            assert_eq!(value(&h, &m).unwrap().value, per_cycle * 4e9, "{kernel} {isa} {kind}");
+            assert_eq!(value(&h, &m).unwrap().value, per_cycle * 4e9, "{workload} {isa} {kind}");
         }
     }
 
@@ -202,21 +202,21 @@ mod tests {
             for mut m in [dgemm(2000, 1), linpack(2000, 1)] {
                 m.params = m.params.with("isa", isa);
                 let ceiling = value(&h, &m).unwrap().value;
-                assert_eq!(ceiling, per_cycle * 4e9, "{} {isa}", m.kernel);
+                assert_eq!(ceiling, per_cycle * 4e9, "{} {isa}", m.workload);
             }
         }
         assert_eq!(value(&h, &linpack(5000, 2)).unwrap().value, 128e9);
     }
 
     fn peak(m: &Measurement) -> Result<Peak, String> {
-        let (host, spec, policy) = (host(), spec(&m.kernel), policy());
+        let (host, spec, policy) = (host(), spec(&m.workload), policy());
         Peak::of(&context(&host, &spec, &policy, &[]), m)
     }
 
     #[test]
     fn other_rates_have_no_such_ceiling() {
         for m in [mix(true, "add16", "scalar"), stream("triad", 1)] {
-            assert!(peak(&m).unwrap_err().contains("not a kernel of peak rates"));
+            assert!(peak(&m).unwrap_err().contains("not a workload of peak rates"));
         }
         let mut untyped = iops(1);
         untyped.params.0.remove("type");
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_has_this_ceiling_because_it_declares_it() {
+    fn a_workload_has_this_ceiling_because_it_declares_it() {
         assert!(peak(&flops(1)).is_ok());
         let (host, policy) = (host(), policy());
         let undeclared =
-            proofmark_model::KernelSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
+            proofmark_model::WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
         let none = Peak::of(&context(&host, &undeclared, &policy, &[]), &flops(1));
-        assert!(none.unwrap_err().contains("not a kernel of peak rates"));
-        // Other instructions are in a mix too, whatever its knobs are called.
+        assert!(none.unwrap_err().contains("not a workload of peak rates"));
+        // Other instructions are in a mix too, whatever its parameters are called.
         let mut nameless = mix(true, "add16", "scalar");
         nameless.params.0.remove("mix");
         assert!(peak(&nameless).is_err());

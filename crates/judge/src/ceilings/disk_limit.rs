@@ -5,7 +5,7 @@
 //! (io.max) and cgroup-v1/blkio-controller.rst.
 
 use proofmark_model::{
-    Ceiling, Input, IoLimit, Limit, Limiter, Measurement, Provenance, Storage, Unit,
+    Bottleneck, Ceiling, Input, IoLimit, Limit, Measurement, Provenance, Storage, Unit,
     format_quantity,
 };
 
@@ -66,7 +66,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
 /// The most bytes that one counted I/O can hold.
 ///
 /// # Errors
-/// Where the system makes I/Os of its own of what the kernel asks for.
+/// Where the system makes I/Os of its own of what the workload asks for.
 fn bytes_of_an_io(
     m: &Measurement,
     set: &SetLimit,
@@ -79,7 +79,7 @@ fn bytes_of_an_io(
         return Ok(block);
     }
     if !direct {
-        return Err("buffered I/O reaches the device in I/Os of the kernel's own size".to_owned());
+        return Err("buffered I/O reaches the device in I/Os of the workload's own size".to_owned());
     }
     // Neighbours in flight together are merged up to the device's largest request.
     let largest = storage
@@ -94,7 +94,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
     let (way, name) = (set.way, set.limit.name());
     let share = if way == Way::Read { reads } else { 1.0 - reads };
     if share <= 0.0 {
-        return Err(format!("{name} does not bear on this kernel"));
+        return Err(format!("{name} does not bear on this workload"));
     }
     let written_back = way == Way::Written && Cached::of(m) != Cached::Direct;
     if written_back && set.cgroup.is_some() && !commits(m) {
@@ -196,7 +196,7 @@ impl CeilingRule for DiskLimit {
         tightest.ok_or_else(|| reasons.join(", "))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let limit = ceiling.inputs.first();
         let declared = limit.filter(|i| i.source == Provenance::Declared);
         let resource = match declared {
@@ -207,7 +207,7 @@ impl CeilingRule for DiskLimit {
             let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };
             format!(": {} by {}", format_quantity(i.value, unit), i.note)
         });
-        Limiter { resource, evidence: format!("{share}{figure}") }
+        Bottleneck { resource, evidence: format!("{share}{figure}") }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Sources of the rates are those of the host's probe: Serial ATA (8b/10b), PCI Express
 //! (8b/10b to 5 GT/s, 128b/130b from 8 GT/s on) by lanes.
 
-use proofmark_model::{Ceiling, Limiter, Link, Measurement, Provenance, Unit, format_quantity};
+use proofmark_model::{Bottleneck, Ceiling, Link, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
 use super::parts::{Derived, input};
@@ -88,13 +88,13 @@ impl CeilingRule for DiskLink {
         Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let link = ceiling.inputs.iter().find(|i| i.name == "link");
         let name = link.and_then(|i| Some(i.note.split_once(": ")?.0)).unwrap_or("of the device");
         let rate = link.map_or(String::new(), |i| {
             format!(", {} after coding", format_quantity(i.value, Unit::BytePerSecond))
         });
-        Limiter::new(format!("link ({name})"), format!("{share}{rate}"))
+        Bottleneck::new(format!("link ({name})"), format!("{share}{rate}"))
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         DiskLink.derive(&context(host, &spec, &policy, &[]), m)
     }
 
@@ -162,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_link_is_the_limiter() {
+    fn near_it_the_link_is_the_bottleneck() {
         let m = at_rate(disk("seq_read", 1 << 20, "none"), 555e6);
-        let limiter = judged(&sata(), m, &[]).limiter.unwrap();
-        assert_eq!(limiter.resource, "link (SATA 6.0 Gbit/s)");
-        assert!(limiter.evidence.contains("600.0 MB/s after coding"), "{}", limiter.evidence);
+        let bottleneck = judged(&sata(), m, &[]).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "link (SATA 6.0 Gbit/s)");
+        assert!(bottleneck.evidence.contains("600.0 MB/s after coding"), "{}", bottleneck.evidence);
     }
 }

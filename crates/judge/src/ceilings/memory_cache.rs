@@ -1,6 +1,6 @@
 //! `memory.cache`: what the first or the second level gives in a cycle.
 
-use proofmark_model::{Ceiling, Host, Limiter, Measurement};
+use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 
 use super::CeilingRule;
 use super::parts::{Derived, at_clock, clock, cores, memory_row, quota, tabled};
@@ -55,7 +55,7 @@ pub(crate) fn l1_bytes(m: &Measurement, row: &MemoryRow) -> Option<f64> {
         Some("scalar" | "sse2") => at(Width::V128),
         Some("avx2") => at(Width::V256),
         Some("avx512") => at(Width::V512),
-        // The kernel takes what is fastest here.
+        // The workload takes what is fastest here.
         None => [Width::V128, Width::V256, Width::V512].into_iter().filter_map(at).reduce(f64::max),
         Some(_) => None,
     }
@@ -80,8 +80,8 @@ impl CeilingRule for MemoryCache {
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        if m.kernel != "memory.sweep" {
-            return Err("the data of this kernel is meant to lie in memory".to_owned());
+        if m.workload != "memory.sweep" {
+            return Err("the data of this workload is meant to lie in memory".to_owned());
         }
         let set = m.params.int("working_set").ok_or("the point has no working set")? as f64;
         let capacity = Capacity::of(ctx.host, m)?;
@@ -112,12 +112,12 @@ impl CeilingRule for MemoryCache {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
-        if let Some(limiter) = quota(ceiling, capacity, share) {
-            return limiter;
+    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+        if let Some(bottleneck) = quota(ceiling, capacity, share) {
+            return bottleneck;
         }
         let level = if ceiling.formula.contains("l1_") { "L1" } else { "L2" };
-        Limiter {
+        Bottleneck {
             resource: format!("{level} bandwidth"),
             evidence: format!(
                 "{share}{} on {}",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sets_and_kernels_have_none() {
+    fn other_sets_and_workloads_have_none() {
         let why = |h: &Host, m: Measurement| on(h, &m).unwrap_err();
         let h = host_with_caches();
         assert!(why(&h, sweep("read", 1, 46 << 10)).contains("first level"));
@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn the_level_is_the_limiter() {
-        let limiter = |set: u64, rate: f64| {
+    fn the_level_is_the_bottleneck() {
+        let bottleneck = |set: u64, rate: f64| {
             let m = with_values(sweep("read", 1, set), &around(rate));
-            judged(&host_with_caches(), m, &[]).limiter.unwrap()
+            judged(&host_with_caches(), m, &[]).bottleneck.unwrap()
         };
-        let l1 = limiter(32 << 10, 0.95 * 512e9);
+        let l1 = bottleneck(32 << 10, 0.95 * 512e9);
         assert_eq!(l1.resource, "L1 bandwidth");
         assert!(l1.evidence.starts_with("95.0 % of the ceiling at 4.000 GHz on 1 core"));
-        assert_eq!(limiter(1 << 20, 0.95 * 256e9).resource, "L2 bandwidth");
+        assert_eq!(bottleneck(1 << 20, 0.95 * 256e9).resource, "L2 bandwidth");
     }
 }

@@ -4,7 +4,7 @@
 //! one of them takes.
 
 use proofmark_model::{
-    Ceiling, Finding, Input, Limiter, Measurement, Provenance, Severity, Unit, format_quantity,
+    Bottleneck, Ceiling, Finding, Input, Measurement, Provenance, Severity, Unit, format_quantity,
 };
 
 use super::CeilingRule;
@@ -36,7 +36,7 @@ const LONGER: &[&str] =
 /// longer.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
-        o.kernel == "memory.latency"
+        o.workload == "memory.latency"
             && o.summary.is_some()
             && o.params.text("pages") == Some("huge")
             && o.params.text("order") == Some("local")
@@ -77,7 +77,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
 /// Lines that the operation reads for each line that it counts. Those that a store
 /// reads only to overwrite are left out: some cores do without.
 fn lines_read(m: &Measurement) -> Result<f64, String> {
-    let streams = Streams::of(m).ok_or("this kernel counts no bytes")?;
+    let streams = Streams::of(m).ok_or("this workload counts no bytes")?;
     if streams.read == 0.0 {
         return Err("what is only written need not be read first".to_owned());
     }
@@ -121,7 +121,7 @@ impl CeilingRule for MemoryCore {
             LINE * per_line,
             "B",
             Provenance::Reported,
-            "bytes counted for each line that the kernel reads",
+            "bytes counted for each line that the workload reads",
         );
         Ok(Derived {
             value: capacity.cores * lines * LINE * per_line / latency.value,
@@ -137,13 +137,13 @@ impl CeilingRule for MemoryCore {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
-        if let Some(limiter) = quota(ceiling, capacity, share) {
-            return limiter;
+    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+        if let Some(bottleneck) = quota(ceiling, capacity, share) {
+            return bottleneck;
         }
         let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
         let latency = value(LATENCY_INPUT).unwrap_or_default();
-        Limiter {
+        Bottleneck {
             resource: "lines in flight of a core".to_owned(),
             evidence: format!(
                 "{share}: {} on each of {}, {} each",
@@ -205,7 +205,7 @@ mod tests {
     fn what_is_only_written_has_none() {
         let others = [chase(1 << 30, LATENCY)];
         for m in [stream("write", 1), sweep("write", 1, 1 << 30), blocks("rand_write", 8)] {
-            assert!(from(&m, &others).unwrap_err().contains("only written"), "{}", m.kernel);
+            assert!(from(&m, &others).unwrap_err().contains("only written"), "{}", m.workload);
         }
     }
 
@@ -243,10 +243,15 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_lines_are_the_limiter() {
+    fn near_it_the_lines_are_the_bottleneck() {
         let m = with_values(stream("read", 1), &around(0.95 * READ));
-        let limiter = judged(&host_with_caches(), m, &[chase(1 << 30, LATENCY)]).limiter.unwrap();
-        assert_eq!(limiter.resource, "lines in flight of a core");
-        assert!(limiter.evidence.contains("48 lines on each of 1 core"), "{}", limiter.evidence);
+        let bottleneck =
+            judged(&host_with_caches(), m, &[chase(1 << 30, LATENCY)]).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "lines in flight of a core");
+        assert!(
+            bottleneck.evidence.contains("48 lines on each of 1 core"),
+            "{}",
+            bottleneck.evidence
+        );
     }
 }

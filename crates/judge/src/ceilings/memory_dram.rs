@@ -4,7 +4,7 @@
 //! in a transfer x channels. DDR4-2133 already is 2133 million transfers a second; it
 //! is not doubled again.
 
-use proofmark_model::{Ceiling, Host, Input, Limiter, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Host, Input, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::modules;
@@ -73,7 +73,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
     Ok((inputs, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
 }
 
-/// Bytes that the hardware moves for each that is counted, by the kernel's declaration;
+/// Bytes that the hardware moves for each that is counted, by the workload's declaration;
 /// where it declares none, as the sweep, whose sets may lie in a cache, those of
 /// ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
@@ -102,7 +102,7 @@ impl CeilingRule for MemoryDram {
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let streams = Streams::of(m).ok_or("this kernel counts no bytes")?;
+        let streams = Streams::of(m).ok_or("this workload counts no bytes")?;
         let from_cache = from_memory(ctx.host, m)?;
         let (mut inputs, uncertainty) = bus(ctx.host)?;
         let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
@@ -116,7 +116,7 @@ impl CeilingRule for MemoryDram {
             moved,
             "",
             Provenance::Reported,
-            "bytes that the hardware must move for each byte counted, as the kernel declares its loop",
+            "bytes that the hardware must move for each byte counted, as the workload declares its loop",
         ));
         Ok(Derived {
             value: bandwidth / moved,
@@ -127,10 +127,10 @@ impl CeilingRule for MemoryDram {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let value =
             |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
-        Limiter {
+        Bottleneck {
             resource: "memory bus".to_owned(),
             evidence: format!(
                 "{share}: {} channels of {:.0} MT/s",
@@ -231,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_bus_is_the_limiter() {
+    fn near_it_the_bus_is_the_bottleneck() {
         let m = with_values(stream("read", 2), &around(0.92 * 2133e6 * 16.0));
-        let limiter = judged(&metal(2), m, &[]).limiter.unwrap();
-        assert_eq!(limiter.resource, "memory bus");
-        assert!(limiter.evidence.contains("2 channels of 2133 MT/s"), "{}", limiter.evidence);
+        let bottleneck = judged(&metal(2), m, &[]).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "memory bus");
+        assert!(bottleneck.evidence.contains("2 channels of 2133 MT/s"), "{}", bottleneck.evidence);
     }
 }

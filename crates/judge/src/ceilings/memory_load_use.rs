@@ -1,6 +1,6 @@
 //! `memory.load_use`: the least time from a load to the next one that needs it.
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::parts::{Derived, at_clock, clock, input, memory_row, tabled};
@@ -76,9 +76,9 @@ impl CeilingRule for MemoryLoadUse {
         floor(self, ctx, m, touched_bytes(m).ok_or("the point has no working set")?)
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let evidence = format!("{share}, the documented load-to-use time{}", at_clock(ceiling));
-        Limiter::new("load latency", evidence)
+        Bottleneck::new("load latency", evidence)
     }
 }
 
@@ -133,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_load_is_the_limiter() {
+    fn near_it_the_load_is_the_bottleneck() {
         let m = judged(&host_with_caches(), latency(32 << 10, 1.26e-9), &[]);
-        let limiter = m.limiter.unwrap();
-        assert_eq!(limiter.resource, "load latency");
-        assert!(limiter.evidence.contains("4.000 GHz"), "{}", limiter.evidence);
+        let bottleneck = m.bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "load latency");
+        assert!(bottleneck.evidence.contains("4.000 GHz"), "{}", bottleneck.evidence);
         assert!(m.missing["latency"].contains("waited for each other"));
     }
 

@@ -17,7 +17,7 @@ mod network_link;
 mod network_loopback;
 mod parts;
 
-use proofmark_model::{Better, Ceiling, Limiter, Measurement};
+use proofmark_model::{Better, Bottleneck, Ceiling, Measurement};
 
 use crate::{Capacity, Context};
 
@@ -28,7 +28,7 @@ pub(crate) use parts::{CLOCK_INPUT, input, of_our_loops};
 
 /// A rule that derives a ceiling.
 pub trait CeilingRule: Sync {
-    /// Id, as kernels name it in their `ceilings`.
+    /// Id, as workloads name it in their `ceilings`.
     fn id(&self) -> &'static str;
 
     /// Title for lists.
@@ -55,7 +55,7 @@ pub trait CeilingRule: Sync {
 
     /// What holds a measurement down that came near a ceiling of this rule. `share`
     /// says how near, in words that begin the evidence: `98.5 % of the ceiling`.
-    fn limiter(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter;
+    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck;
 }
 
 /// Every rule.
@@ -86,7 +86,7 @@ pub fn find(id: &str) -> Option<&'static dyn CeilingRule> {
 /// Why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     if ctx.spec.ceilings.is_empty() {
-        return Err("this kernel declares no ceiling".to_owned());
+        return Err("this workload declares no ceiling".to_owned());
     }
     let mut derived: Vec<Ceiling> = Vec::new();
     let mut reasons: Vec<(&str, String)> = Vec::new();

@@ -4,7 +4,7 @@
 //! the header of its frame, and each segment that is cut off it with headers of its own).
 
 use proofmark_model::{
-    Ceiling, Direction, Limit, Limiter, Measurement, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Direction, Limit, Measurement, Provenance, Unit, format_quantity,
 };
 
 use super::CeilingRule;
@@ -43,7 +43,7 @@ impl CeilingRule for NetworkLimit {
     }
 
     fn about(&self) -> &'static str {
-        "What the user declares of the way to the far end: --limit network.send=10Gbit/s for what leaves \
+        "What the user declares of the way to the server: --limit network.send=10Gbit/s for what leaves \
          this machine, network.receive for what comes in. It counts bits as interfaces and token \
          buckets do, packets with the 14 B of their frame's header, so that the ceiling is less by the \
          headers of IP and TCP or UDP and by that: 100 Mbit/s at an MTU of 1500 B are 95.6 Mbit/s of TCP. \
@@ -80,14 +80,14 @@ impl CeilingRule for NetworkLimit {
             .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let limit = ceiling.inputs.first();
         let name = limit.map_or("", |i| i.name.as_str());
         let figure = limit.map_or(String::new(), |i| {
             format!(": {} with headers", format_quantity(i.value, Unit::BitPerSecond))
         });
         let resource = format!("declared limit {name}").trim_end().to_owned();
-        Limiter { resource, evidence: format!("{share}{figure}") }
+        Bottleneck { resource, evidence: format!("{share}{figure}") }
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         NetworkLimit.derive(&context(host, &spec, &policy, &[]), m)
     }
 
@@ -141,9 +141,9 @@ mod tests {
         let host = declaring(&[("network.send", 1e8), ("network.receive", 3e8)]);
         let whole = 1514.0 / 1448.0 / 1e8;
         let value = |direction: &str| on(&host, &going(direction)).unwrap().value * whole;
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(value("forward"), 1.0) && near(value("reverse"), 3.0));
-        assert!(near(value("both"), 2.0), "as many blocks each way: the lower holds both");
+        let client = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(client(value("forward"), 1.0) && client(value("reverse"), 3.0));
+        assert!(client(value("both"), 2.0), "as many blocks each way: the lower holds both");
         let receive = declaring(&[("network.receive", 3e8), ("disk.read", 1.0)]);
         assert!(on(&receive, &going("forward")).unwrap_err().contains("--limit network.send"));
     }
@@ -159,12 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
+    fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_invalid() {
         let host = declaring(&[("network.send", 1e8)]);
         let at = |rate: f64| judged(&host, at_rate(tcp(1, "peer"), rate), &[]);
-        let limiter = at(0.99 * 1e8 * 1448.0 / 1514.0).limiter.unwrap();
-        assert_eq!(limiter.resource, "declared limit network.send");
-        assert!(limiter.evidence.contains("100.0 Mbit/s with headers"), "{}", limiter.evidence);
+        let bottleneck = at(0.99 * 1e8 * 1448.0 / 1514.0).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "declared limit network.send");
+        assert!(
+            bottleneck.evidence.contains("100.0 Mbit/s with headers"),
+            "{}",
+            bottleneck.evidence
+        );
         let above = at(1.1e8);
         let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
         assert_eq!(beyond.severity, Severity::Invalid);

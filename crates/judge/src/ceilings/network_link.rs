@@ -4,7 +4,8 @@
 //! host's probe.
 
 use proofmark_model::{
-    Ceiling, Direction, Interface, Limiter, Measurement, Network, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Direction, Interface, Measurement, Network, Provenance, Unit,
+    format_quantity,
 };
 
 use super::CeilingRule;
@@ -31,7 +32,7 @@ fn slower(network: &Network) -> Result<(&Interface, f64), String> {
             network.interface.origin()
         ),
         None => {
-            format!("the interface to the far end is not known ({})", network.interface.origin())
+            format!("the interface to the server is not known ({})", network.interface.origin())
         }
     })
 }
@@ -80,12 +81,12 @@ impl CeilingRule for NetworkLink {
         Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let rate = ceiling.inputs.iter().find(|i| i.name == "line_rate");
         let figure = rate.map_or(String::new(), |i| {
             format!(": {} on the wire, {}", format_quantity(i.value, Unit::BitPerSecond), i.note)
         });
-        Limiter::new("link", format!("{share}{figure}"))
+        Bottleneck::new("link", format!("{share}{figure}"))
     }
 }
 
@@ -100,7 +101,7 @@ mod tests {
     };
 
     fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         NetworkLink.derive(&context(host, &spec, &policy, &[]), m)
     }
 
@@ -132,17 +133,17 @@ mod tests {
         let value = |change: &dyn Fn(&mut Network), m: &Measurement| {
             on(&with_network("peer", change), m).unwrap().value * 1538.0 / 1448.0 / 1e9
         };
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        let client = |a: f64, b: f64| (a - b).abs() < 1e-9;
         let faster = |n: &mut Network| set_interface(n, |i| i.bits_per_s = Some(25e9));
-        assert!(near(value(&faster, &tcp(1, "peer")), 1.0));
+        assert!(client(value(&faster, &tcp(1, "peer")), 1.0));
         let alone = |n: &mut Network| {
             faster(n);
-            n.far_interface = None;
+            n.server_interface = None;
         };
-        assert!(near(value(&alone, &tcp(1, "peer")), 25.0));
+        assert!(client(value(&alone, &tcp(1, "peer")), 25.0));
         let mut both = tcp(1, "peer");
         both.params = both.params.with("direction", "both");
-        assert!(near(value(&|_| {}, &both), 2.0));
+        assert!(client(value(&|_| {}, &both), 2.0));
     }
 
     #[test]
@@ -154,11 +155,11 @@ mod tests {
         assert!(why(&host(), &tcp(1, "peer")).contains("not part of the test"));
         let unknown = with_network("peer", |n| {
             set_interface(n, |i| (i.kind, i.bits_per_s) = ("virtio".to_owned(), None));
-            n.far_interface = None;
+            n.server_interface = None;
         });
         assert!(why(&unknown, &tcp(1, "peer")).contains("eth0, which is virtio"));
         let none = with_network("peer", |n| {
-            (n.interface, n.far_interface) = (Probe::missing("two have the address"), None);
+            (n.interface, n.server_interface) = (Probe::missing("two have the address"), None);
         });
         assert!(why(&none, &tcp(1, "peer")).contains("two have the address"));
         let silent = crate::testing::each(tcp(1, "peer"), |_, t| t.network = None);
@@ -166,9 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_link_is_the_limiter() {
-        let limiter = judged(&host_with_network("peer"), tcp(1, "peer"), &[]).limiter.unwrap();
-        assert_eq!(limiter.resource, "link");
-        assert!(limiter.evidence.contains("1.000 Gbit/s on the wire"), "{}", limiter.evidence);
+    fn near_it_the_link_is_the_bottleneck() {
+        let bottleneck =
+            judged(&host_with_network("peer"), tcp(1, "peer"), &[]).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "link");
+        assert!(
+            bottleneck.evidence.contains("1.000 Gbit/s on the wire"),
+            "{}",
+            bottleneck.evidence
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Ceiling, Limiter, Measurement, Provenance, Unit, format_quantity};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
 use super::parts::{Derived, input};
@@ -10,11 +10,11 @@ use crate::network::{of_stream, over_loopback, threads_here};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// Times that each byte is copied: into the kernel by who sends it, and out of it by who
+/// Times that each byte is copied: into the workload by who sends it, and out of it by who
 /// receives it.
 const COPIES: f64 = 2.0;
 /// The copy rate was measured within one core's cache and by a loop of its own; the
-/// kernel's may be that much faster.
+/// workload's may be that much faster.
 const OTHER_LOOP: f64 = 0.1;
 
 /// The rule.
@@ -30,11 +30,11 @@ impl CeilingRule for NetworkLoopback {
     }
 
     fn about(&self) -> &'static str {
-        "Loopback has no wire: each byte is copied into the kernel by the CPU that sends it and out again \
+        "Loopback has no wire: each byte is copied into the workload by the CPU that sends it and out again \
          by the one that receives it. So the ceiling is the copy rate of one CPU within its own cache, \
          as this run measured it, times the CPUs that copy at the same time, no more than the threads \
          of both ends, divided by the two copies; for TCP and UDP alike. An upper bound, sure to within \
-         10 %, since the kernel copies with a loop of its own: what the protocol costs beside the \
+         10 %, since the workload copies with a loop of its own: what the protocol costs beside the \
          copies, and the way between two cores, is not in it. It is the ceiling of a loopback, and says \
          nothing of a network."
     }
@@ -47,8 +47,8 @@ impl CeilingRule for NetworkLoopback {
         let copy = network
             .copy_bytes_per_s
             .ok_or("how fast a CPU of this machine copies was not measured")?;
-        let near = ctx.host.limits.usable_cpus.iter();
-        let cpus = near.chain(&network.far.cpus).collect::<BTreeSet<_>>().len() as u64;
+        let client = ctx.host.limits.usable_cpus.iter();
+        let cpus = client.chain(&network.server.cpus).collect::<BTreeSet<_>>().len() as u64;
         let threads = threads_here(m);
         let copying = threads.min(cpus);
         let note = format!(
@@ -69,13 +69,13 @@ impl CeilingRule for NetworkLoopback {
         .by(self, m))
     }
 
-    fn limiter(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Limiter {
+    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
         let of =
             |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(0.0, |i| i.value);
         let rate = format_quantity(of("copy_rate"), Unit::BytePerSecond);
         let cpus = counted(of("cpus"), "CPU");
         let evidence = format!("{share} of loopback: {cpus}, each of which copies {rate}");
-        Limiter::new("CPU (copying)", evidence)
+        Bottleneck::new("CPU (copying)", evidence)
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     };
 
     fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.kernel), policy());
+        let (spec, policy) = (spec(&m.workload), policy());
         NetworkLoopback.derive(&context(host, &spec, &policy, &[]), m)
     }
 
@@ -99,12 +99,12 @@ mod tests {
         let host = host_with_network("loopback");
         // 10 GB/s on each of two CPUs, and two copies of each byte.
         for m in [tcp(1, "loopback"), tcp(8, "loopback"), udp(1, "loopback")] {
-            assert_eq!(on(&host, &m).unwrap().value, 80e9, "{}", m.kernel);
+            assert_eq!(on(&host, &m).unwrap().value, 80e9, "{}", m.workload);
         }
         let mut one = host.clone();
         one.limits.usable_cpus = vec![0];
         let mut network = one.network.get().unwrap().clone();
-        network.far.cpus = vec![0];
+        network.server.cpus = vec![0];
         one.network = proofmark_model::Probe::known(network, "test");
         assert_eq!(on(&one, &tcp(8, "loopback")).unwrap().value, 40e9);
         one.limits.usable_cpus = vec![1];
@@ -130,20 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn near_it_copying_is_the_limiter_and_above_it_the_number_is_invalid() {
+    fn near_it_copying_is_the_bottleneck_and_above_it_the_number_is_invalid() {
         let at = |rate: f64| {
             let m = each(at_rate(tcp(1, "loopback"), rate), |_, t| {
                 let n = t.network.as_mut().unwrap();
                 let bytes = (t.work / 8.0) as u64 + 1;
                 (n.sent_bytes, n.received_bytes) = (bytes, bytes);
-                n.near.in_bytes = Some(bytes);
-                n.near.out_bytes = Some(bytes);
+                n.client.in_bytes = Some(bytes);
+                n.client.out_bytes = Some(bytes);
             });
             judged(&host_with_network("loopback"), m, &[])
         };
-        let limiter = at(0.95 * 80e9).limiter.unwrap();
-        assert_eq!(limiter.resource, "CPU (copying)");
-        assert!(limiter.evidence.contains("2 CPUs, each of which copies 10.00 GB/s"));
+        let bottleneck = at(0.95 * 80e9).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "CPU (copying)");
+        assert!(bottleneck.evidence.contains("2 CPUs, each of which copies 10.00 GB/s"));
         let above = at(1.2 * 80e9);
         let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
         assert_eq!(beyond.severity, Severity::Invalid);

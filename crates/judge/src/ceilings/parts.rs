@@ -1,8 +1,8 @@
-//! What the CPU ceilings share: cores and clock as inputs, the kernel's knobs, and
-//! the limiters that more than one of them names.
+//! What the CPU ceilings share: cores and clock as inputs, the workload's parameters, and
+//! the bottlenecks that more than one of them names.
 
 use proofmark_model::{
-    Ceiling, Host, Input, Limiter, Measurement, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Host, Input, Measurement, Provenance, Unit, format_quantity,
 };
 
 use super::CeilingRule;
@@ -167,10 +167,10 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
     input(name, value, "", Provenance::Assumed, note)
 }
 
-/// Bits of the point's number type, from its `type` knob.
+/// Bits of the point's number type, from its `type` parameter.
 ///
 /// # Errors
-/// If the knob is absent or unknown.
+/// If the parameter is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.text("type") {
         Some("f64" | "i64") => Ok(64),
@@ -186,16 +186,16 @@ pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
     clock.map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
 }
 
-/// The CPU quota as the limiter, where it is what bounds the ceiling.
-pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Limiter> {
+/// The CPU quota as the bottleneck, where it is what bounds the ceiling.
+pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Bottleneck> {
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
     let evidence = format!("{share} of {}{}", counted(quota, "CPU"), at_clock(ceiling));
-    Some(Limiter::new("CPU quota", evidence))
+    Some(Bottleneck::new("CPU quota", evidence))
 }
 
-/// The execution ports as the limiter, or the cores that have too few of them for
+/// The execution ports as the bottleneck, or the cores that have too few of them for
 /// all threads.
-pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limiter {
+pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
     let clock = at_clock(ceiling);
     let (resource, evidence) = if capacity.bound == Bound::Cores {
         (
@@ -209,5 +209,5 @@ pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Limi
     } else {
         ("execution ports", format!("{share}{clock} on {}", counted(capacity.cores, "core")))
     };
-    Limiter::new(resource, evidence)
+    Bottleneck::new(resource, evidence)
 }

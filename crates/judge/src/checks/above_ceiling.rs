@@ -36,7 +36,7 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
             percent(ceiling.uncertainty)
         ),
         "compare the ceiling's inputs with the machine: the core design, the number of cores, the \
-         clock, the memory; if they hold, the kernel did not do the work that it counts",
+         clock, the memory; if they hold, the workload did not do the work that it counts",
     )
     .with("efficiency", efficiency)
     .with("uncertainty", ceiling.uncertainty)

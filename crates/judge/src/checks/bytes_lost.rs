@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_rate_that_the_receivers_did_not_see_is_invalid() {
         for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
-            assert_eq!(says(m.clone()), None, "{}", m.kernel);
+            assert_eq!(says(m.clone()), None, "{}", m.workload);
             let claims = each(m, |_, t| {
                 (t.work, t.value) = (2.0 * t.work, 2.0 * t.value);
             });

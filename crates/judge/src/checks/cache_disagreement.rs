@@ -54,12 +54,14 @@ fn levels(host: &Host) -> Vec<(u32, f64)> {
     levels
 }
 
-/// Points of the same knobs but for the set, as sets in bytes and what one access
+/// Points of the same parameters but for the set, as sets in bytes and what one access
 /// costs, sorted by the set.
 fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     let set = |o: &Measurement| o.params.int("working_set");
     let same = |o: &&Measurement| {
-        o.kernel == m.kernel && set(o) != set(m) && o.params.same_but(&m.params, &["working_set"])
+        o.workload == m.workload
+            && set(o) != set(m)
+            && o.params.differs_only_in(&m.params, &["working_set"])
     };
     let point = |o: &Measurement| {
         let median = o.summary.as_ref()?.median;
@@ -127,7 +129,7 @@ impl Check for CacheDisagreement {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let by_set = matches!(m.kernel.as_str(), "memory.latency" | "memory.sweep");
+        let by_set = matches!(m.workload.as_str(), "memory.latency" | "memory.sweep");
         if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
             return None;
         }

@@ -34,7 +34,7 @@ fn at_start(ctx: &Context) -> Option<f64> {
     let first = ctx
         .others
         .iter()
-        .find(|o| o.kernel == "cpu.clock" && o.params.threads() == 1)
+        .find(|o| o.workload == "cpu.clock" && o.params.threads() == 1)
         .and_then(|o| Some(o.summary.as_ref()?.median));
     first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
 }

@@ -12,11 +12,11 @@ use super::{Check, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
+use crate::execution::{Execution, long_whole};
 use crate::microarchitecture;
-use crate::nature::{Nature, long_whole};
 use crate::statistics::median;
 
-/// How near a kernel of its kind comes to the ports of a core that it has for itself.
+/// How near a workload of its kind comes to the ports of a core that it has for itself.
 struct Reach {
     /// Below this share of them something is missing.
     least: f64,
@@ -36,11 +36,11 @@ const STEADY: f64 = 0.05;
 pub(super) struct CoreShared;
 
 impl Reach {
-    /// Of a kernel that the ports bound; `None` where nobody knows how near it comes: small
+    /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
     /// problems are held down by other things, the smaller the more.
     fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
         Peak::of(ctx, m).ok()?;
-        match (Nature::of(m).whole, long_whole(m)) {
+        match (Execution::of(m).whole, long_whole(m)) {
             (false, _) => Some(LOOP),
             (true, true) => Some(WHOLE),
             (true, false) => None,
@@ -70,7 +70,7 @@ impl Check for CoreShared {
     }
 
     fn about(&self) -> &'static str {
-        "A peak kernel (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a verified \
+        "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a verified \
          result, a steady clock, a thread for each CPU and no other finding that explains it; of dense \
          matrices (cpu.dgemm, cpu.linpack) below 50 %, where a trial takes a second or more. On one \
          thread it is suspect: another hardware thread of the same core, hidden by the hypervisor, \

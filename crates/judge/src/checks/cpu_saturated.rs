@@ -9,7 +9,7 @@ use crate::network::{
 };
 
 /// Where less than this of an end's busy time is its own threads', somebody else took its
-/// CPUs: what the kernel does for the packets beside the threads is seldom twice as much.
+/// CPUs: what the workload does for the packets beside the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
 pub(super) struct CpuSaturated;
@@ -104,47 +104,48 @@ mod tests {
     #[test]
     fn a_thread_without_time_left_is_named_with_its_end() {
         // A trial lasts 0.1 s, and one stream has one thread.
-        let (severity, message) = spoiled(|n| n.far.own_cpu_s = Some(0.098)).unwrap();
+        let (severity, message) = spoiled(|n| n.server.own_cpu_s = Some(0.098)).unwrap();
         assert_eq!(severity, Severity::Note);
-        assert!(message.starts_with("the threads of the far end used 98.0 %"), "{message}");
-        assert!(spoiled(|n| n.near.own_cpu_s = Some(0.095)).unwrap().1.contains("near end"));
-        assert!(spoiled(|n| n.near.own_cpu_s = Some(0.08)).is_none());
-        let four = told_so(tcp(4, "peer"), |n| n.far.own_cpu_s = Some(0.2));
+        assert!(message.starts_with("the threads of the server used 98.0 %"), "{message}");
+        assert!(spoiled(|n| n.client.own_cpu_s = Some(0.095)).unwrap().1.contains("client"));
+        assert!(spoiled(|n| n.client.own_cpu_s = Some(0.08)).is_none());
+        let four = told_so(tcp(4, "peer"), |n| n.server.own_cpu_s = Some(0.2));
         assert_eq!(says(four), None, "half of four CPUs");
     }
 
     #[test]
     fn a_machine_that_is_busy_is_named_and_suspect_if_with_something_else() {
-        let busy =
-            |own: f64| spoiled(move |n| (n.far.busy_s, n.far.own_cpu_s) = (Some(0.39), Some(own)));
+        let busy = |own: f64| {
+            spoiled(move |n| (n.server.busy_s, n.server.own_cpu_s) = (Some(0.39), Some(own)))
+        };
         let (severity, message) = busy(0.05).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(message.contains("mostly with something else"), "{message}");
         assert!(
             says(told_so(tcp(4, "peer"), |n| {
-                (n.far.busy_s, n.far.own_cpu_s) = (Some(0.39), Some(0.2));
+                (n.server.busy_s, n.server.own_cpu_s) = (Some(0.39), Some(0.2));
             }))
             .is_some_and(|(severity, message)| {
                 severity == Severity::Note
-                    && message.contains("CPUs of the far end were busy 97.5 %")
+                    && message.contains("CPUs of the server were busy 97.5 %")
             })
         );
-        assert!(spoiled(|n| n.far.busy_s = Some(0.3)).is_none());
+        assert!(spoiled(|n| n.server.busy_s = Some(0.3)).is_none());
     }
 
     #[test]
     fn nothing_is_busy_for_more_than_all_of_the_time() {
         let message = |change: fn(&mut NetworkTraffic)| spoiled(change).unwrap().1;
-        let own = message(|n| n.far.own_cpu_s = Some(0.106));
+        let own = message(|n| n.server.own_cpu_s = Some(0.106));
         assert!(own.contains("used 100.0 %"), "{own}");
-        assert!(spoiled(|n| n.far.own_cpu_s = Some(0.3)).is_none(), "a wrong account");
-        let all = message(|n| (n.far.busy_s, n.far.own_cpu_s) = (Some(0.43), Some(0.05)));
+        assert!(spoiled(|n| n.server.own_cpu_s = Some(0.3)).is_none(), "a wrong account");
+        let all = message(|n| (n.server.busy_s, n.server.own_cpu_s) = (Some(0.43), Some(0.05)));
         assert!(all.contains("busy (100.0 %)"), "{all}");
     }
 
     #[test]
     fn loopback_and_polling_are_silent() {
-        let full = |n: &mut NetworkTraffic| n.near.own_cpu_s = Some(0.1);
+        let full = |n: &mut NetworkTraffic| n.client.own_cpu_s = Some(0.1);
         assert_eq!(says(told_so(tcp(1, "loopback"), full)), None);
         let mut polling = told_so(tcp(1, "peer"), full);
         polling.params = polling.params.with("mode", "poll");

@@ -76,8 +76,8 @@ impl Check for DroppedPackets {
         }
         finding.message = format!("packets were dropped: {}", parts.join(", "));
         finding.advice =
-            "give sockets larger buffers (knob socket_buffer, net.core.rmem_max), CPUs \
-                          less to do, or send more slowly (knob rate)"
+            "give sockets larger buffers (parameter socket_buffer, net.core.rmem_max), CPUs \
+                          less to do, or send more slowly (parameter rate)"
                 .to_owned();
         Some(finding)
     }
@@ -101,31 +101,31 @@ mod tests {
     #[test]
     fn each_place_and_end_is_named() {
         let udp = || udp(1, "peer");
-        let told = says(udp(), "peer", |n| n.far.full_buffers = Some(70)).unwrap();
-        assert_eq!(told, "packets were dropped: 700 by socket buffers of the far end");
-        let told = says(udp(), "peer", |n| n.near.cpu_dropped = Some(1)).unwrap();
-        assert_eq!(told, "packets were dropped: 10 by the queue of a CPU of the near end");
+        let told = says(udp(), "peer", |n| n.server.full_buffers = Some(70)).unwrap();
+        assert_eq!(told, "packets were dropped: 700 by socket buffers of the server");
+        let told = says(udp(), "peer", |n| n.client.cpu_dropped = Some(1)).unwrap();
+        assert_eq!(told, "packets were dropped: 10 by the queue of a CPU of the client");
         let both = |n: &mut NetworkTraffic| {
-            (n.near.dropped, n.far.dropped) = (Some(500), Some(500));
+            (n.client.dropped, n.server.dropped) = (Some(500), Some(500));
         };
         let told = says(udp(), "peer", both).unwrap();
-        assert!(told.contains("interface of the near end, 5"), "{told}");
+        assert!(told.contains("interface of the client, 5"), "{told}");
         let here = crate::testing::udp(1, "loopback");
-        let told = says(here, "loopback", |n| n.near.full_buffers = Some(7)).unwrap();
+        let told = says(here, "loopback", |n| n.client.full_buffers = Some(7)).unwrap();
         assert!(told.ends_with("70 by socket buffers of this machine"), "{told}");
     }
 
     #[test]
     fn strays_and_others_datagrams_are_no_loss() {
-        assert!(says(udp(1, "peer"), "peer", |n| n.far.dropped = Some(0)).is_none());
+        assert!(says(udp(1, "peer"), "peer", |n| n.server.dropped = Some(0)).is_none());
         // 7700 packets came in and 150 went out in a trial.
         assert!(
             says(tcp(1, "peer"), "peer", |n| {
-                (n.far.in_packets, n.far.dropped) = (Some(20_000), Some(1));
+                (n.server.in_packets, n.server.dropped) = (Some(20_000), Some(1));
             })
             .is_none()
         );
-        assert!(says(tcp(1, "peer"), "peer", |n| n.far.full_buffers = Some(9)).is_none());
-        assert!(says(tcp(1, "peer"), "peer", |n| n.far.cpu_dropped = None).is_none());
+        assert!(says(tcp(1, "peer"), "peer", |n| n.server.full_buffers = Some(9)).is_none());
+        assert!(says(tcp(1, "peer"), "peer", |n| n.server.cpu_dropped = None).is_none());
     }
 }

@@ -10,7 +10,7 @@ use proofmark_model::{
 use super::{Check, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
-use crate::nature::Nature;
+use crate::execution::Execution;
 use crate::statistics::{kendall_score, median};
 use crate::words::counted;
 
@@ -87,7 +87,7 @@ impl Check for FallingRate {
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         // What is sampled over time is judged by its levels.
         if m.series.is_some()
-            || !Nature::of(m).waits()
+            || !Execution::of(m).waits()
             || values.len() < LEAST_TRIALS
             || !values.iter().all(|v| v.is_finite() && *v > 0.0)
         {

@@ -39,7 +39,7 @@ impl Check for Fragmented {
             "a datagram of {payload} B is a packet of {whole} B, and goes in fragments over an MTU of \
              {mtu} B"
         );
-        let advice = "use blocks that fit into one packet (knob block_size)";
+        let advice = "use blocks that fit into one packet (parameter block_size)";
         let finding = Finding::new(self.id(), Severity::Note, message, advice);
         Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
     }

@@ -16,7 +16,7 @@ const TIMES: u64 = 4;
 /// than this for ten years.
 const LEAST_CACHE: u64 = 4 << 20;
 
-/// Kernels that are meant to be run in caches too: their points are named by the set.
+/// Workloads that are meant to be run in caches too: their points are named by the set.
 const BY_SET: &[&str] = &["memory.sweep", "memory.latency"];
 
 pub(super) struct InCache;
@@ -37,7 +37,7 @@ impl InCache {
     /// Blocks smaller than a line, in random order, meet each line again and again.
     fn met_again(&self, ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
         let block = m.params.int("block_size").filter(|b| *b < LINE)?;
-        if !m.kernel.starts_with("memory.rand_") {
+        if !m.workload.starts_with("memory.rand_") {
             return None;
         }
         let share = cache_share(ctx.host, all);
@@ -64,7 +64,7 @@ impl Check for InCache {
     }
 
     fn about(&self) -> &'static str {
-        "A memory kernel's array, region or set against the last-level caches that the usable CPUs \
+        "A memory workload's array, region or set against the last-level caches that the usable CPUs \
          reach, all instances. Not larger than these, or than 4 MiB whatever is reported, is invalid: \
          the number is a cache's. Less than 4 times as large (STREAM's rule) is suspect, with the share \
          of all data that could have come from the cache. A note where no cache is reported, and for \
@@ -77,7 +77,7 @@ impl Check for InCache {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if BY_SET.contains(&m.kernel.as_str()) || m.trials.is_empty() {
+        if BY_SET.contains(&m.workload.as_str()) || m.trials.is_empty() {
             return None;
         }
         let (array, all) = (array_bytes(m)?, touched_bytes(m)?);
@@ -125,8 +125,9 @@ mod tests {
     use crate::testing::{blocks, found_on, host, host_with_caches, latency, stream, sweep};
 
     fn sized(mut m: Measurement, bytes: u64) -> Measurement {
-        let knob = if m.params.get("array_size").is_some() { "array_size" } else { "data_size" };
-        m.params = m.params.with(knob, bytes);
+        let parameter =
+            if m.params.get("array_size").is_some() { "array_size" } else { "data_size" };
+        m.params = m.params.with(parameter, bytes);
         m
     }
 
@@ -157,7 +158,7 @@ mod tests {
         let finding = found_on(&h, &InCache, m, &[]).unwrap();
         assert!(finding.message.contains("16.7 %"), "three arrays: {}", finding.message);
         let mut loaded = latency(16 << 20, 1e-8);
-        loaded.kernel = "memory.loaded_latency".to_owned();
+        loaded.workload = "memory.loaded_latency".to_owned();
         assert_eq!(says(&h, loaded), Some(Severity::Invalid));
     }
 
@@ -178,8 +179,8 @@ mod tests {
     #[test]
     fn blocks_that_share_lines_may_find_them() {
         let h = host_with_caches();
-        let point = |kernel: &str, block: u64| {
-            let mut m = blocks(kernel, block);
+        let point = |workload: &str, block: u64| {
+            let mut m = blocks(workload, block);
             m.params = m.params.with("data_size", 64_u64 << 30);
             says(&h, m)
         };

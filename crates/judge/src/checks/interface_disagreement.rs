@@ -49,8 +49,9 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
     let claimed = n.datagrams?.received as f64 * ways;
     let way = direction(m);
     let sum = |wanted: &dyn Fn(End) -> bool, of: &dyn Fn(End) -> Option<u64>| {
-        // Over loopback one system has both ends, and the near end tells of it.
-        let here = |end: &End| if over_loopback(m) { *end == End::Near } else { wanted(*end) };
+        // Over loopback one system has both ends, and the client tells of it.
+        let here =
+            |end: &End| if over_loopback(m) { *end == End::ClientSide } else { wanted(*end) };
         End::BOTH.into_iter().filter(here).map(|end| Some(of(end)? as f64)).sum::<Option<f64>>()
     };
     let taken_in = sum(&|end| way.receives(end), &|end| end.of(n).in_datagrams);
@@ -143,7 +144,7 @@ impl Check for InterfaceDisagreement {
     }
 
     fn about(&self) -> &'static str {
-        "Payload that the receivers got, by the kernel's own count, against the bytes that the interface \
+        "Payload that the receivers got, by the workload's own count, against the bytes that the interface \
          of each end moved meanwhile in those directions, over all trials. Each message of a round trip \
          and each datagram counts with the least headers that a packet has, 20 B or 40 B of IP and 20 B \
          of TCP or 8 B of UDP, and a connection with those of 4 packets; segments of a stream may go \
@@ -186,17 +187,17 @@ mod tests {
 
     #[test]
     fn payload_that_an_interface_did_not_carry_is_invalid() {
-        let (severity, message) = says(tcp(1, "peer"), |n| less(&mut n.far.in_bytes)).unwrap();
+        let (severity, message) = says(tcp(1, "peer"), |n| less(&mut n.server.in_bytes)).unwrap();
         assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("the far end's interface carried only"), "{message}");
+        assert!(message.contains("the server's interface carried only"), "{message}");
         assert!(message.ends_with("(10.5 %)"), "{message}");
-        let near = says(tcp(1, "peer"), |n| less(&mut n.near.out_bytes)).unwrap();
-        assert!(near.1.contains("near end's"), "{}", near.1);
+        let client = says(tcp(1, "peer"), |n| less(&mut n.client.out_bytes)).unwrap();
+        assert!(client.1.contains("client's"), "{}", client.1);
         for m in healthy_network("loopback") {
-            let found = says(m.clone(), |n| less(&mut n.near.in_bytes)).unwrap();
-            assert_eq!(found.0, Severity::Invalid, "{}", m.kernel);
-            let found = says(m.clone(), |n| less(&mut n.near.out_bytes)).unwrap();
-            assert_eq!(found.0, Severity::Invalid, "{}", m.kernel);
+            let found = says(m.clone(), |n| less(&mut n.client.in_bytes)).unwrap();
+            assert_eq!(found.0, Severity::Invalid, "{}", m.workload);
+            let found = says(m.clone(), |n| less(&mut n.client.out_bytes)).unwrap();
+            assert_eq!(found.0, Severity::Invalid, "{}", m.workload);
         }
     }
 
@@ -204,22 +205,22 @@ mod tests {
     fn each_direction_is_held_against_its_own_counters() {
         let mut reverse = tcp(1, "peer");
         reverse.params = reverse.params.with("direction", "reverse");
-        let swapped = |n: &mut NetworkTraffic| std::mem::swap(&mut n.near, &mut n.far);
+        let swapped = |n: &mut NetworkTraffic| std::mem::swap(&mut n.client, &mut n.server);
         assert!(says(reverse.clone(), swapped).is_none());
         assert_eq!(says(reverse, |_| {}).unwrap().0, Severity::Invalid, "payload went out");
         let mut both = tcp(1, "peer");
         both.params = both.params.with("direction", "both");
         assert!(says(both.clone(), |_| {}).is_none(), "all of it may have gone one way");
-        assert!(says(both, |n| less(&mut n.far.in_bytes)).is_some());
+        assert!(says(both, |n| less(&mut n.server.in_bytes)).is_some());
     }
 
     #[test]
     fn counters_that_stand_still_are_suspect_and_those_that_tell_nothing_silent() {
-        let none = says(tcp(1, "peer"), |n| n.far.in_bytes = Some(0)).unwrap();
+        let none = says(tcp(1, "peer"), |n| n.server.in_bytes = Some(0)).unwrap();
         assert_eq!(none.0, Severity::Suspect);
         assert!(none.1.contains("stood still"), "{}", none.1);
-        assert!(says(tcp(1, "peer"), |n| n.far.in_bytes = None).is_none());
-        let others = |n: &mut NetworkTraffic| n.near.in_bytes = Some(u64::MAX / 100);
+        assert!(says(tcp(1, "peer"), |n| n.server.in_bytes = None).is_none());
+        let others = |n: &mut NetworkTraffic| n.client.in_bytes = Some(u64::MAX / 100);
         assert!(says(round_trips("tcp", "block"), others).is_none(), "everybody's packets");
     }
 
@@ -227,13 +228,13 @@ mod tests {
     fn a_small_message_takes_its_headers() {
         // What the payload alone takes, by messages of 1 B.
         let payload = |n: &mut NetworkTraffic| {
-            (n.near.in_bytes, n.near.out_bytes) = (Some(n.received_bytes), Some(n.sent_bytes));
+            (n.client.in_bytes, n.client.out_bytes) = (Some(n.received_bytes), Some(n.sent_bytes));
         };
         for m in [round_trips("tcp", "block"), round_trips("udp", "block")] {
-            assert!(says(m.clone(), |_| {}).is_none(), "{}", m.kernel);
+            assert!(says(m.clone(), |_| {}).is_none(), "{}", m.workload);
             let (severity, message) = says(m.clone(), payload).unwrap();
-            assert_eq!(severity, Severity::Invalid, "{}", m.kernel);
-            let with = if m.kernel.contains("udp") { "(3.4 %)" } else { "(2.4 %)" };
+            assert_eq!(severity, Severity::Invalid, "{}", m.workload);
+            let with = if m.workload.contains("udp") { "(3.4 %)" } else { "(2.4 %)" };
             assert!(message.contains("with the least headers"), "{message}");
             assert!(message.ends_with(with), "{message}");
         }
@@ -247,7 +248,7 @@ mod tests {
     fn headers_are_those_of_the_network() {
         let m = told_so(round_trips("udp", "block"), |n| {
             let least = n.received_bytes * (1 + 28);
-            (n.near.in_bytes, n.near.out_bytes) = (Some(least), Some(least));
+            (n.client.in_bytes, n.client.out_bytes) = (Some(least), Some(least));
         });
         let on = |address: &str| {
             let host = with_network("loopback", |n| n.address = address.to_owned());
@@ -263,7 +264,7 @@ mod tests {
             m.params = Params::default().with("streams", 1).with("path", "loopback");
             says(m, |n| {
                 let least = n.received_bytes * (1 + packets * 40);
-                (n.near.in_bytes, n.near.out_bytes) = (Some(least), Some(least));
+                (n.client.in_bytes, n.client.out_bytes) = (Some(least), Some(least));
             })
         };
         assert!(connects(4).is_none());
@@ -274,18 +275,19 @@ mod tests {
     fn datagrams_that_the_systems_did_not_see_are_invalid() {
         let short = |count: &mut Option<u64>| *count = count.map(|n| n - 1);
         for m in [udp(1, "loopback"), round_trips("udp", "block")] {
-            let (severity, message) = says(m.clone(), |n| short(&mut n.near.in_datagrams)).unwrap();
+            let (severity, message) =
+                says(m.clone(), |n| short(&mut n.client.in_datagrams)).unwrap();
             assert_eq!(severity, Severity::Invalid);
             assert!(message.ends_with("were handed to sockets"), "{message}");
-            let (_, message) = says(m, |n| short(&mut n.near.out_datagrams)).unwrap();
+            let (_, message) = says(m, |n| short(&mut n.client.out_datagrams)).unwrap();
             assert!(message.ends_with("were sent"), "{message}");
         }
         let peer = |spoil: fn(&mut NetworkTraffic)| says(udp(1, "peer"), spoil).map(|f| f.0);
-        assert_eq!(peer(|n| n.far.in_datagrams = Some(1)), Some(Severity::Invalid));
-        assert_eq!(peer(|n| n.near.out_datagrams = Some(1)), Some(Severity::Invalid));
-        assert_eq!(peer(|n| n.near.in_datagrams = Some(1)), None, "nothing comes back");
-        assert_eq!(peer(|n| n.far.in_datagrams = Some(0)), Some(Severity::Suspect));
-        assert_eq!(peer(|n| n.far.in_datagrams = None), None);
+        assert_eq!(peer(|n| n.server.in_datagrams = Some(1)), Some(Severity::Invalid));
+        assert_eq!(peer(|n| n.client.out_datagrams = Some(1)), Some(Severity::Invalid));
+        assert_eq!(peer(|n| n.client.in_datagrams = Some(1)), None, "nothing comes back");
+        assert_eq!(peer(|n| n.server.in_datagrams = Some(0)), Some(Severity::Suspect));
+        assert_eq!(peer(|n| n.server.in_datagrams = None), None);
     }
 
     #[test]

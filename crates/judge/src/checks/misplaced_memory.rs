@@ -22,8 +22,8 @@ impl Check for MisplacedMemory {
     }
 
     fn about(&self) -> &'static str {
-        "Where the kernel's pages lie, as the system tells it, against where they should: on the node of \
-         the thread that uses them, or on the node that a kernel of the memory.numa family names. More \
+        "Where the workload's pages lie, as the system tells it, against where they should: on the node of \
+         the thread that uses them, or on the node that a workload of the memory.numa family names. More \
          than 1 % elsewhere is suspect, since a remote line takes up to twice as long; for the family \
          that names a node it is invalid, because another node was measured. Free memory on the node, and look \
          at what moves pages (numa balancing, a policy set around the run)."
@@ -33,7 +33,7 @@ impl Check for MisplacedMemory {
         let shares: Vec<f64> =
             m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
         let share = median(&shares).filter(|s| *s > THRESHOLD)?;
-        let by_node = m.kernel.starts_with("memory.numa_");
+        let by_node = m.workload.starts_with("memory.numa_");
         let (severity, what) = if by_node {
             (Severity::Invalid, "not on the node that the point names")
         } else {
@@ -57,9 +57,9 @@ mod tests {
     use super::*;
     use crate::testing::{each, severity, stream};
 
-    fn elsewhere(kernel: &str, share: Option<f64>) -> Option<Severity> {
+    fn elsewhere(workload: &str, share: Option<f64>) -> Option<Severity> {
         let mut m = each(stream("read", 1), |_, t| t.conditions.misplaced_pages = share);
-        m.kernel = kernel.to_owned();
+        m.workload = workload.to_owned();
         severity(&MisplacedMemory, m)
     }
 

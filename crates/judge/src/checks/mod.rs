@@ -156,7 +156,7 @@ pub const ALL: &[&dyn Check] = &[
 
 /// The check after whose finding no other runs: values that contradict each other
 /// support no statistics.
-pub const LAST_WORD: &str = "inconsistent";
+pub const STOP_AFTER: &str = "inconsistent";
 
 /// The check of that id.
 pub fn find(id: &str) -> Option<&'static dyn Check> {
@@ -235,7 +235,7 @@ mod tests {
                 let named =
                     ["cpu.", "memory.", "disk.", "network."].iter().any(|s| word.starts_with(s));
                 if named && !limit && !files.contains(&word) {
-                    let kernels = [
+                    let workloads = [
                         "cpu.clock",
                         "cpu.dgemm",
                         "cpu.flops",
@@ -246,7 +246,7 @@ mod tests {
                         "memory.numa",
                         "disk.fsync",
                     ];
-                    assert!(ceilings::find(word).is_some() || kernels.contains(&word), "{word}");
+                    assert!(ceilings::find(word).is_some() || workloads.contains(&word), "{word}");
                 }
             }
         }
@@ -255,10 +255,10 @@ mod tests {
     #[test]
     fn contradictory_values_get_no_statistics() {
         use crate::testing::{each, flops, judged};
-        assert!(find(LAST_WORD).is_some());
+        assert!(find(STOP_AFTER).is_some());
         let m = each(flops(1), |i, t| t.seconds = if i == 0 { 0.0 } else { 1e-6 });
         let found = judged(&crate::testing::host(), m, &[]).findings;
-        assert_eq!(found.last().map(|f| f.check.as_ref()), Some(LAST_WORD));
+        assert_eq!(found.last().map(|f| f.check.as_ref()), Some(STOP_AFTER));
     }
 
     #[test]

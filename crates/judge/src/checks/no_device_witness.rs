@@ -1,4 +1,4 @@
-//! `no_device_witness`: nobody but the kernel says that the disk was used.
+//! `no_device_witness`: nobody but the workload says that the disk was used.
 
 use proofmark_model::{Finding, Measurement, Severity, Trial};
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_file_is_its_own_witness() {
+    fn a_warm_file_is_its_own_verification() {
         let warm = |cached: Option<f64>| {
             each(disk("seq_read", 8, "warm"), |_, t| {
                 t.device = None;

@@ -42,7 +42,7 @@ impl Check for NoInterfaceWitness {
         let nobody = trials - with(&End::BOTH);
         let silent: Vec<End> = End::BOTH
             .into_iter()
-            .filter(|end| with(&[*end]) < trials && !(*end == End::Far && over_loopback(m)))
+            .filter(|end| with(&[*end]) < trials && !(*end == End::ServerSide && over_loopback(m)))
             .collect();
         let (severity, without, message) = match silent[..] {
             _ if nobody > 0 => {
@@ -78,16 +78,16 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_nobody_witnessed_is_suspect() {
+    fn a_trial_that_nobody_verified_is_suspect() {
         for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
-            assert_eq!(says(m.clone()), None, "{}", m.kernel);
+            assert_eq!(says(m.clone()), None, "{}", m.workload);
             let untold = each(m.clone(), |i, t| {
                 if i == 3 {
                     t.network = None;
                 }
             });
             assert_eq!(says(untold), Some(Severity::Suspect));
-            let silent = told_so(m, |n| (n.near.in_bytes, n.far.in_bytes) = (None, None));
+            let silent = told_so(m, |n| (n.client.in_bytes, n.server.in_bytes) = (None, None));
             assert_eq!(says(silent), Some(Severity::Suspect));
         }
     }
@@ -96,8 +96,8 @@ mod tests {
     fn one_end_alone_is_a_note() {
         for end in End::BOTH {
             let m = told_so(tcp(1, "peer"), |n| match end {
-                End::Near => n.near.out_bytes = None,
-                End::Far => n.far.out_bytes = None,
+                End::ClientSide => n.client.out_bytes = None,
+                End::ServerSide => n.server.out_bytes = None,
             });
             let found = found_on(&host_with_network("peer"), &NoInterfaceWitness, m, &[]).unwrap();
             assert_eq!(found.severity, Severity::Note);

@@ -43,7 +43,7 @@ impl Check for NotDurable {
     }
 
     fn about(&self) -> &'static str {
-        "Whether the timed part of a kernel that writes ends with a flush. Buffered writes without one \
+        "Whether the timed part of a workload that writes ends with a flush. Buffered writes without one \
          are invalid: they were timed into memory. Direct writes without one are suspect where the \
          device has a volatile cache, or does not tell: the rate is that of the cache. A trial \
          that ended with a flush of which a device with a volatile cache counted none is suspect, and so \

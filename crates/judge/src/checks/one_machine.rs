@@ -12,16 +12,16 @@ use crate::network::{measured, over_loopback};
 
 pub(super) struct OneMachine;
 
-/// This machine's boot and the far end's, where both are known.
+/// This machine's boot and the server's, where both are known.
 fn boots(network: &Network) -> Option<[&str; 2]> {
-    let ids = [network.boot_id.as_deref()?, network.far.boot_id.as_deref()?];
+    let ids = [network.boot_id.as_deref()?, network.server.boot_id.as_deref()?];
     ids.iter().all(|id| !id.is_empty()).then_some(ids)
 }
 
-/// What shows that a far end that should be another machine is this one.
+/// What shows that a server that should be another machine is this one.
 fn evidence(network: &Network) -> Option<String> {
     let [here, there] = boots(network)?;
-    (here == there).then(|| format!("both ends run on one kernel, booted once ({here})"))
+    (here == there).then(|| format!("both ends run on one workload, booted once ({here})"))
 }
 
 /// The same by the address that it was reached at.
@@ -42,10 +42,10 @@ impl Check for OneMachine {
 
     fn about(&self) -> &'static str {
         "Loopback is a note beside each of its numbers: both ends run on this machine, and what is \
-         measured is its kernel, its CPUs and its memory, not a network. A number that calls itself that \
-         of a peer (path=peer) is invalid where the far end runs on the same kernel, by its boot id, or \
+         measured is its workload, its CPUs and its memory, not a network. A number that calls itself that \
+         of a peer (path=peer) is invalid where the server runs on the same kernel, by its boot id, or \
          was reached at an address of this machine: containers and network namespaces of one machine, or \
-         a mistaken address. Where a boot id is not known, nothing tells the two apart: a note. For a network give a far end on another machine (--peer)."
+         a mistaken address. Where a boot id is not known, nothing tells the two apart: a note. For a network give a server on another machine (--peer)."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_peer_that_is_this_machine_is_invalid() {
-        let (severity, message) = says(|n| n.far.boot_id = Some("here".to_owned())).unwrap();
+        let (severity, message) = says(|n| n.server.boot_id = Some("here".to_owned())).unwrap();
         assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("one kernel"), "{message}");
+        assert!(message.contains("one workload"), "{message}");
         for address in ["127.0.0.1:5277", "[::1]:5277", "[::ffff:127.1.2.3]:5277"] {
             let (severity, message) = says(|n| n.address = address.to_owned()).unwrap();
             assert_eq!(severity, Severity::Invalid, "{address}");
@@ -119,10 +119,10 @@ mod tests {
     fn a_machine_that_cannot_be_told_is_noted() {
         let empty = || Some(String::new());
         for unknown in [None, empty()] {
-            for near in [true, false] {
+            for client in [true, false] {
                 let unknown = unknown.clone();
                 let told = says(|n| {
-                    *(if near { &mut n.boot_id } else { &mut n.far.boot_id }) = unknown;
+                    *(if client { &mut n.boot_id } else { &mut n.server.boot_id }) = unknown;
                 });
                 let (severity, message) = told.unwrap();
                 assert_eq!(severity, Severity::Note);

@@ -6,16 +6,16 @@ use super::share::Share;
 use super::{Check, percent};
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::nature::{Nature, others};
+use crate::execution::{Execution, others};
 
-/// The target interval: kernel housekeeping takes a tenth of this.
+/// The target interval: workload housekeeping takes a tenth of this.
 const THRESHOLD: f64 = 0.02;
 /// On many CPUs one competitor is a small share of all their time and yet holds
 /// back the thread that everybody waits for; a quarter of one CPU counts as such.
 const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
 /// Where threads take turns, only the CPUs' own account tells what others took: it
 /// goes by ticks of 10 ms and holds the run's own work between the trials too; beside a
-/// network it holds what the kernel's own threads do for the packets. A busy competitor
+/// network it holds what the workload's own threads do for the packets. A busy competitor
 /// takes a third or more even from two threads.
 const THRESHOLD_ROUGH: f64 = 0.25;
 
@@ -35,7 +35,7 @@ impl Check for OtherCpu {
          than 2 % of it, or than a quarter of one CPU, is suspect; a note where that is so only with the \
          worst tenth of the trials counted. With more threads than CPUs the account is coarse, and the \
          threshold is 25 %. For a disk 50 us an I/O are left out, 10 % at most, which being woken takes, \
-         and with more threads than CPUs nothing is said: the account then holds the kernel's own threads \
+         and with more threads than CPUs nothing is said: the account then holds the workload's own threads \
          that carry the I/O. For a network the threshold is 25 % too; over loopback it is held against \
          the time that all CPUs were busy with neither end, where the run may use them all. Stop the \
          other process, or give the run CPUs of its own."
@@ -48,7 +48,7 @@ impl Check for OtherCpu {
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let cpus = capacity.threads.min(capacity.cpus) as f64;
-        let threshold = if capacity.oversubscribed() || Nature::of(m).rough_others {
+        let threshold = if capacity.oversubscribed() || Execution::of(m).rough_others {
             THRESHOLD_ROUGH
         } else {
             THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
@@ -85,26 +85,26 @@ mod tests {
         // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
         assert_eq!(on("loopback", waits(tcp(1, "loopback"))), None);
         let beside = |s: f64| {
-            on("loopback", told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.06 + s)))
+            on("loopback", told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.06 + s)))
         };
         assert_eq!([beside(0.045), beside(0.055)], [None, Some(Severity::Suspect)]);
         assert_eq!(on("peer", waits(tcp(1, "peer"))), Some(Severity::Suspect));
         let some = each(tcp(1, "peer"), |_, t| t.conditions.other_cpu_s = Some(0.02));
-        assert_eq!(on("peer", some), None, "the kernel's own threads");
+        assert_eq!(on("peer", some), None, "the workload's own threads");
         let mut narrow = crate::testing::host_with_network("loopback");
         narrow.limits.usable_cpus = vec![0];
-        let busy = told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.2));
+        let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
         assert!(found_on(&narrow, &OtherCpu, busy, &[]).is_none(), "busy elsewhere");
         let mut large = crate::testing::host_with_network("loopback");
         large.cpu.logical_cpus = proofmark_model::Probe::known(64, "test");
-        let busy = told_so(tcp(1, "loopback"), |n| n.near.busy_s = Some(0.2));
+        let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
         assert!(found_on(&large, &OtherCpu, busy, &[]).is_some(), "busy on the run's own CPUs");
     }
 
     #[test]
     fn nobody_takes_more_than_there_is() {
         let host = crate::testing::host_with_network("loopback");
-        let busy = told_so(udp(1, "loopback"), |n| n.near.busy_s = Some(1.0));
+        let busy = told_so(udp(1, "loopback"), |n| n.client.busy_s = Some(1.0));
         let finding = found_on(&host, &OtherCpu, busy, &[]).unwrap();
         let share = finding.evidence["share"].as_f64().unwrap();
         assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");

@@ -10,7 +10,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::nature::{Nature, cpu_share};
+use crate::execution::{Execution, cpu_share};
 use crate::words::counted;
 
 /// Threads that use less than this share of the CPUs' time wait for something else, a
@@ -32,7 +32,7 @@ impl Check for Oversubscribed {
         "Usable CPUs are those in the affinity mask and the cpuset together. More threads than that \
          take turns: a note, because the number is what it says it is, the rate of so many threads on \
          so few CPUs, and its ceiling counts the CPUs and not the threads. Do not read it as the rate \
-         of a machine with that many CPUs. Over loopback those of the far end count too. Threads that wait \
+         of a machine with that many CPUs. Over loopback those of the server count too. Threads that wait \
          for a disk or a network, and use less than 90 % of the CPU time, take no turns and are not noted."
     }
 
@@ -41,8 +41,8 @@ impl Check for Oversubscribed {
         if !capacity.oversubscribed() || m.trials.is_empty() {
             return None;
         }
-        let nature = Nature::of(m);
-        let waits = nature.waits() || !nature.pinned;
+        let execution = Execution::of(m);
+        let waits = execution.waits() || !execution.pinned;
         if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
             return None;
         }
@@ -93,7 +93,7 @@ mod tests {
     fn both_ends_of_a_loopback_take_turns() {
         let using = |streams: u64, each_end: f64| {
             let m = told_so(tcp(streams, "loopback"), |n| {
-                (n.near.own_cpu_s, n.far.own_cpu_s) = (Some(each_end), Some(each_end));
+                (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(each_end), Some(each_end));
             });
             found_on(&host_with_network("loopback"), &Oversubscribed, m, &[]).map(|f| f.message)
         };

@@ -75,7 +75,7 @@ impl PageCache {
     /// A number that must come from the device.
     fn asked_of_device(&self, ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
         let sum = Account::of(m, way);
-        // What is written is written back in the kernel's name, not in this process's.
+        // What is written is written back in the workload's name, not in this process's.
         let own = sum.own.filter(|_| way == Way::Read);
         let too_few = |bytes: f64| bytes < MOVED * sum.asked;
         let advice = "measure with direct I/O, or with a file that is out of the page cache; for \
@@ -166,7 +166,7 @@ impl Check for PageCache {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes that the kernel asked for against those that the devices underneath moved meanwhile by \
+        "Bytes that the workload asked for against those that the devices underneath moved meanwhile by \
          their own counters, reads and writes each, summed over the trials. Less than 99 % is invalid, \
          direct or through a cold cache: the page cache gave the rest, or the writes had not left it. So is \
          a cold trial that found more than 1 % of the file in the page cache. Suspect where the device \
@@ -228,7 +228,7 @@ mod tests {
             disk("seq_write", 4096, "warm"),
             fsync(1),
         ] {
-            let name = format!("{} {:?}", m.kernel, m.params);
+            let name = format!("{} {:?}", m.workload, m.params);
             let finding = says(moved(m, 0.0)).unwrap_or_else(|| panic!("{name}"));
             assert_eq!(finding.severity, Severity::Invalid, "{name}");
             assert!(finding.message.contains("10 of 10 trials"), "{}", finding.message);
@@ -245,7 +245,7 @@ mod tests {
             disk("seq_write", 1 << 20, "none"),
             disk("seq_write", 1 << 20, "cold"),
         ] {
-            let name = format!("{} {:?}", m.kernel, m.params);
+            let name = format!("{} {:?}", m.workload, m.params);
             assert_eq!(severity(moved(m.clone(), 0.98)), Some(Severity::Invalid), "{name}");
             assert_eq!(severity(moved(m, 0.995)), None, "{name}");
         }

@@ -6,7 +6,7 @@ use proofmark_model::{Finding, Measurement, Severity, Subsystem};
 use super::Check;
 use super::share::Share;
 use crate::Context;
-use crate::nature::Nature;
+use crate::execution::Execution;
 use crate::words::counted;
 
 /// Minor faults a trial and thread that are the engine's own: its counters and its
@@ -34,8 +34,8 @@ impl Check for PageFaults {
          which wait for a disk, are suspect; a note where only the worst tenth of the trials had any. \
          More than 16 minor faults for each thread and trial are a note: pages were touched for the \
          first time, or given back meanwhile; more than 1 % of the threads' time, at a microsecond each, \
-         is suspect where the threads do not wait for a device. For a memory kernel any are suspect, since the clearing of \
-         pages was timed with it; a note where only the worst tenth of the trials had any. Look whether memory is short, and whether the kernel \
+         is suspect where the threads do not wait for a device. For a memory workload any are suspect, since the clearing of \
+         pages was timed with it; a note where only the worst tenth of the trials had any. Look whether memory is short, and whether the workload \
          touches all that it uses."
     }
 
@@ -44,7 +44,7 @@ impl Check for PageFaults {
         let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
         let minor =
             Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
-        let advice = "look whether memory is short, and whether the kernel touches all that it uses \
+        let advice = "look whether memory is short, and whether the workload touches all that it uses \
                       before it is timed";
         if let Some(major) = major
             && let Some(severity) = major.severity(0.0)
@@ -68,7 +68,7 @@ impl Check for PageFaults {
             |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
             |t| t.seconds * threads,
         );
-        let moves = !Nature::of(m).waits() && took.is_some_and(|took| took.usual > MOVES);
+        let moves = !Execution::of(m).waits() && took.is_some_and(|took| took.usual > MOVES);
         let severity = match memory {
             true => minor.severity(0.0)?,
             false if minor.usual <= MINOR => return None,
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_kernel_has_none() {
+    fn a_memory_workload_has_none() {
         let with =
             |faults: u64| each(stream("write", 2), |_, t| t.conditions.minor_faults = Some(faults));
         assert_eq!(severity(&PageFaults, with(0)), None);

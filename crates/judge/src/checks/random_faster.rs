@@ -14,7 +14,7 @@ use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
 const LARGEST_BLOCK: u64 = 1 << 20;
-/// Random kernels, their sequential partners, and by what the two are judged.
+/// Random workloads, their sequential partners, and by what the two are judged.
 const PAIRS: &[(&str, &str, Rule)] = &[
     ("memory.rand_read_write", "memory.read_write", MEMORY),
     ("memory.rand_write", "memory.seq_write", MEMORY),
@@ -83,7 +83,7 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
         && r > s + HUGE
     {
         return Some(format!(
-            "huge pages back {:.0} % of the random kernel's memory and {:.0} % of the other's",
+            "huge pages back {:.0} % of the random workload's memory and {:.0} % of the other's",
             r * 100.0,
             s * 100.0
         ));
@@ -105,7 +105,7 @@ impl Check for RandomFaster {
     }
 
     fn about(&self) -> &'static str {
-        "A kernel of random order against the same operation in sequential order with the same knobs, for \
+        "A workload of random order against the same operation in sequential order with the same parameters, for \
          blocks of up to 1 MiB. Prefetchers, open DRAM rows and lines shared by neighbouring blocks all \
          help the sequential order; so a random one that is faster beyond both intervals is suspect. The \
          finding names what explains it where the evidence does: page faults in the sequential trials, \
@@ -115,12 +115,12 @@ impl Check for RandomFaster {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let (_, partner, rule) = PAIRS.iter().find(|(random, ..)| *random == m.kernel)?;
+        let (_, partner, rule) = PAIRS.iter().find(|(random, ..)| *random == m.workload)?;
         if m.params.int("block_size")? > LARGEST_BLOCK {
             return None;
         }
         let sequential =
-            ctx.others.iter().find(|o| o.kernel == *partner && o.params == m.params)?;
+            ctx.others.iter().find(|o| o.workload == *partner && o.params == m.params)?;
         let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
         let ratio = random.median / other.median;
         if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {

@@ -1,4 +1,4 @@
-//! `refused`: the kernel cannot run here as asked.
+//! `refused`: the workload cannot run here as asked.
 
 use proofmark_model::{Ending, Finding, Measurement, Severity};
 
@@ -13,14 +13,14 @@ impl Check for Refused {
     }
 
     fn title(&self) -> &'static str {
-        "Kernel cannot run here as asked"
+        "Workload cannot run here as asked"
     }
 
     fn about(&self) -> &'static str {
-        "A kernel that lacks an instruction set, memory or a device says so instead of measuring \
+        "A workload that lacks an instruction set, memory or a device says so instead of measuring \
          something else. There is no number then, so nothing that bears the point's name can be \
-         trusted: invalid, with the kernel's reason. Take the point out of the plan, or choose \
-         another value of the knob that it names."
+         trusted: invalid, with the workload's reason. Take the point out of the plan, or choose \
+         another value of the parameter that it names."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -29,8 +29,8 @@ impl Check for Refused {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                format!("the kernel cannot run here as asked: {reason}"),
-                "take the point out of the plan, or choose another value of the knob",
+                format!("the workload cannot run here as asked: {reason}"),
+                "take the point out of the plan, or choose another value of the parameter",
             )
             .with("reason", reason.as_str()),
         )

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn solutions_and_kernels_that_solve_nothing_are_silent() {
+    fn solutions_and_workloads_that_solve_nothing_are_silent() {
         assert_eq!(severity(&Residual, with(&[], 0.0)), None);
         assert_eq!(severity(&Residual, with(&[3], 15.9)), None);
         assert_eq!(severity(&Residual, flops(1)), None);

@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn without_its_own_account_the_systems_count() {
-        let silent = |near: u64, far: u64| {
+        let silent = |client: u64, server: u64| {
             let m = told_so(tcp(1, "peer"), |n| {
                 n.streams.clear();
-                (n.near.retransmits, n.far.retransmits) = (Some(near), Some(far));
+                (n.client.retransmits, n.server.retransmits) = (Some(client), Some(server));
             });
             says(m)
         };
         assert_eq!(silent(0, 0), None);
         assert_eq!([silent(200, 0), silent(0, 200)], [Some(Severity::Suspect); 2]);
-        assert_eq!(says(told_so(tcp(1, "peer"), |n| n.near.retransmits = Some(200))), None);
-        assert_eq!(says(told_so(udp(1, "peer"), |n| n.near.retransmits = Some(2000))), None);
+        assert_eq!(says(told_so(tcp(1, "peer"), |n| n.client.retransmits = Some(200))), None);
+        assert_eq!(says(told_so(udp(1, "peer"), |n| n.client.retransmits = Some(2000))), None);
         let trips = told_so(round_trips("tcp", "block"), |n| {
             n.streams.clear();
-            n.near.retransmits = Some(300);
+            n.client.retransmits = Some(300);
         });
         assert_eq!(says(trips), Some(Severity::Suspect), "of 10 000 in 5000 round trips");
     }

@@ -5,14 +5,14 @@ use proofmark_model::{Better, Finding, Measurement, Severity, Summary, Unit};
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::nature::{Nature, Pace};
+use crate::execution::{Execution, Pace};
 use crate::statistics::median;
 use crate::words::counted;
 
 /// The least uncertainty of one point: what a clock that moves between two points
 /// leaves after it was divided out.
 const FLOOR: f64 = 0.02;
-/// What a memory kernel may gain because its data is divided: each thread's part is
+/// What a memory workload may gain because its data is divided: each thread's part is
 /// smaller than the whole was for one, so that translation buffers and the caches of
 /// each core hold more of it.
 const DIVIDED: f64 = 0.1;
@@ -53,11 +53,11 @@ impl Check for Scaling {
     }
 
     fn about(&self) -> &'static str {
-        "The rate of several threads against the rate of one thread of the same kernel and knobs, each \
+        "The rate of several threads against the rate of one thread of the same workload and parameters, each \
          divided by its own clock where that is known. More than the number of threads, or than the \
          usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 % \
          intervals, at least 2 % each) is invalid: threads were multiplied into a result that held them, \
-         or a clock counted CPU time. Memory kernels and warm reads are not divided by the clock, which \
+         or a clock counted CPU time. Memory workloads and warm reads are not divided by the clock, which \
          does not drive memory, and may gain 10 % more, since each thread's part of the data is smaller. \
          Threads that wait for a disk may gain up to their number whatever the CPUs, and 25 % more; \
          beyond that they are suspect only, since the device may have changed from point to point. Times \
@@ -72,7 +72,7 @@ impl Check for Scaling {
         }
         let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let pace = Nature::of(m).pace;
+        let pace = Execution::of(m).pace;
         let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
         let quota = capacity.quota.unwrap_or(f64::INFINITY);
@@ -214,7 +214,7 @@ mod tests {
     fn a_longer_time_on_several_threads_is_no_gain() {
         let loaded = |threads: u64, seconds: f64| {
             let mut m = latency(1 << 30, seconds);
-            m.kernel = "memory.loaded_latency".to_owned();
+            m.workload = "memory.loaded_latency".to_owned();
             m.params = m.params.with("threads", threads);
             m
         };

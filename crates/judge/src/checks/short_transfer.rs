@@ -44,13 +44,13 @@ impl Check for ShortTransfer {
     fn about(&self) -> &'static str {
         "Bytes of a stream's trial on each connection against what the systems may hold of it on the way: \
          TCP's window, or twice the socket's buffer that is asked for where that is more, since a system \
-         may double it; of UDP that is 4 MiB where the knob socket_buffer says nothing, and of TCP 4 MiB \
+         may double it; of UDP that is 4 MiB where the parameter socket_buffer says nothing, and of TCP 4 MiB \
          where nothing is told. A fixed amount of less than 4 times \
          that, in a trial shorter than the policy's, is suspect: it went into buffers at the speed of \
          memory. So is a trial of less than 10 round trips, since a window grows by round trips; and, \
          where blocks go both ways at once, one in which a way was done in less than 90 % of the other's \
          time, since the rate is that of both together over the longer time. All by the median over the \
-         trials. Send more (knob amount), or for longer."
+         trials. Send more (parameter amount), or for longer."
     }
 
     fn of_references(&self) -> bool {
@@ -65,7 +65,7 @@ impl Check for ShortTransfer {
             median(&all)
         };
         let trip = over(&round_trip);
-        let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel);
+        let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
         let told = |name| m.params.int(name).is_some();
         let fixed = short && (told("amount") || told(WINDOW));
         let message = if fixed && carried.only_filled() {
@@ -88,7 +88,7 @@ impl Check for ShortTransfer {
                 format_seconds(trip)
             )
         };
-        let advice = "send more in a trial (knob amount), or take longer trials";
+        let advice = "send more in a trial (parameter amount), or take longer trials";
         let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
         Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
     }
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn a_few_round_trips_are_too_few() {
-        let far = |rtt: f64| {
+        let server = |rtt: f64| {
             says(told_so(tcp(1, "peer"), |n| n.streams.iter_mut().for_each(|s| s.rtt_s = rtt)))
         };
-        assert!(far(0.02).unwrap().ends_with("less than 10 round trips of 20.00 ms"));
-        assert!(far(0.009).is_none());
+        assert!(server(0.02).unwrap().ends_with("less than 10 round trips of 20.00 ms"));
+        assert!(server(0.009).is_none());
     }
 }

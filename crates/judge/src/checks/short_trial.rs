@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity, format_seconds};
 
 use super::Check;
 use crate::Context;
-use crate::nature::Nature;
+use crate::execution::Execution;
 use crate::statistics::median;
 
 /// Steps of the clock that a trial must last: 0.1 % of error at most.
@@ -37,7 +37,7 @@ impl Check for ShortTrial {
         let typical = median(&seconds)?;
         let resolution =
             ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
-        let whole = Nature::of(m).whole;
+        let whole = Execution::of(m).whole;
         let advice = if whole {
             "choose a larger problem (n)"
         } else {
@@ -52,13 +52,13 @@ impl Check for ShortTrial {
                     format_seconds(resolution)
                 ),
             )
-        } else if !whole && typical < ALLOWANCE * ctx.policy.trial_s_for(&m.kernel) {
+        } else if !whole && typical < ALLOWANCE * ctx.policy.trial_s_for(&m.workload) {
             (
                 Severity::Note,
                 format!(
                     "a trial lasts {}, less than the {} that the policy asks for",
                     format_seconds(typical),
-                    format_seconds(ctx.policy.trial_s_for(&m.kernel))
+                    format_seconds(ctx.policy.trial_s_for(&m.workload))
                 ),
             )
         } else {

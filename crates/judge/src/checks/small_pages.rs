@@ -25,7 +25,7 @@ impl Check for SmallPages {
     }
 
     fn about(&self) -> &'static str {
-        "Huge pages were asked for, and back less than 90 % of the kernel's memory, or how much is not \
+        "Huge pages were asked for, and back less than 90 % of the workload's memory, or how much is not \
          told; or small ones were asked for and more than 10 % are huge. With small pages a random load \
          waits for page walks too, 20 % and more: suspect for a latency, a note for a rate, and a note \
          where it is not told. Sets of up to 128 KiB are within reach of every translation buffer \

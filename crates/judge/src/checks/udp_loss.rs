@@ -37,7 +37,7 @@ impl Check for UdpLoss {
          is the receiver's, and the finding says what was sent. More than 10 % of a stream is suspect: \
          then the rate is that of an overload, not what the way carries; so is any round trip that was \
          lost, since waiting for it is part of the time; notes where only the worst tenth of the trials \
-         make it so. Pace the sender (knob rate) below what arrives, and look at dropped_packets for \
+         make it so. Pace the sender (parameter rate) below what arrives, and look at dropped_packets for \
          where they went."
     }
 
@@ -72,8 +72,8 @@ impl Check for UdpLoss {
             format!("{} of the round trips were lost, and waited for", percent(share.all))
         };
         let all = m.datagrams()?;
-        let advice = "pace the sender below what arrives (knob rate), give the receiver a larger \
-                      buffer (knob socket_buffer), and look at dropped_packets for where they went";
+        let advice = "pace the sender below what arrives (parameter rate), give the receiver a larger \
+                      buffer (parameter socket_buffer), and look at dropped_packets for where they went";
         let finding = Finding::new(self.id(), severity, message, advice);
         Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
     }

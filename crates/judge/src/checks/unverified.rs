@@ -1,10 +1,10 @@
-//! `unverified`: the result is wrong, or the witness counted something else.
+//! `unverified`: the result is wrong, or the verification counted something else.
 
 use proofmark_model::{Ending, Finding, Measurement, Severity, Unit};
 
 use super::Check;
 use crate::Context;
-use crate::nature::Nature;
+use crate::execution::Execution;
 
 /// Relative difference between claim and count that is rounding: both are sums of
 /// integers in f64, exact to 2^53.
@@ -17,7 +17,7 @@ fn count(value: f64) -> String {
     if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
 }
 
-/// What a kernel's work is counted in.
+/// What a workload's work is counted in.
 fn work(unit: Unit) -> &'static str {
     match unit {
         Unit::BytePerSecond => "bytes",
@@ -37,11 +37,11 @@ impl Check for Unverified {
     }
 
     fn about(&self) -> &'static str {
-        "After each trial the kernel checks its own result, and a witness counts the work \
-         independently. A wrong result, or a count that differs from what the kernel claims by more \
+        "After each trial the workload checks its own result, and a verification counts the work \
+         independently. A wrong result, or a count that differs from what the workload claims by more \
          than rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
          that comes and goes on one machine points at its hardware or its overclocking. A disk's \
-         witness counts whole sectors and everybody's, a network's headers too; page_cache and \
+         verification counts whole sectors and everybody's, a network's headers too; page_cache and \
          interface_disagreement judge these."
     }
 
@@ -51,13 +51,13 @@ impl Check for Unverified {
                 Finding::new(
                     self.id(),
                     Severity::Invalid,
-                    format!("the kernel's own check failed: {reason}"),
+                    format!("the workload's own check failed: {reason}"),
                     "run it again; if it fails on this machine only, suspect the hardware",
                 )
                 .with("reason", reason.as_str()),
             );
         }
-        let w = m.witness.as_ref().filter(|_| Nature::of(m).exact_witness)?;
+        let w = m.verification.as_ref().filter(|_| Execution::of(m).exact_verification)?;
         let larger = w.claimed.abs().max(w.counted.abs());
         if (w.claimed - w.counted).abs() <= ROUNDING * larger {
             return None;
@@ -70,15 +70,15 @@ impl Check for Unverified {
             self.id(),
             Severity::Invalid,
             format!(
-                "{} counted {} {} where the kernel claims {}{compared}",
+                "{} counted {} {} where the workload claims {}{compared}",
                 w.kind,
                 count(w.counted),
                 work(m.unit),
                 count(w.claimed)
             ),
-            "do not use this number; report it as a defect of the kernel if it comes again",
+            "do not use this number; report it as a defect of the workload if it comes again",
         )
-        .with("witness", w.kind.as_str());
+        .with("verification", w.kind.as_str());
         for (name, value) in [("claimed", w.claimed), ("counted", w.counted)] {
             if value.is_finite() {
                 finding = finding.with(name, value);
@@ -103,22 +103,22 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_that_counted_less_is_invalid() {
+    fn a_verification_that_counted_less_is_invalid() {
         for factor in [0.999, 1.001, 0.0, f64::NAN] {
             let mut m = flops(1);
-            m.witness.as_mut().unwrap().counted *= factor;
+            m.verification.as_mut().unwrap().counted *= factor;
             assert_eq!(severity(&Unverified, m), Some(Severity::Invalid), "{factor}");
         }
     }
 
     #[test]
-    fn what_was_compared_is_told_in_the_kernels_own_measure() {
+    fn what_was_compared_is_told_in_the_workloads_own_measure() {
         for (mut m, word) in
             [(stream("copy", 1), "bytes where"), (latency(1 << 20, 5e-9), "operations that waited")]
         {
-            let witness = m.witness.as_mut().unwrap();
-            witness.counted *= 0.5;
-            witness.note = "claimed against proved".to_owned();
+            let verification = m.verification.as_mut().unwrap();
+            verification.counted *= 0.5;
+            verification.note = "claimed against proved".to_owned();
             let (severity, message) = found(&Unverified, m).unwrap();
             assert_eq!(severity, Severity::Invalid);
             assert!(message.contains(word), "{message}");
@@ -129,19 +129,19 @@ mod tests {
     #[test]
     fn a_disk_is_held_to_the_data_and_not_to_the_sectors() {
         let mut m = rand_read(1);
-        m.witness.as_mut().unwrap().counted *= 1.1;
+        m.verification.as_mut().unwrap().counted *= 1.1;
         assert_eq!(severity(&Unverified, m.clone()), None);
         m.ending = Ending::Unverified { reason: "block 7 holds other data".to_owned() };
         assert_eq!(severity(&Unverified, m), Some(Severity::Invalid));
     }
 
     #[test]
-    fn rounding_and_no_witness_are_silent() {
+    fn rounding_and_no_verification_are_silent() {
         let mut m = flops(1);
-        m.witness.as_mut().unwrap().counted *= 1.0 + 1e-12;
+        m.verification.as_mut().unwrap().counted *= 1.0 + 1e-12;
         assert_eq!(severity(&Unverified, m), None);
         let mut m = flops(1);
-        m.witness = None;
+        m.verification = None;
         assert_eq!(severity(&Unverified, m), None);
     }
 }

@@ -4,7 +4,7 @@ use proofmark_model::{Conditions, Finding, Measurement, Severity};
 
 use super::Check;
 use crate::Context;
-use crate::nature::Nature;
+use crate::execution::Execution;
 
 /// Whether a trial's conditions tell of something.
 type Told = fn(&Conditions) -> bool;
@@ -34,7 +34,7 @@ impl Check for Unwatched {
     }
 
     fn about(&self) -> &'static str {
-        "What the checks look for is told by the kernel, and not every system tells all of it: the core \
+        "What the checks look for is told by the workload, and not every system tells all of it: the core \
          clock, steal, other processes' CPU time, context switches, page faults, swapping, and throttling \
          where there is a cgroup. What no trial tells of is named in a note, since a check without its \
          figure stays silent. The clock is not asked for beside a disk or a network."
@@ -45,7 +45,7 @@ impl Check for Unwatched {
             return None;
         }
         let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
-        let matters = |name: &str| Nature::of(m).pinned || name != CLOCK;
+        let matters = |name: &str| Execution::of(m).pinned || name != CLOCK;
         let watched = WATCHED.iter().filter(|(name, told)| matters(name) && nobody(*told));
         let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
         if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {

@@ -25,7 +25,7 @@ impl Check for UnwrittenData {
 
     fn about(&self) -> &'static str {
         "Share of the file that was never written: holes and extents that are only allocated. More \
-         than 0.1 % is invalid for a kernel that reads, since such a read touches no device. For one \
+         than 0.1 % is invalid for a workload that reads, since such a read touches no device. For one \
          that only writes it is suspect: the file system's allocation was timed with it. Appends that \
          are committed (disk.fsync) grow a file by design and are not judged. A note where the file system \
          does not tell of a file that is read. Write the whole file \

@@ -4,12 +4,12 @@ use proofmark_model::{Ending, Finding, Measurement, Severity, Summary};
 
 use super::{Check, percent};
 use crate::Context;
-use crate::nature::long_whole;
+use crate::execution::long_whole;
 use crate::series;
 use crate::words::counted;
 
 /// Times the target from which on a number is unsure even if nobody asked for more trials.
-const FAR: f64 = 5.0;
+const SERVER: f64 = 5.0;
 
 pub(super) struct WideInterval;
 
@@ -22,13 +22,13 @@ impl WideInterval {
     /// What was cut short before there could be an interval.
     fn too_few(&self, ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
         let half = half_range(summary);
-        let near = long_whole(m) && half <= ctx.policy.target_for(m.subsystem);
-        let severity = if near { Severity::Note } else { Severity::Suspect };
+        let client = long_whole(m) && half <= ctx.policy.target_for(m.subsystem);
+        let severity = if client { Severity::Note } else { Severity::Suspect };
         let mut message = format!(
             "the time allowed ended after {}, too few for a 95 % interval",
             counted(m.trials.len(), "trial")
         );
-        if near {
+        if client {
             message += &format!("; all lie within {} of their middle", percent(half));
         }
         Finding::new(self.id(), severity, message, MORE_TIME).with("trials", m.trials.len())
@@ -37,8 +37,8 @@ impl WideInterval {
     /// So few trials that there is no interval, as was asked for, and yet far apart.
     fn far_apart(&self, m: &Measurement, summary: &Summary, target: f64) -> Option<Finding> {
         let half = half_range(summary);
-        let far = half > FAR * target;
-        far.then(|| {
+        let server = half > SERVER * target;
+        server.then(|| {
             let message = format!(
                 "{}, too few for a 95 % interval, lie up to {} of their median apart; the target is \
                  {} to either side",
@@ -103,7 +103,7 @@ impl Check for WideInterval {
         let (severity, why, advice) = if cut_short {
             (Severity::Suspect, "when the time or the trials allowed ended", MORE_OF_BOTH)
         } else {
-            let severity = if half > FAR * target { Severity::Suspect } else { Severity::Note };
+            let severity = if half > SERVER * target { Severity::Suspect } else { Severity::Note };
             match m.series {
                 Some(_) => (severity, "after all samples", MORE_SAMPLES),
                 None => (severity, "after the fixed number of trials", MORE_TRIALS),
@@ -141,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn far_too_wide_is_suspect_even_after_a_fixed_number() {
-        let near = with_interval(0.05, Ending::Complete);
-        assert_eq!(severity(&WideInterval, near), Some(Severity::Note));
-        let far = with_interval(0.15, Ending::Complete);
-        assert_eq!(severity(&WideInterval, far), Some(Severity::Suspect));
+    fn server_too_wide_is_suspect_even_after_a_fixed_number() {
+        let client = with_interval(0.05, Ending::Complete);
+        assert_eq!(severity(&WideInterval, client), Some(Severity::Note));
+        let server = with_interval(0.15, Ending::Complete);
+        assert_eq!(severity(&WideInterval, server), Some(Severity::Suspect));
     }
 
     #[test]

@@ -9,13 +9,13 @@ use crate::ceilings::{Peak, l1_bytes, mix_cycles};
 use crate::microarchitecture::{Row, memory, rows};
 use crate::statistics::median;
 
-/// What the clock readings may be off by, generously: a kernel whose work was
+/// What the clock readings may be off by, generously: a workload whose work was
 /// removed is off by a multiple, not by a tenth.
 const MARGIN: f64 = 1.1;
 
 pub(super) struct WorkRemoved;
 
-/// Operations a cycle of one core of a design, for this kernel and its knobs.
+/// Operations a cycle of one core of a design, for this workload and its parameters.
 fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     match Peak::of(ctx, m) {
         Ok(peak) => {
@@ -32,7 +32,7 @@ fn widest(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
         .max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// The design whose first level gives most for this kernel, and how many bytes.
+/// The design whose first level gives most for this workload, and how many bytes.
 fn widest_cache(m: &Measurement) -> Option<(f64, &'static str)> {
     let each = memory::rows().filter_map(|row| Some((l1_bytes(m, row)?, row.id)));
     each.max_by(|a, b| a.0.total_cmp(&b.0))
@@ -74,8 +74,8 @@ impl Check for WorkRemoved {
         "Operations per cycle and core, at the clock measured under the load, against the widest core \
          that is known for that instruction set and type. More than that by a tenth is invalid, also \
          where this machine's own design is unknown: the compiler, or a core that fuses or folds \
-         instructions, did not execute what was counted. The kernel needs a loop that cannot be \
-         simplified. Memory kernels alike: more bytes a cycle and core than the widest first level \
+         instructions, did not execute what was counted. The workload needs a loop that cannot be \
+         simplified. Memory workloads alike: more bytes a cycle and core than the widest first level \
          gives, or dependent loads that follow each other sooner than in the fastest one."
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Runs<'a> {
     plan_of_b: Planned<'a>,
 }
 
-/// Kernel, knobs, and whether over time.
+/// Workload, parameters, and whether over time.
 type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
 
 impl<'a> Runs<'a> {
@@ -24,7 +24,7 @@ impl<'a> Runs<'a> {
         let plan = |run: &'a Run| {
             let over_time = |i: usize| run.plan.series_of(i).is_some();
             let all = run.plan.points.iter().enumerate();
-            all.map(|(i, p)| (p.kernel.as_str(), &p.params, over_time(i))).collect()
+            all.map(|(i, p)| (p.workload.as_str(), &p.params, over_time(i))).collect()
         };
         Self { a, b, plan_of_a: plan(a), plan_of_b: plan(b) }
     }
@@ -35,7 +35,7 @@ impl<'a> Runs<'a> {
             true => ("A", "B", self.b, &self.plan_of_b),
             false => ("B", "A", self.a, &self.plan_of_a),
         };
-        let planned = plan.contains(&(m.kernel.as_str(), &m.params, m.series.is_some()));
+        let planned = plan.contains(&(m.workload.as_str(), &m.params, m.series.is_some()));
         match (planned, &other.interrupted) {
             (true, Some(signal)) => {
                 format!("only in {has}: {lacks} was stopped by {signal} before it")
@@ -102,7 +102,7 @@ fn number(name: &str, m: &Measurement) -> Result<(), String> {
     Err(format!("{name} has no number: {why}"))
 }
 
-/// Both count the same work: the unit and its direction. How a kernel's text words it is no work.
+/// Both count the same work: the unit and its direction. How a workload's text words it is no work.
 fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
     if m.unit != n.unit {
         return Err(format!("A is in {}, B in {}", m.unit, n.unit));
@@ -113,10 +113,10 @@ fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the kernel of each run tells what it measures in other words, so that it may count
+/// Whether the workload of each run tells what it measures in other words, so that it may count
 /// something else.
-pub(super) fn other_words(a: &Run, b: &Run, kernel: &str) -> bool {
-    let summary = |run: &Run| run.kernels.get(kernel).map(|s| s.summary.clone());
+pub(super) fn other_words(a: &Run, b: &Run, workload: &str) -> bool {
+    let summary = |run: &Run| run.workloads.get(workload).map(|s| s.summary.clone());
     matches!((summary(a), summary(b)), (Some(x), Some(y)) if x != y)
 }
 

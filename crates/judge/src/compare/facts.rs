@@ -213,9 +213,9 @@ fn io_limit(limit: &proofmark_model::IoLimit) -> String {
 fn network(host: &Host, out: &mut Vec<Told>) {
     let network = host.network.get();
     let some = |value: Option<String>| value.map_or_else(|| "not known".to_owned(), |v| short(&v));
-    let far = network.map(|n| match n.path {
+    let server = network.map(|n| match n.path {
         NetworkPath::Loopback => "this machine".to_owned(),
-        NetworkPath::Peer => format!("{} ({})", n.far.name, n.far.os),
+        NetworkPath::Peer => format!("{} ({})", n.server.name, n.server.os),
     });
     let interface = network.map(|n| {
         known(&n.interface, |i| {
@@ -224,7 +224,7 @@ fn network(host: &Host, out: &mut Vec<Told>) {
         })
     });
     out.extend([
-        Told { what: "far end", value: some(far), touches: NETWORK },
+        Told { what: "server", value: some(server), touches: NETWORK },
         Told { what: "network interface", value: some(interface), touches: NETWORK },
     ]);
 }

@@ -12,7 +12,7 @@
 //!   neighbours that nothing here counts;
 //! * **spread**: three robust standard deviations (1.4826 x median absolute deviation) of the
 //!   comparison's own ratios in that subsystem, each about the median of its group: the points of
-//!   one kernel with as many threads. What touches a whole group, or all, is then no spread: a
+//!   one workload with as many threads. What touches a whole group, or all, is then no spread: a
 //!   thread count that lost a third is a difference, not noise. Where the groups are too small for
 //!   that, about the median of all. From five points on, and without those that a quota held back
 //!   on one side;
@@ -56,8 +56,8 @@ const TAKEN: [&str; 2] = ["steal", "other_cpu"];
 /// B's speed over A's at a point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed<'a> {
-    /// Kernel id.
-    pub(super) kernel: &'a str,
+    /// Workload id.
+    pub(super) workload: &'a str,
     /// Threads.
     pub(super) threads: u64,
     /// Logarithm of the speed; above 0 where B is better.
@@ -129,7 +129,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
 fn spread(speeds: &[Speed]) -> f64 {
     let mut groups: BTreeMap<(&str, u64), Vec<f64>> = BTreeMap::new();
     for s in speeds {
-        groups.entry((s.kernel, s.threads)).or_default().push(s.log);
+        groups.entry((s.workload, s.threads)).or_default().push(s.log);
     }
     let mut off: Vec<f64> = groups.values().flat_map(|logs| deviations(logs)).collect();
     if off.len() < ENOUGH {
@@ -174,8 +174,8 @@ fn hides(taken: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn at(kernel: &str, threads: u64, log: f64) -> Speed<'_> {
-        Speed { kernel, threads, log }
+    fn at(workload: &str, threads: u64, log: f64) -> Speed<'_> {
+        Speed { workload, threads, log }
     }
 
     fn of_all(logs: &[f64]) -> f64 {
@@ -204,7 +204,7 @@ mod tests {
         };
         assert!((both(-0.36) - both(0.0)).abs() < 1e-9);
         assert!(both(0.0) < 0.02, "{}", both(0.0));
-        // Of one point a kernel there are no groups: about all.
+        // Of one point a workload there are no groups: about all.
         let apart = ["a", "b", "c", "d", "e", "f"].map(|k| at(k, 1, noise[k.len()]));
         assert!(spread(&apart) < 0.02);
     }

@@ -108,7 +108,7 @@ fn speeds<'a>(judged: &[(Pair<'a>, Result<Known, String>)]) -> BTreeMap<Subsyste
             && !cause::throttled_on_one_side(a, b)
         {
             out.entry(a.subsystem).or_default().push(Speed {
-                kernel: &a.kernel,
+                workload: &a.workload,
                 threads: a.params.threads(),
                 log: speed(a.better, known.ratio.median),
             });
@@ -129,7 +129,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn point(&self, pair: &Pair, known: Result<Known, String>) -> Option<ComparedPoint> {
         let m = pair.any()?;
-        let spec = self.a.kernels.get(&m.kernel).or_else(|| self.b.kernels.get(&m.kernel));
+        let spec = self.a.workloads.get(&m.workload).or_else(|| self.b.workloads.get(&m.workload));
         let margin = match (pair.a, pair.b, &known) {
             (Some(a), Some(b), Ok(_)) => Some(self.margins.of_point(a, b)),
             _ => None,
@@ -152,7 +152,7 @@ impl Judge<'_> {
         let number =
             |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
         Some(ComparedPoint {
-            kernel: clean(&m.kernel),
+            workload: clean(&m.workload),
             name: self.names.name(spec, m),
             subsystem: m.subsystem,
             params: m.params.clone(),
@@ -203,8 +203,8 @@ impl Judge<'_> {
             (Comparability::Slower, cause::of(("B", b), ("A", a)))
         };
         let mut reason = self.explained(a.subsystem, cause);
-        if comparable::other_words(self.a, self.b, &a.kernel) {
-            reason.push_str("; the two programs word what this kernel measures differently");
+        if comparable::other_words(self.a, self.b, &a.workload) {
+            reason.push_str("; the two programs word what this workload measures differently");
         }
         if known.ratio.ci95.is_none() {
             reason = format!("all trials apart, no interval; {reason}");

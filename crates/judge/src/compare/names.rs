@@ -1,31 +1,32 @@
-//! What a point is called beside the others of its kernel.
+//! What a point is called beside the others of its workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    KernelSpec, KnobKind, Measurement, Param, Params, Run, clean_excerpt, format_count, format_size,
+    Measurement, Param, ParameterKind, Params, Run, WorkloadSpec, clean_excerpt, format_count,
+    format_size,
 };
 
-/// Knobs that are told with every number, so that no cached number passes for a disk's and no
+/// Parameters that are told with every number, so that no cached number passes for a disk's and no
 /// loopback for a network.
 const ALWAYS: [&str; 4] = ["direct", "cache", "flush", "path"];
-/// Knobs of a kernel at the most; none of ours has half as many.
+/// Parameters of a workload at the most; none of ours has half as many.
 const MOST: usize = 40;
 /// Letters of a name at the most.
 const LONGEST: usize = 160;
 
-/// For each kernel, the knobs that tell its points apart, in the order in which they are told.
+/// For each workload, the parameters that tell its points apart, in the order in which they are told.
 #[derive(Debug)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Names<'a> {
     /// Of the points of both runs.
     pub(super) fn of(a: &'a Run, b: &'a Run) -> Self {
-        let mut kernels: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
+        let mut workloads: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
         for m in a.measurements.iter().chain(&b.measurements) {
-            kernels.entry(&m.kernel).or_default().push(m);
+            workloads.entry(&m.workload).or_default().push(m);
         }
-        let told = kernels.into_iter().map(|(kernel, all)| {
+        let told = workloads.into_iter().map(|(workload, all)| {
             let names: BTreeSet<&str> =
                 all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
             let names = names.into_iter().take(MOST);
@@ -36,14 +37,14 @@ impl<'a> Names<'a> {
                     || Params::THREADS.contains(name)
                     || all.iter().any(|m| Some(value(m)) != first.map(value))
             };
-            (kernel, names.filter(varies).collect())
+            (workload, names.filter(varies).collect())
         });
         Self(told.collect())
     }
 
-    /// `avx2, 2 threads, block size 8 KiB`; empty where no knob tells the point apart.
-    pub(super) fn name(&self, spec: Option<&KernelSpec>, m: &Measurement) -> String {
-        let mut names: Vec<&str> = self.0.get(m.kernel.as_str()).cloned().unwrap_or_default();
+    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter tells the point apart.
+    pub(super) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
+        let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
         names.sort_by_key(|n| match m.params.get(n) {
             _ if ALWAYS.contains(n) => 0,
             Some(Param::Text(_)) => 1,
@@ -58,7 +59,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The way to a disk's file in words, empty where another knob says it; `None` for other knobs.
+/// The way to a disk's file in words, empty where another parameter says it; `None` for other parameters.
 fn way(name: &str, word: &str) -> Option<String> {
     let words = match (name, word) {
         ("direct", "on") => "direct",
@@ -72,16 +73,18 @@ fn way(name: &str, word: &str) -> Option<String> {
     Some(words.to_owned())
 }
 
-/// A knob as one would say it; empty where another says it.
-fn phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
+/// A parameter as one would say it; empty where another says it.
+fn phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
     if let Param::Text(word) = value
         && let Some(words) = way(name, word)
     {
         return words;
     }
     let spoken = name.replace('_', " ");
-    let size =
-        matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }));
+    let size = matches!(
+        spec.and_then(|s| s.parameter(name)).map(|k| &k.kind),
+        Some(ParameterKind::Size { .. })
+    );
     match (value, name.strip_suffix('s')) {
         (Param::Int(v), _) if size => format!("{spoken} {}", format_size(*v)),
         (Param::Int(1), Some(noun)) if Params::THREADS.contains(&name) => format!("1 {noun}"),

@@ -1,13 +1,13 @@
 //! Which point of one run is which of the other.
 //!
-//! Points match by kernel and knobs, and what was sampled over time only what was sampled over time
+//! Points match by workload and parameters, and what was sampled over time only what was sampled over time
 //! too: a run may hold both. What is left over matches once more without the sizes that the
 //! machine set itself, such as arrays of four times its last-level cache, where that leaves no
-//! choice. The number of threads is never such a knob: all of 4 CPUs and all of 8 are two points.
+//! choice. The number of threads is never such a parameter: all of 4 CPUs and all of 8 are two points.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use proofmark_model::{AUTO, KernelSpec, KnobKind, Measurement, Params, Run, format_size};
+use proofmark_model::{AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size};
 
 /// One point as both runs have it.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
 
 /// Every point of both, in the order of A, then what only B has.
 pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
-    let key = |m: &'a Measurement| (m.kernel.as_str(), &m.params, m.series.is_some());
+    let key = |m: &'a Measurement| (m.workload.as_str(), &m.params, m.series.is_some());
     let mut left: BTreeMap<(&str, &Params, bool), VecDeque<usize>> = BTreeMap::new();
     for (i, m) in b.measurements.iter().enumerate() {
         left.entry(key(m)).or_default().push_back(i);
@@ -59,10 +59,10 @@ fn by_size<'a>(
 ) -> Vec<&'a Measurement> {
     type Key<'a> = (&'a str, Params, bool);
     let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
-        let sizes = set_by_machine(run.kernels.get(&m.kernel));
+        let sizes = set_by_machine(run.workloads.get(&m.workload));
         let mut params = m.params.clone();
         params.0.retain(|name, _| !sizes.contains(&name.as_str()));
-        (&m.kernel, params, m.series.is_some())
+        (&m.workload, params, m.series.is_some())
     };
     let mut of_a: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, p) in pairs.iter().enumerate() {
@@ -90,12 +90,12 @@ fn by_size<'a>(
     only
 }
 
-/// Knobs that are sizes set by the machine, unless they are what the kernel's points differ by.
-fn set_by_machine(spec: Option<&KernelSpec>) -> Vec<&str> {
+/// Parameters that are sizes set by the machine, unless they are what the workload's points differ by.
+fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
     let Some(spec) = spec else { return Vec::new() };
-    let auto = spec.knobs.iter().filter(|k| {
+    let auto = spec.parameters.iter().filter(|k| {
         k.default == AUTO
-            && matches!(k.kind, KnobKind::Size { .. })
+            && matches!(k.kind, ParameterKind::Size { .. })
             && spec.axis.as_deref() != Some(&*k.name)
     });
     auto.map(|k| &*k.name).collect()

@@ -6,7 +6,7 @@ use proofmark_model::{
 
 use super::speed;
 
-/// One a subsystem that has a point. Points of one subsystem share kernels and hardware, so the
+/// One a subsystem that has a point. Points of one subsystem share workloads and hardware, so the
 /// interval is over these points and says nothing of others.
 pub(super) fn all(
     points: &[ComparedPoint],

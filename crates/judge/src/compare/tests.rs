@@ -3,9 +3,9 @@
 mod judged;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Knob, KnobKind,
-    Measurement, Param, Plan, Point, Probe, Run, SCHEMA, Severity, Timestamp, Tool, Unit, Verdict,
-    Witness,
+    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
+    Param, Parameter, ParameterKind, Plan, Point, Probe, Run, SCHEMA, Severity, Timestamp, Tool,
+    Unit, Verdict, Verification,
 };
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::testing::{
 
 /// A run of these measurements on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
-    let point = |m: &Measurement| Point { kernel: m.kernel.clone(), params: m.params.clone() };
+    let point = |m: &Measurement| Point { workload: m.workload.clone(), params: m.params.clone() };
     Run {
         schema: SCHEMA.into(),
         tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
@@ -30,7 +30,7 @@ fn run(measurements: Vec<Measurement>) -> Run {
             points: measurements.iter().map(point).collect(),
             ..Plan::default()
         },
-        kernels: measurements.iter().map(|m| (m.kernel.clone(), spec(&m.kernel))).collect(),
+        workloads: measurements.iter().map(|m| (m.workload.clone(), spec(&m.workload))).collect(),
         measurements,
         findings: Vec::new(),
     }
@@ -154,7 +154,7 @@ fn nothing_hides_a_factor_of_two() {
     // Half of the points twice as slow, and no finding: as wide as noise gets.
     let b = with(healthy(), |i, m| if i % 2 == 0 { scaled(m, 0.5) } else { m });
     let c = compared(&healthy(), &b);
-    let cpu: Vec<_> = c.points.iter().filter(|p| p.kernel.starts_with("cpu")).collect();
+    let cpu: Vec<_> = c.points.iter().filter(|p| p.workload.starts_with("cpu")).collect();
     for (i, p) in cpu.iter().enumerate() {
         assert_eq!(p.outcome == Comparability::Slower, i % 2 == 0, "{p:?}");
     }
@@ -270,10 +270,10 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
 #[test]
 fn other_words_for_the_work_hide_no_difference_and_are_told_beside_one() {
     let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
-    b.kernels.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
+    b.workloads.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
     let p = &compared(&a, &b).points[0];
     assert_eq!(p.outcome, Comparability::Slower);
-    assert!(p.reason.contains("word what this kernel measures differently"), "{}", p.reason);
+    assert!(p.reason.contains("word what this workload measures differently"), "{}", p.reason);
     b.measurements = vec![flops(1)];
     assert_eq!(outcomes(&compared(&a, &b)), [Comparability::NoDifferenceShown]);
 }
@@ -304,13 +304,13 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
         let mut m = stream("triad", 1);
         m.params.0.insert("array_size".into(), Param::Int(size));
         let mut r = run(vec![m]);
-        let knob = Knob {
+        let parameter = Parameter {
             name: "array_size".into(),
             about: "".into(),
-            kind: KnobKind::Size { min: 1, max: 1 << 40 },
+            kind: ParameterKind::Size { min: 1, max: 1 << 40 },
             default: "auto".into(),
         };
-        r.kernels.get_mut("memory.triad").unwrap().knobs = vec![knob].into();
+        r.workloads.get_mut("memory.triad").unwrap().parameters = vec![parameter].into();
         r
     };
     let (a, b) = (sized(1 << 29), sized(1 << 30));
@@ -322,9 +322,9 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
     let mut two = b.clone();
     two.measurements.extend(sized(1 << 31).measurements);
     assert_eq!(outcomes(&compared(&a, &two)), [Comparability::NotComparable; 3]);
-    // A size that the kernel's points differ by is what was asked for.
+    // A size that the workload's points differ by is what was asked for.
     let mut axis = a.clone();
-    axis.kernels.get_mut("memory.triad").unwrap().axis = Some("array_size".into());
+    axis.workloads.get_mut("memory.triad").unwrap().axis = Some("array_size".into());
     assert_eq!(outcomes(&compared(&axis, &b)).len(), 2);
 }
 
@@ -345,7 +345,7 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
 #[test]
 fn a_point_is_called_by_what_tells_it_apart_and_by_the_way_to_its_data() {
     let c = compared(&healthy(), &healthy());
-    let name = |kernel: &str| &c.points.iter().find(|p| p.kernel == kernel).unwrap().name;
+    let name = |workload: &str| &c.points.iter().find(|p| p.workload == workload).unwrap().name;
     assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");
     assert!(name("disk.rand_read").starts_with("direct"), "{}", name("disk.rand_read"));
     assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
@@ -375,7 +375,7 @@ proptest! {
             m.params.0.insert("threads".into(), Param::Int(count.wrapping_add(i as u64 % 2)));
             m.findings.push(Finding::new(text.clone(), Severity::Suspect, text.clone(), "").with("share", share));
             m.findings.push(Finding::new("steal", Severity::Suspect, text.clone(), "").with("share", share));
-            m.witness = None::<Witness>;
+            m.verification = None::<Verification>;
         }
         b.plan.policy.target = target;
         b.host.cpu.model_name = Probe::known(text.clone(), "x");

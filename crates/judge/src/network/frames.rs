@@ -204,7 +204,7 @@ fn ip_input(bytes: f64) -> Input {
 /// The smaller MTU of the two interfaces.
 fn mtu(network: &Network) -> Result<(f64, Input), String> {
     let least = interfaces(network).min_by_key(|i| i.mtu).ok_or_else(|| {
-        format!("the interface to the far end is not known ({})", network.interface.origin())
+        format!("the interface to the server is not known ({})", network.interface.origin())
     })?;
     let (mtu, note) = (least.mtu as f64, format!("of {}", least.name));
     Ok((mtu, input("mtu", mtu, "B", Provenance::Reported, note)))
@@ -237,7 +237,7 @@ mod tests {
             (f.payload, f.bytes(Layer::Wire), f.bytes(Layer::Interface)),
             (1448.0, 1538.0, 1514.0)
         );
-        assert_eq!(f, frames(&segments(1448), |n| set_mtu(n, 9000)), "the far end's MTU");
+        assert_eq!(f, frames(&segments(1448), |n| set_mtu(n, 9000)), "the server's MTU");
     }
 
     #[test]

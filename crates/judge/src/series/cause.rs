@@ -3,7 +3,7 @@
 use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_quantity};
 
 use crate::capacity::Capacity;
-use crate::nature::{Nature, others};
+use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
 use crate::statistics::median;
 
@@ -111,7 +111,7 @@ fn states(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) ->
     let mut found = Vec::new();
     let both = |of: fn(&Trial) -> Option<f64>| Some((typical(before, of)?, typical(after, of)?));
     let clocks = both(|t| t.conditions.clock_hz)
-        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Nature::of(m).waits());
+        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::of(m).waits());
     if let Some((was, is)) = clocks {
         let most = was.max(is);
         // A lower clock is what a disturbance is more of.

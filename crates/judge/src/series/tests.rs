@@ -44,7 +44,7 @@ pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) 
         changes: Vec::new(),
         trend: None,
     });
-    m.witness = None;
+    m.verification = None;
     m
 }
 

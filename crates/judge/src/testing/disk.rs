@@ -5,7 +5,7 @@
 
 use proofmark_model::{
     BlockDevice, DeviceTraffic, FileState, Flush, Host, Latency, Measurement, Order, Params, Probe,
-    Storage, StorageKind, Unit, Witness,
+    Storage, StorageKind, Unit, Verification,
 };
 
 use super::{around, each, host_with_caches, measurement};
@@ -64,7 +64,7 @@ pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
     host
 }
 
-/// A kernel on a file of 1 GiB with one thread: direct at depth 1 (cache `none`), or
+/// A workload on a file of 1 GiB with one thread: direct at depth 1 (cache `none`), or
 /// buffered with a `cold` or `warm` cache.
 pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     let direct = cache == "none";
@@ -90,8 +90,8 @@ pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
         params = params.with("reads", 70);
     }
     let rate = if cache == "warm" { 5e9 } else { (block as f64 / IO_S).min(1e9) };
-    let kernel = format!("disk.{name}");
-    let m = measurement(&kernel, params, Unit::BytePerSecond, &around(rate));
+    let workload = format!("disk.{name}");
+    let m = measurement(&workload, params, Unit::BytePerSecond, &around(rate));
     let m = on_device(m, reads, direct);
     if cache == "warm" {
         return each(m, |_, t| {
@@ -163,11 +163,11 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
     let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));
-    let order = match m.kernel.as_str() {
+    let order = match m.workload.as_str() {
         "disk.rand_read" | "disk.rand_write" | "disk.mixed" => Order::Rand,
         _ => Order::Seq,
     };
-    let flush = match (reads_percent, m.kernel.as_str()) {
+    let flush = match (reads_percent, m.workload.as_str()) {
         (100, _) => Flush::Never,
         (_, "disk.fsync") => Flush::Each,
         _ => Flush::End,
@@ -204,7 +204,7 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
         });
     });
     let claimed = m.trials.iter().map(|t| t.work * block as f64).sum::<f64>();
-    m.witness = Some(Witness {
+    m.verification = Some(Verification {
         kind: "device sectors".to_owned(),
         claimed,
         counted: claimed,

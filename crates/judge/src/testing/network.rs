@@ -4,8 +4,8 @@
 //! Ethernet between machines of four CPUs, round trips of 0.2 ms.
 
 use proofmark_model::{
-    Datagrams, EndTraffic, FarEnd, Host, Interface, Measurement, Network, NetworkPath,
-    NetworkTraffic, Params, Probe, TcpState, Trial, Unit, Witness,
+    Datagrams, EndTraffic, Host, Interface, Measurement, Network, NetworkPath, NetworkTraffic,
+    Params, Probe, ServerEnd, TcpState, Trial, Unit, Verification,
 };
 
 use super::disk::latency;
@@ -42,7 +42,7 @@ fn network(path: &str) -> Network {
     Network {
         path: if loopback { NetworkPath::Loopback } else { NetworkPath::Peer },
         address: if loopback { "127.0.0.1:5277" } else { "192.0.2.2:5277" }.to_owned(),
-        far: FarEnd {
+        server: ServerEnd {
             name: "far".to_owned(),
             boot_id: Some(if loopback { "here" } else { "there" }.to_owned()),
             cpu: None,
@@ -51,13 +51,13 @@ fn network(path: &str) -> Network {
             version: "0.1.0".to_owned(),
         },
         boot_id: Some("here".to_owned()),
-        far_interface: Some(interface.clone()),
+        server_interface: Some(interface.clone()),
         interface: Probe::known(interface, "test"),
         copy_bytes_per_s: loopback.then_some(10e9),
     }
 }
 
-/// Changes the near end's interface.
+/// Changes the client's interface.
 pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Interface)) {
     let mut interface = network.interface.get().unwrap().clone();
     change(&mut interface);
@@ -100,8 +100,8 @@ pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
         .with("mode", mode)
         .with("path", "loopback");
     let each_s = if mode == "poll" { 10e-6 } else { 20e-6 };
-    let kernel = format!("network.{protocol}.rtt");
-    let mut m = measurement(&kernel, params, Unit::OpPerSecond, &around(1.0 / each_s));
+    let workload = format!("network.{protocol}.rtt");
+    let mut m = measurement(&workload, params, Unit::OpPerSecond, &around(1.0 / each_s));
     m.latency = Some(latency(each_s, 10_000));
     told(each(m, |_, t| {
         let count = t.work.ceil() as u64;
@@ -170,17 +170,17 @@ fn traffic(t: &Trial, path: &str, bytes: u64, [packets, headers]: [u64; 2]) -> N
         cpus: Some(if path == "loopback" { 2 } else { 4 }),
     };
     let whole = [bytes + packets * headers, packets];
-    let (near, far) = if path == "loopback" {
-        let mut near = end(whole, whole);
-        near.busy_s = Some(0.6 * t.seconds);
-        let far = EndTraffic { own_cpu_s: cpu_s, cpus: Some(2), ..EndTraffic::default() };
-        (near, far)
+    let (client, server) = if path == "loopback" {
+        let mut client = end(whole, whole);
+        client.busy_s = Some(0.6 * t.seconds);
+        let server = EndTraffic { own_cpu_s: cpu_s, cpus: Some(2), ..EndTraffic::default() };
+        (client, server)
     } else {
         let acknowledged = [packets / 2 * (FRAME + TCP), packets / 2];
         (end(acknowledged, whole), end(whole, acknowledged))
     };
     let (sent_bytes, received_bytes) = (bytes, bytes);
-    NetworkTraffic { sent_bytes, received_bytes, near, far, ..NetworkTraffic::default() }
+    NetworkTraffic { sent_bytes, received_bytes, client, server, ..NetworkTraffic::default() }
 }
 
 /// So many datagrams that all came, of which each system counted so many each way.
@@ -192,13 +192,13 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
         duplicated: Some(0),
         jitter_s: Some(5e-6),
     });
-    for end in [&mut n.near, &mut n.far] {
+    for end in [&mut n.client, &mut n.server] {
         end.in_datagrams = end.in_datagrams.map(|_| counted);
         end.out_datagrams = end.out_datagrams.map(|_| counted);
     }
 }
 
-/// Fills in what is not told of unpinned threads, and the witness.
+/// Fills in what is not told of unpinned threads, and the verification.
 fn told(m: Measurement) -> Measurement {
     let mut m = each(m, |_, t| {
         // The account is of whole bytes.
@@ -212,6 +212,6 @@ fn told(m: Measurement) -> Measurement {
     });
     let claimed = m.trials.iter().map(|t| t.work).sum();
     let (kind, note) = ("receiver".to_owned(), String::new());
-    m.witness = Some(Witness { kind, claimed, counted: claimed, note });
+    m.verification = Some(Verification { kind, claimed, counted: claimed, note });
     m
 }

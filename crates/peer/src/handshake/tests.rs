@@ -99,7 +99,7 @@ fn a_first_message_is_short_and_sealed() {
         admitted
     };
     let ping = br#"{"message":"ping"}"#;
-    assert!(matches!(admit(ping, false), Ok(Admitted::Control(_, Some(ToFar::Ping)))));
+    assert!(matches!(admit(ping, false), Ok(Admitted::Control(_, Some(ToServer::Ping)))));
     assert!(matches!(admit(b"{", false), Ok(Admitted::Control(_, None))));
     assert!(admit(ping, true).is_err());
     assert!(admit(&[b' '; LONGEST_FIRST], false).is_ok());
@@ -125,8 +125,8 @@ fn no_bytes_of_an_outsider_panic_or_are_answered() {
             Err(_) => {}
         }
         assert_eq!(stream.answered, 0, "{bytes:?}");
-        let _ = decode::<ToFar>(&bytes);
-        let _ = decode::<crate::wire::ToNear>(&bytes);
+        let _ = decode::<ToServer>(&bytes);
+        let _ = decode::<crate::wire::ToClient>(&bytes);
     }
     assert!(tokens > 10_000, "the shapes were not tried: {tokens}");
     assert!(handshake.seen.lock().unwrap().is_empty(), "outsiders leave nothing behind");

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use proofmark_model::FarEnd;
+use proofmark_model::ServerEnd;
 use serde_json::Value;
 
 use super::gate::Pass;
@@ -16,7 +16,7 @@ use super::session::Session;
 use super::{Event, Server, Slot};
 use crate::VERSION;
 use crate::handshake::Admitted;
-use crate::message::{Limits, ToFar, ToNear, excerpt};
+use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
 use crate::this_host::this_host;
 use crate::timed::Timed;
@@ -99,9 +99,9 @@ impl<'a> Connections<'a> {
         job.leave(token);
     }
 
-    fn control(&self, mut channel: Sealed, ends: Ends, first: Option<ToFar>) {
+    fn control(&self, mut channel: Sealed, ends: Ends, first: Option<ToServer>) {
         let answer = match first {
-            Some(ToFar::Hello { version, run, asked }) if version == VERSION => {
+            Some(ToServer::Hello { version, run, asked }) if version == VERSION => {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
                     Ok(session) => {
@@ -110,20 +110,20 @@ impl<'a> Connections<'a> {
                     Err(answer) => answer,
                 }
             }
-            Some(ToFar::Look { version }) if version == VERSION => self.overview(ends),
-            Some(ToFar::Join { session }) => match self.server.session() {
+            Some(ToServer::Look { version }) if version == VERSION => self.overview(ends),
+            Some(ToServer::Join { session }) => match self.server.session() {
                 Some(found) if found.token == session => return self.worker(channel, ends, &found),
                 _ => refusal("the session has ended"),
             },
             // Another version: of an unknown shape, or one that says so.
-            _ => ToNear::Differs { version: VERSION.to_owned() },
+            _ => ToClient::Differs { version: VERSION.to_owned() },
         };
         let refused = match &answer {
-            ToNear::Overview { .. } => None,
-            ToNear::Busy { seconds } => {
+            ToClient::Overview { .. } => None,
+            ToClient::Busy { seconds } => {
                 Some(format!("there is another session, for {seconds} s at most"))
             }
-            ToNear::Refused { reason } => Some(reason.clone()),
+            ToClient::Refused { reason } => Some(reason.clone()),
             _ => Some("its version differs".to_owned()),
         };
         if let Some(reason) = refused {
@@ -142,19 +142,19 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// What a near end may know before it asks for a session.
-    fn overview(&self, ends: Ends) -> ToNear {
+    /// What a client may know before it asks for a session.
+    fn overview(&self, ends: Ends) -> ToClient {
         let left = match &*self.server.slot() {
             Slot::Closed => return refusal(STOPPED),
             Slot::Taken(other) => Some(other.left()),
             Slot::Free => None,
         };
         if let Some(left) = left {
-            return ToNear::Busy { seconds: whole_seconds(left) };
+            return ToClient::Busy { seconds: whole_seconds(left) };
         }
         let cpus = self.guarded(|| self.work.cpus()).unwrap_or_default();
-        ToNear::Overview {
-            host: Box::new(FarEnd { cpus, ..this_host() }),
+        ToClient::Overview {
+            host: Box::new(ServerEnd { cpus, ..this_host() }),
             interface: self.guarded(|| self.work.interface(ends)).flatten().map(Box::new),
             limits: self.granted(Limits { seconds: u64::MAX, bytes: u64::MAX }),
         }
@@ -166,13 +166,13 @@ impl<'a> Connections<'a> {
         channel: &Sealed,
         ends: Ends,
         Limits { seconds, bytes }: Limits,
-    ) -> Result<Arc<Session>, ToNear> {
+    ) -> Result<Arc<Session>, ToClient> {
         let failed = || refusal("the server has no means left for a session");
         let lead = channel.stream().try_clone().map_err(|_| failed())?;
         let mut slot = self.server.slot();
         match &*slot {
             Slot::Closed => Err(refusal(STOPPED)),
-            Slot::Taken(other) => Err(ToNear::Busy { seconds: whole_seconds(other.left()) }),
+            Slot::Taken(other) => Err(ToClient::Busy { seconds: whole_seconds(other.left()) }),
             Slot::Free => {
                 let until = Instant::now() + Duration::from_secs(seconds);
                 let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;
@@ -187,7 +187,7 @@ impl<'a> Connections<'a> {
         let (from, seconds) = (session.ends.peer, granted.seconds);
         self.tell(Event::Started { run: run.clone(), from, seconds });
         let silence = self.server.patience.silence;
-        let welcome = ToNear::Welcome {
+        let welcome = ToClient::Welcome {
             session: session.token,
             silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
             granted,
@@ -196,16 +196,16 @@ impl<'a> Connections<'a> {
         while next.is_ok() {
             let until = (Instant::now() + silence).min(session.until);
             next = match channel.receive(Some(until)) {
-                Ok(ToFar::Ping) => channel.send(&ToNear::Pong, Instant::now() + ANSWER),
+                Ok(ToServer::Ping) => channel.send(&ToClient::Pong, Instant::now() + ANSWER),
                 Ok(_) => Err(ErrorKind::InvalidData.into()),
                 Err(error) => Err(error),
             };
         }
         session.end(&why(next, session.left(), silence));
         let reason = session.ended().unwrap_or_default();
-        session.settle();
+        session.resolve_auto();
         self.free(session);
-        let _ = channel.send(&ToNear::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
+        let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
         self.tell(Event::Ended { run, reason, bytes: session.allowance.spent() });
     }
 
@@ -219,18 +219,18 @@ impl<'a> Connections<'a> {
     /// A worker's channel, until it closes or the session ends.
     fn worker(&self, mut channel: Sealed, ends: Ends, session: &Session) {
         let (name, mut answer) = match session.join(channel.stream()) {
-            Ok(name) => (Some(name), ToNear::Joined),
+            Ok(name) => (Some(name), ToClient::Joined),
             Err(reason) => (None, refusal(reason)),
         };
         while self.answer(&mut channel, &answer).is_ok() {
             let Some(name) = name else { return };
             answer = match channel.receive(None) {
-                Ok(ToFar::Open { job }) => self.open(session, name, ends, &job),
-                Ok(ToFar::Counters) => match self.guarded(|| self.work.counters(ends)) {
-                    Some(value) => ToNear::Counters { value },
-                    None => refusal("the far end's counters failed"),
+                Ok(ToServer::Open { job }) => self.open(session, name, ends, &job),
+                Ok(ToServer::Counters) => match self.guarded(|| self.work.counters(ends)) {
+                    Some(value) => ToClient::Counters { value },
+                    None => refusal("the server's counters failed"),
                 },
-                Ok(ToFar::Ping) => ToNear::Pong,
+                Ok(ToServer::Ping) => ToClient::Pong,
                 Ok(_) | Err(_) => break,
             };
         }
@@ -240,28 +240,28 @@ impl<'a> Connections<'a> {
     }
 
     /// Sends an answer; one that is too long is refused instead.
-    fn answer(&self, channel: &mut Sealed, answer: &ToNear) -> io::Result<()> {
+    fn answer(&self, channel: &mut Sealed, answer: &ToClient) -> io::Result<()> {
         let until = Instant::now() + ANSWER;
         match channel.send(answer, until) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                channel.send(&refusal(format!("the far end's answer is {error}")), until)
+                channel.send(&refusal(format!("the server's answer is {error}")), until)
             }
             sent => sent,
         }
     }
 
-    fn open(&self, session: &Session, channel: Token, ends: Ends, job: &Value) -> ToNear {
+    fn open(&self, session: &Session, channel: Token, ends: Ends, job: &Value) -> ToClient {
         session.end_job(channel);
         let opened = self.guarded(|| {
             let tasks = self.work.open(job, ends)?;
             Job::new(Arc::clone(&session.allowance), ends, tasks)
         });
         match opened {
-            None => refusal("the far end's work failed"),
+            None => refusal("the server's work failed"),
             Some(Err(reason)) => refusal(excerpt(&reason)),
             Some(Ok((job, streams))) => {
                 if session.start_job(channel, job) {
-                    ToNear::Opened { streams }
+                    ToClient::Opened { streams }
                 } else {
                     refusal("the session has ended")
                 }
@@ -269,7 +269,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Runs the far end's work; `None` if it panicked.
+    /// Runs the server's work; `None` if it panicked.
     fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).ok();
         if done.is_none() {
@@ -283,20 +283,20 @@ impl<'a> Connections<'a> {
     }
 }
 
-fn refusal(reason: impl Into<String>) -> ToNear {
-    ToNear::Refused { reason: reason.into() }
+fn refusal(reason: impl Into<String>) -> ToClient {
+    ToClient::Refused { reason: reason.into() }
 }
 
 /// Why the lead's channel ended; if the session itself ended it, that reason is known there.
 fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
     match last.map_err(|error| error.kind()) {
         _ if left < Duration::from_millis(10) => "its time is up".to_owned(),
-        Err(ErrorKind::UnexpectedEof) => "the near end closed it".to_owned(),
+        Err(ErrorKind::UnexpectedEof) => "the client closed it".to_owned(),
         Err(ErrorKind::TimedOut) => {
-            format!("no word from the near end for {} s", silence.as_secs_f64())
+            format!("no word from the client for {} s", silence.as_secs_f64())
         }
-        Err(ErrorKind::InvalidData) => "the near end sent what is no message".to_owned(),
-        _ => "the connection to the near end broke".to_owned(),
+        Err(ErrorKind::InvalidData) => "the client sent what is no message".to_owned(),
+        _ => "the connection to the client broke".to_owned(),
     }
 }
 

@@ -40,7 +40,7 @@ impl Gate {
     /// A place for the connection. If there is none, the gate closes one that waits: of the
     /// [`network`] that has the most of them, the one that has waited longest. A holder of the
     /// key is in within milliseconds, so that neither idle strangers nor a crowd from one
-    /// network keep it out. Connections from `favoured`, the near end of the session in
+    /// network keep it out. Connections from `favoured`, the client of the session in
     /// progress, go last: from that very address, not from its network, which others may share.
     pub(crate) fn enter(
         self: &Arc<Self>,
@@ -116,15 +116,15 @@ mod tests {
     /// A thread that waits at the gate as the server's do, and the other end.
     fn visit(gate: &Arc<Gate>, ip: IpAddr, favoured: IpAddr) -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        near.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        let mut far = listener.accept().unwrap().0;
-        let pass = gate.enter(&far, ip, Some(favoured)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut server = listener.accept().unwrap().0;
+        let pass = gate.enter(&server, ip, Some(favoured)).unwrap();
         thread::spawn(move || {
-            let _ = far.read(&mut [0]);
+            let _ = server.read(&mut [0]);
             drop(pass);
         });
-        near
+        client
     }
 
     fn closed(mut stream: &TcpStream) -> bool {

@@ -1,4 +1,4 @@
-//! A job of the far end: its streams that wait for their data connections, and those that run.
+//! A job of the server: its streams that wait for their data connections, and those that run.
 
 use std::collections::HashMap;
 use std::io;
@@ -96,7 +96,7 @@ impl Job {
 
     /// Waits until the tasks of an ended job are gone, so that they do not disturb the
     /// next; no longer than until then, in case one does not heed its bounds.
-    pub(crate) fn settle(&self, until: Instant) {
+    pub(crate) fn resolve_auto(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let busy = |streams: &mut Streams| !streams.running.is_empty();
         drop(self.changed.wait_timeout_while(self.streams(), left, busy));

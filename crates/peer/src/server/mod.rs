@@ -1,4 +1,4 @@
-//! The far end: one session at a time for who holds the key, silence for all others.
+//! The server: one session at a time for who holds the key, silence for all others.
 
 mod connection;
 mod gate;
@@ -48,9 +48,9 @@ impl Default for Patience {
 pub enum Event {
     /// A session began.
     Started {
-        /// Name of the run, as the near end says.
+        /// Name of the run, as the client says.
         run: String,
-        /// The near end.
+        /// The client.
         from: SocketAddr,
         /// How long the session may last.
         seconds: u64,
@@ -78,7 +78,7 @@ pub enum Event {
         /// How many since this was told last.
         count: u64,
     },
-    /// The far end's work panicked; the connections of its job were closed.
+    /// The server's work panicked; the connections of its job were closed.
     Panicked,
     /// Events that were not told, since who is told them was too slow.
     Untold {
@@ -101,7 +101,7 @@ impl fmt::Display for Event {
                 write!(f, "{count} connections without the key, the last from {from}")
             }
             Self::Panicked => {
-                f.write_str("the far end's work panicked; its connections were closed")
+                f.write_str("the server's work panicked; its connections were closed")
             }
             Self::Untold { count } => write!(f, "{count} lines of this log are missing"),
         }
@@ -132,7 +132,7 @@ enum Slot {
     Closed,
 }
 
-/// A far end that is bound to its port.
+/// A server that is bound to its port.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -214,7 +214,7 @@ impl Server {
         });
     }
 
-    /// The near end of the session in progress.
+    /// The client of the session in progress.
     fn favoured(&self) -> Option<IpAddr> {
         self.session().map(|session| session.ends.peer.ip())
     }

@@ -1,4 +1,4 @@
-//! A session of the far end: what one near end was granted, and all that hangs on it.
+//! A session of the server: what one client was granted, and all that hangs on it.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
@@ -83,10 +83,10 @@ impl Session {
     }
 
     /// After the end, waits for its tasks.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn resolve_auto(&self) {
         let until = Instant::now() + SETTLING;
         let jobs = std::mem::take(&mut self.state().ended_jobs);
-        jobs.iter().for_each(|job| job.settle(until));
+        jobs.iter().for_each(|job| job.resolve_auto(until));
     }
 
     /// Why it ended, if it has.
@@ -124,7 +124,7 @@ impl Session {
         let job = self.state().channels.get_mut(&channel).and_then(|member| member.job.take());
         if let Some(job) = job {
             job.end();
-            job.settle(Instant::now() + SETTLING);
+            job.resolve_auto(Instant::now() + SETTLING);
         }
     }
 

@@ -1,4 +1,4 @@
-//! A far end that echoes, and ends that can misbehave, made with the Noise library
+//! A server that echoes, and ends that can misbehave, made with the Noise library
 //! alone so that it shares no code with the one that is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
@@ -10,7 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_peer::{
-    Address, Bounds, Ends, Event, Key, Lead, Limits, Patience, Server, Stop, Task, VERSION, Work,
+    Address, Bounds, ControlSession, Ends, Event, Key, Limits, Patience, Server, Stop, Task,
+    VERSION, Work,
 };
 use proofmark_testing::{DEADLINE, join, wait_until, wait_until_within};
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ impl Task for EchoTask {
 }
 
 /// A server on a thread of this process.
-pub struct Far {
+pub struct ServerSide {
     pub address: SocketAddr,
     pub key: Key,
     pub events: Arc<Mutex<Vec<Event>>>,
@@ -83,7 +84,7 @@ pub struct Far {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Far {
+impl ServerSide {
     pub fn start() -> Self {
         Self::at(Ipv4Addr::LOCALHOST.into(), LIMITS)
     }
@@ -116,17 +117,22 @@ impl Far {
         self.address.into()
     }
 
-    pub fn lead(&self) -> Lead {
+    pub fn lead(&self) -> ControlSession {
         self.try_lead().unwrap()
     }
 
-    pub fn try_lead(&self) -> Result<Lead, proofmark_peer::PeerError> {
-        Lead::connect(&self.address(), &self.key, "test", Limits { seconds: 60, ..LIMITS })
+    pub fn try_lead(&self) -> Result<ControlSession, proofmark_peer::PeerError> {
+        ControlSession::connect(
+            &self.address(),
+            &self.key,
+            "test",
+            Limits { seconds: 60, ..LIMITS },
+        )
     }
 
     /// Waits until a new session is granted, for less than the 60 s that the one before was
     /// granted.
-    pub fn next_lead(&self) -> Lead {
+    pub fn next_lead(&self) -> ControlSession {
         let limit = Duration::from_secs(30);
         wait_until_within(limit, "a new session to be granted", || self.try_lead().ok())
     }
@@ -145,7 +151,7 @@ impl Far {
     }
 }
 
-impl Drop for Far {
+impl Drop for ServerSide {
     fn drop(&mut self) {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
@@ -189,7 +195,7 @@ fn noise(
     build(builder).unwrap()
 }
 
-/// A far end that lets one connection in and says these, each after a message.
+/// A server that lets one connection in and says these, each after a message.
 pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -235,8 +241,8 @@ impl Raw {
         Self { stream, state: noise.into_transport_mode().unwrap() }
     }
 
-    pub fn lead(far: &Far, seconds: u64) -> Self {
-        let mut raw = Self::enter(far.address, &far.key);
+    pub fn lead(server: &ServerSide, seconds: u64) -> Self {
+        let mut raw = Self::enter(server.address, &server.key);
         let hello = json!({ "message": "hello", "version": VERSION, "run": "raw",
             "asked": { "seconds": seconds, "bytes": 1 << 20 } });
         assert_eq!(raw.ask(&hello)["message"], "welcome");
@@ -271,7 +277,7 @@ impl Raw {
     }
 }
 
-/// What came until the far end closed, and how long that took.
+/// What came until the server closed, and how long that took.
 pub fn until_closed(stream: &mut TcpStream) -> (usize, Duration) {
     let (begin, mut all) = (Instant::now(), Vec::new());
     stream.set_read_timeout(Some(DEADLINE)).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_testing::{join, wait_until};
 
-use crate::common::{Far, PATIENCE, connect, opening, until_closed};
+use crate::common::{PATIENCE, ServerSide, connect, opening, until_closed};
 use crate::session::{Session, returning, steady};
 use crate::{alone, from_elsewhere};
 
@@ -25,14 +25,14 @@ fn serving() -> usize {
 #[test]
 fn hundreds_of_idle_connections_cost_sixteen_threads() {
     let _alone = alone();
-    let far = Far::start();
-    let session = Session::begin(&far);
+    let server = ServerSide::start();
+    let session = Session::begin(&server);
     let (begin, calm) = (Instant::now(), serving());
     let mut idle = Vec::new();
     let mut most = 0;
     for n in 0..400 {
         // The server prefers the address of its session; see `gate`.
-        idle.push(from_elsewhere(far.address.port()));
+        idle.push(from_elsewhere(server.address.port()));
         most = most.max(serving());
         if n % 20 == 0 {
             sleep(Duration::from_millis(5));
@@ -53,12 +53,12 @@ fn hundreds_of_idle_connections_cost_sixteen_threads() {
 #[test]
 fn slow_and_half_open_connections_end_in_time() {
     let _alone = alone();
-    let far = Far::start();
-    let session = Session::begin(&far);
+    let server = ServerSide::start();
+    let session = Session::begin(&server);
     let begin = Instant::now();
     // A byte now and then of a handshake that is right.
-    let (first, _) = opening(&far.key);
-    let mut slow = connect(far.address);
+    let (first, _) = opening(&server.key);
+    let mut slow = connect(server.address);
     let mut reader = slow.try_clone().unwrap();
     let closed = thread::spawn(move || until_closed(&mut reader));
     let sent = first.iter().take_while(|&&byte| {
@@ -71,7 +71,7 @@ fn slow_and_half_open_connections_end_in_time() {
     assert!(answer == 0 && sent < first.len(), "{sent} {took:?}");
     // Half of a handshake, and a handshake without what follows it.
     for (bytes, answer) in [(&first[..20], 0), (&first[..], 50)] {
-        let mut stream = connect(far.address);
+        let mut stream = connect(server.address);
         stream.write_all(bytes).unwrap();
         let (answered, took) = until_closed(&mut stream);
         assert_eq!(answered, answer);
@@ -116,12 +116,12 @@ impl Crowd {
 #[test]
 fn a_crowd_from_one_address_leaves_room_for_another() {
     let _alone = alone();
-    let far = Far::start();
-    let crowd = Crowd::begin(far.address.port());
+    let server = ServerSide::start();
+    let crowd = Crowd::begin(server.address.port());
     for _ in 0..5 {
-        let mut stream = connect(far.address);
+        let mut stream = connect(server.address);
         sleep(PATIENCE.handshake / 2);
-        let _ = stream.write_all(&opening(&far.key).0);
+        let _ = stream.write_all(&opening(&server.key).0);
         let mut answer = [0; 50];
         stream.read_exact(&mut answer).expect("displaced");
     }
@@ -133,10 +133,10 @@ fn a_crowd_from_one_address_leaves_room_for_another() {
 #[test]
 fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
     let _alone = alone();
-    let far = Far::start();
-    let lead = far.lead();
+    let server = ServerSide::start();
+    let lead = server.lead();
     let mut steady = steady(lead.invitation());
-    let crowd = Crowd::begin(far.address.port());
+    let crowd = Crowd::begin(server.address.port());
     for _ in 0..10 {
         let mut own = returning(lead.invitation());
         own();

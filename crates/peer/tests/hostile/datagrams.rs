@@ -10,7 +10,7 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::alone;
-use crate::common::Far;
+use crate::common::ServerSide;
 use crate::session::Session;
 
 /// What came back for datagrams: answers, and refusals by the kernel.
@@ -47,10 +47,10 @@ fn back(to: SocketAddr, count: u32) -> (u32, u32) {
 #[test]
 fn datagrams_get_nothing_back() {
     let _alone = alone();
-    for far in [Far::start(), Far::v6()] {
-        let session = Session::begin(&far);
+    for server in [ServerSide::start(), ServerSide::v6()] {
+        let session = Session::begin(&server);
         let begin = Instant::now();
-        assert_eq!(back(far.address, 100_000), (0, 0));
+        assert_eq!(back(server.address, 100_000), (0, 0));
         session.undisturbed(begin);
     }
     // The same eye sees a port that is closed, and one that answers.

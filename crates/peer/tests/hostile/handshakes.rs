@@ -8,7 +8,7 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::json;
 
-use crate::common::{Far, Raw, connect, opening};
+use crate::common::{Raw, ServerSide, connect, opening};
 use crate::session::Session;
 use crate::{alone, answered, answered_at, from_elsewhere};
 
@@ -23,8 +23,8 @@ fn held() -> (u64, usize) {
 #[test]
 fn garbage_gets_no_answer() {
     let _alone = alone();
-    let far = Far::start();
-    let session = Session::begin(&far);
+    let server = ServerSide::start();
+    let session = Session::begin(&server);
     let (begin, before) = (Instant::now(), held());
     let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
     let mut thrown = 0_u32;
@@ -34,7 +34,7 @@ fn garbage_gets_no_answer() {
         let mut bytes = vec![0; (random.next_u32() % 300) as usize];
         random.fill_bytes(&mut bytes);
         let shape: &[u8] = [&[][..], &[1], &[1, 0, 48], &[2], &[1, 255, 255]][thrown as usize % 5];
-        assert_eq!(answered(far.address, &[shape, &bytes].concat()), 0);
+        assert_eq!(answered(server.address, &[shape, &bytes].concat()), 0);
         thrown += 1;
     }
     let after = held();
@@ -45,15 +45,15 @@ fn garbage_gets_no_answer() {
 #[test]
 fn replayed_and_foreign_handshakes_get_no_answer() {
     let _alone = alone();
-    let far = Far::start();
-    let session = Session::begin(&far);
+    let server = ServerSide::start();
+    let session = Session::begin(&server);
     let begin = Instant::now();
-    let (first, _) = opening(&far.key);
+    let (first, _) = opening(&server.key);
     let (foreign, _) = opening(&Key::generate().unwrap());
-    assert_eq!(answered(far.address, &foreign), 0);
-    assert_eq!(answered(far.address, &first), 50, "and this is what an answer looks like");
+    assert_eq!(answered(server.address, &foreign), 0);
+    assert_eq!(answered(server.address, &first), 50, "and this is what an answer looks like");
     for _ in 0..50 {
-        assert_eq!(answered(far.address, &first), 0, "replayed");
+        assert_eq!(answered(server.address, &first), 0, "replayed");
     }
     session.undisturbed(begin);
 }
@@ -62,11 +62,11 @@ fn replayed_and_foreign_handshakes_get_no_answer() {
 #[test]
 fn a_captured_conversation_opens_nothing() {
     let _alone = alone();
-    let far = Far::start();
+    let server = ServerSide::start();
     let mut captured = Vec::new();
     {
-        let mut stream = connect(far.address);
-        let (bytes, mut noise) = opening(&far.key);
+        let mut stream = connect(server.address);
+        let (bytes, mut noise) = opening(&server.key);
         captured.extend_from_slice(&bytes);
         stream.write_all(&bytes).unwrap();
         let mut answer = [0; 50];
@@ -80,47 +80,51 @@ fn a_captured_conversation_opens_nothing() {
         raw.stream.write_all(&hello).unwrap();
         assert_eq!(raw.hear()["message"], "welcome");
     }
-    far.next_lead();
-    assert_eq!(answered(far.address, &captured), 0);
+    server.next_lead();
+    assert_eq!(answered(server.address, &captured), 0);
     // Even a server that does not remember it, as after a restart, opens no session: the
     // second message was sealed with a key of the first conversation.
-    let started = |far: &Far| {
+    let started = |server: &ServerSide| {
         let is = |e: &&Event| matches!(e, Event::Started { .. });
-        far.events.lock().unwrap().iter().filter(is).count()
+        server.events.lock().unwrap().iter().filter(is).count()
     };
-    let mut again = Far::with_key(far.key.clone());
+    let mut again = ServerSide::with_key(server.key.clone());
     assert_eq!(answered(again.address, &captured), 50);
     again.stop();
-    assert_eq!((started(&again), started(&far)), (0, 2));
+    assert_eq!((started(&again), started(&server)), (0, 2));
 }
 
 #[test]
 fn messages_within_a_session_are_not_taken_twice() {
     let _alone = alone();
-    let far = Far::start();
-    let mut lead = Raw::lead(&far, 60);
+    let server = ServerSide::start();
+    let mut lead = Raw::lead(&server, 60);
     let ping = lead.seal(&json!({ "message": "ping" }));
     lead.stream.write_all(&ping).unwrap();
     assert_eq!(lead.hear()["message"], "pong");
     lead.stream.write_all(&ping).unwrap();
     assert!(lead.hear()["reason"].as_str().unwrap().contains("no message"));
-    far.next_lead();
+    server.next_lead();
 }
 
 #[test]
 fn tokens_are_not_guessed_and_serve_their_own_address_alone() {
     let _alone = alone();
-    let far = Far::start();
-    let lead = far.lead();
+    let server = ServerSide::start();
+    let lead = server.lead();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let streams = channel.open(&json!({ "streams": 2 })).unwrap();
-    assert_eq!(answered(far.address, &[&[2][..], &[0; 16]].concat()), 0);
+    assert_eq!(answered(server.address, &[&[2][..], &[0; 16]].concat()), 0);
     let token = serde_json::to_value(streams[0].token).unwrap();
     let hex = token.as_str().unwrap();
     let byte = |n: usize| u8::from_str_radix(&hex[2 * n..][..2], 16).unwrap();
     let bytes: Vec<u8> = [2].into_iter().chain((0..16).map(byte)).collect();
-    assert_eq!(answered_at(from_elsewhere(far.address.port()), &bytes), 0, "from another address");
-    assert_eq!(answered(far.address, &bytes[..16]), 0, "cut");
-    assert_eq!(answered(far.address, &bytes), 1, "and from the right one it is good still");
-    assert_eq!(answered(far.address, &bytes), 0, "once");
+    assert_eq!(
+        answered_at(from_elsewhere(server.address.port()), &bytes),
+        0,
+        "from another address"
+    );
+    assert_eq!(answered(server.address, &bytes[..16]), 0, "cut");
+    assert_eq!(answered(server.address, &bytes), 1, "and from the right one it is good still");
+    assert_eq!(answered(server.address, &bytes), 0, "once");
 }

@@ -31,7 +31,7 @@ fn from_elsewhere(port: u16) -> TcpStream {
     with_deadline(TcpStream::from(socket))
 }
 
-/// What the far end answers to bytes after which the sender closes its side.
+/// What the server answers to bytes after which the sender closes its side.
 fn answered(to: SocketAddr, bytes: &[u8]) -> usize {
     answered_at(connect(to), bytes)
 }

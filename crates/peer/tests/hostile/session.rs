@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use proofmark_peer::{Channel, Invitation, Lead};
+use proofmark_peer::{Channel, ControlSession, Invitation};
 use proofmark_testing::{join, wait_until};
 use serde_json::json;
 
-use crate::common::{Far, echoes};
+use crate::common::{ServerSide, echoes};
 
 /// A session that echoes without a pause, and has a worker joining again and again.
 pub struct Session {
-    pub lead: Lead,
+    pub lead: ControlSession,
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
     echoes: Arc<AtomicU64>,
@@ -21,8 +21,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn begin(far: &Far) -> Self {
-        let lead = far.lead();
+    pub fn begin(server: &ServerSide) -> Self {
+        let lead = server.lead();
         let (echoes, joins, over) = <(Arc<_>, Arc<_>, Arc<_>)>::default();
         let threads = vec![
             repeat(&over, &echoes, steady(lead.invitation())),

@@ -51,8 +51,8 @@ impl Beside for Fio {
         "Debian: fio"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "disk.seq_read" => Some(
                 "bytes read over the longest runtime of its threads, in whole milliseconds; each \
                  run from the start of each thread's part; its buffers in small pages",
@@ -99,14 +99,14 @@ impl Beside for Fio {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let pattern = pattern(task)?;
-        let names = [true, false].map(|plain| pattern.kernel(Way::Mixed, plain));
-        let found = output.figures.into_iter().find(|f| names.iter().any(|n| f.kernel == *n))?;
+        let names = [true, false].map(|plain| pattern.workload(Way::Mixed, plain));
+        let found = output.figures.into_iter().find(|f| names.iter().any(|n| f.workload == *n))?;
         let block = task.params.int("block_size")?;
-        let params = knobs(task, &found.params)?;
+        let params = parameters(task, &found.params)?;
         let trials = found.trials.into_iter().map(|t| of_task(task, block, &params, t)).collect();
-        let kernel = task.kernel.to_owned().into();
-        let figure = Figure { kernel, params, trials, ..found };
-        if task.kernel != COMMITS {
+        let workload = task.workload.to_owned().into();
+        let figure = Figure { workload, params, trials, ..found };
+        if task.workload != COMMITS {
             return Some(figure);
         }
         // Its times are those of the writes alone.
@@ -114,19 +114,19 @@ impl Beside for Fio {
     }
 }
 
-/// The kernel whose work is counted in operations.
+/// The workload whose work is counted in operations.
 const COMMITS: &str = "disk.fsync";
 
-/// Knobs in which a job that differs is another one.
+/// Parameters in which a job that differs is another one.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
 
-/// The knobs of a task as a job's options tell them, which say nothing of the cache; `None` where
+/// The parameters of a task as a job's options tell them, which say nothing of the cache; `None` where
 /// they are plainly those of another job.
-fn knobs(task: &Task, told: &Params) -> Option<Params> {
+fn parameters(task: &Task, told: &Params) -> Option<Params> {
     let mut told = told.clone();
     let part = told.int("file_size");
     told.0.remove("file_size");
-    if let Some(work) = Work::of(task).ok().filter(|_| task.kernel != COMMITS) {
+    if let Some(work) = Work::of(task).ok().filter(|_| task.workload != COMMITS) {
         let amount = told.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
@@ -139,13 +139,13 @@ fn knobs(task: &Task, told: &Params) -> Option<Params> {
     disk::told(task.params, &told, SAME)
 }
 
-/// A trial in the unit of the task's kernel, and on the file of these knobs.
+/// A trial in the unit of the task's workload, and on the file of these parameters.
 fn of_task(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
         file.size_bytes = params.int("file_size").unwrap_or(file.size_bytes);
     }
-    if task.kernel == COMMITS {
+    if task.workload == COMMITS {
         trial.work /= block.max(1) as f64;
         trial.value = Unit::OpPerSecond.value(trial.work, trial.seconds);
         if let Some(file) = &mut trial.file {
@@ -155,9 +155,9 @@ fn of_task(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     trial
 }
 
-/// The pattern of a task; `None` for kernels whose work fio cannot do.
+/// The pattern of a task; `None` for workloads whose work fio cannot do.
 fn pattern(task: &Task) -> Option<&'static Pattern> {
-    let name = match (task.kernel, task.params.int("reads")) {
+    let name = match (task.workload, task.params.int("reads")) {
         ("disk.seq_read", _) => "read",
         ("disk.seq_write" | COMMITS, _) => "write",
         ("disk.rand_read", _) | ("disk.mixed", Some(100)) => "randread",
@@ -168,7 +168,7 @@ fn pattern(task: &Task) -> Option<&'static Pattern> {
     Pattern::named(name)
 }
 
-/// The knobs that all tasks have, and what follows from them.
+/// The parameters that all tasks have, and what follows from them.
 struct Work<'a> {
     task: &'a Task<'a>,
     rw: &'static str,
@@ -188,7 +188,7 @@ fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
         format!("--rw={}", work.rw),
         format!("--bs={}", work.block),
     ]);
-    all.extend(if task.kernel == COMMITS { work.commits()? } else { work.blocks(registers)? });
+    all.extend(if task.workload == COMMITS { work.commits()? } else { work.blocks(registers)? });
     Ok(all)
 }
 

@@ -1,9 +1,9 @@
-//! Which options leave the work what a kernel here does; with any other, known or not, it is
+//! Which options leave the work what a workload here does; with any other, known or not, it is
 //! taken for other work.
 
 use super::options::Asked;
 
-/// Options that the knobs tell, and those that change what is shown, who runs it, or how an
+/// Options that the parameters tell, and those that change what is shown, who runs it, or how an
 /// engine gets its I/Os to the system, but not which I/Os those are.
 const HARMLESS: &[&str] = &[
     "allow_file_create",

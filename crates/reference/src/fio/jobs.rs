@@ -8,7 +8,7 @@ use super::json::{Job, Report, Side};
 use super::options::{Asked, params, plain, processes};
 use super::pattern::{Pattern, Way};
 use super::times::latency;
-use super::witness::{device, state, tells};
+use super::verification::{device, state, tells};
 use crate::{Figure, Malformed, Output, trial};
 
 /// A job with all its processes.
@@ -166,20 +166,20 @@ impl Work<'_> {
     }
 
     fn figure(&self, way: Way, trial: Trial, line: usize) -> Result<Figure, Malformed> {
-        let (kernel, words, params) = match self.options {
+        let (workload, words, params) = match self.options {
             Some(options) => {
                 let pattern = Pattern::of(options).map_err(|rw| {
                     Malformed::at(line, format!("rw={} is not known", Malformed::excerpt(rw)))
                 })?;
-                let kernel = pattern.kernel(way, self.alone && plain(options));
+                let workload = pattern.workload(way, self.alone && plain(options));
                 let params = self.threads.map(|threads| params(options, way, threads));
-                (kernel, pattern.words(way), params.unwrap_or_default())
+                (workload, pattern.words(way), params.unwrap_or_default())
             }
             None => (format!("fio.{}", way.word()), way.word().to_owned(), Params::default()),
         };
         let name = self.entries.first().map_or("", |job| job.jobname.as_str());
         let title = format!("{}: {words}", Malformed::excerpt(name));
-        Ok(Figure::rate(kernel, title, (Subsystem::Disk, Unit::BytePerSecond), params, trial))
+        Ok(Figure::rate(workload, title, (Subsystem::Disk, Unit::BytePerSecond), params, trial))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `json` is the part of a report that is read, `options` what a job was asked to do, `pattern`
 //! its `rw`, `harmless` which options leave the work alone, `jobs` how the entries of a report
-//! become figures, `times` its latencies, `witness` what it tells of devices and of the file,
+//! become figures, `times` its latencies, `verification` what it tells of devices and of the file,
 //! `beside` what our points are in fio's options.
 
 mod beside;
@@ -12,7 +12,7 @@ mod json;
 mod options;
 mod pattern;
 mod times;
-mod witness;
+mod verification;
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ impl Tool for Fio {
          and write have one more for both together. The processes of a job (numjobs) are one \
          figure, all bytes over the longest runtime, as in fio's own group line. Jobs that run at \
          the same time as others, or with any option that is not known to leave the work alone, are \
-         not compared with kernels here. A job that ended in an error has no figure. Times of single I/Os are fio's lat \
+         not compared with workloads here. A job that ended in an error has no figure. Times of single I/Os are fio's lat \
          where it has percentiles, else clat, which leaves out the submission; a percentile is \
          the middle of a bucket of fio's, to within 1 %. Sizes in options are powers of 1024 (4k), \
          with an i of 1000 (4ki), or the other way round with kb_base=1000. The counters of \

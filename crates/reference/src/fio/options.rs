@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether this is work that a kernel here does too.
+/// Whether this is work that a workload here does too.
 pub(super) fn plain(options: Asked<'_>) -> bool {
     // `randread:8` reads 8 blocks that follow each other, `read:8k` leaves a hole after each.
     if options.get("rw").is_some_and(|rw| rw.contains(':')) {
@@ -57,7 +57,7 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }
 
-/// The knobs of a direction: by the names that the disk kernels have for them, then what they
+/// The parameters of a direction: by the names that the disk workloads have for them, then what they
 /// have no name for.
 pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
     let mut params = Params::default()

@@ -1,4 +1,4 @@
-//! What a job does (`rw`), which way, and our kernels that do so.
+//! What a job does (`rw`), which way, and our workloads that do so.
 
 use proofmark_model::Order;
 
@@ -27,7 +27,7 @@ impl Way {
     }
 }
 
-/// The pattern of a job (`rw`), and our kernel of that pattern.
+/// The pattern of a job (`rw`), and our workload of that pattern.
 pub(super) struct Pattern {
     pub(super) name: &'static str,
     ours: Option<&'static str>,
@@ -68,8 +68,8 @@ impl Pattern {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
-    /// Id of the kernel for a direction; of fio's own unless the work is `plain`.
-    pub(super) fn kernel(&self, way: Way, plain: bool) -> String {
+    /// Id of the workload for a direction; of fio's own unless the work is `plain`.
+    pub(super) fn workload(&self, way: Way, plain: bool) -> String {
         match self.ours {
             Some(id) if plain && (!self.sides || way == Way::Mixed) => id.to_owned(),
             _ => format!("fio.{}", self.words(way).replace(' ', ".")),

@@ -38,8 +38,8 @@ impl Beside for Hpl {
         "Debian: hpcc"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        (kernel == "cpu.linpack").then_some(
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        (workload == "cpu.linpack").then_some(
             "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than ours; P x Q processes with a thread \
              each, with the BLAS that it was linked to",
         )

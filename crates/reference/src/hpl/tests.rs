@@ -26,9 +26,9 @@ fn the_figures_are_those_of_the_text() {
     assert_eq!(output.figures.len(), 4);
     // "WR11C2R4        1000    40     1     2               0.09              7.508e+00".
     let figure = &output.figures[2];
-    assert_eq!((&*figure.kernel, figure.params.text("T/V")), ("cpu.linpack", Some("WR11C2R4")));
-    let knobs = ["n", "nb", "P", "Q"].map(|knob| figure.params.int(knob));
-    assert_eq!(knobs, [Some(1000), Some(40), Some(1), Some(2)]);
+    assert_eq!((&*figure.workload, figure.params.text("T/V")), ("cpu.linpack", Some("WR11C2R4")));
+    let parameters = ["n", "nb", "P", "Q"].map(|parameter| figure.params.int(parameter));
+    assert_eq!(parameters, [Some(1000), Some(40), Some(1), Some(2)]);
     let [trial] = &figure.trials[..] else { panic!() };
     assert_eq!(trial.value, 7.508e9);
     assert!((trial.work - (2e9 / 3.0 + 1.5e6)).abs() < 1.0, "{}", trial.work);

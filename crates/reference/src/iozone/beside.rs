@@ -19,7 +19,7 @@ const LONGEST_S: f64 = 30.0;
 /// What it takes to start and to end, in seconds.
 const START_S: f64 = 0.5;
 
-/// The tests that a kernel's figure needs, and what they do to the file besides.
+/// The tests that a workload's figure needs, and what they do to the file besides.
 struct Tests {
     /// Those options that choose them.
     options: &'static [&'static str],
@@ -28,9 +28,9 @@ struct Tests {
     writes: u64,
 }
 
-/// The tests for a kernel; `None` for kernels whose work IOzone cannot do.
-fn tests(kernel: &str) -> Option<&'static Tests> {
-    match kernel {
+/// The tests for a workload; `None` for workloads whose work IOzone cannot do.
+fn tests(workload: &str) -> Option<&'static Tests> {
+    match workload {
         // Its own data are not looked for (`-+E`), nothing is read again (`-+n`).
         "disk.seq_read" => {
             Some(&Tests { options: &["-i", "1", "-+E", "-+n"], reads: 1, writes: 0 })
@@ -53,8 +53,8 @@ impl Beside for Iozone {
         "Debian: iozone3 (non-free)"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "disk.seq_read" => {
                 Some("the first 'read' of the whole file, whatever a trial's amount")
             }
@@ -80,13 +80,13 @@ impl Beside for Iozone {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let passes = tests(task.kernel).map_or(1, |t| t.reads + t.writes);
+        let passes = tests(task.workload).map_or(1, |t| t.reads + t.writes);
         passes as f64 * pass_s(task).unwrap_or(task.seconds) + START_S
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let tests = tests(task.kernel)?;
-        let found = output.figures.into_iter().find(|f| f.kernel == task.kernel)?;
+        let tests = tests(task.workload)?;
+        let found = output.figures.into_iter().find(|f| f.workload == task.workload)?;
         let trials = found.trials.into_iter().map(|t| of_run(tests, t)).collect();
         // Of the cache it does not tell.
         let params = disk::told(task.params, &found.params, SAME)?;
@@ -94,7 +94,7 @@ impl Beside for Iozone {
     }
 }
 
-/// Knobs in which a run that differs is another one; all of its file is what it reads or writes.
+/// Parameters in which a run that differs is another one; all of its file is what it reads or writes.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
 
 /// A trial whose file was asked for all that the run did: the counters of devices are the run's.
@@ -114,7 +114,7 @@ fn pass_s(task: &Task) -> Option<f64> {
 }
 
 fn arguments(task: &Task) -> Result<Vec<String>, String> {
-    let tests = tests(task.kernel).ok_or("it has no such work")?;
+    let tests = tests(task.workload).ok_or("it has no such work")?;
     let params = task.params;
     let (record, size) = sizes(task)?;
     one_at_a_time(params)?;

@@ -153,7 +153,7 @@ fn figure(
     }
     let records = file as f64 / record as f64;
     Ok(Figure {
-        kernel: format!("{}.time", own(test)).into(),
+        workload: format!("{}.time", own(test)).into(),
         unit: Unit::Second,
         better: Better::Lower,
         trials: vec![trial(Unit::Second, records, seconds)],

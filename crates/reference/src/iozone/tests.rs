@@ -26,7 +26,7 @@ fn lines(output: &Output) -> Vec<String> {
     let line = |f: &Figure| {
         let t = &f.trials[0];
         let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        format!("{} | {} | {} | {:.6e} {}", f.kernel, f.title, params.join(" "), t.value, f.unit)
+        format!("{} | {} | {} | {:.6e} {}", f.workload, f.title, params.join(" "), t.value, f.unit)
     };
     output.figures.iter().map(line).collect()
 }
@@ -62,8 +62,8 @@ fn parse(text: &str) -> Output {
     Iozone.parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn find<'a>(output: &'a Output, kernel: &str, block: u64) -> &'a Figure {
-    let same = |f: &&Figure| f.kernel == kernel && f.params.int("block_size") == Some(block);
+fn find<'a>(output: &'a Output, workload: &str, block: u64) -> &'a Figure {
+    let same = |f: &&Figure| f.workload == workload && f.params.int("block_size") == Some(block);
     output.figures.iter().find(same).unwrap()
 }
 
@@ -72,7 +72,7 @@ fn each_cell_is_a_figure() {
     // 64 8 1638743 4018152 5860307 22737791 15972885 3541098 3738358 7940539 10821524 ...
     let output = parse(AUTO_489);
     assert_eq!(output.figures.len(), 8 * 13);
-    for (kernel, kb) in [
+    for (workload, kb) in [
         ("iozone.write", 1_638_743),
         ("disk.seq_write", 4_018_152),
         ("disk.seq_read", 5_860_307),
@@ -83,8 +83,8 @@ fn each_cell_is_a_figure() {
         ("iozone.record_rewrite", 7_940_539),
         ("iozone.stride_read", 10_821_524),
     ] {
-        let figure = find(&output, kernel, 8192);
-        assert_eq!(figure.trials[0].value, kb as f64 * 1024.0, "{kernel}");
+        let figure = find(&output, workload, 8192);
+        assert_eq!(figure.trials[0].value, kb as f64 * 1024.0, "{workload}");
         assert_eq!(figure.trials[0].work, 65_536.0);
         assert_eq!(figure.params.int("file_size"), Some(65_536));
         assert_eq!(figure.params.text("direct"), Some("off"));
@@ -94,9 +94,10 @@ fn each_cell_is_a_figure() {
 #[test]
 fn what_was_not_tested_has_no_figure() {
     // 512 64 157396 131281 (seven left out, each a character less) 593259 127972
-    let kernels: Vec<_> = parse(SKIPPED_507).figures.iter().map(|f| f.kernel.to_string()).collect();
+    let workloads: Vec<_> =
+        parse(SKIPPED_507).figures.iter().map(|f| f.workload.to_string()).collect();
     let expected = ["iozone.write", "disk.seq_write", "iozone.fwrite", "iozone.frewrite"];
-    assert_eq!(kernels, expected);
+    assert_eq!(workloads, expected);
     let zeros = parse(NO_RETESTS_507);
     assert!(NO_RETESTS_507.contains("        0 ") && zeros.figures.len() == 6);
 }
@@ -116,10 +117,10 @@ fn direct_and_flush_are_told_by_the_listing() {
 
 #[test]
 fn the_listing_tells_how_the_file_was_used() {
-    let file = |text: &str, kernel: &str| {
+    let file = |text: &str, workload: &str| {
         let output = parse(text);
-        let found = output.figures.iter().find(|f| f.kernel == kernel);
-        found.unwrap_or_else(|| panic!("{kernel}")).trials[0].file.clone()
+        let found = output.figures.iter().find(|f| f.workload == workload);
+        found.unwrap_or_else(|| panic!("{workload}")).trials[0].file.clone()
     };
     let read = file(BESIDE_READ_489, "disk.seq_read").unwrap();
     assert_eq!((read.asked_read_bytes, read.asked_written_bytes), (64 << 20, 0));
@@ -152,7 +153,7 @@ fn microseconds_stay_times() {
     // 1024 4 2 0 0 0
     let output = parse(MICROSECONDS_489);
     let [figure] = output.figures.as_slice() else { panic!("{}", output.figures.len()) };
-    assert_eq!((&*figure.kernel, figure.unit), ("iozone.write.time", Unit::Second));
+    assert_eq!((&*figure.workload, figure.unit), ("iozone.write.time", Unit::Second));
     assert!((figure.trials[0].value - 2e-6).abs() < 1e-18 && figure.trials[0].work == 256.0);
 }
 
@@ -191,7 +192,7 @@ fn records_of_many_sizes_have_none() {
 fn other_work_is_not_compared() {
     let other = OPS_489.replacen("OPS Mode", "SYNC Mode. \n\tOPS Mode", 1);
     let figure = &parse(&other).figures[1];
-    assert_eq!((&*figure.kernel, figure.title.as_str()), ("iozone.rewrite", "rewrite"));
+    assert_eq!((&*figure.workload, figure.title.as_str()), ("iozone.rewrite", "rewrite"));
     assert_eq!(figure.params.get("mode"), Some(&Param::Text("SYNC Mode".to_owned())));
     assert_eq!(figure.params.int("queue_depth"), None);
 }

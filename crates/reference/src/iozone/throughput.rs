@@ -95,9 +95,9 @@ impl Throughput {
         let mut figures = vec![mode.figure(open.test, sizes, trial(open.children)?)];
         if let Some(parent) = open.parent {
             let figure = mode.figure(open.test, sizes, trial(parent)?);
-            let kernel = format!("{}.parent", own(open.test)).into();
+            let workload = format!("{}.parent", own(open.test)).into();
             let title = format!("{}, as the parent sees it", open.test);
-            figures.push(Figure { kernel, title, ..figure });
+            figures.push(Figure { workload, title, ..figure });
         }
         Ok(figures)
     }

@@ -7,7 +7,7 @@ use crate::{Figure, Malformed};
 /// Bytes of what IOzone calls a kB, KB or Kbyte.
 pub(super) const KB: u64 = 1024;
 
-/// Beginnings of the lines that say that this is other work than any kernel's here: it waits,
+/// Beginnings of the lines that say that this is other work than any workload's here: it waits,
 /// locks, goes another way to the file, or counts more time.
 const OTHERWISE: &[&str] = &[
     ">>>",
@@ -61,7 +61,7 @@ pub(super) struct Sizes {
     pub(super) processes: u64,
 }
 
-/// Our kernels by the tests that do the same work.
+/// Our workloads by the tests that do the same work.
 const OURS: &[(&str, &str)] = &[
     ("rewrite", "disk.seq_write"),
     ("read", "disk.seq_read"),
@@ -85,11 +85,11 @@ impl Mode {
     /// A test of that name in the words of IOzone's matrix, with one trial.
     pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial) -> Figure {
         let ours = OURS.iter().find(|(name, _)| *name == test).map(|(_, id)| (*id).to_owned());
-        let kernel = ours.filter(|_| self.others.is_empty());
-        let kernel = kernel.unwrap_or_else(|| own(test));
+        let workload = ours.filter(|_| self.others.is_empty());
+        let workload = workload.unwrap_or_else(|| own(test));
         let what = (Subsystem::Disk, Unit::BytePerSecond);
         let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
-        Figure::rate(kernel, test, what, self.params(test, sizes), trial)
+        Figure::rate(workload, test, what, self.params(test, sizes), trial)
     }
 
     /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
@@ -133,7 +133,7 @@ impl Mode {
     }
 }
 
-/// The id of a test that no kernel here does: `iozone.stride_read`.
+/// The id of a test that no workload here does: `iozone.stride_read`.
 pub(super) fn own(test: &str) -> String {
     format!("iozone.{}", test.replace(' ', "_"))
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf, SENT};
-use crate::network::{HERE, Knobs, Length, figure_of, numbers, words};
+use crate::network::{HERE, Length, Parameters, figure_of, numbers, words};
 use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones
@@ -23,8 +23,8 @@ impl Beside for Iperf {
         "Debian: iperf"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "network.tcp.stream" => Some(
                 "payload that the sender wrote, over its time until the receiver had closed, some \
                  milliseconds more, of connections made for it; in reverse what the receiver read",
@@ -37,33 +37,33 @@ impl Beside for Iperf {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let udp = task.kernel == "network.udp.stream";
-        let knobs = Knobs::of(task)?;
-        cannot(&knobs, udp, &installed.version)?;
+        let udp = task.workload == "network.udp.stream";
+        let parameters = Parameters::of(task)?;
+        cannot(&parameters, udp, &installed.version)?;
         // -f b: all digits; -e: the size of a block.
-        let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, knobs.block);
+        let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block);
         let mut server = format!("-s -B {HERE} -p {}", task.port);
-        if knobs.streams > 1 {
-            line += &format!(" -P {}", knobs.streams);
+        if parameters.streams > 1 {
+            line += &format!(" -P {}", parameters.streams);
         }
-        if knobs.direction == Direction::Reverse {
+        if parameters.direction == Direction::Reverse {
             line += " -R";
         }
-        line += &length(&knobs, udp)?;
+        line += &length(&parameters, udp)?;
         if udp {
-            let rate = knobs.rate_each().map_or(UNPACED.to_owned(), |rate| rate.to_string());
+            let rate = parameters.rate_each().map_or(UNPACED.to_owned(), |rate| rate.to_string());
             line += &format!(" -u -b {rate}");
-            server += &format!(" -u -l {}", knobs.block);
+            server += &format!(" -u -l {}", parameters.block);
         }
         // Of what concerns both ends, each is told on its own command line.
         let mut both = String::new();
-        if let Some(bytes) = knobs.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
+        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
             both += &format!(" -w {bytes}");
         }
-        if let Some(name) = knobs.congestion {
+        if let Some(name) = parameters.congestion {
             both += &format!(" -Z {name}");
         }
-        let no_delay = if knobs.no_delay { " -N" } else { "" };
+        let no_delay = if parameters.no_delay { " -N" } else { "" };
         Ok(Invocation {
             arguments: words(&format!("{line}{both}{no_delay}")),
             server: Some((installed.program.clone(), words(&format!("{server}{both}")))),
@@ -73,22 +73,22 @@ impl Beside for Iperf {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let sent = if task.kernel == "network.tcp.stream" { SENT } else { task.kernel };
-        figure_of(task, output.figures, &[task.kernel, sent])
+        let sent = if task.workload == "network.tcp.stream" { SENT } else { task.workload };
+        figure_of(task, output.figures, &[task.workload, sent])
     }
 }
 
 /// Why it cannot do that.
-fn cannot(knobs: &Knobs, udp: bool, version: &str) -> Result<(), String> {
-    let forward = knobs.direction == Direction::Forward;
+fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), String> {
+    let forward = parameters.direction == Direction::Forward;
     let waits = numbers(version).is_some_and(|number| number >= WAITS);
-    let why = if knobs.direction == Direction::Both {
+    let why = if parameters.direction == Direction::Both {
         "what it says of both ways at once is not read"
-    } else if udp && !DATAGRAM.contains(&knobs.block) {
+    } else if udp && !DATAGRAM.contains(&parameters.block) {
         "its datagrams carry 16 B to 65,507 B"
     } else if !udp && forward && !waits {
         "before 2.1 it counts what only filled the buffers of its socket"
-    } else if knobs.no_delay && !forward {
+    } else if parameters.no_delay && !forward {
         "its server has no option for no_delay"
     } else {
         return Ok(());
@@ -98,11 +98,11 @@ fn cannot(knobs: &Knobs, udp: bool, version: &str) -> Result<(), String> {
 
 /// How long it sends: each stream so many bytes, or all so many hundredths of a second. Of
 /// datagrams a time, since it ends an amount of them by a pause that it counts.
-fn length(knobs: &Knobs, udp: bool) -> Result<String, String> {
-    let bytes = |bytes: u64| format!(" -n {}", (bytes / knobs.streams).max(1));
-    match knobs.length()? {
-        Length::Bytes(all) if !udp || knobs.fixed => Ok(bytes(all)),
-        _ => Ok(format!(" -t {:.2}", knobs.seconds.max(0.01))),
+fn length(parameters: &Parameters, udp: bool) -> Result<String, String> {
+    let bytes = |bytes: u64| format!(" -n {}", (bytes / parameters.streams).max(1));
+    match parameters.length()? {
+        Length::Bytes(all) if !udp || parameters.fixed => Ok(bytes(all)),
+        _ => Ok(format!(" -t {:.2}", parameters.seconds.max(0.01))),
     }
 }
 
@@ -117,12 +117,12 @@ mod tests {
     const TCP: &str = "network.tcp.stream";
     const UDP: &str = "network.udp.stream";
 
-    fn both(kernel: &str, params: &Params) -> (String, String) {
-        lines(asked(&Iperf, "2.1.8", kernel, params).unwrap())
+    fn both(workload: &str, params: &Params) -> (String, String) {
+        lines(asked(&Iperf, "2.1.8", workload, params).unwrap())
     }
 
-    fn no(version: &str, kernel: &str, params: &Params) -> String {
-        asked(&Iperf, version, kernel, params).unwrap_err()
+    fn no(version: &str, workload: &str, params: &Params) -> String {
+        asked(&Iperf, version, workload, params).unwrap_err()
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_it_cannot_do_is_refused() {
-        assert!(no("2.1.8", TCP, &tcp().with("path", "peer")).contains("far end"));
+        assert!(no("2.1.8", TCP, &tcp().with("path", "peer")).contains("server"));
         assert!(no("2.1.8", TCP, &tcp().with("direction", "both")).contains("both ways"));
         assert!(no("2.0.14a", TCP, &tcp()).contains("before 2.1"));
         let reverse = tcp().with("direction", "reverse");
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn its_figure_is_the_tasks() {
-        let figure = |kernel, params: &Params, text| {
-            with_task(kernel, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
+        let figure = |workload, params: &Params, text| {
+            with_task(workload, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
         };
         let sent = include_str!("captured/2.1.8-tcp-enhanced.txt");
         let params = tcp().with("block_size", 131_072);
-        assert_eq!(figure(TCP, &params, sent).unwrap().kernel, SENT);
+        assert_eq!(figure(TCP, &params, sent).unwrap().workload, SENT);
         assert_eq!(figure(TCP, &tcp(), sent), None, "blocks of another size");
         let lost = include_str!("captured/2.1.8-udp-lost.txt");
         let params = udp().with("block_size", 1400).with("streams", 2);

@@ -29,7 +29,7 @@ pub(super) enum Said<'a> {
     /// All streams.
     Sum,
     /// In CSV: a stream, or all.
-    Csv { stream: Option<&'a str>, udp: bool, near: &'a str, far: &'a str },
+    Csv { stream: Option<&'a str>, udp: bool, client: &'a str, server: &'a str },
 }
 
 /// A line that tells something.
@@ -39,8 +39,8 @@ pub(super) enum Line<'a> {
     },
     Server,
     Connected {
-        near: &'a str,
-        far: &'a str,
+        client: &'a str,
+        server: &'a str,
         reverse: bool,
     },
     /// Bytes of a block.
@@ -110,9 +110,9 @@ fn of_stream<'a>(id: &'a str, rest: &'a str, at: usize) -> Result<Line<'a>, Malf
             return Err(Malformed::at(at, "a test both ways at once is not read"));
         }
         let word = |text: &'a str| text.split([' ', '%']).next().unwrap_or("");
-        let (near, far) = ends.split_once(" connected with ").unwrap_or((ends, ""));
+        let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
         let reverse = ends.contains("(reverse)");
-        return Ok(Line::Connected { near: word(near), far: word(far), reverse });
+        return Ok(Line::Connected { client: word(client), server: word(server), reverse });
     }
     // 0.0000-1.0068 sec  10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)
     let Some((interval, told)) = rest.split_once(" sec ") else { return Ok(Line::Other) };
@@ -192,7 +192,7 @@ fn factor(unit: &str, at: usize) -> Result<f64, Malformed> {
 /// Most fields of a line of CSV that are looked at.
 const FIELDS: usize = 14;
 
-/// The fields of a line of CSV: time, near end and port, far end and port, id, interval, bytes,
+/// The fields of a line of CSV: time, client and port, server and port, id, interval, bytes,
 /// bits a second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
 pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
     let time = line.get(..14)?;
@@ -207,7 +207,7 @@ fn of_csv<'a>(fields: &[&'a str], at: usize) -> Result<Line<'a>, Malformed> {
         [head @ .., _, _, _, _, _] if fields.len() == FIELDS => (head, fields.get(9..)),
         head => (head, None),
     };
-    let &[_, near, _, far, _, id, interval, bytes, rate] = head else {
+    let &[_, client, _, server, _, id, interval, bytes, rate] = head else {
         return Err(Malformed::at(at, format!("9 or {FIELDS} fields are expected")));
     };
     let (start, _) = span(interval, at)?;
@@ -229,6 +229,6 @@ fn of_csv<'a>(fields: &[&'a str], at: usize) -> Result<Line<'a>, Malformed> {
         amount.datagrams = Some(of_counts(whole(lost, at)?, all, at)?);
         amount.reordered = late.parse().ok();
     }
-    let said = Said::Csv { stream, udp: udp.is_some(), near, far };
+    let said = Said::Csv { stream, udp: udp.is_some(), client, server };
     Ok(Line::Amount { said, amount })
 }

@@ -82,16 +82,16 @@ impl Read {
             Line::Server => {
                 return Err(Malformed::at(at, "this is a server's: give the client's output"));
             }
-            Line::Connected { near, far, reverse } => {
+            Line::Connected { client, server, reverse } => {
                 let params = std::mem::take(&mut self.params);
                 let direction = if reverse { "reverse" } else { "forward" };
-                self.params = with_path(params.with("direction", direction), near, far);
+                self.params = with_path(params.with("direction", direction), client, server);
             }
-            Line::Block(bytes) => self.knob("block_size", bytes),
+            Line::Block(bytes) => self.parameter("block_size", bytes),
             Line::Window { bytes, asked } => {
-                self.knob("window", bytes);
+                self.parameter("window", bytes);
                 if let Some(asked) = asked {
-                    self.knob("socket_buffer", asked);
+                    self.parameter("socket_buffer", asked);
                 }
             }
             Line::Late { stream, count } => {
@@ -105,7 +105,7 @@ impl Read {
         Ok(())
     }
 
-    fn knob(&mut self, name: &str, bytes: u64) {
+    fn parameter(&mut self, name: &str, bytes: u64) {
         self.params = std::mem::take(&mut self.params).with(name, bytes);
     }
 
@@ -121,9 +121,9 @@ impl Read {
         let stream = match said {
             Said::Stream(stream) => Some(stream),
             Said::Sum => None,
-            Said::Csv { stream, udp, near, far } => {
+            Said::Csv { stream, udp, client, server } => {
                 self.protocol(udp, at)?;
-                self.params = with_path(std::mem::take(&mut self.params), near, far);
+                self.params = with_path(std::mem::take(&mut self.params), client, server);
                 stream
             }
         };
@@ -142,8 +142,8 @@ impl Read {
         let streams = self.own.len().max(self.received.len());
         let params = self.params.clone().with("streams", streams as u64);
         let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
-        let of = |kernel, title: &str, trial| {
-            finite(figure(kernel, title, Unit::BitPerSecond, params.clone(), trial), last)
+        let of = |workload, title: &str, trial| {
+            finite(figure(workload, title, Unit::BitPerSecond, params.clone(), trial), last)
         };
         if udp && !self.received.is_empty() {
             return of("network.udp.stream", "UDP throughput", self.arrived(last)?);

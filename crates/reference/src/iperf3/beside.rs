@@ -6,7 +6,7 @@ use std::path::Path;
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::Iperf3;
-use crate::network::{HERE, Knobs, Length, figure_of, numbers, whole, words};
+use crate::network::{HERE, Length, Parameters, figure_of, numbers, whole, words};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// The first version with a thread for each stream.
@@ -25,8 +25,8 @@ impl Beside for Iperf3 {
         "Debian: iperf3"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "network.tcp.stream" => Some(
                 "payload that the receiver had read when the sender ended, over the receiver's time, of \
                  connections made for it",
@@ -39,34 +39,34 @@ impl Beside for Iperf3 {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let udp = task.kernel == "network.udp.stream";
-        let knobs = Knobs::of(task)?;
+        let udp = task.workload == "network.udp.stream";
+        let parameters = Parameters::of(task)?;
         let threads = has_threads(&installed.version);
-        if !threads && knobs.connections() > 1 {
+        if !threads && parameters.connections() > 1 {
             return Err("before 3.16 one thread of it serves all streams".to_owned());
         }
-        let mut line = format!("-c {HERE} -p {} -J -l {}", task.port, block(&knobs, udp)?);
-        if knobs.streams > 1 {
-            line += &format!(" -P {}", knobs.streams);
+        let mut line = format!("-c {HERE} -p {} -J -l {}", task.port, block(&parameters, udp)?);
+        if parameters.streams > 1 {
+            line += &format!(" -P {}", parameters.streams);
         }
-        line += match knobs.direction {
+        line += match parameters.direction {
             Direction::Forward => "",
             Direction::Reverse => " -R",
             Direction::Both => " --bidir",
         };
-        line += &match length(&knobs, udp, threads)? {
+        line += &match length(&parameters, udp, threads)? {
             Length::Bytes(bytes) => format!(" -n {bytes}"),
             Length::Seconds(seconds) => format!(" -t {seconds}"),
         };
         if udp {
-            line += &format!(" -u -b {}", knobs.rate_each().unwrap_or(0));
-        } else if let Some(name) = knobs.congestion {
+            line += &format!(" -u -b {}", parameters.rate_each().unwrap_or(0));
+        } else if let Some(name) = parameters.congestion {
             line += &format!(" -C {name}");
         }
-        if let Some(bytes) = knobs.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
+        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
             line += &format!(" -w {}", granted(bytes, most())?);
         }
-        if knobs.no_delay {
+        if parameters.no_delay {
             line += " -N";
         }
         let server = format!("-s -1 -B {HERE} -p {}", task.port);
@@ -82,31 +82,31 @@ impl Beside for Iperf3 {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        figure_of(task, output.figures, &[task.kernel])
+        figure_of(task, output.figures, &[task.workload])
     }
 }
 
 /// Bytes of a block, which it must take as they are.
-fn block(knobs: &Knobs, udp: bool) -> Result<u64, String> {
+fn block(parameters: &Parameters, udp: bool) -> Result<u64, String> {
     let (allowed, what) = match udp {
         true => (DATAGRAM, "its datagrams carry 16 B to 65,507 B"),
         false => (1..=BLOCK, "its blocks are of 1 MiB at most"),
     };
-    allowed.contains(&knobs.block).then_some(knobs.block).ok_or_else(|| what.to_owned())
+    allowed.contains(&parameters.block).then_some(parameters.block).ok_or_else(|| what.to_owned())
 }
 
 /// How long it sends. With threads it looks only once a second whether an amount was sent, and
 /// divides by that second; a client that receives datagrams waits for those that were lost.
-fn length(knobs: &Knobs, udp: bool, threads: bool) -> Result<Length, String> {
-    let receives = knobs.direction != Direction::Forward;
+fn length(parameters: &Parameters, udp: bool, threads: bool) -> Result<Length, String> {
+    let receives = parameters.direction != Direction::Forward;
     let only_seconds = threads || (udp && receives);
     if !only_seconds {
-        let length = knobs.length()?;
+        let length = parameters.length()?;
         if matches!(length, Length::Bytes(_)) {
             return Ok(length);
         }
     }
-    Ok(Length::Seconds(knobs.whole_seconds()? as f64))
+    Ok(Length::Seconds(parameters.whole_seconds()? as f64))
 }
 
 /// Whether that version has a thread for each stream; one that does not say has none.
@@ -144,12 +144,12 @@ mod tests {
     use crate::network::testing::{asked, lines, tcp, udp, with_task};
     use crate::{Tool, testing};
 
-    fn line(version: &str, kernel: &str, params: &Params) -> String {
-        lines(asked(&Iperf3, version, kernel, params).unwrap()).0
+    fn line(version: &str, workload: &str, params: &Params) -> String {
+        lines(asked(&Iperf3, version, workload, params).unwrap()).0
     }
 
-    fn no(version: &str, kernel: &str, params: &Params) -> String {
-        asked(&Iperf3, version, kernel, params).unwrap_err()
+    fn no(version: &str, workload: &str, params: &Params) -> String {
+        asked(&Iperf3, version, workload, params).unwrap_err()
     }
 
     const TCP: &str = "network.tcp.stream";
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_it_cannot_do_is_refused() {
-        assert!(no("3.12", TCP, &tcp().with("path", "peer")).contains("own server at the far end"));
+        assert!(no("3.12", TCP, &tcp().with("path", "peer")).contains("own server at the server"));
         for params in [tcp().with("streams", 2), tcp().with("direction", "both")] {
             assert!(no("3.12", TCP, &params).contains("one thread"), "{params:?}");
             assert!(asked(&Iperf3, "3.16", TCP, &params).is_ok());
@@ -240,8 +240,8 @@ mod tests {
     fn its_figure_is_the_tasks() {
         let output = || Iperf3.parse(include_str!("captured/3.12-tcp.json")).unwrap();
         let (own, block) = (output().figures.remove(0), 131_072);
-        let figure = |kernel, params: &Params| {
-            with_task(kernel, params, |task| Iperf3.figure(task, output()))
+        let figure = |workload, params: &Params| {
+            with_task(workload, params, |task| Iperf3.figure(task, output()))
         };
         let params = tcp().with("block_size", block);
         assert_eq!(figure(TCP, &params), Some(own));

@@ -60,8 +60,8 @@ impl Tool for Iperf3 {
         let trial = trial_of(&end, &ways);
         let params = params(&start, &end, protocol, direction)?;
         let paced = params.int(PACED).is_some();
-        let (kernel, title) = (protocol.kernel(paced), protocol.title(paced));
-        let figure = figure(kernel, title, Unit::BitPerSecond, params, trial);
+        let (workload, title) = (protocol.workload(paced), protocol.title(paced));
+        let figure = figure(workload, title, Unit::BitPerSecond, params, trial);
         let figure = finite(figure, 1)
             .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
         Ok(Output {
@@ -76,7 +76,7 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Bits a second that each stream of TCP or SCTP sends at most: no knob of ours.
+/// Bits a second that each stream of TCP or SCTP sends at most: no parameter of ours.
 const PACED: &str = "target_bitrate";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -97,7 +97,7 @@ impl Protocol {
     }
 
     /// Our streams of TCP are not paced.
-    fn kernel(self, paced: bool) -> &'static str {
+    fn workload(self, paced: bool) -> &'static str {
         match self {
             Self::Tcp if paced => "iperf3.tcp.paced",
             Self::Tcp => "network.tcp.stream",
@@ -133,7 +133,7 @@ fn direction(test: &Section, end: &Section) -> Direction {
     }
 }
 
-/// The knobs as far as the output tells.
+/// The parameters as far as the output tells.
 fn params(
     start: &Section,
     end: &Section,
@@ -175,7 +175,7 @@ fn params(
         .next()
         .and_then(|c| Some((c.word("local_host")?, c.word("remote_host")?)));
     Ok(match addresses {
-        Some((near, far)) => with_path(params, near, far),
+        Some((client, server)) => with_path(params, client, server),
         None => params,
     })
 }
@@ -195,8 +195,8 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
         },
         ..NetworkTraffic::default()
     };
-    network.near = of_end(end, "host_total", seconds);
-    network.far = of_end(end, "remote_total", seconds);
+    network.client = of_end(end, "host_total", seconds);
+    network.server = of_end(end, "remote_total", seconds);
     let mut trial = trial(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
     // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
     trial.network = network.datagrams.is_some().then_some(network);

@@ -74,7 +74,7 @@ fn evidence_of_both_ends() {
     assert_eq!(only(text("3.12-tcp")).trials[0].network, None, "bytes were on the way");
     let n = network(text("3.12-udp"));
     assert!(n.received_bytes > 0 && n.received_bytes <= n.sent_bytes);
-    assert!(n.near.own_cpu_s.unwrap() > 0.0 && n.far.own_cpu_s.unwrap() > 0.0);
+    assert!(n.client.own_cpu_s.unwrap() > 0.0 && n.server.own_cpu_s.unwrap() > 0.0);
 }
 
 #[test]
@@ -90,10 +90,14 @@ fn parameters_are_ours() {
         .replace("\"remote_host\":\t\"127.0.0.1\"", "\"remote_host\":\t\"192.0.2.1\"");
     assert_eq!(only(&peer).params.text("path"), None);
     let sctp = text("3.12-tcp").replace("\"TCP\"", "\"SCTP\"");
-    assert_eq!(only(&sctp).kernel, "iperf3.sctp");
+    assert_eq!(only(&sctp).workload, "iperf3.sctp");
     let paced = only(text("3.12-tcp-paced"));
-    assert_eq!((&*paced.kernel, &*paced.title), ("iperf3.tcp.paced", "TCP throughput, paced"));
-    assert_eq!(paced.params.int("target_bitrate"), Some(1_000_000_000), "no knob of TCP's kernel");
+    assert_eq!((&*paced.workload, &*paced.title), ("iperf3.tcp.paced", "TCP throughput, paced"));
+    assert_eq!(
+        paced.params.int("target_bitrate"),
+        Some(1_000_000_000),
+        "no parameter of TCP's workload"
+    );
 }
 
 #[test]

@@ -24,8 +24,8 @@ impl Beside for Library {
         self.package
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "cpu.linpack" => Some(
                 "one dgesv_: 2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; \
                  A by columns",
@@ -53,7 +53,7 @@ impl Beside for Library {
         const COLUMNS: u64 = 64 << 20;
         let n = dense::rows(task);
         let matrix = n.saturating_mul(n.saturating_add(16)).saturating_mul(8);
-        let matrices = match task.kernel {
+        let matrices = match task.workload {
             "cpu.dgemm" => matrix.saturating_mul(3),
             _ => matrix.saturating_add(matrix.min(COLUMNS)),
         };
@@ -82,7 +82,7 @@ impl Library {
         task: &Task,
         widest: &str,
     ) -> Result<Invocation, String> {
-        let operation = match task.kernel {
+        let operation = match task.workload {
             "cpu.linpack" if version.contains(NO_LAPACK) => {
                 return Err(format!("there is {NO_LAPACK}"));
             }

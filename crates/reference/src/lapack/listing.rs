@@ -94,7 +94,7 @@ impl Call<'_> {
     fn figure(&self, library: &Library, version: &str) -> Result<Figure, Malformed> {
         let (at, operation) = self.get("operation")?;
         let (n, threads) = (self.whole("n")?, self.whole("threads")?);
-        let (kernel, work) = match operation {
+        let (workload, work) = match operation {
             "dgesv" => ("cpu.linpack", operations(n)),
             "dgemm" => ("cpu.dgemm", 2.0 * (n as f64).powi(3)),
             other => return Err(Malformed::quoting(at, other, "is neither dgesv nor dgemm")),
@@ -108,7 +108,7 @@ impl Call<'_> {
         let params = Params::default().with("n", n).with("threads", threads);
         let title = format!("{operation} of {} {version}", library.id);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        Ok(Figure::rate(kernel, title, what, params, Trial { solution, ..trial }))
+        Ok(Figure::rate(workload, title, what, params, Trial { solution, ..trial }))
     }
 
     fn solution(&self, n: u64) -> Result<Solution, Malformed> {

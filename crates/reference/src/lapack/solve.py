@@ -179,7 +179,7 @@ class Memory:
             try:
                 self.map.madvise(mmap.MADV_HUGEPAGE)
             except OSError:
-                pass  # A kernel without them.
+                pass  # A workload without them.
         start = ctypes.addressof(c_char.from_buffer(self.map))
         self.at, self.count = start + -start % HUGE, count
 

@@ -26,7 +26,7 @@ fn the_figures_are_those_of_the_text() {
     assert_eq!(output.version.as_deref(), Some("2026.2"));
     assert_eq!(output.started.unwrap().to_string(), "2026-11-21T23:48:19Z");
     let [figure] = &output.figures[..] else { panic!() };
-    assert_eq!((&*figure.kernel, &*figure.title), ("cpu.linpack", "dgesv of mkl 2026.2"));
+    assert_eq!((&*figure.workload, &*figure.title), ("cpu.linpack", "dgesv of mkl 2026.2"));
     assert_eq!((figure.params.int("n"), figure.params.threads()), (Some(2048), 2));
     let trial = &figure.trials[0];
     // 2/3 n^3 + 2 n^2 = 5.735e9 in 0.0706 s.
@@ -37,7 +37,7 @@ fn the_figures_are_those_of_the_text() {
     assert!(solution.passes() && solution.residual > 1e-13);
     let product = captured(&BLIS, BLIS_MULTIPLIED);
     let (figure, trial) = (&product.figures[0], &product.figures[0].trials[0]);
-    assert_eq!((&*figure.kernel, trial.work), ("cpu.dgemm", 2e9));
+    assert_eq!((&*figure.workload, trial.work), ("cpu.dgemm", 2e9));
     assert_eq!(trial.solution, None);
     assert_eq!(product.version.as_deref(), Some("0.9.0, LAPACK 3.11.0 (haswell)"));
 }
@@ -78,15 +78,15 @@ fn damage_is_survived() {
     survives_damage(&OPENBLAS, [SOLVED, MULTIPLIED]);
 }
 
-/// What is asked of the library for a point with these knobs on 2 CPUs, the widest with AVX-512.
+/// What is asked of the library for a point with these parameters on 2 CPUs, the widest with AVX-512.
 fn call(
     library: &Library,
     version: &str,
-    kernel: &str,
+    workload: &str,
     threads: u64,
     isa: &str,
 ) -> Result<String, String> {
-    let call = library.call(version, &task(kernel, &matrices(5000, threads, isa)), "avx512")?;
+    let call = library.call(version, &task(workload, &matrices(5000, threads, isa)), "avx512")?;
     assert_eq!((call.files[0].0, &*call.arguments[1]), ("solve.py", "solve.py"));
     let set: Vec<String> = call.environment.iter().map(|(k, v)| format!("{k}={v}")).collect();
     Ok(format!("{} python3 {}", set.join(" "), call.arguments.join(" ")))
@@ -136,9 +136,9 @@ fn what_it_cannot_do_alike_is_refused() {
 #[test]
 fn the_figure_is_that_of_the_task() {
     let output = || OPENBLAS.parse(&[MULTIPLIED, SOLVED].concat()).unwrap();
-    let figure = |kernel: &str, n: u64, threads: u64| {
+    let figure = |workload: &str, n: u64, threads: u64| {
         let params = matrices(n, threads, "avx512");
-        OPENBLAS.figure(&task(kernel, &params), output()).map(|f| f.title)
+        OPENBLAS.figure(&task(workload, &params), output()).map(|f| f.title)
     };
     let solved = "dgesv of openblas 0.3.21 (SkylakeX)";
     assert_eq!(figure("cpu.linpack", 2000, 2).as_deref(), Some(solved));
@@ -148,7 +148,8 @@ fn the_figure_is_that_of_the_task() {
 
 #[test]
 fn a_product_has_three_matrices_and_a_solve_one() {
-    let memory = |kernel: &str, n: u64| OPENBLAS.memory(&task(kernel, &matrices(n, 2, "avx512")));
+    let memory =
+        |workload: &str, n: u64| OPENBLAS.memory(&task(workload, &matrices(n, 2, "avx512")));
     // Measured of n = 4000, whose matrix has 122 MiB: 408 MiB and 234 MiB.
     let (product, solve) = (memory("cpu.dgemm", 4000) >> 20, memory("cpu.linpack", 4000) >> 20);
     assert!((408..600).contains(&product) && (234..400).contains(&solve), "{product} {solve}");

@@ -18,8 +18,8 @@ impl Beside for LikwidBench {
         "Debian: likwid"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        Some(match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        Some(match workload {
             "memory.copy" | "memory.triad" | "memory.write" => {
                 "bytes that the loop reads and writes, as ours; nothing is verified, and the first \
                  iteration counts"
@@ -63,8 +63,8 @@ impl Beside for LikwidBench {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let of = work(task)?;
-        let figure = output.figures.into_iter().find(|f| f.kernel == of.ours)?;
-        if task.kernel != SWEEP {
+        let figure = output.figures.into_iter().find(|f| f.workload == of.ours)?;
+        if task.workload != SWEEP {
             return Some(figure);
         }
         let threads = figure.params.threads().max(1);

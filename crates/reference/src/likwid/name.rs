@@ -1,12 +1,12 @@
 //! What the name of a test of likwid-bench says: `stream_mem_avx512` is the loop `stream` with
 //! non-temporal stores and vectors of 512 bits.
 
-/// A loop that does the work of a kernel of ours.
+/// A loop that does the work of a workload of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
     /// likwid's name of it.
     pub(super) name: &'static str,
-    /// Our kernel.
+    /// Our workload.
     pub(super) ours: &'static str,
     /// Arrays, of which it writes the last, if it writes.
     pub(super) arrays: u64,
@@ -14,7 +14,7 @@ pub(super) struct Loop {
     pub(super) stores: bool,
 }
 
-/// The loops that do what kernels of ours do.
+/// The loops that do what workloads of ours do.
 pub(super) const LOOPS: [Loop; 4] = [
     Loop { name: "copy", ours: "memory.copy", arrays: 2, stores: true },
     Loop { name: "stream", ours: "memory.triad", arrays: 3, stores: true },
@@ -28,7 +28,7 @@ pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("
 /// What a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The loop of a kernel of ours.
+    /// The loop of a workload of ours.
     pub(super) of: Loop,
     /// Our name of the instruction set.
     pub(super) isa: &'static str,
@@ -39,7 +39,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Of a test that does what a kernel of ours does.
+    /// Of a test that does what a workload of ours does.
     pub(super) fn read(test: &str) -> Option<Self> {
         let mut words = test.split('_').peekable();
         let base = words.next()?;

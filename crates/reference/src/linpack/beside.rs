@@ -17,8 +17,8 @@ impl Beside for Linpack {
         "Intel: onemkl-benchmarks (xlinpack_xeon64)"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        (kernel == "cpu.linpack").then_some(
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        (workload == "cpu.linpack").then_some(
             "2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; A by columns",
         )
     }

@@ -140,7 +140,8 @@ impl Listing {
         };
         let params = Shape::of([n, lda, align], at)?.params();
         let figure = self.output.figures.get(self.summed);
-        let Some(figure) = figure.filter(|f| f.params.same_but(&params, &["threads"])) else {
+        let Some(figure) = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]))
+        else {
             return Err(Malformed::at(at, "a summary of solves that the table does not hold"));
         };
         self.summed += 1;

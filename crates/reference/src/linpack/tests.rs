@@ -21,9 +21,9 @@ fn the_figures_are_those_of_the_text() {
     assert_eq!(trials, [4, 2, 2, 1]);
     // "5000   5008   4      1.021      81.6573  2.581643e-11 3.599893e-02   pass".
     let figure = &output.figures[2];
-    assert_eq!(figure.kernel, "cpu.linpack");
-    let knobs = ["n", "LDA", "Align", "threads"].map(|knob| figure.params.int(knob));
-    assert_eq!(knobs, [Some(5000), None, None, Some(2)]);
+    assert_eq!(figure.workload, "cpu.linpack");
+    let parameters = ["n", "LDA", "Align", "threads"].map(|parameter| figure.params.int(parameter));
+    assert_eq!(parameters, [Some(5000), None, None, Some(2)]);
     let trial = &figure.trials[0];
     assert_eq!(trial.value, 81.6573e9);
     assert!((trial.work - (2.0 / 3.0 * 125e9 + 50e6)).abs() < 1.0, "{}", trial.work);

@@ -11,7 +11,7 @@ use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool
 /// bw_mem.
 pub(crate) struct Bandwidth;
 
-const KERNEL: &str = "lmbench.bw_mem";
+const WORKLOAD: &str = "lmbench.bw_mem";
 
 /// Bytes that a turn of its loops does.
 const PIECE: u64 = 512;
@@ -19,7 +19,7 @@ const PIECE: u64 = 512;
 /// Bytes that an instruction of them moves.
 const WORD: u64 = 4;
 
-/// An operation that takes every word, and the kernel of ours that does.
+/// An operation that takes every word, and the workload of ours that does.
 struct Work {
     name: &'static str,
     ours: &'static str,
@@ -74,7 +74,7 @@ fn parse(text: &str) -> Result<Output, Malformed> {
         let trial = run::megabytes(size, positive(rate, at)?, at)?;
         let params = Params::default().with("size", size.round() as u64);
         let what = (Subsystem::Memory, Unit::BytePerSecond);
-        output.add(Figure::rate(KERNEL, "bw_mem", what, params, trial));
+        output.add(Figure::rate(WORKLOAD, "bw_mem", what, params, trial));
     }
     if output.figures.is_empty() {
         return Err(Malformed::at(1, "no size and rate of bw_mem"));
@@ -91,8 +91,8 @@ impl Beside for Bandwidth {
         run::PACKAGE
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        let ours = kernel == SWEEP || WORKS.iter().any(|w| w.ours == kernel);
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        let ours = workload == SWEEP || WORKS.iter().any(|w| w.ours == workload);
         ours.then_some(
             "bytes read and written, as ours, in words of 4 bytes, with the instructions that its \
              compiler chose; nothing is verified, and each thread is a process of its own",
@@ -139,10 +139,10 @@ impl Beside for Bandwidth {
         // Its numbers are of the C type int, which it adds up and stores one by one.
         let params = Params::default().with("threads", threads).with("isa", "scalar");
         figure.params = params.with("word", WORD);
-        if task.kernel == SWEEP {
+        if task.workload == SWEEP {
             return Some(sweep::figure(task, Some(size * work.arrays), figure));
         }
-        figure.kernel = work.ours.into();
+        figure.workload = work.ours.into();
         figure.params = figure.params.with("array_size", size.checked_mul(threads)?);
         Some(figure)
     }

@@ -9,7 +9,7 @@ use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool
 /// lat_mem_rd.
 pub(crate) struct Latency;
 
-const KERNEL: &str = "lmbench.lat_mem_rd";
+const WORKLOAD: &str = "lmbench.lat_mem_rd";
 
 const OURS: &str = "memory.latency";
 
@@ -79,7 +79,7 @@ fn parse(text: &str) -> Result<Output, Malformed> {
             .with("working_set", bytes(positive(size, at)?))
             .with("stride", stride);
         output.add(Figure {
-            kernel: KERNEL.into(),
+            workload: WORKLOAD.into(),
             title: "lat_mem_rd".to_owned(),
             subsystem: Subsystem::Memory,
             unit: Unit::Second,
@@ -113,8 +113,8 @@ impl Beside for Latency {
         run::PACKAGE
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        (kernel == OURS).then_some(
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        (workload == OURS).then_some(
             "the time of a load, as ours, of a walk over all pages in random order, one line on \
              each, then the next; its order is its own, and it verifies nothing",
         )
@@ -165,7 +165,7 @@ impl Beside for Latency {
             f.params.int("working_set") == Some(set) && f.params.int("stride") == Some(LINE)
         };
         let mut figure = output.figures.into_iter().find(same)?;
-        figure.kernel = OURS.into();
+        figure.workload = OURS.into();
         figure.params = figure.params.with("order", "rand");
         Some(figure)
     }

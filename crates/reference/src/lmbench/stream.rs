@@ -10,7 +10,7 @@ use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool
 /// lmbench's stream.
 pub(crate) struct Stream;
 
-/// Its loops: what it calls them, our kernel of the same work, and bytes that it counts an element.
+/// Its loops: what it calls them, our workload of the same work, and bytes that it counts an element.
 static LOOPS: [(&str, &str, f64); 8] = [
     ("STREAM copy", "memory.copy", 16.0),
     ("STREAM scale", "memory.scale", 16.0),
@@ -51,14 +51,14 @@ impl Tool for Stream {
         let mut last = 1;
         for (at, line) in lines(text) {
             last = at;
-            let Some(((name, kernel, bytes), rate)) = bandwidth(line) else { continue };
+            let Some(((name, workload, bytes), rate)) = bandwidth(line) else { continue };
             let Some(rate) = rate.strip_suffix(" MB/sec") else {
                 return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
             let what = (Subsystem::Memory, Unit::BytePerSecond);
             let title = format!("lmbench {name}");
-            output.figures.push(Figure::rate(*kernel, title, what, Params::default(), trial));
+            output.figures.push(Figure::rate(*workload, title, what, Params::default(), trial));
         }
         if output.figures.is_empty() {
             return Err(Malformed::at(last, "no bandwidth of lmbench's stream"));
@@ -90,8 +90,8 @@ impl Beside for Stream {
         run::PACKAGE
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        arrays(kernel).map(|_| {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        arrays(workload).map(|_| {
             "bytes read and written, as ours, with the instructions that its compiler chose; \
              nothing is verified, and each thread is a process of its own"
         })
@@ -122,7 +122,7 @@ impl Beside for Stream {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mut figure = output.figures.into_iter().find(|f| f.kernel == task.kernel)?;
+        let mut figure = output.figures.into_iter().find(|f| f.workload == task.workload)?;
         let threads = task.params.threads();
         let array = size(task)?.checked_mul(threads)? / ARRAYS;
         figure.params = Params::default().with("threads", threads).with("array_size", array);
@@ -133,9 +133,9 @@ impl Beside for Stream {
 /// Arrays that it has, whichever loop uses them.
 const ARRAYS: u64 = 3;
 
-/// Arrays of the loop that does a kernel's work.
-fn arrays(kernel: &str) -> Option<u64> {
-    matches!(kernel, "memory.copy" | "memory.scale" | "memory.add" | "memory.triad")
+/// Arrays of the loop that does a workload's work.
+fn arrays(workload: &str) -> Option<u64> {
+    matches!(workload, "memory.copy" | "memory.scale" | "memory.add" | "memory.triad")
         .then_some(ARRAYS)
 }
 
@@ -143,5 +143,5 @@ fn arrays(kernel: &str) -> Option<u64> {
 fn size(task: &Task) -> Option<u64> {
     let array = task.params.int("array_size")?.checked_div(task.params.threads())?;
     // Whole numbers of 8 bytes.
-    (array - array % 8).checked_mul(arrays(task.kernel)?)
+    (array - array % 8).checked_mul(arrays(task.workload)?)
 }

@@ -19,8 +19,8 @@ fn run(tool: &dyn Beside, task: &Task) -> Result<(String, String), String> {
     Ok((invocation.arguments.join(" "), set.collect::<Vec<_>>().join(" ")))
 }
 
-fn why(tool: &dyn Beside, kernel: &str, params: &Params) -> String {
-    run(tool, &task(kernel, params)).unwrap_err()
+fn why(tool: &dyn Beside, workload: &str, params: &Params) -> String {
+    run(tool, &task(workload, params)).unwrap_err()
 }
 
 #[test]
@@ -107,80 +107,84 @@ fn lat_mem_rds_figure_is_that_of_our_set() {
         Latency.figure(&task("memory.latency", params), captured(&Latency, text))
     };
     let f = figure(&params, SMALL).unwrap();
-    assert_eq!((&*f.kernel, f.unit), ("memory.latency", Unit::Second));
+    assert_eq!((&*f.workload, f.unit), ("memory.latency", Unit::Second));
     assert_eq!((f.params.text("order"), f.params.int("stride")), (Some("rand"), Some(64)));
     assert!((f.trials[0].value - 32.628e-9).abs() < 1e-15);
     assert_eq!(figure(&params, &SMALL.replace("stride=64", "stride=128")), None);
     assert_eq!(figure(&params.with("working_set", 2 << 20), SMALL), None);
 }
 
-/// The knobs of a stream kernel; without a knob of pages, which the machine would have a say in.
-fn knobs() -> Params {
+/// The parameters of a stream workload; without a parameter of pages, which the machine would have a say in.
+fn parameters() -> Params {
     Params::default().with("threads", 2).with("array_size", 128 << 20).with("stores", "temporal")
 }
 
 #[test]
 fn bw_mem_takes_every_word() {
-    for (kernel, name) in [("read", "frd"), ("write", "fwr"), ("copy", "fcp")] {
-        let params = knobs();
-        let kernel = format!("memory.{kernel}");
-        let made = run(&Bandwidth, &task(&kernel, &params)).unwrap();
+    for (workload, name) in [("read", "frd"), ("write", "fwr"), ("copy", "fcp")] {
+        let params = parameters();
+        let workload = format!("memory.{workload}");
+        let made = run(&Bandwidth, &task(&workload, &params)).unwrap();
         assert_eq!(made, (format!("-P 2 -N 1 67108864 {name}"), QUICK.to_owned()));
-        assert!(Bandwidth.counts(&kernel).is_some());
+        assert!(Bandwidth.counts(&workload).is_some());
     }
     let sweep = |op: &str| Params::default().with("op", op).with("working_set", 32 << 10);
     let with = |op: &str| run(&Bandwidth, &task("memory.sweep", &sweep(op))).unwrap().0;
     assert_eq!(with("write"), "-P 1 -N 1 32768 fwr");
     assert_eq!(with("copy"), "-P 1 -N 1 16384 fcp");
     assert!(why(&Bandwidth, "memory.sweep", &sweep("add")).contains("no such loop"));
-    assert!(why(&Bandwidth, "memory.triad", &knobs()).contains("no such loop"));
-    let odd = knobs().with("array_size", (128 << 20) + 512);
+    assert!(why(&Bandwidth, "memory.triad", &parameters()).contains("no such loop"));
+    let odd = parameters().with("array_size", (128 << 20) + 512);
     assert!(why(&Bandwidth, "memory.copy", &odd).contains("512 bytes"));
-    let past = knobs().with("stores", "nontemporal");
+    let past = parameters().with("stores", "nontemporal");
     assert!(why(&Bandwidth, "memory.write", &past).contains("stores=temporal"));
-    assert!(why(&Bandwidth, "memory.read", &knobs().with("threads", 3)).contains("do not fit"));
-    assert!(why(&Bandwidth, "memory.read", &knobs().with("threads", 0)).contains("do not fit"));
+    assert!(
+        why(&Bandwidth, "memory.read", &parameters().with("threads", 3)).contains("do not fit")
+    );
+    assert!(
+        why(&Bandwidth, "memory.read", &parameters().with("threads", 0)).contains("do not fit")
+    );
     assert_eq!(Bandwidth.counts("memory.triad"), None);
 }
 
 #[test]
 fn a_copy_of_bw_mem_counts_both_ends() {
-    let figure = |kernel: &str, params: &Params, text: &str| {
-        Bandwidth.figure(&task(kernel, params), Bandwidth.parse(text).unwrap())
+    let figure = |workload: &str, params: &Params, text: &str| {
+        Bandwidth.figure(&task(workload, params), Bandwidth.parse(text).unwrap())
     };
-    let f = figure("memory.copy", &knobs(), COPY).unwrap();
-    assert_eq!((&*f.kernel, f.trials[0].value), ("memory.copy", 2.0 * 2292.48e6));
+    let f = figure("memory.copy", &parameters(), COPY).unwrap();
+    assert_eq!((&*f.workload, f.trials[0].value), ("memory.copy", 2.0 * 2292.48e6));
     assert_eq!(f.params.int("array_size"), Some(128 << 20));
     assert!((f.trials[0].work - f.trials[0].seconds * f.trials[0].value).abs() < 1.0);
     assert_eq!((f.params.text("isa"), f.params.int("word")), (Some("scalar"), Some(4)));
-    assert_eq!(figure("memory.read", &knobs(), COPY).unwrap().trials[0].value, 2292.48e6);
-    assert_eq!(figure("memory.copy", &knobs().with("array_size", 64 << 20), COPY), None);
+    assert_eq!(figure("memory.read", &parameters(), COPY).unwrap().trials[0].value, 2292.48e6);
+    assert_eq!(figure("memory.copy", &parameters().with("array_size", 64 << 20), COPY), None);
     let sweep = Params::default().with("op", "read").with("working_set", 16 << 10);
     let f = figure("memory.sweep", &sweep.with("threads", 2), READ).unwrap();
     assert_eq!((f.params.int("working_set"), f.params.text("op")), (Some(16384), Some("read")));
     assert_eq!(f.trials[0].value, 12_373.62e6);
-    assert_eq!(figure("memory.copy", &knobs(), &format!("{COPY}{READ}")), None, "two runs");
+    assert_eq!(figure("memory.copy", &parameters(), &format!("{COPY}{READ}")), None, "two runs");
 }
 
 #[test]
 fn stream_is_given_our_arrays() {
-    let params = knobs();
+    let params = parameters();
     let made = run(&Stream, &task("memory.triad", &params)).unwrap();
     assert_eq!(made, ("-v 1 -M 201326592 -P 2 -N 1".to_owned(), QUICK.to_owned()));
-    let past = knobs().with("stores", "nontemporal");
+    let past = parameters().with("stores", "nontemporal");
     assert!(why(&Stream, "memory.add", &past).contains("stores=temporal"));
-    let large = knobs().with("array_size", 1 << 30);
+    let large = parameters().with("array_size", 1 << 30);
     assert!(why(&Stream, "memory.triad", &large).contains("1 GiB"));
-    assert!(why(&Stream, "memory.write", &knobs()).contains("no size"));
+    assert!(why(&Stream, "memory.write", &parameters()).contains("no size"));
     assert_eq!((Stream.counts("memory.write"), Stream.counts("memory.read")), (None, None));
     let f: Figure = Stream.figure(&task("memory.triad", &params), captured(&Stream, FOUR)).unwrap();
-    assert_eq!((&*f.kernel, f.trials[0].value), ("memory.triad", 7695.39e6));
+    assert_eq!((&*f.workload, f.trials[0].value), ("memory.triad", 7695.39e6));
     assert_eq!((f.params.int("array_size"), f.params.int("threads")), (Some(128 << 20), Some(2)));
     assert_eq!(f.params.get("isa"), None, "what its compiler chose is not told");
     let add = Stream.figure(&task("memory.add", &params), captured(&Stream, FOUR)).unwrap();
     assert_eq!(add.trials[0].value, 7574.41e6);
     let second = captured(&Stream, SECOND);
-    assert_eq!(second.figures[0].kernel, "memory.write");
+    assert_eq!(second.figures[0].workload, "memory.write");
     assert_eq!(Stream.figure(&task("memory.triad", &params), second), None);
 }
 
@@ -193,7 +197,7 @@ fn what_has_the_name_of_a_program_may_be_another() {
 
 #[test]
 fn a_run_lasts_as_long_as_one_of_our_trials() {
-    let params = knobs();
+    let params = parameters();
     let task = task("memory.copy", &params);
     let with = |seconds| super::run::lasts_us(&Task { seconds, ..task });
     assert_eq!([0.2, 0.01, f64::NAN, 1e9, f64::INFINITY].map(with), [2e5, 1e5, 1e5, 1e8, 1e8]);
@@ -202,18 +206,18 @@ fn a_run_lasts_as_long_as_one_of_our_trials() {
 
 #[test]
 fn its_memory_is_that_of_all_processes() {
-    let of = |tool: &dyn Beside, kernel: &str, params: &Params| {
+    let of = |tool: &dyn Beside, workload: &str, params: &Params| {
         assert!(!tool.tells_time());
-        tool.memory(&task(kernel, params)) >> 20
+        tool.memory(&task(workload, params)) >> 20
     };
     let set = |bytes: u64| Params::default().with("working_set", bytes);
     assert_eq!(of(&Latency, "memory.latency", &set(256 << 20)), 257);
     assert_eq!(of(&Latency, "memory.latency", &set(4096)), 1, "it has whole MiB");
     assert_eq!(Latency.memory(&task("memory.latency", &set(u64::MAX))), u64::MAX);
-    assert_eq!(of(&Bandwidth, "memory.read", &knobs()), 128);
-    assert_eq!(of(&Bandwidth, "memory.copy", &knobs()), 256);
+    assert_eq!(of(&Bandwidth, "memory.read", &parameters()), 128);
+    assert_eq!(of(&Bandwidth, "memory.copy", &parameters()), 256);
     let sweep = set(4 << 20).with("op", "copy").with("threads", 2);
     assert_eq!(of(&Bandwidth, "memory.sweep", &sweep), 8, "the set is both arrays");
-    assert_eq!(of(&Stream, "memory.copy", &knobs()), 384, "the third array too");
+    assert_eq!(of(&Stream, "memory.copy", &parameters()), 384, "the third array too");
     assert_eq!(of(&Stream, "memory.copy", &Params::default()), 0);
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Direction, Unit};
 
 use super::Netperf;
-use crate::network::{HERE, Knobs, Length, figure_of, whole, words};
+use crate::network::{HERE, Length, Parameters, figure_of, whole, words};
 use crate::{Beside, Figure, Installed, Invocation, Output, Task};
 
 /// Its other end, which lies where it does.
@@ -21,8 +21,8 @@ impl Beside for Netperf {
         "Debian: netperf (non-free)"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "network.tcp.stream" => Some(
                 "payload that was sent over one connection made for it, over the time until the receiver \
                  has taken it",
@@ -33,12 +33,12 @@ impl Beside for Netperf {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let knobs = Knobs::of(task)?;
-        knobs.one_connection()?;
-        let (test, length, more) = match task.kernel {
-            "network.tcp.stream" => stream(&knobs)?,
-            "network.tcp.rtt" => round_trips("TCP_RR", &knobs, "-D")?,
-            _ => round_trips("UDP_RR", &knobs, "-n -N")?,
+        let parameters = Parameters::of(task)?;
+        parameters.one_connection()?;
+        let (test, length, more) = match task.workload {
+            "network.tcp.stream" => stream(&parameters)?,
+            "network.tcp.rtt" => round_trips("TCP_RR", &parameters, "-D")?,
+            _ => round_trips("UDP_RR", &parameters, "-n -N")?,
         };
         let ends = format!("-H {HERE},4 -L {HERE},4 -p {}", task.port);
         let server = format!("-D -4 -L {HERE} -p {}", task.port);
@@ -51,39 +51,39 @@ impl Beside for Netperf {
 
     /// Its time has two decimals, too few for a tenth of a second; the amount is known.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mut figure = figure_of(task, output.figures, &[task.kernel])?;
+        let mut figure = figure_of(task, output.figures, &[task.workload])?;
         for t in &mut figure.trials {
             let seconds = task.work / t.value;
             if (seconds - t.seconds).abs() <= ROUNDED && seconds > 0.0 {
                 (t.seconds, t.work) = (seconds, task.work);
             }
         }
-        (figure.unit == unit(task.kernel)).then_some(figure)
+        (figure.unit == unit(task.workload)).then_some(figure)
     }
 }
 
-fn unit(kernel: &str) -> Unit {
-    if kernel == "network.tcp.stream" { Unit::BitPerSecond } else { Unit::OpPerSecond }
+fn unit(workload: &str) -> Unit {
+    if workload == "network.tcp.stream" { Unit::BitPerSecond } else { Unit::OpPerSecond }
 }
 
 /// Test, length and the test's own options: `-l` takes seconds, or less than zero bytes.
-fn stream(knobs: &Knobs) -> Result<(&'static str, String, String), String> {
-    let length = match knobs.length()? {
+fn stream(parameters: &Parameters) -> Result<(&'static str, String, String), String> {
+    let length = match parameters.length()? {
         Length::Bytes(bytes) => format!("-{bytes}"),
         Length::Seconds(seconds) => whole(seconds).to_string(),
     };
-    // Of whom a size is comes before the comma (the near end) or after it.
-    let (test, mut more) = match knobs.direction {
-        Direction::Forward => ("TCP_STREAM", format!("-m {}", knobs.block)),
-        _ => ("TCP_MAERTS", format!("-m ,{}", knobs.block)),
+    // Of whom a size is comes before the comma (the client) or after it.
+    let (test, mut more) = match parameters.direction {
+        Direction::Forward => ("TCP_STREAM", format!("-m {}", parameters.block)),
+        _ => ("TCP_MAERTS", format!("-m ,{}", parameters.block)),
     };
-    if let Some(bytes) = knobs.socket_buffer {
+    if let Some(bytes) = parameters.socket_buffer {
         more += &format!(" -s {bytes} -S {bytes}");
     }
-    if let Some(name) = knobs.congestion {
+    if let Some(name) = parameters.congestion {
         more += &format!(" -K {name},{name}");
     }
-    if knobs.no_delay {
+    if parameters.no_delay {
         more += " -D";
     }
     Ok((test, length, more))
@@ -92,14 +92,14 @@ fn stream(knobs: &Knobs) -> Result<(&'static str, String, String), String> {
 /// The same of round trips, of which `-l` takes the number, less than zero.
 fn round_trips(
     test: &'static str,
-    knobs: &Knobs,
+    parameters: &Parameters,
     more: &str,
 ) -> Result<(&'static str, String, String), String> {
-    if knobs.poll {
+    if parameters.poll {
         return Err("it sleeps until the answer comes".to_owned());
     }
-    let block = knobs.block;
-    Ok((test, format!("-{}", knobs.operations()), format!("-r {block},{block} {more}")))
+    let block = parameters.block;
+    Ok((test, format!("-{}", parameters.operations()), format!("-r {block},{block} {more}")))
 }
 
 #[cfg(test)]
@@ -110,12 +110,12 @@ mod tests {
     use crate::Tool;
     use crate::network::testing::{asked, lines, rtt, tcp, with_task};
 
-    fn line(kernel: &str, params: &Params) -> String {
-        lines(asked(&Netperf, "2.7.0", kernel, params).unwrap()).0
+    fn line(workload: &str, params: &Params) -> String {
+        lines(asked(&Netperf, "2.7.0", workload, params).unwrap()).0
     }
 
-    fn no(kernel: &str, params: &Params) -> String {
-        asked(&Netperf, "2.7.0", kernel, params).unwrap_err()
+    fn no(workload: &str, params: &Params) -> String {
+        asked(&Netperf, "2.7.0", workload, params).unwrap_err()
     }
 
     const ENDS: &str = "-H 127.0.0.1,4 -L 127.0.0.1,4 -p 5201";
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn round_trips_are_as_many_as_ours() {
-        let few = |kernel: &'static str| {
-            with_task(kernel, &rtt("block"), |task| {
+        let few = |workload: &'static str| {
+            with_task(workload, &rtt("block"), |task| {
                 let installed = Installed { program: "/x/netperf".into(), version: String::new() };
                 let task = Task { work: 1475.0, ..*task };
                 Netperf.invocation(&installed, &task).unwrap().arguments.join(" ")
@@ -157,9 +157,9 @@ mod tests {
         assert!(
             no("network.tcp.stream", &tcp().with("direction", "both")).contains("one connection")
         );
-        assert!(no("network.tcp.stream", &tcp().with("path", "peer")).contains("far end"));
-        for kernel in ["network.tcp.connect", "network.udp.stream", "disk.read"] {
-            assert_eq!(Netperf.counts(kernel), None);
+        assert!(no("network.tcp.stream", &tcp().with("path", "peer")).contains("server"));
+        for workload in ["network.tcp.connect", "network.udp.stream", "disk.read"] {
+            assert_eq!(Netperf.counts(workload), None);
         }
     }
 

@@ -97,7 +97,7 @@ impl Test {
     }
 
     /// Of round trips, in whether ours does the same.
-    fn kernel(self, same: bool) -> &'static str {
+    fn workload(self, same: bool) -> &'static str {
         match self {
             Self::TcpStream | Self::TcpMaerts => "network.tcp.stream",
             Self::UdpStream => "network.udp.stream",
@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
             Malformed::at(at, format!("the test {:?} is not read", Malformed::excerpt(name)))
         })?;
         // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
-        let (near, far) = ends.split_once(" to ").unwrap_or((ends, ""));
+        let (client, server) = ends.split_once(" to ").unwrap_or((ends, ""));
         let name = |end: &'a str| end.split_whitespace().next().unwrap_or("");
         let address = |end: &'a str| end.split_once('(').and_then(|(_, a)| a.split_once(')'));
         let address = |end| address(end).map(|(a, _)| a).filter(|a| !a.is_empty());
@@ -138,7 +138,7 @@ impl<'a> Table<'a> {
             Some((_, count)) => whole(name(count), at)?,
             None => 0,
         };
-        let params = with_path(Params::default().with("streams", 1), of(near), of(far));
+        let params = with_path(Params::default().with("streams", 1), of(client), of(server));
         Ok(Self { test, title: name_of(test), params, burst, factor: None, sent: None })
     }
 
@@ -194,8 +194,8 @@ impl<'a> Table<'a> {
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
         let direction = if self.test == Test::TcpMaerts { "reverse" } else { "forward" };
         let params = self.params.clone().with("block_size", message).with("direction", direction);
-        let kernel = self.test.kernel(true);
-        finite(figure(kernel, self.title, Unit::BitPerSecond, params, trial), at)
+        let workload = self.test.workload(true);
+        finite(figure(workload, self.title, Unit::BitPerSecond, params, trial), at)
     }
 
     fn round_trip(
@@ -214,8 +214,8 @@ impl<'a> Table<'a> {
                 .with("response_size", answer)
                 .with("burst", self.burst),
         };
-        let kernel = self.test.kernel(same);
-        finite(figure(kernel, self.title, Unit::OpPerSecond, params, trial), at)
+        let workload = self.test.workload(same);
+        finite(figure(workload, self.title, Unit::OpPerSecond, params, trial), at)
     }
 }
 

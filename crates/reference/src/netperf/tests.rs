@@ -44,7 +44,7 @@ fn streams_are_in_bits_whatever_the_unit() {
 #[test]
 fn the_rate_of_datagrams_is_the_receivers() {
     let f = only(text("2.7.0-udp_stream"));
-    assert_eq!((&*f.kernel, f.params.int("block_size")), ("network.udp.stream", Some(1472)));
+    assert_eq!((&*f.workload, f.params.int("block_size")), ("network.udp.stream", Some(1472)));
     let t = &f.trials[0];
     assert!(near(t.value, 2853.54e6) && (t.seconds - 1.0).abs() < 0.01, "{t:?}");
     let n = t.network.as_ref().unwrap();
@@ -56,22 +56,22 @@ fn the_rate_of_datagrams_is_the_receivers() {
 #[test]
 fn round_trips_are_ours_only_one_in_flight_and_of_one_size() {
     let f = only(text("2.7.0-tcp_rr"));
-    assert_eq!((&*f.kernel, f.unit), ("network.tcp.rtt", Unit::OpPerSecond));
+    assert_eq!((&*f.workload, f.unit), ("network.tcp.rtt", Unit::OpPerSecond));
     assert!(near(f.trials[0].value, 208_450.89));
     assert_eq!((f.params.int("block_size"), f.params.int("burst")), (Some(1), None));
     let f = only(text("2.7.0-tcp_rr-cpu"));
-    assert_eq!((&*f.kernel, f.params.int("response_size")), ("netperf.tcp_rr", Some(1024)));
+    assert_eq!((&*f.workload, f.params.int("response_size")), ("netperf.tcp_rr", Some(1024)));
     let burst = text("2.7.0-udp_rr").replace("first burst 0", "first burst 5");
     assert_eq!(
-        (&*only(&burst).kernel, only(&burst).params.int("burst")),
+        (&*only(&burst).workload, only(&burst).params.int("burst")),
         ("netperf.udp_rr", Some(5))
     );
-    assert_eq!(only(text("2.7.0-tcp_crr")).kernel, "netperf.tcp_crr");
-    assert_eq!(only(text("2.7.0-udp_rr")).kernel, "network.udp.rtt");
+    assert_eq!(only(text("2.7.0-tcp_crr")).workload, "netperf.tcp_crr");
+    assert_eq!(only(text("2.7.0-udp_rr")).workload, "network.udp.rtt");
 }
 
 #[test]
-fn the_far_end_tells_the_path() {
+fn the_server_tells_the_path() {
     let path = |to: &str| {
         let of = text("2.7.0-tcp_rr").replace("127.0.0.1 ()", to);
         only(&of).params.text("path").map(str::to_owned)

@@ -8,13 +8,13 @@ use crate::{Beside, Invocation, Task};
 fn stream() -> Params {
     let open = ["socket_buffer", "amount"];
     open.into_iter()
-        .fold(Params::default(), |params, knob| params.with(knob, "auto"))
+        .fold(Params::default(), |params, parameter| params.with(parameter, "auto"))
         .with("streams", 1)
         .with("direction", "forward")
         .with("path", "loopback")
 }
 
-/// The knobs of a point of `network.tcp.stream`.
+/// The parameters of a point of `network.tcp.stream`.
 pub(crate) fn tcp() -> Params {
     stream()
         .with("block_size", 65_536)
@@ -23,12 +23,12 @@ pub(crate) fn tcp() -> Params {
         .with("placement", "free")
 }
 
-/// The knobs of a point of `network.udp.stream`.
+/// The parameters of a point of `network.udp.stream`.
 pub(crate) fn udp() -> Params {
     stream().with("block_size", 65_507).with("rate", "auto").with("placement", "apart")
 }
 
-/// The knobs of a point of a round trip.
+/// The parameters of a point of a round trip.
 pub(crate) fn rtt(mode: &str) -> Params {
     Params::default()
         .with("streams", 1)
@@ -38,20 +38,20 @@ pub(crate) fn rtt(mode: &str) -> Params {
         .with("placement", "apart")
 }
 
-/// Calls with a task of these knobs that takes a tenth of a second: 240 MB, or as many operations
+/// Calls with a task of these parameters that takes a tenth of a second: 240 MB, or as many operations
 /// as bits.
-pub(crate) fn with_task<T>(kernel: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
-    f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(kernel, params) })
+pub(crate) fn with_task<T>(workload: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
+    f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(workload, params) })
 }
 
 /// How a tool of that version, at `/usr/bin/tool`, does such a task.
 pub(crate) fn asked(
     tool: &dyn Beside,
     version: &str,
-    kernel: &str,
+    workload: &str,
     params: &Params,
 ) -> Result<Invocation, String> {
-    with_task(kernel, params, |task| testing::asked(tool, version, task))
+    with_task(workload, params, |task| testing::asked(tool, version, task))
 }
 
 /// The command line of it and of its server.

@@ -1,7 +1,7 @@
 //! sockperf's ping-pong beside our round trips.
 
 use super::Sockperf;
-use crate::network::{HERE, Knobs, figure_of, whole, words};
+use crate::network::{HERE, Parameters, figure_of, whole, words};
 use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
 
 /// Bytes of a message.
@@ -21,8 +21,8 @@ impl Beside for Sockperf {
         "Debian: sockperf"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        match kernel {
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        match workload {
             "network.tcp.rtt" => {
                 Some("round trips of the part that it calls valid, some half a second")
             }
@@ -35,16 +35,16 @@ impl Beside for Sockperf {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let knobs = Knobs::of(task)?;
-        knobs.one_connection()?;
-        if !MESSAGE.contains(&knobs.block) {
+        let parameters = Parameters::of(task)?;
+        parameters.one_connection()?;
+        if !MESSAGE.contains(&parameters.block) {
             return Err("its messages are of 14 B to 65,507 B".to_owned());
         }
-        let tcp = task.kernel == "network.tcp.rtt";
+        let tcp = task.workload == "network.tcp.rtt";
         let protocol = if tcp { " --tcp" } else { "" };
-        let mode = if knobs.poll { " --nonblocked" } else { "" };
+        let mode = if parameters.poll { " --nonblocked" } else { "" };
         let ends = format!("-i {HERE} -p {}{protocol}{mode}", task.port);
-        let line = format!("pp {ends} -m {} -t {} --full-rtt", knobs.block, seconds(task));
+        let line = format!("pp {ends} -m {} -t {} --full-rtt", parameters.block, seconds(task));
         let server = format!("sr {ends}");
         Ok(Invocation {
             arguments: words(&line),
@@ -59,7 +59,7 @@ impl Beside for Sockperf {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        figure_of(task, output.figures, &[task.kernel])
+        figure_of(task, output.figures, &[task.workload])
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     fn what_it_cannot_do_is_refused() {
         let no = |params: &Params| asked(&Sockperf, "3.7", UDP, params).unwrap_err();
         assert!(no(&rtt("block").with("streams", 2)).contains("one connection"));
-        assert!(no(&rtt("block").with("path", "peer")).contains("far end"));
+        assert!(no(&rtt("block").with("path", "peer")).contains("server"));
         for bytes in [1, 13, 65_508] {
             assert!(no(&rtt("block").with("block_size", bytes)).contains("14 B to"), "{bytes}");
         }
@@ -109,7 +109,7 @@ mod tests {
     fn its_figure_is_the_tasks() {
         let output = || Sockperf.parse(include_str!("captured/3.7-tcp.txt")).unwrap();
         let figure =
-            |kernel| with_task(kernel, &rtt("block"), |task| Sockperf.figure(task, output()));
+            |workload| with_task(workload, &rtt("block"), |task| Sockperf.figure(task, output()));
         assert!(figure(TCP).is_some());
         assert_eq!(figure(UDP), None);
     }

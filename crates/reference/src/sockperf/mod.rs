@@ -81,8 +81,8 @@ impl Read {
                 return Err(Malformed::at(at, "several sockets are not read"));
             }
             self.udp = Some(rest.contains("# UDP"));
-            let far = rest.split_whitespace().next().unwrap_or("");
-            self.params = with_path(Params::default().with("streams", 1), "", far);
+            let server = rest.split_whitespace().next().unwrap_or("");
+            self.params = with_path(Params::default().with("streams", 1), "", server);
         } else if let Some(rest) = after("[Valid Duration] RunTime=") {
             let received = rest.split_once("ReceivedMessages=").map_or("", |(_, count)| count);
             self.valid = Some((first(rest)?, whole(received.trim(), at)?));
@@ -128,7 +128,7 @@ impl Read {
             buckets: Vec::new(),
         };
         let filled = received as f64 * latency.mean / seconds;
-        let (kernel, title) = match (FILLED.contains(&filled), udp) {
+        let (workload, title) = match (FILLED.contains(&filled), udp) {
             (true, true) => ("network.udp.rtt", "UDP ping-pong"),
             (true, false) => ("network.tcp.rtt", "TCP ping-pong"),
             (false, true) => ("sockperf.udp.answers", "UDP answers that were timed"),
@@ -136,7 +136,7 @@ impl Read {
         };
         let trial = trial(Unit::OpPerSecond, received as f64, seconds);
         let mut figure =
-            finite(figure(kernel, title, Unit::OpPerSecond, self.params, trial), last)?;
+            finite(figure(workload, title, Unit::OpPerSecond, self.params, trial), last)?;
         figure.latency = Some(latency);
         Ok(Output { version: self.version, figures: vec![figure], ..Output::default() })
     }

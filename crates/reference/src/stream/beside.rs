@@ -27,8 +27,8 @@ impl Beside for Stream {
         "compiled as stream or stream_c, or Debian: opa-basic-tools"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        super::listing::is_ours(kernel).then_some(
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        super::listing::is_ours(workload).then_some(
             "bytes that its program reads and writes, as ours; its arrays have the size, and its \
              loops the instructions and the kind of stores, that it was compiled with; they lie in \
              the pages that the system gives; by the mean time of its iterations, not by that of the \
@@ -45,7 +45,7 @@ impl Beside for Stream {
         if threads > 1 && !program.threads {
             return Err("it was compiled without threads".to_owned());
         }
-        if task.kernel == "memory.copy" && program.copies {
+        if task.workload == "memory.copy" && program.copies {
             return Err("its Copy is the C library's, which may store past the caches".to_owned());
         }
         let environment = vec![
@@ -76,8 +76,8 @@ impl Beside for Stream {
 
     /// By the mean time: its rate is that of the fastest iteration, and ours are of any.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mean = format!("stream.{}_mean", task.kernel.strip_prefix("memory.")?);
-        let figure = output.figures.into_iter().find(|f| f.kernel == mean)?;
+        let mean = format!("stream.{}_mean", task.workload.strip_prefix("memory.")?);
+        let figure = output.figures.into_iter().find(|f| f.workload == mean)?;
         // Of numbers of 32 bits.
         if figure.params.get("type").is_some() {
             return None;
@@ -89,8 +89,8 @@ impl Beside for Stream {
             Some(_) => figure.params.clone().with("pages", place::pages_unasked()),
             None => figure.params.clone(),
         };
-        let kernel = task.kernel.to_owned().into();
-        (threads == task.params.threads()).then_some(Figure { kernel, params, ..figure })
+        let workload = task.workload.to_owned().into();
+        (threads == task.params.threads()).then_some(Figure { workload, params, ..figure })
     }
 }
 

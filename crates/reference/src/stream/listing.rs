@@ -8,7 +8,7 @@ use crate::rated::{rated, took};
 use crate::text::{lines, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
-/// A loop of STREAM: its label, our kernel of the same work, its arrays.
+/// A loop of STREAM: its label, our workload of the same work, its arrays.
 struct Loop {
     label: &'static str,
     ours: &'static str,
@@ -23,9 +23,9 @@ static LOOPS: [Loop; 4] = [
     Loop { label: "Triad", ours: "memory.triad", name: "triad", arrays: 3 },
 ];
 
-/// Whether it has a loop of that kernel.
-pub(super) fn is_ours(kernel: &str) -> bool {
-    LOOPS.iter().any(|l| l.ours == kernel)
+/// Whether it has a loop of that workload.
+pub(super) fn is_ours(workload: &str) -> bool {
+    LOOPS.iter().any(|l| l.ours == workload)
 }
 
 /// Fewer digits than these leave a time unsure by more than a tenth of a percent.
@@ -205,9 +205,9 @@ impl Listing {
             Section::Single => ("", "SingleSTREAM "),
             _ => ("", "STREAM "),
         };
-        // Our kernels have numbers of 64 bits, on all of the machine.
+        // Our workloads have numbers of 64 bits, on all of the machine.
         let same = self.word_bytes == Some(8) && self.section != Section::Star && suffix.is_empty();
-        let kernel: Cow<'static, str> = match same {
+        let workload: Cow<'static, str> = match same {
             true => this.ours.into(),
             false => format!("stream.{prefix}{}{suffix}", this.name).into(),
         };
@@ -225,7 +225,7 @@ impl Listing {
         }
         let title = format!("{kind}{}, {words}", this.label);
         let what = (Subsystem::Memory, Unit::BytePerSecond);
-        self.output.figures.push(Figure::rate(kernel, title, what, params, trial));
+        self.output.figures.push(Figure::rate(workload, title, what, params, trial));
     }
 }
 

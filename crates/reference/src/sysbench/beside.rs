@@ -18,9 +18,9 @@ impl Beside for Sysbench {
         "Debian: sysbench"
     }
 
-    fn counts(&self, kernel: &str) -> Option<&'static str> {
-        // Its tests of files and of the CPU do the work of no kernel.
-        (kernel == SWEEP).then_some(
+    fn counts(&self, workload: &str) -> Option<&'static str> {
+        // Its tests of files and of the CPU do the work of no workload.
+        (workload == SWEEP).then_some(
             "bytes read or written, as ours, 8 at a time; it times each pass over its block, the \
              first and the start of its threads too",
         )
@@ -70,7 +70,7 @@ impl Beside for Sysbench {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let op = task.params.text("op")?;
-        let same = |f: &Figure| f.kernel == format!("sysbench.memory_{op}");
+        let same = |f: &Figure| f.workload == format!("sysbench.memory_{op}");
         let mut figure = output.figures.into_iter().find(same)?;
         // Whatever it was compiled with: each number is read or written for itself.
         figure.params = figure.params.with("isa", "scalar");

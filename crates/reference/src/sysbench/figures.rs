@@ -11,7 +11,7 @@ use crate::{Figure, Malformed, Output};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The modes of fileio: what sysbench calls them, the kernel, and the name for runs whose
+/// The modes of fileio: what sysbench calls them, the workload, and the name for runs whose
 /// flushes are part of the work.
 const MODES: [(&str, &str, &str); 6] = [
     ("sequential read", "disk.seq_read", "sysbench.seqrd"),
@@ -68,16 +68,16 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     };
     let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
     let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
-    let kernel = format!("sysbench.memory_{operation}").into();
+    let workload = format!("sysbench.memory_{operation}").into();
     let title = format!("sysbench memory, {operation}");
-    Ok(figure(kernel, title, Subsystem::Memory, params, trial))
+    Ok(figure(workload, title, Subsystem::Memory, params, trial))
 }
 
 fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let Some((at, name)) = facts.between("Doing ", " test") else {
         return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
     };
-    let Some((name, kernel, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
+    let Some((name, workload, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
         return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
     };
     let (_, read) = facts.number("read, MiB/s", "")?;
@@ -86,18 +86,18 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let (at, seconds) = facts.number("total time", "s")?;
     let trial = rated(Unit::BytePerSecond, rate * seconds, rate, at)?;
     let mut params = file_params(facts, flags)?;
-    if kernel == MIXED {
+    if workload == MIXED {
         let (_, ratio) = facts.number("Read/Write ratio for combined random IO test", "")?;
         if let Some(percent) = percent(ratio) {
             params = params.with("reads", percent);
         }
     }
-    let kernel = if flushes(facts)? { flushed } else { kernel };
+    let workload = if flushes(facts)? { flushed } else { workload };
     let title = format!("sysbench fileio, {name}");
-    Ok(figure(Cow::Borrowed(kernel), title, Subsystem::Disk, params, trial))
+    Ok(figure(Cow::Borrowed(workload), title, Subsystem::Disk, params, trial))
 }
 
-/// Whether it flushed again and again while it wrote, which no kernel of ours does; the flush at
+/// Whether it flushed again and again while it wrote, which no workload of ours does; the flush at
 /// the end alone is none of these. What is said of flushes is said of reading tests too, which
 /// make none: so those that were counted decide.
 fn flushes(facts: &Facts) -> Result<bool, Malformed> {
@@ -183,12 +183,12 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
 }
 
 fn figure(
-    kernel: Cow<'static, str>,
+    workload: Cow<'static, str>,
     title: String,
     subsystem: Subsystem,
     params: Params,
     trial: Trial,
 ) -> Figure {
     let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    Figure::rate(kernel, title, (subsystem, unit), params, trial)
+    Figure::rate(workload, title, (subsystem, unit), params, trial)
 }

@@ -31,7 +31,7 @@ fn the_captured_outputs_are_read() {
 #[test]
 fn cpu_is_events_a_second() {
     let f = figure(CPU);
-    assert_eq!((&*f.kernel, f.params.int("cpu-max-prime")), ("sysbench.cpu", Some(10_000)));
+    assert_eq!((&*f.workload, f.params.int("cpu-max-prime")), ("sysbench.cpu", Some(10_000)));
     assert_eq!((f.trials[0].value, f.trials[0].work), (2474.79, 2500.0));
     assert_eq!(f.latency, None, "the 95th percentile alone");
 }
@@ -46,17 +46,20 @@ fn latency_is_read_with_its_median() {
 #[test]
 fn memory_is_in_mib() {
     let f = figure(WRITE);
-    assert_eq!((&*f.kernel, f.params.int("block_size")), ("sysbench.memory_write", Some(1 << 20)));
+    assert_eq!(
+        (&*f.workload, f.params.int("block_size")),
+        ("sysbench.memory_write", Some(1 << 20))
+    );
     assert_eq!(f.trials[0].value, 14_691.43 * 1_048_576.0);
     assert!((f.trials[0].seconds - 1.0027).abs() < 1e-4, "{}", f.trials[0].seconds);
-    assert_eq!(figure(READ).kernel, "sysbench.memory_read");
+    assert_eq!(figure(READ).workload, "sysbench.memory_read");
     assert_eq!(figure(READ).params.text("memory-scope"), Some("local"));
 }
 
 #[test]
 fn fileio_tells_how_it_read_and_wrote() {
     let f = figure(MIXED);
-    assert_eq!((&*f.kernel, f.params.int("reads")), ("sysbench.rndrw", Some(60)));
+    assert_eq!((&*f.workload, f.params.int("reads")), ("sysbench.rndrw", Some(60)));
     assert_eq!(f.trials[0].value, (441.84 + 294.56) * 1_048_576.0);
     assert_eq!(f.trials[0].seconds, 1.0003);
     assert_eq!(f.params.int("block_size"), Some(16 << 10));
@@ -68,18 +71,18 @@ fn fileio_tells_how_it_read_and_wrote() {
     );
     assert_eq!(f.params.get("file-fsync-end"), Some(&Param::Flag(true)));
     let f = figure(DIRECT);
-    assert_eq!((&*f.kernel, f.params.text("direct")), ("disk.seq_read", Some("on")));
+    assert_eq!((&*f.workload, f.params.text("direct")), ("disk.seq_read", Some("on")));
     let f = figure(HISTOGRAM);
-    assert_eq!((&*f.kernel, f.params.int("file-fsync-freq")), ("disk.rand_write", None));
+    assert_eq!((&*f.workload, f.params.int("file-fsync-freq")), ("disk.rand_write", None));
     assert_eq!(f.trials[0].value, 4269.88 * 1_048_576.0);
 }
 
 #[test]
 fn other_modes_and_flags_have_their_names() {
     let with = |from: &str, to: &str| figure(&HISTOGRAM.replace(from, to));
-    assert_eq!(with("random write test", "sequential rewrite test").kernel, "disk.seq_write");
+    assert_eq!(with("random write test", "sequential rewrite test").workload, "disk.seq_write");
     let created = with("random write test", "sequential write (creation) test");
-    assert_eq!(created.kernel, "sysbench.seqwr");
+    assert_eq!(created.workload, "sysbench.seqwr");
     let f = with("synchronous I/O", "asynchronous I/O");
     assert_eq!((f.params.text("engine"), f.params.get("queue_depth")), (Some("libaio"), None));
     assert_eq!(with("synchronous I/O", "fast mmaped I/O").params.text("engine"), Some("mmap"));
@@ -97,29 +100,29 @@ fn other_modes_and_flags_have_their_names() {
 }
 
 #[test]
-fn flushes_that_are_part_of_the_work_are_no_kernel_of_ours() {
+fn flushes_that_are_part_of_the_work_are_no_workload_of_ours() {
     let all = "Calling fsync() after each write operation.";
     let end = "Calling fsync() at the end of test, Enabled.";
     let f = figure(&HISTOGRAM.replace(end, all));
     assert_eq!(
-        (&*f.kernel, f.params.get("file-fsync-all")),
+        (&*f.workload, f.params.get("file-fsync-all")),
         ("sysbench.rndwr", Some(&Param::Flag(true)))
     );
     let f = figure(&HISTOGRAM.replace(end, "").replace("random write test", "random r/w test"));
-    assert_eq!(f.kernel, "disk.mixed", "no word of flushes");
+    assert_eq!(f.workload, "disk.mixed", "no word of flushes");
     let periodic = format!("{end}\nPeriodic FSYNC enabled, calling fsync() each 100 requests.");
-    for (mode, kernel) in [
+    for (mode, workload) in [
         ("sequential rewrite", "sysbench.seqrewr"),
         ("sequential write (creation)", "sysbench.seqwr"),
         ("random write", "sysbench.rndwr"),
         ("random r/w", "sysbench.rndrw"),
     ] {
         let text = HISTOGRAM.replace(end, &periodic).replace("random write", mode);
-        assert_eq!(figure(&text).kernel, kernel);
+        assert_eq!(figure(&text).workload, workload);
     }
     // Reading tests say the same, and flush nothing.
     assert!(DIRECT.contains("Periodic FSYNC"));
-    assert_eq!(figure(DIRECT).kernel, "disk.seq_read");
+    assert_eq!(figure(DIRECT).workload, "disk.seq_read");
     assert!(refused(&MIXED.replace("fsyncs/s", "fsyncs")).what.contains("'fsyncs/s:'"));
 }
 
@@ -167,7 +170,7 @@ fn damage_is_survived() {
     survives_damage(&Sysbench, ALL);
 }
 
-/// The knobs of a sweep; without a knob of pages, which the machine would have a say in.
+/// The parameters of a sweep; without a parameter of pages, which the machine would have a say in.
 fn sweep() -> Params {
     let params = Params::default().with("op", "read").with("working_set", 1 << 20);
     params.with("threads", 2).with("isa", "scalar")
@@ -212,8 +215,8 @@ fn what_it_does_otherwise_is_refused() {
     assert!(why("working_set", Param::Int(0)).contains("power of two"));
     assert!(why("working_set", Param::Int(1 << 19)).contains("small blocks"));
     assert!(why("threads", Param::Int(3)).contains("do not fit"));
-    for kernel in ["memory.seq_write", "memory.seq_read", "disk.rand_read", "cpu.iops"] {
-        assert_eq!(Sysbench.counts(kernel), None);
+    for workload in ["memory.seq_write", "memory.seq_read", "disk.rand_read", "cpu.iops"] {
+        assert_eq!(Sysbench.counts(workload), None);
     }
     assert!(Sysbench.counts("memory.sweep").is_some());
 }
@@ -225,7 +228,7 @@ fn its_block_is_a_sweeps_working_set() {
         Sysbench.figure(&task("memory.sweep", &params), captured(&Sysbench, text))
     };
     let f = of("write", WRITE).unwrap();
-    assert_eq!((&*f.kernel, f.params.int("working_set")), ("memory.sweep", Some(1 << 20)));
+    assert_eq!((&*f.workload, f.params.int("working_set")), ("memory.sweep", Some(1 << 20)));
     assert_eq!((f.params.get("block_size"), f.params.text("op")), (None, Some("write")));
     assert_eq!(f.trials[0].value, 14_691.43 * 1_048_576.0);
     assert_eq!(f.params.text("isa"), Some("scalar"));

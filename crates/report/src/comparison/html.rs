@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_lies_beyond_the_axis_is_an_arrow_at_its_end() {
         let line = Line {
-            kernel: "k".into(),
+            workload: "k".into(),
             name: String::new(),
             direction: "",
             a: None,

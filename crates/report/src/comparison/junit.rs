@@ -53,9 +53,9 @@ fn case(p: &ComparedPoint) -> TestCase {
     if p.fails() || !p.judged() {
         status.set_message(reason);
     }
-    let name = if p.name.is_empty() { clean(&p.kernel) } else { clean(&p.name) };
+    let name = if p.name.is_empty() { clean(&p.workload) } else { clean(&p.name) };
     let mut case = TestCase::new(name, status);
-    case.set_classname(clean(&p.kernel));
+    case.set_classname(clean(&p.workload));
     case
 }
 

@@ -34,7 +34,7 @@ pub enum ComparisonError {
     Xml(#[from] quick_junit::SerializeError),
 }
 
-/// The comparison for programs: schema `proofmark.comparison/1`.
+/// The comparison for programs: schema `proofmark.comparison/2`.
 ///
 /// # Errors
 /// If a number in it is not finite, so that it could not be read again.

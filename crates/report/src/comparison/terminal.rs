@@ -68,7 +68,7 @@ fn list(page: &mut Page, title: &str, items: &[String]) {
 /// Points as a table that a narrow terminal can take columns from.
 fn table(lines: &[Line]) -> Table {
     let mut table = Table::new("")
-        .column("kernel")
+        .column("workload")
         .column("point")
         .number("A")
         .spare(2)
@@ -91,7 +91,7 @@ fn table(lines: &[Line]) -> Table {
         };
         let verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
         let verdict = verdict.into_iter().find(|v| v.as_str() == line.color);
-        let mut cells = vec![Cell::text(&line.kernel), Cell::text(name)];
+        let mut cells = vec![Cell::text(&line.workload), Cell::text(name)];
         cells.extend(numbers);
         cells.push(Cell { text: line.outcome.to_owned(), note: None, verdict });
         table.push(cells);

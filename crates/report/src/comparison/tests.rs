@@ -38,7 +38,7 @@ fn side(name: &str) -> Side {
 /// `cpu.flops` on so many threads, B / A as given.
 fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> ComparedPoint {
     ComparedPoint {
-        kernel: "cpu.flops".into(),
+        workload: "cpu.flops".into(),
         name: format!("avx2+fma, f64, {threads} threads"),
         subsystem: Subsystem::Cpu,
         params: Params::default().with("threads", threads),
@@ -65,7 +65,8 @@ fn comparison() -> Comparison {
     invalid.a = number(1e9, Verdict::Invalid);
     (invalid.ratio, invalid.margin) = (None, None);
     let mut time = point(8, 0.5, Faster, "no finding and no fact about the machines tells why");
-    (time.kernel, time.unit, time.better) = ("memory.latency".into(), Unit::Second, Better::Lower);
+    (time.workload, time.unit, time.better) =
+        ("memory.latency".into(), Unit::Second, Better::Lower);
     (time.a, time.b) = (number(1e-7, Verdict::Valid), number(5e-8, Verdict::Valid));
     time.subsystem = Subsystem::Memory;
     Comparison {
@@ -248,7 +249,7 @@ fn a_strangers_text_is_text() {
     let mut c = comparison();
     (c.a.name, c.b.machine) = (evil.into(), evil.into());
     for p in &mut c.points {
-        (p.kernel, p.name, p.reason) = (evil.into(), evil.into(), evil.into());
+        (p.workload, p.name, p.reason) = (evil.into(), evil.into(), evil.into());
     }
     c.differences[0].b = evil.into();
     let page = html(&c).unwrap();
@@ -272,7 +273,7 @@ proptest! {
         let mut value = || next.next().unwrap_or(0.0);
         let mut c = comparison();
         for p in &mut c.points {
-            (p.kernel, p.name, p.reason) = (text.clone(), text.clone(), text.clone());
+            (p.workload, p.name, p.reason) = (text.clone(), text.clone(), text.clone());
             p.margin = Some(value());
             p.ratio = Some(Ratio { median: value(), ci95: Some([value(), value()]) });
             p.a = number(value(), Verdict::Valid);

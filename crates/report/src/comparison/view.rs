@@ -12,7 +12,7 @@ use crate::view::{Cell, Fact, Table, clean, plural};
 
 /// Causes that are told first.
 const CAUSES: usize = 4;
-/// Points of one kernel, or kernels, that a line names before it counts.
+/// Points of one workload, or workloads, that a line names before it counts.
 const NAMED: usize = 4;
 
 /// A whole comparison.
@@ -66,9 +66,9 @@ pub struct Tally {
 /// One point as text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
-    /// Kernel id.
-    pub kernel: String,
-    /// Its knobs; empty for an only point.
+    /// Workload id.
+    pub workload: String,
+    /// Its parameters; empty for an only point.
     pub name: String,
     /// `less is better`, or empty.
     pub direction: &'static str,
@@ -150,7 +150,7 @@ impl Line {
             [r.median, low, high, p.margin.unwrap_or(0.0)]
         });
         Self {
-            kernel: clean(&p.kernel),
+            workload: clean(&p.workload),
             name: clean(&p.name),
             direction: direction(p),
             a,
@@ -323,18 +323,18 @@ pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) ->
     told.collect()
 }
 
-/// `cpu.flops 4 threads`; of many the kernels with their counts.
+/// `cpu.flops 4 threads`; of many the workloads with their counts.
 fn places(points: &[&ComparedPoint]) -> String {
     if points.len() <= NAMED {
         return points.iter().map(|p| point(p)).collect::<Vec<_>>().join("; ");
     }
-    let mut kernels: BTreeMap<String, usize> = BTreeMap::new();
+    let mut workloads: BTreeMap<String, usize> = BTreeMap::new();
     for p in points {
-        *kernels.entry(clean(&p.kernel)).or_default() += 1;
+        *workloads.entry(clean(&p.workload)).or_default() += 1;
     }
-    let named = kernels.iter().take(2 * NAMED).map(|(kernel, n)| format!("{kernel} ({n})"));
-    let more = kernels.len().saturating_sub(2 * NAMED);
-    let more = (more > 0).then(|| format!("{} more", plural(more as u64, "kernel")));
+    let named = workloads.iter().take(2 * NAMED).map(|(workload, n)| format!("{workload} ({n})"));
+    let more = workloads.len().saturating_sub(2 * NAMED);
+    let more = (more > 0).then(|| format!("{} more", plural(more as u64, "workload")));
     let list = named.chain(more).collect::<Vec<_>>().join(", ");
     format!("{}, {list}", plural(points.len() as u64, "point"))
 }
@@ -357,7 +357,7 @@ fn method() -> Vec<String> {
         "Two runs of one machine differ by more than their trials show. So a difference is shown \
          only where the whole interval lies beyond the point's margin: the greatest of twice the \
          policy's target (four times on a virtual machine, but for the CPU); three robust standard \
-         deviations of the ratios of its subsystem about the median of those of one kernel and as \
+         deviations of the ratios of its subsystem about the median of those of one workload and as \
          many threads (a quarter at the most, a half for a point that was disturbed in both runs); \
          the half-widths of both medians' intervals (a half at the most); and what others took from \
          both runs. What that could hide if it is a factor of two is not compared.",

@@ -21,8 +21,8 @@ pub fn margin(share: f64) -> Option<String> {
 
 /// `cpu.flops avx2, 2 threads`.
 pub fn point(p: &ComparedPoint) -> String {
-    let (kernel, name) = (clean(&p.kernel), clean(&p.name));
-    if name.is_empty() { kernel } else { format!("{kernel} {name}") }
+    let (workload, name) = (clean(&p.workload), clean(&p.name));
+    if name.is_empty() { workload } else { format!("{workload} {name}") }
 }
 
 /// The medians of both sides in one scale, with their label; `None` where a side has none.

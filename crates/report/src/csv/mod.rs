@@ -1,11 +1,11 @@
 //! Raw trials, one a row, for spreadsheets and statistics programs.
 //!
 //! Where other tools ran beside a point, their trials follow its own, and columns say whose each
-//! is: `proofmark`, or the tool's name with its version and command line. The knobs of such a row
+//! is: `proofmark`, or the tool's name with its version and command line. The parameters of such a row
 //! are those of the point; the verdict is that of the tool's number.
 //!
 //! The unit of `value` and `work` is in a column of its own, since one file holds
-//! several kernels; every other column names its unit at the end of its name. A
+//! several workloads; every other column names its unit at the end of its name. A
 //! measurement without trials has one row that says why. RFC 4180; text that a
 //! spreadsheet would take for a formula gets an apostrophe in front, as OWASP
 //! ("CSV Injection") advises.
@@ -26,7 +26,7 @@ use crate::{Format, Options, RenderError};
 #[derive(Debug, Clone, Copy)]
 pub struct Csv;
 
-/// Columns between the knobs and the conditions.
+/// Columns between the parameters and the conditions.
 const TRIAL: [&str; 11] = [
     "trial",
     "value",
@@ -95,15 +95,15 @@ impl Format for Csv {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let knobs: BTreeSet<&str> =
+        let parameters: BTreeSet<&str> =
             run.measurements.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let mut writer = ::csv::Writer::from_writer(Vec::new());
-        let mut header = vec!["kernel".to_owned(), "subsystem".to_owned()];
+        let mut header = vec!["workload".to_owned(), "subsystem".to_owned()];
         let shared = reference::any(run);
         if shared {
             header.extend(reference::COLUMNS.map(str::to_owned));
         }
-        header.extend(knobs.iter().map(|k| guarded(k)));
+        header.extend(parameters.iter().map(|k| guarded(k)));
         header.extend(TRIAL.iter().chain(&CONDITIONS).chain(&DISK).map(|s| (*s).to_owned()));
         header.extend(network::columns());
         header.extend(solution::COLUMNS.map(str::to_owned));
@@ -112,12 +112,12 @@ impl Format for Csv {
         for m in &run.measurements {
             let ours = shared.then(|| Whose::ours(run));
             if m.trials.is_empty() {
-                writer.write_record(row(m, &knobs, ours, None)).map_err(failed)?;
+                writer.write_record(row(m, &parameters, ours, None)).map_err(failed)?;
             }
             let own = m.trials.iter().enumerate().map(|t| (ours, Shot::of(t)));
             let theirs = m.references.iter().flat_map(reference::shots);
             for (whose, shot) in own.chain(theirs) {
-                writer.write_record(row(m, &knobs, whose, Some(shot))).map_err(failed)?;
+                writer.write_record(row(m, &parameters, whose, Some(shot))).map_err(failed)?;
             }
         }
         let bytes = writer.into_inner().map_err(|e| RenderError::Csv(e.to_string()))?;
@@ -147,14 +147,16 @@ impl<'a> Shot<'a> {
 /// One record; without a trial, one that says why there is none.
 fn row(
     m: &Measurement,
-    knobs: &BTreeSet<&str>,
+    parameters: &BTreeSet<&str>,
     whose: Option<Whose>,
     shot: Option<Shot>,
 ) -> Vec<String> {
-    let mut out = vec![guarded(&m.kernel), m.subsystem.to_string()];
+    let mut out = vec![guarded(&m.workload), m.subsystem.to_string()];
     out.extend(whose.into_iter().flat_map(|w| w.cells()));
     out.extend(
-        knobs.iter().map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))),
+        parameters
+            .iter()
+            .map(|k| m.params.get(k).map_or_else(String::new, |v| guarded(&v.to_string()))),
     );
     let verdict = whose.and_then(|w| w.verdict).unwrap_or(m.verdict);
     let trial = shot.as_ref().and_then(|s| s.trial);

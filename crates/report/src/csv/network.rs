@@ -65,8 +65,8 @@ pub fn cells(t: &Trial) -> Vec<String> {
         tcp(|s| s.rtt_s),
         tcp(|s| s.segment_bytes as f64),
     ];
-    out.extend(end(n.map(|n| &n.near)));
-    out.extend(end(n.map(|n| &n.far)));
+    out.extend(end(n.map(|n| &n.client)));
+    out.extend(end(n.map(|n| &n.server)));
     out
 }
 

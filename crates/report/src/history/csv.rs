@@ -22,8 +22,8 @@ const RUN: [&str; 11] = [
     "path",
 ];
 
-/// Before the knobs, and after them.
-const POINT: [&str; 5] = ["run", "started_utc", "host", "machine", "kernel"];
+/// Before the parameters, and after them.
+const POINT: [&str; 5] = ["run", "started_utc", "host", "machine", "workload"];
 const NUMBER: [&str; 10] = [
     "over_time",
     "n",
@@ -57,10 +57,10 @@ pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
 }
 
 pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
-    let knobs: BTreeSet<&str> =
+    let parameters: BTreeSet<&str> =
         points.iter().flat_map(|p| p.params.0.keys()).map(String::as_str).collect();
     let mut head = POINT.map(str::to_owned).to_vec();
-    head.extend(knobs.iter().map(|knob| guarded(knob)));
+    head.extend(parameters.iter().map(|parameter| guarded(parameter)));
     head.extend(NUMBER.map(str::to_owned));
     let row = |p: &PastPoint| {
         let mut row = vec![
@@ -68,10 +68,10 @@ pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
             p.started.to_string(),
             guarded(p.host.as_deref().unwrap_or("")),
             guarded(&p.machine),
-            guarded(&p.kernel),
+            guarded(&p.workload),
         ];
-        let value = |knob: &&str| p.params.get(knob).map(|v| guarded(&v.to_string()));
-        row.extend(knobs.iter().map(|knob| value(knob).unwrap_or_default()));
+        let value = |parameter: &&str| p.params.get(parameter).map(|v| guarded(&v.to_string()));
+        row.extend(parameters.iter().map(|parameter| value(parameter).unwrap_or_default()));
         let better = match p.better {
             Better::Higher => "higher",
             Better::Lower => "lower",

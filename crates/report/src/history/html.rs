@@ -37,10 +37,10 @@ pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
 }
 
 /// A chart and a table a line.
-pub fn points(kernel: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
-    let kernel = clean(kernel);
+pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
+    let workload = clean(workload);
     let part = |(i, line): (usize, &Line)| {
-        let name = if line.name.is_empty() { kernel.clone() } else { line.name.clone() };
+        let name = if line.name.is_empty() { workload.clone() } else { line.name.clone() };
         let chart = drawing(&name, line);
         let mut table = table::line(line);
         table.caption = name;
@@ -56,7 +56,7 @@ pub fn points(kernel: &str, shared: &str, lines: &[Line]) -> Result<String, Rend
         "{throughout}Change: against the run before it that is not invalid. Whiskers: 95 % interval of the \
          median. ! suspect, ✗ invalid."
     );
-    page(&format!("{kernel} over time"), &about, &parts?)
+    page(&format!("{workload} over time"), &about, &parts?)
 }
 
 fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {

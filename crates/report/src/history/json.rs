@@ -14,9 +14,9 @@ pub const HISTORY_SCHEMA: &str = "proofmark.history/1";
 #[derive(Serialize)]
 struct History<'a> {
     schema: Cow<'static, str>,
-    /// Kernel id.
+    /// Workload id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kernel: Option<&'a str>,
+    workload: Option<&'a str>,
     /// Runs, oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<&'a [PastRun]>,
@@ -26,12 +26,12 @@ struct History<'a> {
 }
 
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
-    text(&History { schema: HISTORY_SCHEMA.into(), kernel: None, runs: Some(runs), points: None })
+    text(&History { schema: HISTORY_SCHEMA.into(), workload: None, runs: Some(runs), points: None })
 }
 
-pub fn points(kernel: &str, points: &[PastPoint]) -> Result<String, RenderError> {
+pub fn points(workload: &str, points: &[PastPoint]) -> Result<String, RenderError> {
     let schema = HISTORY_SCHEMA.into();
-    text(&History { schema, kernel: Some(kernel), runs: None, points: Some(points) })
+    text(&History { schema, workload: Some(workload), runs: None, points: Some(points) })
 }
 
 fn text(history: &History) -> Result<String, RenderError> {

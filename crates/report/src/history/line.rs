@@ -1,9 +1,9 @@
-//! A point of a kernel on one machine over time.
+//! A point of a workload on one machine over time.
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, KernelSpec, KnobKind, Param, PastPoint, Timestamp, Unit, Verdict, format_count,
+    Better, Param, ParameterKind, PastPoint, Timestamp, Unit, Verdict, WorkloadSpec, format_count,
     format_size,
 };
 
@@ -12,7 +12,7 @@ use crate::view::{Scale, clean};
 /// One point on one machine, in trials or sampled over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What tells it from the other lines: knobs, the machine, how it was measured; empty if it is
+    /// What tells it from the other lines: parameters, the machine, how it was measured; empty if it is
     /// the only line.
     pub name: String,
     /// Which direction is good.
@@ -63,8 +63,8 @@ fn machine(point: &PastPoint) -> Machine<'_> {
 
 /// The lines of these points, in the order in which they come: point by point, and the machines of
 /// each by name.
-pub fn lines(points: &[PastPoint], spec: Option<&KernelSpec>) -> Vec<Line> {
-    let knobs = varying(points);
+pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
+    let parameters = varying(points);
     let units: BTreeSet<&str> = points.iter().map(|p| p.unit.as_str()).collect();
     let machines: BTreeSet<Machine> = points.iter().map(machine).collect();
     let both_ways = points.iter().any(|p| p.over_time) && points.iter().any(|p| !p.over_time);
@@ -80,8 +80,12 @@ pub fn lines(points: &[PastPoint], spec: Option<&KernelSpec>) -> Vec<Line> {
             let on = on(here, &machines);
             let way = first.over_time.then(|| OVER_TIME.to_owned()).filter(|_| both_ways);
             let unit = (units.len() > 1).then(|| format!("in {}", first.unit));
-            let values = knobs.iter().filter_map(|knob| {
-                Some(format!("{} {}", clean(knob), value(spec, knob, first.params.get(knob)?)))
+            let values = parameters.iter().filter_map(|parameter| {
+                Some(format!(
+                    "{} {}",
+                    clean(parameter),
+                    value(spec, parameter, first.params.get(parameter)?)
+                ))
             });
             let name: Vec<String> = values.chain(unit).chain(way).chain(on).collect();
             lines.push(Line {
@@ -141,33 +145,35 @@ fn moments(points: &[&PastPoint]) -> Vec<Moment> {
     points.iter().map(moment).collect()
 }
 
-/// `isa avx2, threads 2`: the knobs that are the same at all points, and whether all were sampled
+/// `isa avx2, threads 2`: the parameters that are the same at all points, and whether all were sampled
 /// over time; empty without any.
-pub fn shared(points: &[PastPoint], spec: Option<&KernelSpec>) -> String {
+pub fn shared(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> String {
     let differing = varying(points);
     let Some(first) = points.first() else { return String::new() };
-    let same = first.params.0.iter().filter(|(knob, _)| !differing.contains(&knob.as_str()));
-    let told = same.map(|(knob, v)| format!("{} {}", clean(knob), value(spec, knob, v)));
+    let same =
+        first.params.0.iter().filter(|(parameter, _)| !differing.contains(&parameter.as_str()));
+    let told =
+        same.map(|(parameter, v)| format!("{} {}", clean(parameter), value(spec, parameter, v)));
     let way = points.iter().all(|p| p.over_time).then(|| OVER_TIME.to_owned());
     told.chain(way).collect::<Vec<_>>().join(", ")
 }
 
-/// Knobs that differ between points, or that not all of them have, sorted by name.
+/// Parameters that differ between points, or that not all of them have, sorted by name.
 fn varying(points: &[PastPoint]) -> Vec<&str> {
     let all: BTreeSet<&String> = points.iter().flat_map(|p| p.params.0.keys()).collect();
-    let differs = |knob: &&String| {
-        let mut values = points.iter().map(|p| p.params.get(knob));
+    let differs = |parameter: &&String| {
+        let mut values = points.iter().map(|p| p.params.get(parameter));
         let first = values.next();
         values.any(|v| Some(v) != first)
     };
     all.into_iter().filter(differs).map(String::as_str).collect()
 }
 
-/// A knob's value as one would say it.
-fn value(spec: Option<&KernelSpec>, knob: &str, value: &Param) -> String {
-    let kind = spec.and_then(|s| s.knob(knob)).map(|k| &k.kind);
+/// A parameter's value as one would say it.
+fn value(spec: Option<&WorkloadSpec>, parameter: &str, value: &Param) -> String {
+    let kind = spec.and_then(|s| s.parameter(parameter)).map(|k| &k.kind);
     match (kind, value) {
-        (Some(KnobKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
+        (Some(ParameterKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
         (_, Param::Int(n)) => format_count(*n),
         (_, other) => clean(&other.to_string()),
     }

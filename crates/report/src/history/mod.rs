@@ -13,7 +13,7 @@ mod spark;
 mod table;
 mod terminal;
 
-use proofmark_model::{KernelSpec, PastPoint, PastRun};
+use proofmark_model::{PastPoint, PastRun, WorkloadSpec};
 
 pub use self::json::HISTORY_SCHEMA;
 pub use self::line::{Line, lines};
@@ -69,25 +69,28 @@ pub fn runs(runs: &[PastRun], form: Form, options: &Options) -> Result<String, R
     }
 }
 
-/// The measurements of one kernel, point by point, each oldest first; with the kernel's
+/// The measurements of one workload, point by point, each oldest first; with the workload's
 /// declaration, if this version has one.
 ///
 /// # Errors
 /// If they cannot be expressed in this form.
 pub fn points(
-    kernel: &str,
-    spec: Option<&KernelSpec>,
+    workload: &str,
+    spec: Option<&WorkloadSpec>,
     points: &[PastPoint],
     form: Form,
     options: &Options,
 ) -> Result<String, RenderError> {
     match form {
-        Form::Terminal => {
-            Ok(terminal::points(kernel, &line::shared(points, spec), &lines(points, spec), options))
-        }
-        Form::Json => json::points(kernel, points),
+        Form::Terminal => Ok(terminal::points(
+            workload,
+            &line::shared(points, spec),
+            &lines(points, spec),
+            options,
+        )),
+        Form::Json => json::points(workload, points),
         Form::Csv => csv::points(points),
-        Form::Html => html::points(kernel, &line::shared(points, spec), &lines(points, spec)),
+        Form::Html => html::points(workload, &line::shared(points, spec), &lines(points, spec)),
     }
 }
 

@@ -18,14 +18,15 @@ pub fn runs(runs: &[PastRun], options: &Options) -> String {
     page.out
 }
 
-pub fn points(kernel: &str, shared: &str, lines: &[Line], options: &Options) -> String {
+pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -> String {
     let starts = || lines.iter().flat_map(|l| &l.moments).map(|m| m.started);
     let span = match (starts().min(), starts().max()) {
         (Some(from), Some(to)) => format!(", {} to {} UTC", minute(from), minute(to)),
         _ => String::new(),
     };
     let mut page = Page::new(options);
-    let head = format!("{} over time: {}{span}", clean(kernel), plural(lines.len() as u64, "line"));
+    let head =
+        format!("{} over time: {}{span}", clean(workload), plural(lines.len() as u64, "line"));
     page.wrap("", 2, &head);
     if !shared.is_empty() {
         page.wrap("", 2, &format!("throughout: {shared}"));

@@ -36,7 +36,7 @@ fn point(run: i64, threads: u64, median: f64) -> PastPoint {
         started: day(run),
         host: Some("node1".into()),
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
-        kernel: "cpu.flops".into(),
+        workload: "cpu.flops".into(),
         params: Params::default().with("isa", "avx2").with("threads", threads),
         unit: Unit::FlopPerSecond,
         better: Better::Higher,

@@ -14,7 +14,7 @@ use proofmark_model::{Run, Severity, Verdict};
 use serde::Serialize;
 
 use self::chart::Chart;
-use crate::view::{KernelView, View, severity_mark, verdict_mark};
+use crate::view::{View, WorkloadView, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
 /// What every page is made of.
@@ -28,7 +28,7 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("first.html", include_str!("page/first.html")),
     ("contents.html", include_str!("page/contents.html")),
     ("part.html", include_str!("page/part.html")),
-    ("kernel.html", include_str!("page/kernel.html")),
+    ("workload.html", include_str!("page/workload.html")),
     ("roofline.html", include_str!("page/roofline.html")),
     ("end.html", include_str!("page/end.html")),
 ];
@@ -65,7 +65,7 @@ impl Format for Html {
         let mut view = View::of(run);
         view.terms.extend(view.terms_of_pairs());
         let charts: Result<Vec<Charts>, RenderError> =
-            view.kernels.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
+            view.workloads.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
         let against: Result<Vec<Chart>, RenderError> =
@@ -88,7 +88,7 @@ impl Format for Html {
     }
 }
 
-/// The charts of one kernel.
+/// The charts of one workload.
 #[derive(Debug, Serialize)]
 struct Charts {
     /// Whether any value of the lines or bars has an interval.
@@ -101,28 +101,28 @@ struct Charts {
 }
 
 impl Charts {
-    fn of(kernel: &KernelView, at: usize) -> Result<Self, RenderError> {
+    fn of(workload: &WorkloadView, at: usize) -> Result<Self, RenderError> {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
         let reference = |(i, c)| chart::references(c, &format!("chart-{at}-reference-{i}"));
         let timeline = |(i, c)| chart::timeline(c, &format!("chart-{at}-time-{i}"));
-        let timed = kernel.curves.iter().chain(&kernel.distribution);
-        let spots = kernel.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
-        let bars = kernel.bars.iter().flat_map(|b| &b.bars);
+        let timed = workload.curves.iter().chain(&workload.distribution);
+        let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
+        let bars = workload.bars.iter().flat_map(|b| &b.bars);
         let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
         Ok(Self {
             whiskers: marks.any(|m| m.interval.is_some()),
-            timelines: kernel
+            timelines: workload
                 .timelines
                 .iter()
                 .enumerate()
                 .map(timeline)
                 .collect::<Result<_, _>>()?,
-            lines: kernel.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
-            bars: kernel.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
+            lines: workload.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
+            bars: workload.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
             latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
-            references: kernel
+            references: workload
                 .references
                 .charts
                 .iter()

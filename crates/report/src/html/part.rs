@@ -1,4 +1,4 @@
-//! One subsystem's part of the page: its design, its charts over several kernels, its kernels.
+//! One subsystem's part of the page: its design, its charts over several workloads, its workloads.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::chart::{self, Chart};
 use crate::RenderError;
 use crate::view::{Table, View};
 
-/// The parts that a page may have, by the first word of their kernels' ids.
+/// The parts that a page may have, by the first word of their workloads' ids.
 const PARTS: [(&str, &str); 4] =
     [("cpu", "CPU"), ("memory", "Memory"), ("disk", "Disk"), ("network", "Network")];
 
@@ -17,17 +17,17 @@ pub struct Part {
     pub id: String,
     /// Its name for people.
     pub title: &'static str,
-    /// Its kernels' places in the view, from 0.
-    pub kernels: Vec<usize>,
+    /// Its workloads' places in the view, from 0.
+    pub workloads: Vec<usize>,
     /// What was measured and how, a sentence or two each.
     pub design: Vec<String>,
-    /// The same a kernel.
+    /// The same a workload.
     pub designs: Vec<String>,
-    /// Charts over several kernels.
+    /// Charts over several workloads.
     pub lines: Vec<Chart>,
     /// Whether any value of these has an interval.
     pub whiskers: bool,
-    /// Tables over several kernels.
+    /// Tables over several workloads.
     pub tables: Vec<Table>,
 }
 
@@ -37,19 +37,19 @@ pub struct Part {
 /// If a chart cannot be drawn.
 pub fn all(view: &View) -> Result<Vec<Part>, RenderError> {
     let mut parts: Vec<Part> = Vec::new();
-    for (at, kernel) in view.kernels.iter().enumerate() {
-        let (id, title) = of(&kernel.id);
+    for (at, workload) in view.workloads.iter().enumerate() {
+        let (id, title) = of(&workload.id);
         let id = format!("part-{id}");
         match parts.iter_mut().find(|p| p.id == id) {
-            Some(part) => part.kernels.push(at),
+            Some(part) => part.workloads.push(at),
             None => parts.push(part(view, id, title, at)?),
         }
     }
     Ok(parts)
 }
 
-fn of(kernel: &str) -> (&'static str, &'static str) {
-    let word = kernel.split('.').next().unwrap_or_default();
+fn of(workload: &str) -> (&'static str, &'static str) {
+    let word = workload.split('.').next().unwrap_or_default();
     PARTS.into_iter().find(|(id, _)| *id == word).unwrap_or(("other", "Other"))
 }
 
@@ -64,8 +64,8 @@ fn part(view: &View, id: String, title: &'static str, first: usize) -> Result<Pa
         lines: lines().enumerate().map(draw).collect::<Result<_, _>>()?,
         tables: overviews().flat_map(|o| &o.tables).cloned().collect(),
         design: design.clone().flat_map(|d| &d.sentences).cloned().collect(),
-        designs: design.flat_map(|d| &d.kernels).cloned().collect(),
-        kernels: vec![first],
+        designs: design.flat_map(|d| &d.workloads).cloned().collect(),
+        workloads: vec![first],
         id,
         title,
     })
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_of_a_stranger_has_a_part_too() {
+    fn a_workload_of_a_stranger_has_a_part_too() {
         assert_eq!(of("cpu.flops"), ("cpu", "CPU"));
         assert_eq!(of("memory.copy"), ("memory", "Memory"));
         for odd in ["", "cpux.flops", "\"><b>", ".cpu", "gpu.fma"] {

@@ -1,4 +1,4 @@
-//! The run file itself, indented: schema `proofmark.run/1`.
+//! The run file itself, indented: schema `proofmark.run/2`.
 
 use proofmark_model::{Run, read_run};
 
@@ -19,7 +19,7 @@ impl Format for Json {
     }
 
     fn about(&self) -> &'static str {
-        "The whole run, for programs; schema proofmark.run/1."
+        "The whole run, for programs; schema proofmark.run/2."
     }
 
     /// JSON has no NaN and no infinity, and its writer would put null in their

@@ -41,7 +41,7 @@ impl Metric {
     }
 }
 
-/// The value of a knob; text without what steers a terminal.
+/// The value of a parameter; text without what steers a terminal.
 pub fn param(value: &Param) -> Value {
     match value {
         Param::Flag(v) => (*v).into(),

@@ -2,11 +2,11 @@
 //!
 //! Every line stands alone: `time` (RFC 3339; when the point's first trial began, else when the run
 //! did), `run` (when the run began, which tells runs apart), `tool` (who measured), `profile`,
-//! `machine`, `kernel`, `subsystem`, `params`, `metric`, `value` (a finite number), `unit`,
-//! `better` and `verdict`. `params` is an object of its own, so that no knob can be taken for a
+//! `machine`, `workload`, `subsystem`, `params`, `metric`, `value` (a finite number), `unit`,
+//! `better` and `verdict`. `params` is an object of its own, so that no parameter can be taken for a
 //! field. What has no value has no line, and a field that is not known is left out; only `trials`
 //! is written for each point, with the reason in `missing` where it is 0. Lines about the run as a
-//! whole have no `kernel`.
+//! whole have no `workload`.
 
 mod metrics;
 
@@ -123,7 +123,7 @@ fn head(run: &Run, time: Timestamp, verdict: Option<Verdict>) -> Map<String, Val
 
 /// The same for a point.
 fn of_point(mut head: Map<String, Value>, m: &Measurement) -> Map<String, Value> {
-    insert(&mut head, "kernel", &m.kernel);
+    insert(&mut head, "workload", &m.workload);
     head.insert("subsystem".to_owned(), m.subsystem.as_str().into());
     let params = m.params.0.iter().map(|(name, value)| (clean(name), metrics::param(value)));
     head.insert("params".to_owned(), Value::Object(params.collect()));

@@ -13,7 +13,7 @@ const LONGEST_S: f64 = 1e9;
 /// The case of a measurement.
 pub fn of(m: &Measurement) -> TestCase {
     let mut case = TestCase::new(name(m), status(m));
-    case.set_classname(text(&m.kernel));
+    case.set_classname(text(&m.workload));
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
     case.set_time(Duration::from_secs_f64(seconds));
@@ -32,12 +32,12 @@ pub fn of(m: &Measurement) -> TestCase {
     case
 }
 
-/// The knobs, or `default` where there are none.
+/// The parameters, or `default` where there are none.
 fn name(m: &Measurement) -> String {
-    let knobs =
+    let parameters =
         m.params.0.iter().map(|(name, v)| format!("{}={}", text(name), text(&v.to_string())));
-    let knobs: Vec<String> = knobs.collect();
-    if knobs.is_empty() { "default".to_owned() } else { knobs.join(" ") }
+    let parameters: Vec<String> = parameters.collect();
+    if parameters.is_empty() { "default".to_owned() } else { parameters.join(" ") }
 }
 
 fn status(m: &Measurement) -> TestCaseStatus {

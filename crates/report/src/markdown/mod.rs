@@ -8,8 +8,8 @@ use std::fmt::Write;
 use proofmark_model::Run;
 
 use crate::view::{
-    Cell, FindingGroup, KernelView, References, SIGNS, Table, Timeline, View, severity_mark, stop,
-    verdict_mark,
+    Cell, FindingGroup, References, SIGNS, Table, Timeline, View, WorkloadView, severity_mark,
+    stop, verdict_mark,
 };
 use crate::{Format, Options, RenderError};
 
@@ -46,8 +46,8 @@ impl Format for Markdown {
         for glance in &view.glances {
             table(&mut out, glance);
         }
-        for kernel in &view.kernels {
-            headline(&mut out, kernel);
+        for workload in &view.workloads {
+            headline(&mut out, workload);
         }
         out.push('\n');
         table(&mut out, &view.references);
@@ -63,11 +63,11 @@ impl Format for Markdown {
             finding(&mut out, group);
         }
         out.push('\n');
-        for kernel in &view.kernels {
-            section(&mut out, kernel);
+        for workload in &view.workloads {
+            section(&mut out, workload);
         }
         for overview in view.overviews.iter().filter(|o| !o.tables.is_empty()) {
-            line(&mut out, &format!("## {}, over several kernels", overview.title));
+            line(&mut out, &format!("## {}, over several workloads", overview.title));
             overview.tables.iter().for_each(|t| table(&mut out, t));
         }
         if let Some(roofline) = &view.roofline {
@@ -139,8 +139,8 @@ fn answer(out: &mut String, view: &View) {
     }
     for design in &view.design {
         line(out, &format!("**{}.** {}", design.title, escape(&design.sentences.join(" "))));
-        for kernel in &design.kernels {
-            let _ = writeln!(out, "- {}", escape(kernel));
+        for workload in &design.workloads {
+            let _ = writeln!(out, "- {}", escape(workload));
         }
         out.push('\n');
     }
@@ -157,8 +157,8 @@ fn timeline(out: &mut String, timeline: &Timeline) {
     table(out, &timeline.table);
 }
 
-fn headline(out: &mut String, kernel: &KernelView) {
-    let h = &kernel.headline;
+fn headline(out: &mut String, workload: &WorkloadView) {
+    let h = &workload.headline;
     let known = |text: &String| (!text.is_empty()).then(|| text.clone());
     let parts = match &h.value {
         None => [known(&h.at), h.count.clone()].to_vec(),
@@ -179,7 +179,7 @@ fn headline(out: &mut String, kernel: &KernelView) {
     };
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "- **{}**: {}", escape(&kernel.id), escape(&text));
+    let _ = writeln!(out, "- **{}**: {}", escape(&workload.id), escape(&text));
 }
 
 fn finding(out: &mut String, group: &FindingGroup) {
@@ -198,30 +198,30 @@ fn finding(out: &mut String, group: &FindingGroup) {
     );
 }
 
-fn section(out: &mut String, kernel: &KernelView) {
-    line(out, &format!("## {}: {}", escape(&kernel.id), escape(&kernel.title)));
-    line(out, &escape(&kernel.summary));
-    if !kernel.detail.is_empty() {
-        line(out, &escape(&kernel.detail));
+fn section(out: &mut String, workload: &WorkloadView) {
+    line(out, &format!("## {}: {}", escape(&workload.id), escape(&workload.title)));
+    line(out, &escape(&workload.summary));
+    if !workload.detail.is_empty() {
+        line(out, &escape(&workload.detail));
     }
-    line(out, &escape(&kernel.design));
-    for sentence in &kernel.sentences {
+    line(out, &escape(&workload.design));
+    for sentence in &workload.sentences {
         line(out, &escape(sentence));
     }
-    let solves = &kernel.solves.summary;
-    for t in &kernel.timelines {
+    let solves = &workload.solves.summary;
+    for t in &workload.timelines {
         timeline(out, t);
     }
-    table(out, &kernel.table);
+    table(out, &workload.table);
     table(out, solves);
-    beside_tools(out, &kernel.references);
-    table(out, &kernel.latency);
-    table(out, &kernel.datagrams);
-    table(out, &kernel.witnesses);
-    for t in kernel.ends.iter().chain(&kernel.reciprocal).chain(&kernel.published) {
+    beside_tools(out, &workload.references);
+    table(out, &workload.latency);
+    table(out, &workload.datagrams);
+    table(out, &workload.verifications);
+    for t in workload.ends.iter().chain(&workload.reciprocal).chain(&workload.published) {
         table(out, t);
     }
-    for d in &kernel.derivations {
+    for d in &workload.derivations {
         line(
             out,
             &format!(

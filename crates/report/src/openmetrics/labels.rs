@@ -22,14 +22,14 @@ pub fn label(name: &str, text: &str) -> (String, String) {
 
 /// What tells one measurement from the others.
 pub fn of(m: &Measurement) -> Labels {
-    let mut labels = vec![label("kernel", &m.kernel), label("subsystem", m.subsystem.as_str())];
-    knobs(&mut labels, &m.params);
+    let mut labels = vec![label("workload", &m.workload), label("subsystem", m.subsystem.as_str())];
+    parameters(&mut labels, &m.params);
     labels
 }
 
-/// Each knob after `param_`; of knobs whose names become the same, the later ones get a number.
-fn knobs(labels: &mut Labels, params: &Params) {
-    for (name, knob) in &params.0 {
+/// Each parameter after `param_`; of parameters whose names become the same, the later ones get a number.
+fn parameters(labels: &mut Labels, params: &Params) {
+    for (name, parameter) in &params.0 {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let name: String = name.chars().take(LONGEST).map(plain).collect();
         let mut unique = format!("param_{name}");
@@ -38,7 +38,7 @@ fn knobs(labels: &mut Labels, params: &Params) {
             number += 1;
             unique = format!("param_{name}_{number}");
         }
-        labels.push((unique, value(&knob.to_string())));
+        labels.push((unique, value(&parameter.to_string())));
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     fn names_are_plain_and_no_two_the_same() {
         let mut labels = Labels::new();
         let params = Params::default().with("a b", 1).with("a-b", 2).with("", 3).with("ä", 4);
-        knobs(&mut labels, &params);
+        parameters(&mut labels, &params);
         let names: Vec<&str> = labels.iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(names, ["param_", "param_a_b", "param_a_b_2", "param__"]);
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_same_labels_again_get_a_number() {
         let mut unique = Unique::default();
-        let labels = vec![label("kernel", "disk.read")];
+        let labels = vec![label("workload", "disk.read")];
         assert_eq!(unique.of(labels.clone(), "repeat"), labels);
         assert_eq!(unique.of(labels.clone(), "repeat")[1], label("repeat", "2"));
         assert_eq!(unique.of(labels, "repeat")[1], label("repeat", "3"));

@@ -7,7 +7,7 @@
 //! old the figures are. What both forms read is what is written.
 //!
 //! One family for each unit: `proofmark_measurement_bytes_per_second` is the median, its labels
-//! the kernel and, after `param_`, every knob. Beside it the interval, the ceiling, the efficiency,
+//! the workload and, after `param_`, every parameter. Beside it the interval, the ceiling, the efficiency,
 //! percentiles of the latency, and tools that ran beside it. A verdict is a set of states: one
 //! series for each of `valid`, `suspect` and `invalid`, of which one is 1. A value that is missing,
 //! or not finite, has no series. The collector adds which machine it is (`instance`).

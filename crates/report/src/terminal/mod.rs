@@ -1,4 +1,4 @@
-//! For reading in a terminal: a summary first, then a table a kernel, then findings.
+//! For reading in a terminal: a summary first, then a table a workload, then findings.
 //!
 //! A table that does not fit the width loses its spacing, then the columns that a
 //! reader can spare, such as its ceiling (the efficiency still tells it) or its single
@@ -17,8 +17,8 @@ use proofmark_model::Run;
 pub use self::machine::host;
 use self::page::Page;
 use crate::view::{
-    Answer, FindingGroup, Headline, KernelView, Overview, References, Roofline, SIGNS, Table, Term,
-    Timeline, View,
+    Answer, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
+    View, WorkloadView,
 };
 use crate::{Format, Options, RenderError};
 
@@ -43,8 +43,8 @@ impl Format for Terminal {
         let view = View::of(run);
         let mut page = Page::new(options);
         page.head(&view);
-        for kernel in &view.kernels {
-            page.kernel(kernel);
+        for workload in &view.workloads {
+            page.workload(workload);
         }
         for overview in &view.overviews {
             page.overview(overview);
@@ -75,16 +75,16 @@ fn explained_here(view: &View) -> Vec<Term> {
     let explained =
         |t: &Table| t.columns.iter().filter_map(|c| c.about.clone()).collect::<Vec<_>>();
     let elsewhere =
-        |k: &KernelView| [&k.published[..], &k.ends, from_ref(&k.solves.summary)].concat();
+        |k: &WorkloadView| [&k.published[..], &k.ends, from_ref(&k.solves.summary)].concat();
     let of_overviews = view.overviews.iter().flat_map(|o| o.tables.iter().skip(o.brief).cloned());
     let in_elsewhere: Vec<Term> = view
-        .kernels
+        .workloads
         .iter()
         .flat_map(elsewhere)
         .chain(of_overviews)
         .flat_map(|t| explained(&t))
         .collect();
-    let printed = view.kernels.iter().flat_map(|k| &k.solves.brief);
+    let printed = view.workloads.iter().flat_map(|k| &k.solves.brief);
     let in_printed: Vec<Term> = printed.flat_map(explained).collect();
     let here = |t: &&Term| !in_elsewhere.contains(t) || in_printed.contains(t);
     view.terms.iter().filter(here).cloned().collect()
@@ -119,8 +119,8 @@ impl Page {
         }
         // Those that answer are told already.
         let answered = |at: usize| view.answers.iter().flat_map(|g| &g.answers).any(|a| a.at == at);
-        let others: Vec<&KernelView> = view
-            .kernels
+        let others: Vec<&WorkloadView> = view
+            .workloads
             .iter()
             .enumerate()
             .filter(|(i, _)| !answered(*i))
@@ -128,8 +128,8 @@ impl Page {
             .collect();
         let ids = others.iter().map(|k| columns_of(&k.id));
         let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
-        for kernel in others {
-            self.summary(kernel, widest);
+        for workload in others {
+            self.summary(workload, widest);
         }
         if !view.references.rows.is_empty() {
             self.blank();
@@ -172,12 +172,12 @@ impl Page {
         }
     }
 
-    /// Tables over several kernels; its charts are for a page.
+    /// Tables over several workloads; its charts are for a page.
     fn overview(&mut self, overview: &Overview) {
         let tables = overview.tables.iter().take(overview.brief);
         if tables.len() > 0 {
             self.blank();
-            self.title(&format!("{}, over several kernels", overview.title));
+            self.title(&format!("{}, over several workloads", overview.title));
         }
         for table in tables {
             self.captioned(table);
@@ -198,54 +198,54 @@ impl Page {
     }
 
     /// How fast, how sure, how near; under it, where, and what held it back.
-    fn summary(&mut self, kernel: &KernelView, widest: usize) {
-        let beside = self.width >= 60 && columns_of(&kernel.id) <= widest;
+    fn summary(&mut self, workload: &WorkloadView, widest: usize) {
+        let beside = self.width >= 60 && columns_of(&workload.id) <= widest;
         let indent = if beside { widest + 2 } else { 2 };
-        let [fast, rest] = headline(&kernel.headline);
+        let [fast, rest] = headline(&workload.headline);
         if beside {
-            let gap = " ".repeat(indent - columns_of(&kernel.id));
+            let gap = " ".repeat(indent - columns_of(&workload.id));
             let before = self.out.len();
-            self.wrap(&format!("{}{gap}", kernel.id), indent, &fast);
+            self.wrap(&format!("{}{gap}", workload.id), indent, &fast);
             let text = self.out.split_off(before);
-            self.out.push_str(&text.replacen(&kernel.id, &self.paint.bold(&kernel.id), 1));
+            self.out.push_str(&text.replacen(&workload.id, &self.paint.bold(&workload.id), 1));
         } else {
-            self.title(&kernel.id);
+            self.title(&workload.id);
             self.wrap("  ", 2, &fast);
         }
         self.wrap(&" ".repeat(indent), indent, &rest);
     }
 
-    fn kernel(&mut self, kernel: &KernelView) {
+    fn workload(&mut self, workload: &WorkloadView) {
         self.blank();
-        self.title(&format!("{}: {}", kernel.id, kernel.title));
-        self.wrap("", 0, &format!("{} ({})", kernel.summary, kernel.better));
-        let main = kernel.matrix.as_ref().unwrap_or(&kernel.table);
+        self.title(&format!("{}: {}", workload.id, workload.title));
+        self.wrap("", 0, &format!("{} ({})", workload.summary, workload.better));
+        let main = workload.matrix.as_ref().unwrap_or(&workload.table);
         if !main.rows.is_empty() {
             self.blank();
             self.wrap("", 0, &main.caption);
             self.table(main);
         }
-        if kernel.matrix.is_some() {
+        if workload.matrix.is_some() {
             self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
         }
-        for timeline in &kernel.timelines {
+        for timeline in &workload.timelines {
             self.timeline(timeline);
         }
-        for table in &kernel.solves.brief {
+        for table in &workload.solves.brief {
             self.captioned(table);
         }
-        self.references(&kernel.references);
-        let more = [&kernel.latency, &kernel.datagrams].into_iter();
-        for table in more.chain(&kernel.reciprocal) {
+        self.references(&workload.references);
+        let more = [&workload.latency, &workload.datagrams].into_iter();
+        for table in more.chain(&workload.reciprocal) {
             self.captioned(table);
         }
-        if !kernel.solves.left_out.is_empty() {
-            self.wrap("", 0, &kernel.solves.left_out);
+        if !workload.solves.left_out.is_empty() {
+            self.wrap("", 0, &workload.solves.left_out);
         }
-        if !kernel.sentences.is_empty() {
+        if !workload.sentences.is_empty() {
             self.blank();
         }
-        for sentence in &kernel.sentences {
+        for sentence in &workload.sentences {
             self.wrap("", 0, sentence);
         }
     }
@@ -325,7 +325,7 @@ fn mark(group: &FindingGroup) -> &'static str {
     crate::view::severity_mark(group.severity)
 }
 
-/// The two lines of a kernel's summary.
+/// The two lines of a workload's summary.
 fn headline(h: &Headline) -> [String; 2] {
     let Some(value) = &h.value else {
         return [h.at.clone(), h.count.clone().unwrap_or_default()];

@@ -14,13 +14,13 @@ use super::text::clean;
 /// A number of the first screen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// The kernel's id: that of a [`super::KernelView`].
-    pub kernel: String,
-    /// Place of that among the report's kernels, from 0.
+    /// The workload's id: that of a [`super::WorkloadView`].
+    pub workload: String,
+    /// Place of that among the report's workloads, from 0.
     pub at: usize,
     /// What is answered, such as `Floating-point peak`.
     pub title: String,
-    /// The number with its interval, ceiling, limiter and verdict.
+    /// The number with its interval, ceiling, bottleneck and verdict.
     pub headline: Headline,
     /// `1.01 times fio (0.99 to 1.02)`; `None` where no tool ran beside it or its number is invalid.
     pub reference: Option<String>,
@@ -40,7 +40,7 @@ pub struct AnswerGroup {
 /// Numbers of one subsystem.
 const MOST: usize = 3;
 
-/// The kernels that answer for a subsystem, the ones that people ask for first.
+/// The workloads that answer for a subsystem, the ones that people ask for first.
 fn asked(part: Subsystem) -> &'static [&'static str] {
     match part {
         Subsystem::Cpu => {
@@ -63,7 +63,7 @@ fn asked(part: Subsystem) -> &'static [&'static str] {
     }
 }
 
-/// The kernels of a subsystem that answer for it, with their places: those that people ask for, or
+/// The workloads of a subsystem that answer for it, with their places: those that people ask for, or
 /// whatever there is.
 pub fn chosen<'g, 'a>(
     part: Subsystem,
@@ -90,7 +90,7 @@ pub fn of(groups: &[Group]) -> Vec<AnswerGroup> {
 fn answer(at: usize, group: &Group) -> Answer {
     let hero = best(group, &in_question(group)).map(|(m, _)| m);
     Answer {
-        kernel: group.name(),
+        workload: group.name(),
         at,
         title: group.heading(),
         headline: headline::of(group),

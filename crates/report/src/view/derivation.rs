@@ -3,11 +3,11 @@
 use proofmark_model::{Ceiling, Measurement, Provenance};
 use serde::Serialize;
 
-use super::kernel::{caption, keyed, keys, why_no_ceiling};
 use super::label::Group;
 use super::num::{Scale, percent, with_unit};
 use super::table::{Cell, Table};
 use super::text::{and_list, clean};
+use super::workload::{caption, keyed, keys, why_no_ceiling};
 
 /// Different notes of one input that are printed.
 const NOTES: usize = 6;
@@ -48,8 +48,8 @@ pub fn provenance(source: Provenance) -> &'static str {
     }
 }
 
-/// The derivations of one kernel's ceilings.
-pub fn of_kernel(group: &Group, scale: &Scale) -> Vec<Derivation> {
+/// The derivations of one workload's ceilings.
+pub fn of_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
     let mut formulas: Vec<Vec<(&Measurement, &Ceiling)>> = Vec::new();
     for m in &group.all {
         let Some(c) = &m.ceiling else { continue };
@@ -72,15 +72,15 @@ pub fn lacking(groups: &[Group]) -> Vec<String> {
         for m in group.all.iter().filter(|m| m.summary.is_some()) {
             let why = why_no_ceiling(m);
             match reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, kernels)) if !kernels.contains(&group.id) => kernels.push(group.id),
+                Some((_, workloads)) if !workloads.contains(&group.id) => workloads.push(group.id),
                 Some(_) => {}
                 None => reasons.push((why, vec![group.id])),
             }
         }
     }
-    let told = |(why, kernels): (String, Vec<&str>)| match kernels.len() == groups.len() {
+    let told = |(why, workloads): (String, Vec<&str>)| match workloads.len() == groups.len() {
         true => format!("No ceiling is known: {why}."),
-        false => format!("No ceiling is known of {}: {why}.", clean(&and_list(&kernels))),
+        false => format!("No ceiling is known of {}: {why}.", clean(&and_list(&workloads))),
     };
     reasons.into_iter().map(told).collect()
 }

@@ -1,11 +1,11 @@
-//! What was measured and how, in sentences from the plan and the kernels' declarations.
+//! What was measured and how, in sentences from the plan and the workloads' declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Measurement, Subsystem, format_seconds};
 use serde::Serialize;
 
-use super::label::{Group, knob_value, spoken};
+use super::label::{Group, parameter_value, spoken};
 use super::part;
 use super::text::{and_list, clean, plural, stop};
 
@@ -18,11 +18,11 @@ pub struct Design {
     pub title: &'static str,
     /// A sentence or two each.
     pub sentences: Vec<String>,
-    /// `Floating-point peak (cpu.flops): what it measures`, a kernel each.
-    pub kernels: Vec<String>,
+    /// `Floating-point peak (cpu.flops): what it measures`, a workload each.
+    pub workloads: Vec<String>,
 }
 
-/// Knobs whose values are told, in this order; the others stand with their kernels.
+/// Parameters whose values are told, in this order; the others stand with their workloads.
 const TOLD: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
 
 /// The design of a run.
@@ -33,13 +33,13 @@ pub fn of(groups: &[Group]) -> Vec<Design> {
             subsystem: part.as_str(),
             title: part::title(part),
             sentences: sentences(part, &groups),
-            kernels: groups.iter().map(|g| kernel(g)).collect(),
+            workloads: groups.iter().map(|g| workload(g)).collect(),
         }
     };
     part::each(groups).into_iter().map(one).collect()
 }
 
-fn kernel(group: &Group) -> String {
+fn workload(group: &Group) -> String {
     let what = group.spec.map_or_else(
         || "The run file does not hold its declaration.".to_owned(),
         |s| stop(&clean(&s.summary)),
@@ -52,16 +52,16 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     let run = first.run;
     let every: Vec<&Measurement> = groups.iter().flat_map(|g| g.all.iter().copied()).collect();
     let ids: BTreeSet<&str> = groups.iter().map(|g| g.id).collect();
-    let planned = run.plan.points.iter().filter(|p| ids.contains(&*p.kernel)).count();
+    let planned = run.plan.points.iter().filter(|p| ids.contains(&*p.workload)).count();
     let of = match planned > every.len() {
         true => format!(" of {planned} planned"),
         false => String::new(),
     };
     let mut out = vec![format!(
         "{}, {}{of}{}.",
-        plural(ids.len() as u64, "kernel"),
+        plural(ids.len() as u64, "workload"),
         plural(every.len() as u64, "measured point"),
-        knobs(groups)
+        parameters(groups)
     )];
     if every.is_empty() || run.imported.is_some() {
         return out;
@@ -70,24 +70,26 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     out.extend(strong(groups));
     out.extend(over_time(&every));
     out.extend(part_of(part, &every));
-    out.extend(witnesses(&every));
+    out.extend(verifications(&every));
     out.extend(tools(&every));
     out
 }
 
 /// `: threads 1, 2 and 4; block size 8 B and 8 KiB`.
-fn knobs(groups: &[&Group]) -> String {
-    let told = TOLD.iter().filter_map(|knob| {
+fn parameters(groups: &[&Group]) -> String {
+    let told = TOLD.iter().filter_map(|parameter| {
         let mut values: BTreeMap<u64, String> = BTreeMap::new();
         for g in groups {
             for m in &g.all {
-                if let Some(v) = m.params.int(knob) {
-                    values.entry(v).or_insert_with(|| knob_value(g.spec, knob, &v.into()));
+                if let Some(v) = m.params.int(parameter) {
+                    values
+                        .entry(v)
+                        .or_insert_with(|| parameter_value(g.spec, parameter, &v.into()));
                 }
             }
         }
         let values: Vec<String> = values.into_values().collect();
-        (!values.is_empty()).then(|| format!("{} {}", spoken(knob), and_list(&values)))
+        (!values.is_empty()).then(|| format!("{} {}", spoken(parameter), and_list(&values)))
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
@@ -132,7 +134,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
 
 /// Whether a trial is so much work, however long it takes.
 fn fixed_work(m: &Measurement) -> bool {
-    ["n", "iterations", "amount"].iter().any(|knob| m.params.int(knob).is_some())
+    ["n", "iterations", "amount"].iter().any(|parameter| m.params.int(parameter).is_some())
 }
 
 /// Fixed work that is divided among the threads.
@@ -190,9 +192,9 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     }
 }
 
-fn witnesses(every: &[&Measurement]) -> Option<String> {
+fn verifications(every: &[&Measurement]) -> Option<String> {
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
-    for w in every.iter().filter_map(|m| m.witness.as_ref()) {
+    for w in every.iter().filter_map(|m| m.verification.as_ref()) {
         *kinds.entry(clean(&w.kind)).or_default() += 1;
     }
     let told: Vec<String> =

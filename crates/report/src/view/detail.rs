@@ -1,21 +1,22 @@
-//! What runs, as the kernels declare it, without saying the same twice.
+//! What runs, as the workloads declare it, without saying the same twice.
 
-use super::kernel::KernelView;
+use super::workload::WorkloadView;
 
 /// Sentences at the end of two declarations that are worth a reference.
 const SHARED: usize = 2;
 
-/// Puts a reference to an earlier kernel in place of the sentences with which its
+/// Puts a reference to an earlier workload in place of the sentences with which its
 /// declaration ends as well.
-pub fn refer(kernels: &mut [KernelView]) {
+pub fn refer(workloads: &mut [WorkloadView]) {
     let told: Vec<(String, String)> =
-        kernels.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
-    for (at, kernel) in kernels.iter_mut().enumerate() {
-        let earlier = told[..at].iter().find(|(_, other)| shared(other, &kernel.detail) >= SHARED);
+        workloads.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
+    for (at, workload) in workloads.iter_mut().enumerate() {
+        let earlier =
+            told[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
         if let Some((id, other)) = earlier {
-            let all = sentences(&kernel.detail);
-            let own = all.len() - shared(other, &kernel.detail);
-            kernel.detail = match own {
+            let all = sentences(&workload.detail);
+            let own = all.len() - shared(other, &workload.detail);
+            workload.detail = match own {
                 0 => format!("As with {id}."),
                 _ => format!("{} The rest is as with {id}.", all[..own].join(" ")),
             };

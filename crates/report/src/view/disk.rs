@@ -7,9 +7,9 @@ use super::latency;
 use super::num::{Scale, percent};
 use super::trials::median;
 
-/// The knob that stands for the way to a disk's file, which [`way`] tells in words.
+/// The parameter that stands for the way to a disk's file, which [`way`] tells in words.
 pub const WAY: &str = "direct";
-/// The knobs that it stands for as well.
+/// The parameters that it stands for as well.
 pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
 
 /// The greatest number that the axis of a chart has place for.
@@ -151,10 +151,10 @@ pub fn beside(m: &Measurement, scale: &Scale) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofmark_model::{Better, KernelSpec, Params};
+    use proofmark_model::{Better, Params, WorkloadSpec};
 
-    fn spec(unit: Unit) -> KernelSpec {
-        KernelSpec {
+    fn spec(unit: Unit) -> WorkloadSpec {
+        WorkloadSpec {
             id: "disk.x".into(),
             title: "".into(),
             summary: "".into(),
@@ -162,21 +162,21 @@ mod tests {
             subsystem: Subsystem::Disk,
             unit,
             better: Better::Higher,
-            knobs: vec![].into(),
+            parameters: vec![].into(),
             ceilings: vec![].into(),
             axis: None,
             interleave: false,
         }
     }
 
-    fn point(knobs: &[(&str, &str)]) -> Measurement {
-        let params = knobs.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
+    fn point(parameters: &[(&str, &str)]) -> Measurement {
+        let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
         Measurement::new(&spec(Unit::BytePerSecond), params)
     }
 
     #[test]
     fn every_way_to_the_file_has_a_name_and_a_distance() {
-        for (knobs, name, far) in [
+        for (parameters, name, far) in [
             (&[("direct", "on"), ("cache", "none")][..], "direct", Some(0)),
             (&[("direct", "on"), ("flush", "end")], "direct, flush included", Some(0)),
             (&[("direct", "on"), ("flush", "none")], "direct, no flush", Some(1)),
@@ -193,7 +193,7 @@ mod tests {
                 None,
             ),
         ] {
-            let m = point(knobs);
+            let m = point(parameters);
             assert_eq!(way(&m).as_deref(), Some(name));
             assert_eq!(distance(&m), far, "{name}");
         }

@@ -1,34 +1,34 @@
-//! Both ends of the network: the way between them, the far machine, the interfaces.
+//! Both ends of the network: the way between them, the server machine, the interfaces.
 
-use proofmark_model::{FarEnd, Host, Interface, NetworkPath, Unit};
+use proofmark_model::{Host, Interface, NetworkPath, ServerEnd, Unit};
 
 use super::host::{Fact, quantity, ranges};
 use super::text::clean;
 
-/// Where the facts of the far end are from.
-const FAR: &str = "told by the far end";
+/// Where the facts of the server are from.
+const SERVER: &str = "told by the server";
 /// Why one of them is not known.
-const SILENT: &str = "the far end tells none";
+const SILENT: &str = "the server tells none";
 
-/// The way, the far end, and both interfaces.
+/// The way, the server, and both interfaces.
 pub fn facts(host: &Host) -> Vec<Fact> {
     let probe = &host.network;
     let mut facts = vec![Fact::probe("path", probe, |n| match n.path {
         NetworkPath::Loopback => "loopback: both ends run on this machine".to_owned(),
-        NetworkPath::Peer => format!("to {} ({})", n.far.name, n.address),
+        NetworkPath::Peer => format!("to {} ({})", n.server.name, n.address),
     })];
     let Some(n) = probe.get() else { return facts };
-    facts.extend(far(&n.far, n.path));
+    facts.extend(server(&n.server, n.path));
     match n.interface.get() {
         Some(i) => {
             facts.extend(interface("interface", i, n.interface.origin(), n.interface.origin()))
         }
         None => facts.push(Fact::unknown("interface", n.interface.origin())),
     }
-    match (&n.far_interface, n.path) {
+    match (&n.server_interface, n.path) {
         (_, NetworkPath::Loopback) => {}
-        (Some(i), _) => facts.extend(interface("far interface", i, FAR, SILENT)),
-        (None, _) => facts.push(Fact::unknown("far interface", SILENT)),
+        (Some(i), _) => facts.extend(interface("server interface", i, SERVER, SILENT)),
+        (None, _) => facts.push(Fact::unknown("server interface", SILENT)),
     }
     if let Some(bytes) = n.copy_bytes_per_s {
         let copies = format!("{} a CPU", quantity(bytes, Unit::BytePerSecond));
@@ -37,18 +37,18 @@ pub fn facts(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// The far machine; over loopback only its process, since the machine is this one.
-fn far(far: &FarEnd, path: NetworkPath) -> Vec<Fact> {
+/// The server machine; over loopback only its process, since the machine is this one.
+fn server(server: &ServerEnd, path: NetworkPath) -> Vec<Fact> {
     let mut facts = Vec::new();
     if path == NetworkPath::Peer {
-        facts.push(match &far.cpu {
-            Some(cpu) => known("far processor", cpu, FAR),
-            None => Fact::unknown("far processor", SILENT),
+        facts.push(match &server.cpu {
+            Some(cpu) => known("server processor", cpu, SERVER),
+            None => Fact::unknown("server processor", SILENT),
         });
-        facts.push(known("far system", &far.os, FAR));
+        facts.push(known("server system", &server.os, SERVER));
     }
-    facts.push(known("far CPUs", &ranges(&far.cpus), FAR));
-    facts.push(known("far program", &format!("proofmark {}", far.version), FAR));
+    facts.push(known("server CPUs", &ranges(&server.cpus), SERVER));
+    facts.push(known("server program", &format!("proofmark {}", server.version), SERVER));
     facts
 }
 

@@ -47,7 +47,7 @@ pub struct FindingGroup {
 
 /// A finding and where it was made.
 struct Found<'a> {
-    /// The kernel, or `the host`.
+    /// The workload, or `the host`.
     place: String,
     /// Its point; empty where there is none.
     at: String,
@@ -76,7 +76,7 @@ pub fn all(run: &Run) -> Vec<FindingGroup> {
     let mut found: Vec<Found> = Vec::new();
     found.extend(run.findings.iter().map(|f| Found::of("the run", f)));
     found.extend(run.host.findings.iter().map(|f| Found::of("the host", f)));
-    let groups = super::kernel::groups(run);
+    let groups = super::workload::groups(run);
     for group in &groups {
         found.extend(of_group(group));
     }
@@ -89,8 +89,8 @@ pub fn of_host(host: &Host) -> Vec<FindingGroup> {
     gather(&found)
 }
 
-/// The findings of one kernel.
-pub fn of_kernel(group: &Group) -> Vec<FindingGroup> {
+/// The findings of one workload.
+pub fn of_workload(group: &Group) -> Vec<FindingGroup> {
     gather(&of_group(group).collect::<Vec<_>>())
 }
 
@@ -161,20 +161,20 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     })
 }
 
-/// Few places by name, of more the points of each kernel counted.
+/// Few places by name, of more the points of each workload counted.
 fn whereabouts(items: &[&Found]) -> String {
-    let mut by_kernel: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_workload: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for item in items {
-        by_kernel.entry(&item.place).or_default().push(&item.at);
+        by_workload.entry(&item.place).or_default().push(&item.at);
     }
-    let parts: Vec<String> = by_kernel
+    let parts: Vec<String> = by_workload
         .iter()
-        .map(|(kernel, points)| match points.as_slice() {
-            [""] => (*kernel).to_owned(),
+        .map(|(workload, points)| match points.as_slice() {
+            [""] => (*workload).to_owned(),
             few if few.len() == 1 || items.len() <= NAMED => {
-                format!("{kernel} ({})", few.join("; "))
+                format!("{workload} ({})", few.join("; "))
             }
-            many => format!("{kernel} ({})", plural(many.len() as u64, "point")),
+            many => format!("{workload} ({})", plural(many.len() as u64, "point")),
         })
         .collect();
     parts.join(", ")

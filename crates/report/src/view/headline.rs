@@ -1,4 +1,4 @@
-//! The number that answers a kernel's question.
+//! The number that answers a workload's question.
 //!
 //! Only numbers that stand are put first: the best valid one, or, where none is
 //! valid, the best suspect one under that name. An invalid number is never one. Where
@@ -23,7 +23,7 @@ use super::{disk, network};
 const NEARLY: f64 = 0.75;
 
 /// Why a number has no interval, where it is told with others.
-const NO_INTERVAL: &str = "no 95 % interval; the kernel's own part says why";
+const NO_INTERVAL: &str = "no 95 % interval; the workload's own part says why";
 
 /// Block size in bytes that I/Os a second are usually told for.
 const USUAL_BLOCK: u64 = 4096;
@@ -42,7 +42,7 @@ pub struct Near {
 /// How fast, how near, how sure, what held it back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Headline {
-    /// The number; `None` if no number of this kernel stands.
+    /// The number; `None` if no number of this workload stands.
     pub value: Option<String>,
     /// Its label.
     pub unit: String,
@@ -67,7 +67,7 @@ pub struct Headline {
     pub verdict: Option<Verdict>,
     /// `12 of 14 numbers stand`; `None` where there is but one.
     pub count: Option<String>,
-    /// Whether every number of the kernel stands.
+    /// Whether every number of the workload stands.
     pub all_stand: bool,
 }
 
@@ -79,7 +79,7 @@ fn in_order<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     group.all.iter().copied().filter(|m| !(random && is(m, "local"))).collect()
 }
 
-/// The measurements that may answer the kernel's question: all but those in local
+/// The measurements that may answer the workload's question: all but those in local
 /// order, or of these the ones with the largest working set or load. A working set is that of one thread, and where it is
 /// divided among them their sum need not be the same to the byte.
 pub fn in_question<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
@@ -130,7 +130,7 @@ fn nearest_device(all: Vec<&Measurement>) -> Vec<&Measurement> {
     all.into_iter().filter(|m| near(m).is_some() && near(m) == nearest).collect()
 }
 
-/// Why no number of the kernel is put first.
+/// Why no number of the workload is put first.
 pub fn why_none(group: &Group) -> String {
     let asked = in_question(group);
     match asked.first() {
@@ -182,7 +182,7 @@ pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measureme
     of(Verdict::Valid).or_else(|| of(Verdict::Suspect))
 }
 
-/// The kernel's headline, on a scale of its own.
+/// The workload's headline, on a scale of its own.
 pub fn of(group: &Group) -> Headline {
     let stand = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
     let count = match group.all.len() {
@@ -254,19 +254,19 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("{} over time, {range}", plural(levels.len() as u64, "level")))
 }
 
-/// How the reason ends where no limiter shows.
+/// How the reason ends where no bottleneck shows.
 const NOBODY: &str = "no check found what holds it down";
 
 fn held(m: &Measurement) -> Option<String> {
     let unnamed = || {
-        let why = why_missing(m, "limiter", "no reason recorded");
+        let why = why_missing(m, "bottleneck", "no reason recorded");
         // How near the ceiling is said beside it already.
         match why.ends_with(NOBODY) {
             true => "nothing that a check found".to_owned(),
             false => format!("not named: {why}"),
         }
     };
-    match &m.limiter {
+    match &m.bottleneck {
         Some(l) => Some(clean(&l.resource)),
         None => m.ceiling.is_some().then(unnamed),
     }

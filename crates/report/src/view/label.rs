@@ -1,36 +1,36 @@
-//! Names of points and knobs, and the order of rows.
+//! Names of points and parameters, and the order of rows.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, Ending, KernelSpec, KnobKind, Measurement, Param, Params, Run, Subsystem, format_count,
-    format_size,
+    AUTO, Ending, Measurement, Param, ParameterKind, Params, Run, Subsystem, WorkloadSpec,
+    format_count, format_size,
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
 use super::network::{self, PATH, of_network};
 use super::text::{clean, plural};
 
-/// Measurements of one kernel with what its knobs look like.
+/// Measurements of one workload with what its parameters look like.
 #[derive(Debug)]
 pub struct Group<'a> {
     /// The run that they are from.
     pub run: &'a Run,
-    /// Kernel id as in the run.
+    /// Workload id as in the run.
     pub id: &'a str,
     /// Its declaration, if the run file holds it.
-    pub spec: Option<&'a KernelSpec>,
+    pub spec: Option<&'a WorkloadSpec>,
     /// Its measurements in the order of rows.
     pub all: Vec<&'a Measurement>,
-    /// Knobs that differ between measurements, in the order of columns.
+    /// Parameters that differ between measurements, in the order of columns.
     pub varying: Vec<&'a str>,
     /// Those of them without which a point has its name still, as the engine that the queue
     /// depth of a disk's point decides.
     pub told: Vec<&'a str>,
-    /// Knobs that are the same in all.
+    /// Parameters that are the same in all.
     pub fixed: Vec<&'a str>,
-    /// Knob that a chart shows from left to right.
+    /// Parameter that a chart shows from left to right.
     pub axis: &'a str,
     /// CPUs that the run could use; 0 if the run file does not say.
     pub cpus: u64,
@@ -56,7 +56,7 @@ impl<'a> Group<'a> {
         if self.over_time { format!("{id} over time") } else { id }
     }
 
-    /// The kernel's title, and whether it is about time.
+    /// The workload's title, and whether it is about time.
     pub fn heading(&self) -> String {
         match self.spec.map(|s| clean(&s.title)) {
             Some(title) if self.over_time => format!("{title} over time"),
@@ -65,15 +65,15 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Sorts the measurements by their knobs.
+    /// Sorts the measurements by their parameters.
     fn of(run: &'a Run, id: &'a str, over_time: bool) -> Self {
-        let of = |m: &&Measurement| m.kernel == id && m.series.is_some() == over_time;
+        let of = |m: &&Measurement| m.workload == id && m.series.is_some() == over_time;
         let mut all: Vec<&Measurement> = run.measurements.iter().filter(of).collect();
-        let spec = run.kernels.get(id);
+        let spec = run.workloads.get(id);
         let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
         let present: BTreeSet<&str> =
             all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
-        let declared = spec.map_or(&[][..], |s| &s.knobs);
+        let declared = spec.map_or(&[][..], |s| &s.parameters);
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
@@ -121,12 +121,12 @@ impl<'a> Group<'a> {
         )
     }
 
-    /// `avx2+fma, f64, 2 threads`: the knobs that name a point.
+    /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
     pub fn short(&self, m: &Measurement) -> String {
         self.short_without(m, &self.told)
     }
 
-    /// The knobs that vary, without some of them. The way to a disk's file and that to the far
+    /// The parameters that vary, without some of them. The way to a disk's file and that to the far
     /// end are told even where all points have the same, so that no cached number passes for a
     /// disk's and no loopback for a network.
     pub fn short_without(&self, m: &Measurement, without: &[&str]) -> String {
@@ -135,22 +135,22 @@ impl<'a> Group<'a> {
         self.phrase(m, names)
     }
 
-    /// Whether a knob is told with every number.
+    /// Whether a parameter is told with every number.
     fn always(&self, name: &str) -> bool {
         name == WAY || (name == PATH && self.all.iter().any(|m| of_network(m)))
     }
 
-    /// The value of a knob as a cell shows it; `None` where the point has no such knob.
+    /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
     pub fn text(&self, m: &Measurement, name: &str) -> Option<String> {
-        value(self.run, m, name).map(|v| knob_value(self.spec, name, &v))
+        value(self.run, m, name).map(|v| parameter_value(self.spec, name, &v))
     }
 
-    /// `type f64 throughout`: the knobs that do not vary; empty without any.
+    /// `type f64 throughout`: the parameters that do not vary; empty without any.
     pub fn fixed_phrase(&self) -> String {
         self.all.first().map_or_else(String::new, |m| self.phrase(m, self.fixed.iter().copied()))
     }
 
-    /// Knobs in a sentence, as one would say them: what runs, on how many threads, how
+    /// Parameters in a sentence, as one would say them: what runs, on how many threads, how
     /// much of it.
     fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
@@ -164,13 +164,13 @@ impl<'a> Group<'a> {
             .iter()
             .filter_map(|name| value(self.run, m, name).map(|v| (name, v)))
             .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
-            .map(|(name, v)| knob_phrase(self.spec, name, &v))
+            .map(|(name, v)| parameter_phrase(self.spec, name, &v))
             .collect();
         parts.join(", ")
     }
 }
 
-/// The value of a knob; of the ways to a disk's file and to the far end all that is said of
+/// The value of a parameter; of the ways to a disk's file and to the server all that is said of
 /// them, in words.
 fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     let words = match name {
@@ -191,8 +191,8 @@ fn told_by_others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     };
     let all = names(&[]).len();
     let mut told = Vec::new();
-    for knob in ["engine", "queue_depth"] {
-        let found = group.varying.iter().copied().find(|n| *n == knob && *n != group.axis);
+    for parameter in ["engine", "queue_depth"] {
+        let found = group.varying.iter().copied().find(|n| *n == parameter && *n != group.axis);
         told.extend(found);
         if found.is_some() && names(&told).len() < all {
             told.pop();
@@ -201,16 +201,16 @@ fn told_by_others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     told
 }
 
-/// Order of two values of a knob: numbers by size, choices as declared.
+/// Order of two values of a parameter: numbers by size, choices as declared.
 fn compare(
-    spec: Option<&KernelSpec>,
+    spec: Option<&WorkloadSpec>,
     name: &str,
     a: Option<&Param>,
     b: Option<&Param>,
 ) -> Ordering {
     let rank = |v: Option<&Param>| -> Option<usize> {
-        let (Some(KnobKind::Choice(words)), Some(Param::Text(text))) =
-            (spec.and_then(|s| s.knob(name)).map(|k| &k.kind), v)
+        let (Some(ParameterKind::Choice(words)), Some(Param::Text(text))) =
+            (spec.and_then(|s| s.parameter(name)).map(|k| &k.kind), v)
         else {
             return None;
         };
@@ -224,49 +224,54 @@ fn compare(
     }
 }
 
-/// The value of a knob for a table's cell.
-pub fn knob_value(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
-    if let Some(text) = network::knob_value(name, value).filter(|_| is_network(spec)) {
+/// The value of a parameter for a table's cell.
+pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
+    if let Some(text) = network::parameter_value(name, value).filter(|_| is_network(spec)) {
         return text;
     }
-    let kind = spec.and_then(|s| s.knob(name)).map(|k| &k.kind);
+    let kind = spec.and_then(|s| s.parameter(name)).map(|k| &k.kind);
     match (kind, value) {
-        (Some(KnobKind::Size { .. }), Param::Int(v)) => format_size(*v),
+        (Some(ParameterKind::Size { .. }), Param::Int(v)) => format_size(*v),
         (_, Param::Int(v)) => format_count(*v),
         (_, other) => clean(&other.to_string()),
     }
 }
 
-/// The name of a knob as a column has it.
+/// The name of a parameter as a column has it.
 pub fn title(name: &str) -> String {
     if name == WAY { "I/O".to_owned() } else { clean(name) }
 }
 
-/// The name of a knob as it is said: `block size`.
+/// The name of a parameter as it is said: `block size`.
 pub fn spoken(name: &str) -> String {
     clean(name).replace('_', " ")
 }
 
-/// Whether a knob is a size in bytes.
-pub fn is_size(spec: Option<&KernelSpec>, name: &str) -> bool {
-    matches!(spec.and_then(|s| s.knob(name)).map(|k| &k.kind), Some(KnobKind::Size { .. }))
+/// Whether a parameter is a size in bytes.
+pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
+    matches!(
+        spec.and_then(|s| s.parameter(name)).map(|k| &k.kind),
+        Some(ParameterKind::Size { .. })
+    )
 }
 
-fn is_network(spec: Option<&KernelSpec>) -> bool {
+fn is_network(spec: Option<&WorkloadSpec>) -> bool {
     spec.is_some_and(|s| s.subsystem == Subsystem::Network)
 }
 
-/// The value of a knob in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
-fn knob_phrase(spec: Option<&KernelSpec>, name: &str, value: &Param) -> String {
-    if let Some(text) = network::knob_phrase(name, value).filter(|_| is_network(spec)) {
+/// The value of a parameter in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
+fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
+    if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network(spec)) {
         return text;
     }
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
-        (Some(_), Param::Text(_)) => format!("{} {}", knob_value(spec, name, value), spoken(name)),
-        (None, Param::Text(_)) => knob_value(spec, name, value),
-        _ => format!("{} {}", spoken(name), knob_value(spec, name, value)),
+        (Some(_), Param::Text(_)) => {
+            format!("{} {}", parameter_value(spec, name, value), spoken(name))
+        }
+        (None, Param::Text(_)) => parameter_value(spec, name, value),
+        _ => format!("{} {}", spoken(name), parameter_value(spec, name, value)),
     }
 }
 

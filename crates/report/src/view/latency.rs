@@ -7,7 +7,6 @@ use proofmark_model::{Latency, Measurement, Subsystem, Unit, Verdict};
 use serde::Serialize;
 
 use super::headline::{best, in_question};
-use super::kernel::{caption, keyed, keys};
 use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
 use super::sentences::like;
@@ -15,11 +14,12 @@ use super::series::{LINES, follows, title};
 use super::table::{Cell, Table};
 use super::text::plural;
 use super::verdict_mark;
+use super::workload::{caption, keyed, keys};
 use super::{disk, network};
 
 /// Least step of the cumulative share, in percent, that a line shows.
 const STEP: f64 = 0.1;
-/// Latency-throughput curves of one kernel.
+/// Latency-throughput curves of one workload.
 const CURVES: usize = 4;
 /// Times on the axis, in its unit, beyond which a chart shows nothing.
 const AXIS: f64 = 1e7;
@@ -85,7 +85,7 @@ const ROUND_TRIP: &str = "One full round trip, from before the block is sent unt
     is there, over all trials; none is halved.";
 
 /// What the times of connections are.
-const CONNECTION: &str = "From before the socket is made until the far end's first byte is there.";
+const CONNECTION: &str = "From before the socket is made until the server's first byte is there.";
 
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
@@ -95,7 +95,7 @@ pub fn phrase(m: &Measurement) -> Option<String> {
     time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
 }
 
-/// What the times of a kernel are, and under which name that is told.
+/// What the times of a workload are, and under which name that is told.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
     match m.subsystem {
@@ -164,13 +164,13 @@ pub fn table(group: &Group) -> Table {
     table
 }
 
-/// One scale for the times of a kernel, that keeps the digits of its shortest.
+/// One scale for the times of a workload, that keeps the digits of its shortest.
 pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
     let medians: Vec<f64> = all.map(|l| l.p50).collect();
     Scale::of_values(&medians, Unit::Second)
 }
 
-/// The distributions: of the best number and those that differ from it by the kernel's
+/// The distributions: of the best number and those that differ from it by the workload's
 /// axis, then of the others, as many as a chart holds.
 pub fn distribution(group: &Group) -> Option<LatencyChart> {
     let timed: Vec<(&Measurement, &Latency)> = group
@@ -230,11 +230,11 @@ fn in_order<'a>(
     first.into_iter().chain(rest).map(|(_, t)| t).chain(far).collect()
 }
 
-/// The knobs that differ along an axis: itself, and those that it decides.
-fn along<'a>(group: &Group<'a>, knob: &'a str) -> Vec<&'a str> {
-    let mut knobs = vec![knob];
-    knobs.extend(follows(group, knob));
-    knobs
+/// The parameters that differ along an axis: itself, and those that it decides.
+fn along<'a>(group: &Group<'a>, parameter: &'a str) -> Vec<&'a str> {
+    let mut parameters = vec![parameter];
+    parameters.extend(follows(group, parameter));
+    parameters
 }
 
 fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Option<Curve> {

@@ -10,9 +10,9 @@ use super::sentences::like;
 use super::series::title;
 use super::verdict_mark;
 
-/// The knob that the points of a chart differ in.
+/// The parameter that the points of a chart differ in.
 const RATE: &str = "rate";
-/// Charts of one kernel.
+/// Charts of one workload.
 const CHARTS: usize = 4;
 /// Rates on the axis, in its unit, beyond which a chart shows nothing.
 const AXIS: f64 = 1e7;

@@ -1,13 +1,13 @@
 //! Medians over a long axis in few lines: a row a value, a column a combination of
-//! the other knobs. For a terminal, where a row a point would fill many screens.
+//! the other parameters. For a terminal, where a row a point would fill many screens.
 
 use proofmark_model::{Measurement, Params, Verdict};
 
-use super::kernel::caption;
-use super::label::{Group, knob_value, spoken, why_no_trials};
+use super::label::{Group, parameter_value, spoken, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::clean;
+use super::workload::caption;
 
 /// Rows of a table that a reader takes in at once.
 pub const ROWS: usize = 16;
@@ -49,7 +49,7 @@ pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
         };
     }
     for (value, row) in rows {
-        let mut cells = vec![Cell::text(knob_value(group.spec, axis, &value.into()))];
+        let mut cells = vec![Cell::text(parameter_value(group.spec, axis, &value.into()))];
         for at in 0..columns.len() {
             let m = row.iter().find(|(column, _)| *column == at).map(|(_, m)| *m);
             cells.push(m.map_or_else(|| Cell::text(""), |m| median(m, scale, &mut table)));

@@ -32,13 +32,13 @@ fn threads(run: &Run) -> String {
     let rest = any(|m| !of_disk(m) && !of_network(m)) || !(disk || network);
     let mut parts = match (rest, disk) {
         (true, false) => vec![format!("{pinned}.")],
-        (true, true) => vec![format!("{pinned}; those of disk kernels {free}.")],
+        (true, true) => vec![format!("{pinned}; those of disk workloads {free}.")],
         (false, true) if !network => vec![format!("They {free}.")],
-        (false, true) => vec![format!("Those of disk kernels {free}.")],
+        (false, true) => vec![format!("Those of disk workloads {free}.")],
         (false, false) => Vec::new(),
     };
     if network {
-        parts.push("Those of network kernels run where the knob placement says.".to_owned());
+        parts.push("Those of network workloads run where the parameter placement says.".to_owned());
     }
     parts.join(" ")
 }
@@ -77,15 +77,15 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
                 format_quantity(*r, proofmark_model::Unit::Second)
             )
         });
-    let of_run = |kernel: &str| {
-        run.plan.points.iter().any(|p| p.kernel == kernel)
-            || run.measurements.iter().any(|m| m.kernel == kernel)
+    let of_run = |workload: &str| {
+        run.plan.points.iter().any(|p| p.workload == workload)
+            || run.measurements.iter().any(|m| m.workload == workload)
     };
     let others: Vec<String> = policy
         .trial_s_of
         .iter()
-        .filter(|(kernel, _)| of_run(kernel))
-        .map(|(kernel, s)| format!("{} with {}", seconds(*s), clean(kernel)))
+        .filter(|(workload, _)| of_run(workload))
+        .map(|(workload, s)| format!("{} with {}", seconds(*s), clean(workload)))
         .collect();
     let others =
         if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };

@@ -19,7 +19,6 @@ mod findings;
 mod glance;
 mod headline;
 mod host;
-mod kernel;
 mod label;
 mod latency;
 mod levels;
@@ -44,6 +43,7 @@ mod theory;
 mod timeline;
 mod traffic;
 mod trials;
+mod workload;
 
 use proofmark_model::{Run, Severity, Verdict, format_seconds};
 use serde::Serialize;
@@ -55,7 +55,6 @@ pub use design::Design;
 pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_mark};
 pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
-pub use kernel::KernelView;
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
 pub use overview::Overview;
@@ -69,6 +68,7 @@ pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
 pub use timeline::{Beside, Change, SIGNS, Sample, Step, Timeline};
+pub use workload::WorkloadView;
 
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{interval, why_no_trials};
@@ -94,19 +94,19 @@ pub struct View {
     pub conclusions: Vec<Conclusion>,
     /// What was measured and how, a subsystem each.
     pub design: Vec<Design>,
-    /// Tables and charts over several kernels, a subsystem each; without those that have none.
+    /// Tables and charts over several workloads, a subsystem each; without those that have none.
     pub overviews: Vec<Overview>,
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
     /// The headline's points beside tools that people trust; without rows where none ran.
     pub references: Table,
     /// Own value, that of the tool beside it and the theoretical one, with percentages, a row a
-    /// kernel and tool; without rows where no kernel has either.
+    /// workload and tool; without rows where no workload has either.
     pub theory: Table,
-    /// The same as bars in percent of the theoretical values, a group a kernel.
+    /// The same as bars in percent of the theoretical values, a group a workload.
     pub against: Vec<BesideChart>,
-    /// One a kernel, in the order of the plan.
-    pub kernels: Vec<KernelView>,
+    /// One a workload, in the order of the plan.
+    pub workloads: Vec<WorkloadView>,
     /// What has no ceiling at all, and why, and what had no tool beside it without a reason; a
     /// sentence each.
     pub lacking: Vec<String>,
@@ -142,11 +142,11 @@ pub struct Trust {
 impl View {
     /// What a report of this run says.
     pub fn of(run: &Run) -> Self {
-        let groups = kernel::groups(run);
+        let groups = workload::groups(run);
         let glances = glance::tables(run);
         let references = glance::references(&groups);
-        let mut kernels = kernel::all(&groups);
-        detail::refer(&mut kernels);
+        let mut workloads = workload::all(&groups);
+        detail::refer(&mut workloads);
         let roofline = roofline::of(run);
         let answers = answer::of(&groups);
         let overviews = overview::of(&groups);
@@ -157,7 +157,7 @@ impl View {
             trust: trust(run),
             terms: terms(
                 glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
-                &kernels,
+                &workloads,
                 roofline.as_ref(),
             ),
             answer_table: answer::table(&answers),
@@ -169,7 +169,7 @@ impl View {
             references,
             theory: theory::table(&groups),
             against: theory::charts(&groups),
-            kernels,
+            workloads,
             lacking: derivation::lacking(&groups)
                 .into_iter()
                 .chain(references::unexplained(&groups))
@@ -198,7 +198,7 @@ impl View {
 
     /// What columns mean that only a format with every trial has.
     pub fn terms_of_pairs(&self) -> Vec<Term> {
-        let mut terms = explained(self.kernels.iter().map(|k| &k.references.pairs));
+        let mut terms = explained(self.workloads.iter().map(|k| &k.references.pairs));
         terms.retain(|t| !self.terms.contains(t));
         terms
     }
@@ -311,11 +311,11 @@ fn trust(run: &Run) -> Trust {
 /// What the columns of these tables mean, each term once.
 fn terms<'a>(
     glances: impl Iterator<Item = &'a Table>,
-    kernels: &'a [KernelView],
+    workloads: &'a [WorkloadView],
     roofline: Option<&'a Roofline>,
 ) -> Vec<Term> {
     let tables = glances
-        .chain(kernels.iter().flat_map(KernelView::explained))
+        .chain(workloads.iter().flat_map(WorkloadView::explained))
         .chain(roofline.map(|r| &r.table));
     explained(tables)
 }

@@ -10,7 +10,7 @@ use super::latency;
 use super::num::{Scale, percent};
 use super::trials::median;
 
-/// The knob that says whether packets leave the machine; it is told with every number.
+/// The parameter that says whether packets leave the machine; it is told with every number.
 pub const PATH: &str = "path";
 /// Bytes of a block from which on nobody wants to read each of them.
 const MANY: u64 = 1 << 20;
@@ -35,18 +35,18 @@ pub fn over_loopback(m: &Measurement) -> bool {
     of_network(m) && m.params.text(PATH) == Some(NetworkPath::Loopback.as_str())
 }
 
-/// `loopback`, or `to ` and the name of the far end.
+/// `loopback`, or `to ` and the name of the server.
 pub fn path(host: &Host, m: &Measurement) -> Option<String> {
     let word = m.params.text(PATH).filter(|_| of_network(m))?;
     let peer = host.network.get().filter(|n| n.path == NetworkPath::Peer);
     Some(match peer.filter(|_| word == NetworkPath::Peer.as_str()) {
-        Some(network) => format!("to {}", network.far.name),
+        Some(network) => format!("to {}", network.server.name),
         None => word.to_owned(),
     })
 }
 
-/// The value of one of the network's own knobs in a cell.
-pub fn knob_value(name: &str, value: &Param) -> Option<String> {
+/// The value of one of the network's own parameters in a cell.
+pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
         ("rate", Param::Int(rate)) => bits(*rate),
         ("rate", Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
@@ -56,7 +56,7 @@ pub fn knob_value(name: &str, value: &Param) -> Option<String> {
 }
 
 /// The same in a sentence.
-pub fn knob_phrase(name: &str, value: &Param) -> Option<String> {
+pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
     let words = |word: &str| match (name, word) {
         ("mode", "block") => Some("blocking".to_owned()),
         ("mode", "poll") => Some("polling".to_owned()),
@@ -108,8 +108,8 @@ pub fn cpus(m: &Measurement, end: End, read: fn(&EndTraffic) -> Option<f64>) -> 
 pub fn carried(m: &Measurement, end: End) -> Option<f64> {
     let way = match end {
         // The interface of a loopback takes in what it sends: one of the two is all of it.
-        End::Near if over_loopback(m) => Direction::Forward,
-        End::Far if over_loopback(m) => Direction::Reverse,
+        End::ClientSide if over_loopback(m) => Direction::Forward,
+        End::ServerSide if over_loopback(m) => Direction::Reverse,
         _ => Direction::of(&m.params).unwrap_or(Direction::Both),
     };
     median(m.traffics().filter_map(|(_, n)| {
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn rates_and_blocks_are_told_to_the_last_digit_that_counts() {
-        let cell = |name, value: u64| knob_value(name, &Param::Int(value));
+        let cell = |name, value: u64| parameter_value(name, &Param::Int(value));
         assert_eq!(cell("rate", 1_000_000_000).as_deref(), Some("1 Gbit/s"));
         assert_eq!(cell("rate", 2_500_000).as_deref(), Some("2.5 Mbit/s"));
-        assert_eq!(knob_value("rate", &AUTO.into()).as_deref(), Some("unpaced"));
+        assert_eq!(parameter_value("rate", &AUTO.into()).as_deref(), Some("unpaced"));
         assert_eq!(cell("block_size", 65_507).as_deref(), Some("65\u{202f}507 B"));
         assert_eq!(cell("block_size", 65_536).as_deref(), Some("64 KiB"));
         assert_eq!(cell("block_size", 1).as_deref(), Some("1 B"));
@@ -184,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn knobs_are_said_as_words() {
-        let said = |name, word: &str| knob_phrase(name, &word.into());
+    fn parameters_are_said_as_words() {
+        let said = |name, word: &str| parameter_phrase(name, &word.into());
         assert_eq!(said("mode", "block").as_deref(), Some("blocking"));
         assert_eq!(said("no_delay", "off").as_deref(), Some("no_delay off"));
         assert_eq!(said("rate", AUTO), None);
         assert_eq!(
-            knob_phrase("rate", &Param::Int(4_000_000_000)).as_deref(),
+            parameter_phrase("rate", &Param::Int(4_000_000_000)).as_deref(),
             Some("4 Gbit/s offered")
         );
     }

@@ -16,7 +16,7 @@ impl Scale {
         Self { quantity: Quantity::suited(largest, unit) }
     }
 
-    /// The scale of a kernel's values. Where bytes or times differ by thousands, it is
+    /// The scale of a workload's values. Where bytes or times differ by thousands, it is
     /// a smaller one than suits the largest, so that the least keeps its digits.
     pub fn of_values(values: &[f64], unit: Unit) -> Self {
         let some = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);

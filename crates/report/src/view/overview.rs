@@ -1,6 +1,6 @@
-//! Tables and charts over several kernels of a subsystem, as the published experiments have them.
-//! What one kernel's own charts show is not drawn here again: rates by threads, a line a block
-//! size, stand with each kernel.
+//! Tables and charts over several workloads of a subsystem, as the published experiments have them.
+//! What one workload's own charts show is not drawn here again: rates by threads, a line a block
+//! size, stand with each workload.
 
 mod blocks;
 mod instructions;
@@ -17,7 +17,7 @@ use super::part;
 use super::series::LineChart;
 use super::table::Table;
 
-/// Tables and charts over several kernels of one subsystem.
+/// Tables and charts over several workloads of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
     /// `cpu`, `memory`, `disk` or `network`.
@@ -58,16 +58,16 @@ pub fn of(groups: &[Group]) -> Vec<Overview> {
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()
 }
 
-/// The best number that stands at each value of a knob, by value.
+/// The best number that stands at each value of a parameter, by value.
 fn best_by<'a>(
     group: &Group<'a>,
     of: &[&'a Measurement],
-    knob: impl Fn(&Measurement) -> Option<u64>,
+    parameter: impl Fn(&Measurement) -> Option<u64>,
 ) -> Vec<(u64, &'a Measurement)> {
-    let values: std::collections::BTreeSet<u64> = of.iter().filter_map(|m| knob(m)).collect();
+    let values: std::collections::BTreeSet<u64> = of.iter().filter_map(|m| parameter(m)).collect();
     let at = |value: u64| {
         let here: Vec<&Measurement> =
-            of.iter().copied().filter(|m| knob(m) == Some(value)).collect();
+            of.iter().copied().filter(|m| parameter(m) == Some(value)).collect();
         best(group, &here).map(|(m, _)| (value, m))
     };
     values.into_iter().filter_map(at).collect()

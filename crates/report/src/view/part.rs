@@ -14,12 +14,12 @@ pub fn title(part: Subsystem) -> &'static str {
     }
 }
 
-/// The part that a kernel is about, as its measurements or its declaration say.
+/// The part that a workload is about, as its measurements or its declaration say.
 fn of(group: &Group) -> Option<Subsystem> {
     group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))
 }
 
-/// The parts that have a kernel, each with the places of its kernels among all, and them.
+/// The parts that have a workload, each with the places of its workloads among all, and them.
 pub fn each<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<(usize, &'g Group<'a>)>)> {
     let of_part = |part: Subsystem| {
         let all = groups.iter().enumerate().filter(|(_, g)| of(g) == Some(part)).collect();

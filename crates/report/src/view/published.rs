@@ -1,6 +1,6 @@
 //! The tables of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by
-//! threads, one a combination of the other knobs; by working set or load where that
-//! is what the kernel is about. For blocks of a few bytes they printed the time over
+//! threads, one a combination of the other parameters; by working set or load where that
+//! is what the workload is about. For blocks of a few bytes they printed the time over
 //! the number of blocks as a latency. Here it stands under its own name, beside the
 //! latency that it is not: that of memory, or the median time of the same disk's I/Os.
 //! Systems of equations have LINPACK's listing instead.
@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use proofmark_model::{Host, Measurement, Subsystem, Summary, Unit, format_size};
 
 use super::headline::{best, in_question};
-use super::kernel::{caption, keyed, keys, verdict, why_no_ceiling};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
 use super::network::{of_network, round_trips};
@@ -18,6 +17,7 @@ use super::num::{Scale, percent};
 use super::solves;
 use super::table::{Cell, Table};
 use super::text::clean;
+use super::workload::{caption, keyed, keys, verdict, why_no_ceiling};
 
 /// Trials shown one by one; the rest are among the raw trials.
 const SHOWN: usize = 10;
@@ -25,7 +25,7 @@ const SHOWN: usize = 10;
 const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
-/// The kernel that measures a latency.
+/// The workload that measures a latency.
 const LATENCY: &str = "memory.latency";
 /// What a reciprocal throughput is.
 const RECIPROCAL: &str = "The time divided by the blocks of all threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
@@ -48,7 +48,7 @@ struct Line<'a> {
     sd: Option<f64>,
 }
 
-/// The tables of one kernel.
+/// The tables of one workload.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     if solves::any(group) {
         return vec![solves::listing(group, scale)];
@@ -104,7 +104,7 @@ fn small(group: &Group) -> u64 {
     if disk { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
 }
 
-/// Time a block, where blocks are small: of memory a table a combination of the knobs, of
+/// Time a block, where blocks are small: of memory a table a combination of the parameters, of
 /// a disk one.
 pub fn reciprocal(group: &Group) -> Vec<Table> {
     let most = small(group);
@@ -203,7 +203,7 @@ impl<'a> Beside<'a> {
 /// Where the latency was measured, as far as the point tells.
 fn here(host: &Host, m: &Measurement) -> String {
     let set = m.params.int("working_set");
-    let word = |knob| m.params.text(knob).map(clean);
+    let word = |parameter| m.params.text(parameter).map(clean);
     let parts: Vec<String> = [
         set.map(|bytes| format!("at a working set of {}", format_size(bytes))),
         set.and_then(|bytes| within(host, bytes, m.params.threads())),
@@ -220,7 +220,7 @@ fn here(host: &Host, m: &Measurement) -> String {
 /// or writes it.
 fn counted(m: &Measurement) -> f64 {
     let block = m.params.int("block_size").unwrap_or(0) as f64;
-    let copy = m.subsystem == Subsystem::Memory && m.kernel.ends_with("read_write");
+    let copy = m.subsystem == Subsystem::Memory && m.workload.ends_with("read_write");
     if copy { 2.0 * block } else { block }
 }
 
@@ -251,7 +251,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The knob that names the rows.
+/// The parameter that names the rows.
 fn rows_by<'a>(group: &Group<'a>) -> &'a str {
     let threads: BTreeSet<u64> = group.all.iter().map(|m| m.params.threads()).collect();
     match group.axis {
@@ -265,7 +265,7 @@ fn rows_by<'a>(group: &Group<'a>) -> &'a str {
     }
 }
 
-/// Measurements that differ in these knobs only, and what they have in common.
+/// Measurements that differ in these parameters only, and what they have in common.
 fn combinations<'a>(
     group: &Group,
     all: &[&'a Measurement],
@@ -284,7 +284,7 @@ fn combinations<'a>(
     out
 }
 
-/// A table whose rows are named by one knob, or by all that vary.
+/// A table whose rows are named by one parameter, or by all that vary.
 fn start(group: &Group, scale: &Scale, by: Option<&str>, what: [&str; 2], lines: &[Line]) -> Table {
     let most = lines.iter().map(|l| l.values.len()).max().unwrap_or(0);
     let shown = most.min(SHOWN);
@@ -329,10 +329,10 @@ fn cells(
     let m = line.m;
     let row = |by| match by {
         "threads" => Some(proofmark_model::format_count(m.params.threads())),
-        knob => group.text(m, knob),
+        parameter => group.text(m, parameter),
     };
     let mut cells = match by {
-        Some(by) => vec![table.maybe(row(by), || "this point has no such knob".to_owned())],
+        Some(by) => vec![table.maybe(row(by), || "this point has no such parameter".to_owned())],
         None => keys(group, m, table, &["block_size"]),
     };
     let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();

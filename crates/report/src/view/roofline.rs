@@ -48,7 +48,7 @@ pub struct Slope {
     pub about: String,
 }
 
-/// A kernel in the picture.
+/// A workload in the picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Dot {
     /// Its id.
@@ -74,7 +74,7 @@ pub struct Roofline {
     pub peaks: Vec<Peak>,
     /// The steepest first: the nearest cache.
     pub slopes: Vec<Slope>,
-    /// Kernels of this run.
+    /// Workloads of this run.
     pub dots: Vec<Dot>,
     /// Bandwidths and ridge points.
     pub table: Table,
@@ -100,7 +100,7 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     let scale = Scale::of([top], Unit::FlopPerSecond);
     let dram = dram(run, threads)?;
     let mut levels: Vec<(String, Best, String)> = caches(run, threads);
-    levels.push(("memory".to_owned(), dram, clean(&dram.0.kernel)));
+    levels.push(("memory".to_owned(), dram, clean(&dram.0.workload)));
     let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
     let bandwidth = |v: f64| Scale::of([v], Unit::BytePerSecond).with_label(v);
     let slopes: Vec<Slope> = levels
@@ -143,11 +143,11 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     })
 }
 
-/// Valid measurements of a kernel at so many threads, with their medians.
-fn valid<'a>(run: &'a Run, kernel: &str, threads: u64) -> Vec<Best<'a>> {
+/// Valid measurements of a workload at so many threads, with their medians.
+fn valid<'a>(run: &'a Run, workload: &str, threads: u64) -> Vec<Best<'a>> {
     run.measurements
         .iter()
-        .filter(|m| m.kernel == kernel && m.params.threads() == threads)
+        .filter(|m| m.workload == workload && m.params.threads() == threads)
         .filter(|m| m.verdict == Verdict::Valid)
         .filter_map(|m| Some((m, m.summary.as_ref()?)))
         .filter(|(_, s)| s.median.is_finite() && s.median > 0.0)
@@ -170,8 +170,8 @@ fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
 
 /// What memory brings: the STREAM triad, or else reads.
 fn dram(run: &Run, threads: u64) -> Option<Best<'_>> {
-    ["memory.triad", "memory.read"].into_iter().find_map(|kernel| {
-        let mut all = valid(run, kernel, threads);
+    ["memory.triad", "memory.read"].into_iter().find_map(|workload| {
+        let mut all = valid(run, workload, threads);
         all.retain(|(m, _)| m.unit == Unit::BytePerSecond);
         largest(all)
     })
@@ -235,7 +235,7 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
 fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
     let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
     let mut text = format!(
-        "On data from memory, a kernel must compute {} FLOP on each byte to reach {}'s {}.",
+        "On data from memory, a workload must compute {} FLOP on each byte to reach {}'s {}.",
         ridge(peak, memory),
         peak.name,
         peak.text

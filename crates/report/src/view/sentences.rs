@@ -1,4 +1,4 @@
-//! Sentences drawn from the figures of one kernel.
+//! Sentences drawn from the figures of one workload.
 
 use proofmark_model::{
     Measurement, Subsystem, Summary, Verdict, format_factor, format_seconds, format_size,
@@ -49,7 +49,7 @@ pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "None of its points was measured.".to_owned();
     }
-    let knobs: Vec<String> = group
+    let parameters: Vec<String> = group
         .varying
         .iter()
         .map(|name| {
@@ -67,7 +67,8 @@ pub fn design(group: &Group) -> String {
             format!("{} {values}", title(name))
         })
         .collect();
-    let of = if knobs.is_empty() { String::new() } else { format!(" ({})", knobs.join("; ")) };
+    let of =
+        if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join("; ")) };
     let count = plural(group.all.len() as u64, "point");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
@@ -90,9 +91,9 @@ pub fn design(group: &Group) -> String {
     format!("Planned were {trials}{length} at each point; {count} measured{of}.")
 }
 
-/// Members of `all` that differ from `from` in these knobs only.
+/// Members of `all` that differ from `from` in these parameters only.
 pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
-    all.iter().copied().filter(|m| m.params.same_but(&from.params, but)).collect()
+    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
 }
 
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
@@ -101,15 +102,15 @@ fn scaling(
     group: &Group,
     asked: &[&Measurement],
     hero: &Measurement,
-    knob: &str,
+    parameter: &str,
 ) -> Option<String> {
-    let mut but = vec![knob];
-    but.extend(follows(group, knob));
+    let mut but = vec![parameter];
+    but.extend(follows(group, parameter));
     // A working set is that of one thread and gets smaller as they get more.
-    but.extend(Some("working_set").filter(|set| knob == "threads" && group.axis == *set));
-    let of = |m: &Measurement| match knob {
+    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
+    let of = |m: &Measurement| match parameter {
         "threads" => Some(m.params.threads()),
-        knob => m.params.int(knob),
+        parameter => m.params.int(parameter),
     };
     let mut series: Vec<(u64, &Summary)> = like(asked, hero, &but)
         .into_iter()
@@ -127,10 +128,10 @@ fn scaling(
         text if text.is_empty() => String::new(),
         text => format!(" ({text})"),
     };
-    let (against, parts) = match knob {
+    let (against, parts) = match parameter {
         "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
         "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
-        knob => (format!("{} {}", spoken(knob), first.0), steps(*first, rest, "at")),
+        parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
     };
     Some(format!("Against {against}{kind}, it is {parts}."))
 }

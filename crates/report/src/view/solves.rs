@@ -1,19 +1,19 @@
 //! Systems of equations as LINPACK is published: the listing, a row a solve with its
 //! residual, and the summary, a row a size with the average and the greatest rate.
 //!
-//! Any kernel whose trials hold a solution has them.
+//! Any workload whose trials hold a solution has them.
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Params, Solution, Trial, Verdict, format_count};
 use serde::Serialize;
 
-use super::kernel::named;
 use super::label::{Group, title, why_missing, why_no_trials};
 use super::matrix::ROWS;
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::plural;
+use super::workload::named;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of a column to that of the \
     next. Of a matrix that lies in groups of columns: the distance of two groups over the columns of one.";
@@ -24,10 +24,10 @@ const RESIDUAL: &str =
 /// What the trials of a point without a solution lack.
 const NONE: &str = "the run file holds no solution of this trial";
 
-/// What the solves of one kernel came to.
+/// What the solves of one workload came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Solves {
-    /// A row a point; empty where the kernel solves nothing.
+    /// A row a point; empty where the workload solves nothing.
     pub summary: Table,
     /// What a terminal has room for: the summary, and of the listing all or what fails.
     pub brief: Vec<Table>,
@@ -38,12 +38,12 @@ pub struct Solves {
 /// A point's trial; a point without any has none.
 type Solve<'a> = (&'a Measurement, Option<&'a Trial>);
 
-/// Whether any trial of the kernel holds a solution.
+/// Whether any trial of the workload holds a solution.
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
 
-/// What the kernel's solves came to; nothing where it solves nothing.
+/// What the workload's solves came to; nothing where it solves nothing.
 pub fn of(group: &Group, scale: &Scale) -> Solves {
     if !any(group) {
         return Solves::default();
@@ -102,7 +102,7 @@ fn fails(t: &Trial) -> bool {
     t.solution.as_ref().is_some_and(|s| !s.passes())
 }
 
-/// Knobs that name the rows beside the size.
+/// Parameters that name the rows beside the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.get(name)).collect();
@@ -131,10 +131,10 @@ fn start(group: &Group, what: &str) -> Table {
 }
 
 fn keys(group: &Group, m: &Measurement, table: &mut Table) -> Vec<Cell> {
-    let mut knobs = vec![Params::SIZE];
-    knobs.extend(others(group));
-    let none = || "this point has no such knob".to_owned();
-    knobs.iter().map(|name| table.maybe(group.text(m, name), none)).collect()
+    let mut parameters = vec![Params::SIZE];
+    parameters.extend(others(group));
+    let none = || "this point has no such parameter".to_owned();
+    parameters.iter().map(|name| table.maybe(group.text(m, name), none)).collect()
 }
 
 fn normalised(table: Table) -> Table {

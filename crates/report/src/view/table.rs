@@ -66,7 +66,7 @@ pub struct Table {
     pub caption: String,
     /// Heads.
     pub columns: Vec<Column>,
-    /// How many columns at the left name the point: the knobs.
+    /// How many columns at the left name the point: the parameters.
     pub keys: usize,
     /// Rows.
     pub rows: Vec<Row>,

@@ -1,11 +1,10 @@
-//! Own, reference and theoretical values over all kernels, as a table and as bars in percent: for
-//! each kernel the point of its headline, or that which a tool ran beside.
+//! Own, reference and theoretical values over all workloads, as a table and as bars in percent: for
+//! each workload the point of its headline, or that which a tool ran beside.
 
 use proofmark_model::{Measurement, Reference, Verdict};
 
 use super::disk;
 use super::headline::{best, in_question};
-use super::kernel::{why_no_ceiling, why_no_efficiency};
 use super::label::Group;
 use super::num::percent;
 use super::references::chosen;
@@ -13,17 +12,18 @@ use super::series::{Bar, BesideBar, BesideChart, BesidePoint, Limit, Mark};
 use super::table::{Cell, Table};
 use super::text::{clean, plural};
 use super::verdict_mark;
+use super::workload::{why_no_ceiling, why_no_efficiency};
 
-/// Kernels in one chart, and charts.
-const KERNELS: usize = 6;
+/// Workloads in one chart, and charts.
+const WORKLOADS: usize = 6;
 const CHARTS: usize = 4;
 /// Percent beyond which a bar shows nothing.
 const MOST: f64 = 1e5;
 
-/// A kernel's point, with the tool beside it if there is one.
+/// A workload's point, with the tool beside it if there is one.
 type Row<'g, 'a> = (&'g Group<'a>, &'a Measurement, Option<&'a Reference>);
 
-/// All rows: a kernel's tools each, or its headline where that has a ceiling.
+/// All rows: a workload's tools each, or its headline where that has a ceiling.
 fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
     let of = |group: &'g Group<'a>| -> Vec<Row<'g, 'a>> {
         let tools = chosen(group);
@@ -45,7 +45,7 @@ pub fn table(groups: &[Group]) -> Table {
         false => "Own and theoretical values",
     };
     let mut table = Table::new(caption)
-        .column("kernel")
+        .column("workload")
         .column("point")
         .spare(4)
         .number("own")
@@ -84,7 +84,7 @@ pub fn table(groups: &[Group]) -> Table {
     table
 }
 
-/// Bars in percent of the theoretical value, of kernels that a tool ran beside.
+/// Bars in percent of the theoretical value, of workloads that a tool ran beside.
 pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
     let rows = rows(groups);
     let mut points: Vec<BesidePoint> = Vec::new();
@@ -93,10 +93,10 @@ pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
         let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
         points.extend(point(group, &of, &mut tools));
     }
-    // A kernel without a tool has its share in the table and with its headline.
+    // A workload without a tool has its share in the table and with its headline.
     points.retain(|p| p.bars.len() > 1);
-    let all = points.len().div_ceil(KERNELS);
-    let more = points.len().saturating_sub(KERNELS * CHARTS);
+    let all = points.len().div_ceil(WORKLOADS);
+    let more = points.len().saturating_sub(WORKLOADS * CHARTS);
     let chart = |(i, points): (usize, &[BesidePoint])| {
         let part =
             if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
@@ -107,13 +107,13 @@ pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
             points: points.to_vec(),
             left_out: match more {
                 more if more > 0 && i + 1 == CHARTS => {
-                    format!("{}: in the table.", plural(more as u64, "more kernel"))
+                    format!("{}: in the table.", plural(more as u64, "more workload"))
                 }
                 _ => String::new(),
             },
         }
     };
-    points.chunks(KERNELS).enumerate().take(CHARTS).map(chart).collect()
+    points.chunks(WORKLOADS).enumerate().take(CHARTS).map(chart).collect()
 }
 
 /// Ours and each tool's; `None` without a share of our own.

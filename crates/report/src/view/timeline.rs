@@ -144,7 +144,7 @@ impl Timeline {
     }
 }
 
-/// The timelines of one kernel.
+/// The timelines of one workload.
 pub fn of(group: &Group, scale: &Scale) -> Vec<Timeline> {
     group.all.iter().filter_map(|m| timeline(group, m, scale)).collect()
 }

@@ -2,12 +2,12 @@
 
 use proofmark_model::{End, EndTraffic, Measurement, TcpState, Unit, format_count};
 
-use super::kernel::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
 use super::num::{Scale, percent};
 use super::table::{Cell, Table};
 use super::trials::median;
+use super::workload::{caption, keyed, keys};
 
 /// What the CPU columns mean.
 const CPU: &str = "CPUs that an end's own threads kept busy on average; its system, whatever ran on \
@@ -114,25 +114,25 @@ fn connections(group: &Group) -> Table {
 
 /// A count of both ends over all trials; `None` where neither tells.
 fn of_both(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
-    let told = m.traffics().flat_map(|(_, n)| [&n.near, &n.far]).filter_map(read);
+    let told = m.traffics().flat_map(|(_, n)| [&n.client, &n.server]).filter_map(read);
     told.reduce(u64::saturating_add)
 }
 
 fn systems(group: &Group) -> Table {
     let rates = group.all.iter().any(|m| streams(m));
     let mut table = keyed(group, caption(group, "what both ends did"), &[])
-        .measured("near CPU", "CPUs")
-        .explained("near CPU, far CPU", CPU)
-        .measured("far CPU", "CPUs")
-        .measured("near system", "CPUs")
+        .measured("client CPU", "CPUs")
+        .explained("client CPU, server CPU", CPU)
+        .measured("server CPU", "CPUs")
+        .measured("client system", "CPUs")
         .spare(2)
-        .measured("far system", "CPUs")
+        .measured("server system", "CPUs")
         .spare(2);
     if rates {
         table = table
-            .measured("near interface", "%")
-            .explained("near interface, far interface", INTERFACE)
-            .measured("far interface", "%");
+            .measured("client interface", "%")
+            .explained("client interface, server interface", INTERFACE)
+            .measured("server interface", "%");
     }
     table = table.number("dropped").spare(1).number("no room").spare(1).explained(
         "dropped, no room",
@@ -141,14 +141,20 @@ fn systems(group: &Group) -> Table {
     );
     for m in group.all.iter().filter(|m| m.traffics().next().is_some()) {
         let silent = |end| match end {
-            End::Far if over_loopback(m) => "over loopback both ends have one system".to_owned(),
+            End::ServerSide if over_loopback(m) => {
+                "over loopback both ends have one system".to_owned()
+            }
             _ => "its system does not tell".to_owned(),
         };
         let mut cells = keys(group, m, &mut table, &[]);
         let own: fn(&EndTraffic) -> Option<f64> = |e| e.own_cpu_s;
         let busy: fn(&EndTraffic) -> Option<f64> = |e| e.busy_s;
-        for (end, read) in [(End::Near, own), (End::Far, own), (End::Near, busy), (End::Far, busy)]
-        {
+        for (end, read) in [
+            (End::ClientSide, own),
+            (End::ServerSide, own),
+            (End::ClientSide, busy),
+            (End::ServerSide, busy),
+        ] {
             let value = cpus(m, end, read).map(|v| format!("{v:.2}"));
             cells.push(table.maybe(value, || silent(end)));
         }
@@ -158,7 +164,7 @@ fn systems(group: &Group) -> Table {
         let dropped = [of_both(m, |e| e.dropped), of_both(m, |e| e.cpu_dropped)];
         let dropped = dropped.into_iter().flatten().reduce(u64::saturating_add);
         for value in [dropped, of_both(m, |e| e.full_buffers)] {
-            cells.push(table.maybe(value.map(format_count), || silent(End::Near)));
+            cells.push(table.maybe(value.map(format_count), || silent(End::ClientSide)));
         }
         table.push(cells);
     }

@@ -1,11 +1,11 @@
-//! Every trial of a kernel, with what the system did meanwhile.
+//! Every trial of a workload, with what the system did meanwhile.
 
 use proofmark_model::{Conditions, Measurement, Subsystem, Trial, Unit};
 
-use super::kernel::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
 use super::num::{Scale, plain};
 use super::table::{Cell, Table};
+use super::workload::{caption, keyed, keys};
 
 /// A title, a unit and a trial's value.
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
@@ -39,9 +39,9 @@ const COLUMNS: [Column; 30] = [
     ("sent", Some("B"), |t| t.network.as_ref().map(|n| n.sent_bytes as f64)),
     ("received", Some("B"), |t| t.network.as_ref().map(|n| n.received_bytes as f64)),
     ("lost", Some("%"), |t| t.network.as_ref()?.datagrams.map(|d| d.loss() * 100.0)),
-    ("near CPU", Some("s"), |t| t.network.as_ref()?.near.own_cpu_s),
-    ("far CPU", Some("s"), |t| t.network.as_ref()?.far.own_cpu_s),
-    ("no room", None, |t| t.network.as_ref()?.near.full_buffers.map(|v| v as f64)),
+    ("client CPU", Some("s"), |t| t.network.as_ref()?.client.own_cpu_s),
+    ("server CPU", Some("s"), |t| t.network.as_ref()?.server.own_cpu_s),
+    ("no room", None, |t| t.network.as_ref()?.client.full_buffers.map(|v| v as f64)),
 ];
 
 fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
@@ -81,8 +81,8 @@ fn work(group: &Group) -> &'static str {
     }
 }
 
-/// What a witness counts in: that of a disk counts bytes, whatever the kernel's work is.
-pub fn witnessed(group: &Group) -> &'static str {
+/// What a verification counts in: that of a disk counts bytes, whatever the workload's work is.
+pub fn verified(group: &Group) -> &'static str {
     let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
     if disk { "B" } else { work(group) }
 }

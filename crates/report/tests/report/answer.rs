@@ -7,8 +7,8 @@ use proofmark_report::{Options, find, terminal};
 use super::fixture;
 use super::reading::{column, each};
 
-fn kernels(groups: &[AnswerGroup]) -> Vec<Vec<&str>> {
-    groups.iter().map(|g| g.answers.iter().map(|a| a.kernel.as_str()).collect()).collect()
+fn workloads(groups: &[AnswerGroup]) -> Vec<Vec<&str>> {
+    groups.iter().map(|g| g.answers.iter().map(|a| a.workload.as_str()).collect()).collect()
 }
 
 fn text(run: &Run, width: usize) -> String {
@@ -19,7 +19,7 @@ fn text(run: &Run, width: usize) -> String {
 fn each_subsystem_is_answered_in_at_most_three_numbers() {
     let view = View::of(&fixture::published());
     assert_eq!(
-        kernels(&view.answers),
+        workloads(&view.answers),
         [
             ["cpu.flops", "cpu.linpack", "cpu.iops"],
             ["memory.triad", "memory.latency", "memory.copy"],
@@ -28,19 +28,19 @@ fn each_subsystem_is_answered_in_at_most_three_numbers() {
         ]
     );
     for answer in view.answers.iter().flat_map(|g| &g.answers) {
-        assert_eq!(view.kernels[answer.at].id, answer.kernel);
-        assert_eq!(view.kernels[answer.at].headline, answer.headline);
+        assert_eq!(view.workloads[answer.at].id, answer.workload);
+        assert_eq!(view.workloads[answer.at].headline, answer.headline);
     }
     assert_eq!(view.answer_table.rows.len(), 12);
 }
 
 #[test]
-fn a_kernel_that_nobody_asks_for_answers_where_it_is_alone() {
+fn a_workload_that_nobody_asks_for_answers_where_it_is_alone() {
     let mut run = fixture::disk();
-    run.measurements.retain(|m| m.kernel == "disk.fsync");
-    run.plan.points.retain(|p| p.kernel == "disk.fsync");
-    assert_eq!(kernels(&View::of(&run).answers), [["disk.fsync"]]);
-    assert_eq!(kernels(&View::of(&fixture::endured()).answers), [["cpu.mix.float over time"]]);
+    run.measurements.retain(|m| m.workload == "disk.fsync");
+    run.plan.points.retain(|p| p.workload == "disk.fsync");
+    assert_eq!(workloads(&View::of(&run).answers), [["disk.fsync"]]);
+    assert_eq!(workloads(&View::of(&fixture::endured()).answers), [["cpu.mix.float over time"]]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn the_design_says_what_was_measured_and_how() {
     let of = |title: &str| view.design.iter().find(|d| d.title == title).unwrap();
     let cpu = of("CPU").sentences.join(" ");
     for said in [
-        "5 kernels, 28 measured points: threads 1, 2 and 4.",
+        "5 workloads, 28 measured points: threads 1, 2 and 4.",
         "Each point has 3 trials after its warm-up",
         "Strong scaling: the iterations of cpu.mix.float and cpu.mix.int are divided",
         "1 point sampled over time, for 10 min every 1.0 s.",
@@ -109,8 +109,8 @@ fn the_design_says_what_was_measured_and_how() {
     let loopback = View::of(&fixture::loopback()).design;
     assert!(loopback[0].sentences.join(" ").contains("All of it over loopback"));
     assert_eq!(
-        of("CPU").kernels[0],
-        "Floating-point peak (cpu.flops): A kernel of the fixture; no machine ran it."
+        of("CPU").workloads[0],
+        "Floating-point peak (cpu.flops): A workload of the fixture; no machine ran it."
     );
 }
 
@@ -119,7 +119,7 @@ fn points_that_were_not_measured_are_told() {
     let mut run = fixture::run();
     run.measurements.truncate(3);
     let said = View::of(&run).design[0].sentences[0].clone();
-    assert!(said.starts_with("5 kernels, 3 measured points of 24 planned"), "{said}");
+    assert!(said.starts_with("5 workloads, 3 measured points of 24 planned"), "{said}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_trial_of_fixed_work_has_no_length_that_was_asked_for() {
         "those of cpu.linpack, cpu.mix.float and cpu.mix.int last as long as their work takes.";
     assert!(cpu.contains("each meant to last 100.0 ms or more; ") && cpu.contains(fixed), "{cpu}");
     let mut run = run;
-    run.measurements.retain(|m| m.kernel == "cpu.linpack");
-    run.plan.points.retain(|p| p.kernel == "cpu.linpack");
+    run.measurements.retain(|m| m.workload == "cpu.linpack");
+    run.plan.points.retain(|p| p.workload == "cpu.linpack");
     run.plan.series.clear();
     let cpu = View::of(&run).design[0].sentences.join(" ");
     assert!(!cpu.contains("meant to last"), "{cpu}");
@@ -169,7 +169,7 @@ fn what_ends_a_run_is_short_and_holds_the_answer_and_the_findings() {
     let (brief, all) = (terminal::brief(&run, &options), text(&run, 80));
     assert!(brief.lines().count() * 4 < all.lines().count(), "{brief}");
     assert!(brief.contains("The answer:") && brief.contains("\nFindings\n"), "{brief}");
-    assert!(!brief.contains("A kernel of the fixture"));
+    assert!(!brief.contains("A workload of the fixture"));
     for line in brief.lines() {
         assert!(all.contains(line), "{line}");
     }

@@ -44,14 +44,14 @@ proptest! {
         };
         let mut run = fixture::hostile_of(run, &text);
         if memory {
-            // Each text as it was: hostile kernels have no axis and no roofline.
-            run.kernels = fixture::memory().kernels;
+            // Each text as it was: hostile workloads have no axis and no roofline.
+            run.workloads = fixture::memory().workloads;
         } else if disk {
-            run.kernels = fixture::disk().kernels;
+            run.workloads = fixture::disk().workloads;
         } else if network {
-            run.kernels = fixture::network().kernels;
+            run.workloads = fixture::network().workloads;
         } else if linpack {
-            run.kernels = fixture::linpack().kernels;
+            run.workloads = fixture::linpack().workloads;
         }
         let mut set = sets.iter().copied().cycle();
         let mut next = values.iter().copied().cycle();
@@ -61,12 +61,12 @@ proptest! {
                 m.unit = unit;
             }
             if !memory || i % 3 == 0 {
-                let knob = if network { "streams" } else { "threads" };
-                m.params.0.insert(knob.into(), Param::Int(threads.wrapping_add(i as u64)));
+                let parameter = if network { "streams" } else { "threads" };
+                m.params.0.insert(parameter.into(), Param::Int(threads.wrapping_add(i as u64)));
             }
-            for knob in ["working_set", "block_size", "load", "queue_depth", "rate", "n"] {
-                if m.params.get(knob).is_some() && i % 2 == 0 {
-                    m.params.0.insert(knob.into(), Param::Int(set.next().unwrap_or(0)));
+            for parameter in ["working_set", "block_size", "load", "queue_depth", "rate", "n"] {
+                if m.params.get(parameter).is_some() && i % 2 == 0 {
+                    m.params.0.insert(parameter.into(), Param::Int(set.next().unwrap_or(0)));
                 }
             }
             m.verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid][i % 3];
@@ -81,7 +81,7 @@ proptest! {
                 t.background = t.background.map(|_| value());
                 t.conditions.clock_hz = Some(value());
                 if let Some(n) = &mut t.network {
-                    (n.sent_bytes, n.near.own_cpu_s, n.near.out_bytes) =
+                    (n.sent_bytes, n.client.own_cpu_s, n.client.out_bytes) =
                         (threads, Some(value()), Some(threads));
                     if let Some(d) = &mut n.datagrams {
                         (d.sent, d.received, d.jitter_s) = (threads, n.received_bytes, Some(value()));

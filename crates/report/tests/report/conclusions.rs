@@ -71,9 +71,9 @@ fn in_the_run(run: &Run, claim: &Claim) {
         return;
     }
     for figure in [&claim.left, &claim.right].into_iter().flatten() {
-        let id = figure.kernel.trim_end_matches(" over time");
+        let id = figure.workload.trim_end_matches(" over time");
         let of = |m: &&Measurement| {
-            m.kernel == id && m.summary.as_ref().is_some_and(|s| s.median == figure.value)
+            m.workload == id && m.summary.as_ref().is_some_and(|s| s.median == figure.value)
         };
         let found: Vec<_> = run.measurements.iter().filter(of).collect();
         assert!(found.iter().any(|m| m.verdict != Verdict::Invalid), "{claim:?}");

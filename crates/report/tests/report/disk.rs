@@ -7,33 +7,33 @@ use proofmark_report::view::{LatencyChart, LineChart, View};
 use proofmark_report::{Options, terminal};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 use super::rows::csv_rows;
 
-fn is(m: &Measurement, knob: &str, value: &str) -> bool {
-    m.params.text(knob) == Some(value)
+fn is(m: &Measurement, parameter: &str, value: &str) -> bool {
+    m.params.text(parameter) == Some(value)
 }
 
 #[test]
 fn what_the_page_cache_did_is_never_put_first() {
     let mut run = fixture::disk();
-    let h = kernel(&run, "disk.seq_read").headline;
+    let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value.as_deref(), Some("556.0"), "6200 MB/s are invalid");
     assert!(h.at.starts_with("direct, io_uring"), "{}", h.at);
     // Without a direct number that stands it is the cold cache's, by its name.
     each(&mut run, "disk.seq_read")
         .filter(|m| is(m, "direct", "on"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let h = kernel(&run, "disk.seq_read").headline;
+    let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value.as_deref(), Some("4.100"));
     assert!(h.at.starts_with("buffered, cold cache"), "{}", h.at);
     each(&mut run, "disk.seq_read")
         .filter(|m| is(m, "cache", "cold"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let h = kernel(&run, "disk.seq_read").headline;
+    let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.at, "No number stands: every number of the device is invalid.");
-    run.measurements.retain(|m| m.kernel != "disk.seq_read" || is(m, "cache", "warm"));
-    let h = kernel(&run, "disk.seq_read").headline;
+    run.measurements.retain(|m| m.workload != "disk.seq_read" || is(m, "cache", "warm"));
+    let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value, None);
     assert_eq!(h.at, "No number stands: the page cache may have done all of it.");
 }
@@ -41,7 +41,7 @@ fn what_the_page_cache_did_is_never_put_first() {
 #[test]
 fn a_small_file_is_never_put_first() {
     let mut run = fixture::disk();
-    let headline = |run: &Run| kernel(run, "disk.seq_read").headline.value;
+    let headline = |run: &Run| workload(run, "disk.seq_read").headline.value;
     let usual = headline(&run);
     // Faster, and all of it may lie in a cache behind the device.
     let direct = each(&mut run, "disk.seq_read").find(|m| is(m, "direct", "on")).unwrap();
@@ -62,12 +62,12 @@ fn a_small_file_is_never_put_first() {
 #[test]
 fn every_name_says_direct_or_buffered_and_whether_it_was_flushed() {
     let run = fixture::disk();
-    let read = kernel(&run, "disk.seq_read").table;
+    let read = workload(&run, "disk.seq_read").table;
     let ways = column(&read, "I/O");
     assert_eq!(ways[..3], ["buffered, cold cache", "buffered, warm cache", "direct"]);
-    let write = kernel(&run, "disk.seq_write").table;
+    let write = workload(&run, "disk.seq_write").table;
     assert_eq!(column(&write, "I/O")[..2], ["direct, flush included", "direct, no flush"]);
-    let random = kernel(&run, "disk.rand_read");
+    let random = workload(&run, "disk.rand_read");
     assert!(random.table.caption.contains("(direct, "), "told even if it is the same in all");
     assert!(random.headline.at.starts_with("direct, "), "{}", random.headline.at);
 }
@@ -80,13 +80,13 @@ fn what_was_done_counts_and_not_what_was_asked() {
             (file.direct, file.flush) = (Some(false), Flush::Never);
         }
     }
-    let view = kernel(&run, "disk.seq_write");
+    let view = workload(&run, "disk.seq_write");
     let all = "direct asked, buffered done, no flush";
     assert!(view.table.caption.contains(all), "{}", view.table.caption);
     assert_eq!(view.headline.value, None, "nothing of it need have reached the device");
     let first = each(&mut run, "disk.seq_write").next().unwrap();
     first.trials[0].file.as_mut().unwrap().flush = Flush::End;
-    let view = kernel(&run, "disk.seq_write");
+    let view = workload(&run, "disk.seq_write");
     let mixed = "direct asked, buffered done, flush in some trials only";
     assert_eq!(column(&view.table, "I/O").iter().filter(|w| **w == mixed).count(), 1);
 }
@@ -94,16 +94,16 @@ fn what_was_done_counts_and_not_what_was_asked() {
 #[test]
 fn ios_a_second_stand_beside_the_rate() {
     let run = fixture::disk();
-    let table = kernel(&run, "disk.rand_read").table;
+    let table = workload(&run, "disk.rand_read").table;
     assert_eq!(column(&table, "median")[..3], ["33.59", "122.9", "249.9"]);
     assert_eq!(column(&table, "IOPS")[..3], ["8200", "30000", "61000"]);
     let at = |title: &str| table.columns.iter().position(|c| c.title == title).unwrap();
     assert_eq!(at("IOPS"), at("median") + 1);
     assert_eq!(table.columns[at("IOPS")].unit.as_deref(), Some("op/s"));
-    let commits = kernel(&run, "disk.fsync");
+    let commits = workload(&run, "disk.fsync");
     assert!(commits.table.columns.iter().all(|c| c.title != "IOPS"), "they are op/s already");
     assert_eq!(column(&commits.table, "median"), ["1900", "3100"]);
-    let memory = kernel(&fixture::memory(), "memory.read_write").table;
+    let memory = workload(&fixture::memory(), "memory.read_write").table;
     assert!(memory.columns.iter().all(|c| c.title != "IOPS" && c.title != "I/O"));
     let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
     let mut told = 0;
@@ -127,13 +127,13 @@ fn ios_a_second_stand_beside_the_rate() {
 #[test]
 fn what_the_device_moved_stands_beside_what_was_asked_for() {
     let mut run = fixture::disk();
-    let view = kernel(&run, "disk.seq_read");
+    let view = workload(&run, "disk.seq_read");
     let device = column(&view.table, "device");
     assert_eq!(device[..3], ["102.0", "0.0", "100.0"]);
     assert_eq!(device.last(), Some(&"0.0"), "what the page cache served");
     assert!(view.headline.beside.unwrap().ends_with("; device 100.0\u{a0}%"));
     each(&mut run, "disk.seq_read").next().unwrap().trials.iter_mut().for_each(|t| t.device = None);
-    let table = kernel(&run, "disk.seq_read").table;
+    let table = workload(&run, "disk.seq_read").table;
     let silent = column(&table, "device").iter().filter(|d| **d == "-").count();
     assert_eq!(silent, 1);
     assert!(table.notes.iter().any(|n| n == "its trials do not tell"));
@@ -177,7 +177,7 @@ fn random_io_is_told_for_the_usual_block() {
         m.summary.as_mut().unwrap().median *= 1.4;
     }
     run.measurements.extend(larger);
-    let view = kernel(&run, "disk.rand_read");
+    let view = workload(&run, "disk.rand_read");
     let h = &view.headline;
     assert_eq!((h.value.as_deref(), h.unit.as_str()), (Some("88000"), "IOPS"));
     assert_eq!(h.near.as_ref().unwrap().of, "of its ceiling of 91520 IOPS");
@@ -191,7 +191,7 @@ fn random_io_is_told_for_the_usual_block() {
 #[test]
 fn percentiles_that_the_sample_does_not_carry_are_missing() {
     let mut run = fixture::disk();
-    let table = kernel(&run, "disk.rand_read").latency;
+    let table = workload(&run, "disk.rand_read").latency;
     assert_eq!(column(&table, "p50")[..3], ["0.118", "0.128", "0.505"]);
     assert_eq!(column(&table, "mean")[0], "0.136");
     assert_eq!(column(&table, "p99.9")[..2], ["-", "0.512"]);
@@ -200,11 +200,11 @@ fn percentiles_that_the_sample_does_not_carry_are_missing() {
     let first = each(&mut run, "disk.rand_read").next().unwrap();
     first.latency = None;
     first.missing.insert("latency".into(), "timing would have cost 3 % (fixture)".into());
-    let table = kernel(&run, "disk.rand_read").latency;
+    let table = workload(&run, "disk.rand_read").latency;
     assert_eq!(column(&table, "p50")[..2], ["-", "0.128"]);
     assert!(table.notes.iter().any(|n| n == "timing would have cost 3 % (fixture)"));
     each(&mut run, "disk.rand_read").for_each(|m| m.latency = None);
-    let view = kernel(&run, "disk.rand_read");
+    let view = workload(&run, "disk.rand_read");
     assert!(view.latency.rows.is_empty() && view.curves.is_empty());
     assert_eq!(view.distribution, None);
 }
@@ -212,7 +212,7 @@ fn percentiles_that_the_sample_does_not_carry_are_missing() {
 #[test]
 fn a_fallen_rate_is_two_numbers() {
     let mut run = fixture::disk();
-    let view = kernel(&run, "disk.seq_write");
+    let view = workload(&run, "disk.seq_write");
     let told = "The rate fell (direct, flush included, 2 threads, block size 1 MiB): \
                 burst 490.0 MB/s, sustained 64.00 MB/s.";
     assert!(view.sentences.iter().any(|s| s == told), "{:?}", view.sentences);
@@ -227,7 +227,7 @@ fn a_fallen_rate_is_two_numbers() {
     assert_eq!(falls(&view.lines), [[490.0, 64.0]]);
     assert!(view.lines[0].key.starts_with("Arrow: "));
     each(&mut run, "disk.seq_write").for_each(|m| m.findings.clear());
-    let view = kernel(&run, "disk.seq_write");
+    let view = workload(&run, "disk.seq_write");
     assert!(falls(&view.lines).is_empty() && view.lines.iter().all(|l| l.key.is_empty()));
     assert!(view.sentences.iter().all(|s| !s.contains("burst")));
 }
@@ -235,8 +235,8 @@ fn a_fallen_rate_is_two_numbers() {
 #[test]
 fn a_fallen_rate_that_is_put_first_says_so() {
     let mut run = fixture::disk();
-    run.measurements.retain(|m| m.verdict != Verdict::Valid || m.kernel != "disk.seq_write");
-    let h = kernel(&run, "disk.seq_write").headline;
+    run.measurements.retain(|m| m.verdict != Verdict::Valid || m.workload != "disk.seq_write");
+    let h = workload(&run, "disk.seq_write").headline;
     let beside = h.beside.unwrap();
     assert!(beside.starts_with("burst 490.0 MB/s, sustained 64.00 MB/s; p50 "), "{beside}");
     assert_eq!(h.verdict, Some(Verdict::Suspect));
@@ -249,7 +249,7 @@ fn names(chart: &LineChart) -> Vec<&str> {
 #[test]
 fn the_device_and_the_page_cache_share_no_chart() {
     let run = fixture::disk();
-    let lines = kernel(&run, "disk.seq_read").lines;
+    let lines = workload(&run, "disk.seq_read").lines;
     let blocks = &lines[0];
     assert_eq!(
         blocks.title,
@@ -265,7 +265,7 @@ fn the_device_and_the_page_cache_share_no_chart() {
 #[test]
 fn a_sweep_of_the_depth_is_one_line_whatever_engine_each_depth_has() {
     let mut run = fixture::disk();
-    let depth = &kernel(&run, "disk.rand_read").lines[0];
+    let depth = &workload(&run, "disk.rand_read").lines[0];
     assert_eq!(depth.title, "Random read: IOPS by queue depth (direct)");
     assert_eq!(
         (names(depth), depth.unit.as_str()),
@@ -280,7 +280,7 @@ fn a_sweep_of_the_depth_is_one_line_whatever_engine_each_depth_has() {
         m.params.0.insert("engine".into(), Param::Text(engine.into()));
     }
     run.measurements.extend(other);
-    let depth = &kernel(&run, "disk.rand_read").lines[0];
+    let depth = &workload(&run, "disk.rand_read").lines[0];
     assert_eq!(depth.series.len(), 4, "{:?}", names(depth));
 }
 
@@ -291,7 +291,7 @@ fn about(chart: &LatencyChart) -> Vec<&str> {
 #[test]
 fn latency_is_drawn_over_throughput_by_depth() {
     let run = fixture::disk();
-    let curves = kernel(&run, "disk.rand_read").curves;
+    let curves = workload(&run, "disk.rand_read").curves;
     assert_eq!(curves.len(), 2, "one a number of threads");
     let one = curves.iter().find(|c| c.title.ends_with("(direct, 1 thread)")).unwrap();
     assert_eq!(one.x.label, "thousand IOPS");
@@ -300,13 +300,13 @@ fn latency_is_drawn_over_throughput_by_depth() {
     assert_eq!(about(one)[1], "queue depth 4: p50 128.0 us at 30.00 thousand IOPS, ✓ valid");
     let p99 = &one.curves[1];
     assert!(p99.line.iter().zip(&one.curves[0].line).all(|(p99, p50)| p99[1] > p50[1]));
-    assert!(kernel(&run, "disk.seq_read").curves.is_empty(), "one depth is no sweep");
+    assert!(workload(&run, "disk.seq_read").curves.is_empty(), "one depth is no sweep");
 }
 
 #[test]
 fn a_distribution_rises_to_all_operations() {
     let mut run = fixture::disk();
-    let chart = kernel(&run, "disk.seq_read").distribution.unwrap();
+    let chart = workload(&run, "disk.seq_read").distribution.unwrap();
     assert_eq!(chart.curves.len(), 6);
     assert_eq!(chart.left_out, "6 more distributions: in the table.");
     assert!(chart.curves[0].name.contains("direct"), "the best number's series comes first");
@@ -315,23 +315,23 @@ fn a_distribution_rises_to_all_operations() {
         assert!(curve.line.windows(2).all(|w| w[0][0] <= w[1][0] && w[0][1] <= w[1][1]));
     }
     assert!(chart.curves.iter().any(|c| c.name.ends_with("(✗ invalid)")));
-    let depths = kernel(&run, "disk.rand_read").distribution.unwrap();
+    let depths = workload(&run, "disk.rand_read").distribution.unwrap();
     let p50 = "direct, 1 thread, queue depth 1: p50 0.118 ms";
     assert!(about(&depths).contains(&p50), "{:?}", about(&depths));
     each(&mut run, "disk.rand_read").for_each(|m| m.latency.as_mut().unwrap().buckets.clear());
-    assert_eq!(kernel(&run, "disk.rand_read").distribution, None);
+    assert_eq!(workload(&run, "disk.rand_read").distribution, None);
 }
 
 #[test]
 fn published_tables_are_by_threads_in_megabytes() {
     let run = fixture::disk();
-    let tables = kernel(&run, "disk.seq_read").published;
+    let tables = workload(&run, "disk.seq_read").published;
     assert_eq!(tables.len(), 6, "one a block size and way");
     for t in &tables {
         assert!(t.caption.ends_with(", in MB/s"), "{}", t.caption);
         assert_eq!(column(t, "threads"), ["1", "2"]);
     }
-    let random = kernel(&run, "disk.rand_read").published;
+    let random = workload(&run, "disk.rand_read").published;
     assert_eq!(random.len(), 3, "one a depth, by threads");
     assert_eq!(column(&random[0], "Average"), ["33.59", "73.89"]);
 }
@@ -339,28 +339,28 @@ fn published_tables_are_by_threads_in_megabytes() {
 #[test]
 fn the_time_a_block_stands_beside_the_latency_that_it_is_not() {
     let mut run = fixture::disk();
-    let table = &kernel(&run, "disk.rand_read").reciprocal[0];
+    let table = &workload(&run, "disk.rand_read").reciprocal[0];
     assert!(table.caption.contains("reciprocal throughput, time a block of 4 KiB"));
     // A thread's 8200 I/Os a second are 122 us each; 32 in flight make that 16, and no I/O faster.
     assert_eq!(column(table, "Average")[..3], ["122.0", "33.33", "16.39"]);
     assert_eq!(column(table, "latency p50")[..3], ["118.0", "128.0", "505.0"]);
-    assert!(kernel(&run, "disk.seq_write").reciprocal.is_empty(), "1 MiB is no small block");
+    assert!(workload(&run, "disk.seq_write").reciprocal.is_empty(), "1 MiB is no small block");
     // A copy of a file reads or writes each block that it counts.
     for m in each(&mut run, "disk.rand_read") {
-        m.kernel = "disk.read_write".into();
+        m.workload = "disk.read_write".into();
     }
-    let table = &kernel(&run, "disk.read_write").reciprocal[0];
+    let table = &workload(&run, "disk.read_write").reciprocal[0];
     assert_eq!(column(table, "Average")[2], "16.39");
 }
 
 #[test]
 fn sentences_tell_the_depths_and_the_page_cache() {
     let run = fixture::disk();
-    let random = kernel(&run, "disk.rand_read").sentences;
+    let random = workload(&run, "disk.rand_read").sentences;
     let deeper =
         "Against queue depth 1 (direct, 4 threads), it is 3.66 times at 4 and 4.88 times at 32.";
     assert!(random.iter().any(|s| s == deeper), "{random:?}");
-    let read = kernel(&run, "disk.seq_read").sentences;
+    let read = workload(&run, "disk.seq_read").sentences;
     let cached = "From the page cache, not the disk: 9.500 MB/s (buffered, warm cache, 1 thread, \
                   block size 8 B); the device moved 0.0 % of it.";
     assert!(read.iter().any(|s| s == cached), "{read:?}");

@@ -134,7 +134,7 @@ fn every_line_is_an_object_that_stands_alone() {
             for field in line.iter().filter(|(name, _)| *name != "params") {
                 assert!(!field.1.is_object() && !field.1.is_array(), "{field:?}");
             }
-            let of_point = line.contains_key("kernel");
+            let of_point = line.contains_key("workload");
             assert_eq!(of_point, line.contains_key("params"));
             assert_ne!(of_point, line["metric"].as_str().unwrap().starts_with("run_"));
         }
@@ -152,7 +152,7 @@ fn the_lines_hold_the_run_s_own_figures() {
         let own = |metric: &str| {
             let mut found = lines
                 .iter()
-                .filter(|l| is(l, metric) && l["kernel"] == m.kernel && l["params"] == params);
+                .filter(|l| is(l, metric) && l["workload"] == m.workload && l["params"] == params);
             let value = found.next().map(|l| l["value"].as_f64().unwrap());
             assert!(found.next().is_none());
             value
@@ -203,7 +203,7 @@ fn a_gauge_is_the_run_s_own_figure() {
     let of_m = |name: &str, further: &[(&str, &str)]| {
         let mut labels: BTreeSet<(String, String)> =
             m.params.0.iter().map(|(n, v)| (format!("param_{n}"), v.to_string())).collect();
-        labels.insert(("kernel".into(), m.kernel.clone()));
+        labels.insert(("workload".into(), m.workload.clone()));
         labels.insert(("subsystem".into(), "cpu".into()));
         labels.extend(further.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())));
         series.iter().find(|s| s.name == name && s.labels == labels).map(|s| s.value)
@@ -269,7 +269,7 @@ fn every_run_is_well_formed_xml_with_a_case_for_each_point() {
 fn a_case_ends_as_its_point_did() {
     let mut run = fixture::run();
     let finding = Finding::new("wrong", Severity::Invalid, "it is wrong", "mend it");
-    let m = run.measurements.iter_mut().find(|m| m.kernel == "cpu.mix.int").unwrap();
+    let m = run.measurements.iter_mut().find(|m| m.workload == "cpu.mix.int").unwrap();
     (m.verdict, m.findings) = (Verdict::Invalid, vec![finding.clone()]);
     run.findings.push(finding);
     let all = cases(&run);
@@ -318,8 +318,8 @@ fn kind_of(case: &TestCase) -> &'static str {
 fn few() -> Run {
     let mut run = fixture::run();
     run.measurements.retain(|m| match m.params.threads() {
-        2 => m.kernel == "cpu.flops",
-        8 => matches!(m.kernel.as_str(), "cpu.flops" | "cpu.iops" | "cpu.mix.int"),
+        2 => m.workload == "cpu.flops",
+        8 => matches!(m.workload.as_str(), "cpu.flops" | "cpu.iops" | "cpu.mix.int"),
         _ => false,
     });
     let of_disk = |m: &Measurement| m.latency.as_ref().is_some_and(|l: &Latency| l.p99.is_some());

@@ -1,7 +1,7 @@
 //! What must hold in every format: odd runs, extreme figures, text from strangers.
 
 use proofmark_model::{Param, Run, Unit, Verdict};
-use proofmark_report::view::{KernelView, View};
+use proofmark_report::view::{View, WorkloadView};
 use proofmark_report::{ALL, Options, find, terminal};
 
 use super::fixture;
@@ -51,7 +51,7 @@ fn an_empty_run_says_that_nothing_was_measured() {
 #[test]
 fn planned_points_that_were_not_measured_are_counted() {
     let mut run = fixture::run();
-    run.measurements.retain(|m| m.kernel != "cpu.mix.float");
+    run.measurements.retain(|m| m.workload != "cpu.mix.float");
     for format in ["terminal", "html", "markdown"] {
         let text = of(format, &run);
         assert!(text.contains("4 points of the plan were not measured"), "{format}");
@@ -78,16 +78,16 @@ fn extreme_values_are_told_without_nan() {
     for value in [1e300, -1e300, 0.0, -5.0, 5e-324, 1e9] {
         let mut run = fixture::run();
         run.measurements.extend(fixture::memory().measurements);
-        run.kernels.extend(fixture::memory().kernels);
+        run.workloads.extend(fixture::memory().workloads);
         run.measurements.extend(fixture::disk().measurements);
         run.measurements.extend(fixture::network().measurements);
         run.measurements.extend(fixture::linpack().measurements);
         let mut endured = fixture::endured().measurements;
         endured[0].trials.truncate(30);
         run.measurements.extend(endured);
-        run.kernels.extend(fixture::linpack().kernels);
-        run.kernels.extend(fixture::disk().kernels);
-        run.kernels.extend(fixture::network().kernels);
+        run.workloads.extend(fixture::linpack().workloads);
+        run.workloads.extend(fixture::disk().workloads);
+        run.workloads.extend(fixture::network().workloads);
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
             for t in &mut m.trials {
@@ -250,10 +250,10 @@ fn threads_that_take_turns_are_named_and_never_put_first() {
         assert!(!of(format, &fixture::run()).contains("more threads than the"), "{format}");
     }
     let view = View::of(&run);
-    for kernel in &view.kernels {
-        assert!(kernel.headline.at.ends_with("2 threads"), "{}", kernel.headline.at);
+    for workload in &view.workloads {
+        assert!(workload.headline.at.ends_with("2 threads"), "{}", workload.headline.at);
     }
-    let clock = &view.kernels[0];
+    let clock = &view.workloads[0];
     assert_eq!(
         clock.sentences,
         [
@@ -268,14 +268,14 @@ fn threads_that_take_turns_are_named_and_never_put_first() {
 #[test]
 fn a_missing_ceiling_is_explained_once() {
     let view = View::of(&fixture::run());
-    let clock = &view.kernels[0];
+    let clock = &view.workloads[0];
     assert_eq!(
         view.lacking,
         ["No ceiling is known of cpu.clock: no boost clock is known (fixture)."]
     );
     assert!(clock.table.notes.is_empty(), "{:?}", clock.table.notes);
-    let ceiling = |k: &KernelView| k.table.columns.iter().any(|c| c.title == "ceiling");
-    assert!(!ceiling(clock) && view.kernels[1..].iter().any(ceiling));
+    let ceiling = |k: &WorkloadView| k.table.columns.iter().any(|c| c.title == "ceiling");
+    assert!(!ceiling(clock) && view.workloads[1..].iter().any(ceiling));
     for format in ["terminal", "html", "markdown"] {
         let text = of(format, &fixture::run());
         assert_eq!(text.matches("no boost clock is known").count(), 1, "{format}");
@@ -286,24 +286,24 @@ fn a_missing_ceiling_is_explained_once() {
 #[test]
 fn the_spread_is_what_stops_trials() {
     let mut run = fixture::run();
-    let m = run.measurements.iter_mut().find(|m| m.kernel == "cpu.clock").unwrap();
+    let m = run.measurements.iter_mut().find(|m| m.workload == "cpu.clock").unwrap();
     let s = m.summary.as_mut().unwrap();
     (s.median, s.ci95) = (99e9, Some([98e9, 103e9]));
     let half = s.half_width().unwrap();
     let view = View::of(&run);
-    assert_eq!(view.kernels[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
+    assert_eq!(view.workloads[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
 }
 
 #[test]
 fn no_invalid_number_is_put_first() {
     let mut run = fixture::run();
-    for m in run.measurements.iter_mut().filter(|m| m.kernel == "cpu.flops") {
+    for m in run.measurements.iter_mut().filter(|m| m.workload == "cpu.flops") {
         if m.params.get("isa") == Some(&Param::from("avx2")) {
             m.verdict = Verdict::Invalid;
         }
     }
     let view = View::of(&run);
-    let flops = view.kernels.iter().find(|k| k.id == "cpu.flops").unwrap();
+    let flops = view.workloads.iter().find(|k| k.id == "cpu.flops").unwrap();
     assert_eq!(flops.headline.value.as_deref(), Some("98.40"));
     assert!(flops.headline.at.contains("sse2"));
 }

@@ -109,23 +109,23 @@ fn tags_are_closed_and_ids_are_unique() {
 }
 
 #[test]
-fn the_contents_lead_to_each_subsystem_and_its_kernels() {
+fn the_contents_lead_to_each_subsystem_and_its_workloads() {
     let run = fixture::published();
     let page = page(&run);
     let side = between(&page, "<div class=\"side\">", "</div>")[0];
     let top = between(&page, "<details class=\"top\">", "</details>")[0];
     assert_eq!(between(side, "href=\"", "\""), between(top, "href=\"", "\""));
     let view = View::of(&run);
-    let kernels: Vec<&str> = view.kernels.iter().map(|k| k.id.as_str()).collect();
+    let workloads: Vec<&str> = view.workloads.iter().map(|k| k.id.as_str()).collect();
     let parts = between(side, "href=\"#part-", "\"");
     for part in &parts {
         let from = side.split(&format!("#part-{part}\"")).nth(1).unwrap();
         let nested = from.split("</ul>").next().unwrap().matches("<li><a href=\"#k").count();
-        let of_part = kernels.iter().filter(|k| k.starts_with(&format!("{part}."))).count();
+        let of_part = workloads.iter().filter(|k| k.starts_with(&format!("{part}."))).count();
         assert_eq!(nested, of_part, "{part}");
     }
     assert!(parts.len() >= 2 && parts.len() <= 4, "{parts:?}");
-    assert_eq!(page.matches("<section class=\"kernel\"").count(), kernels.len());
+    assert_eq!(page.matches("<section class=\"workload\"").count(), workloads.len());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn conclusions_and_overviews_stand_in_their_parts() {
     for overview in &view.overviews {
         let part = format!("id=\"part-{}\"", overview.subsystem);
         let part = page.split(&part).nth(1).unwrap();
-        let part = part.split("<section class=\"kernel\"").next().unwrap();
+        let part = part.split("<section class=\"workload\"").next().unwrap();
         let titles = between(part, "<figcaption>", "</figcaption>");
         assert_eq!(titles.len(), overview.lines.len(), "{}", overview.title);
         let tables = between(part, "<caption>", "</caption>");
@@ -151,7 +151,7 @@ fn conclusions_and_overviews_stand_in_their_parts() {
 fn a_series_is_drawn_with_its_levels_its_changes_and_the_system_below() {
     let run = fixture::endured();
     let (page, view) = (page(&run), View::of(&run));
-    let timeline = &view.kernels[0].timelines[0];
+    let timeline = &view.workloads[0].timelines[0];
     let figures = between(&page, "<figure>", "</figure>");
     let chart = figures.iter().find(|f| f.contains("-time-0-t")).unwrap();
     let told = between(chart, "<title>", "</title>");
@@ -301,7 +301,7 @@ fn loss_and_both_ends_of_a_network_are_shown() {
     assert!(!self::page(&fixture::disk()).contains("What both ends did"));
     let mut run = fixture::network();
     assert!(self::page(&run).contains("Whiskers"));
-    run.measurements.retain(|m| m.kernel.ends_with(".rtt"));
+    run.measurements.retain(|m| m.workload.ends_with(".rtt"));
     assert!(!self::page(&run).contains("Whiskers"), "percentiles have no interval");
 }
 

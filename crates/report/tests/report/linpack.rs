@@ -5,7 +5,7 @@ use proofmark_report::view::{LineChart, Spot, Table};
 use proofmark_report::{Options, find};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 use super::rows::csv_rows;
 
 const SOLVER: &str = "cpu.linpack";
@@ -26,7 +26,7 @@ fn notes(table: &Table, at: usize) -> Vec<&str> {
 
 #[test]
 fn the_listing_is_as_published() {
-    let view = kernel(&fixture::one_solve(), SOLVER);
+    let view = workload(&fixture::one_solve(), SOLVER);
     let [listing] = &view.published[..] else { panic!("one listing") };
     let heads: Vec<&str> = listing.columns.iter().map(|c| c.title.as_str()).collect();
     let published =
@@ -45,7 +45,7 @@ fn the_listing_is_as_published() {
 #[test]
 fn the_listing_is_by_size_and_then_by_trial() {
     let run = fixture::linpack();
-    let view = kernel(&run, SOLVER);
+    let view = workload(&run, SOLVER);
     let listing = &view.published[0];
     let sizes: Vec<u64> = column(listing, "Size")
         .iter()
@@ -61,7 +61,7 @@ fn the_listing_is_by_size_and_then_by_trial() {
 #[test]
 fn a_failed_residual_fails_in_the_listing_the_summary_and_the_terminal() {
     let run = fixture::linpack();
-    let view = kernel(&run, SOLVER);
+    let view = workload(&run, SOLVER);
     let checks = column(&view.published[0], "Check");
     assert_eq!(checks.iter().filter(|c| **c == "FAIL").count(), 2);
     let summary = &view.solves.summary;
@@ -79,13 +79,13 @@ fn a_failed_residual_fails_in_the_listing_the_summary_and_the_terminal() {
     assert_eq!(column(worst, "Residual(norm)"), ["4.000000e+07"]);
     let mut fair = run;
     fair.measurements.retain(|m| m.verdict == Verdict::Valid);
-    assert!(kernel(&fair, SOLVER).solves.brief.iter().all(|t| !t.caption.contains("fail")));
+    assert!(workload(&fair, SOLVER).solves.brief.iter().all(|t| !t.caption.contains("fail")));
 }
 
 #[test]
 fn a_trial_without_a_solution_passes_nothing() {
     let run = fixture::linpack();
-    let view = kernel(&run, SOLVER);
+    let view = workload(&run, SOLVER);
     let summary = &view.solves.summary;
     assert_eq!(row(summary, "5\u{202f}000", "1", "avx2+fma", "Check"), "-");
     assert!(summary.notes.iter().any(|n| n == "the run file holds no solution of 1 of 6 trials"));
@@ -101,15 +101,15 @@ fn a_trial_without_a_solution_passes_nothing() {
 }
 
 #[test]
-fn a_kernel_without_solutions_keeps_the_table_of_trials() {
+fn a_workload_without_solutions_keeps_the_table_of_trials() {
     let mut run = fixture::linpack();
-    let view = kernel(&run, PRODUCT);
+    let view = workload(&run, PRODUCT);
     assert!(view.solves.summary.rows.is_empty() && view.solves.brief.is_empty());
     assert!(view.published[0].columns.iter().any(|c| c.title == "Exp 1"));
     for m in each(&mut run, SOLVER) {
         m.trials.iter_mut().for_each(|t| t.solution = None);
     }
-    let view = kernel(&run, SOLVER);
+    let view = workload(&run, SOLVER);
     assert!(view.solves.summary.rows.is_empty() && view.solves.left_out.is_empty());
     assert!(view.published[0].columns.iter().any(|c| c.title == "Exp 1"));
 }
@@ -119,7 +119,7 @@ fn the_summary_has_the_average_and_the_maximum() {
     let mut run = fixture::one_solve();
     let s = run.measurements[0].summary.as_mut().unwrap();
     (s.mean, s.max, s.sd) = (80e9, 90e9, Some(1e9));
-    let summary = kernel(&run, SOLVER).solves.summary;
+    let summary = workload(&run, SOLVER).solves.summary;
     let here = |title| column(&summary, title)[0];
     assert_eq!([here("Average"), here("Maximal"), here("Std Dev")], ["80.00", "90.00", "1.000"]);
     assert_eq!([here("LDA"), here("Align"), here("trials")], ["10\u{202f}008", "64", "6"]);
@@ -129,18 +129,18 @@ fn the_summary_has_the_average_and_the_maximum() {
 
 #[test]
 fn a_terminal_lists_few_solves_and_sums_up_many() {
-    let view = kernel(&fixture::one_solve(), SOLVER);
+    let view = workload(&fixture::one_solve(), SOLVER);
     let captions: Vec<&str> = view.solves.brief.iter().map(|t| t.caption.as_str()).collect();
     assert!(captions[0].contains("average and greatest"), "{captions:?}");
     assert!(captions[1].contains("every solve") && captions.len() == 2, "{captions:?}");
     assert_eq!(view.solves.left_out, "");
     let mut run = fixture::linpack();
-    let told = kernel(&run, SOLVER).solves.left_out;
+    let told = workload(&run, SOLVER).solves.left_out;
     let worst =
         "The largest Residual(norm) of 95 solves is 4.000000e+07; all: in the other formats.";
     assert_eq!(told, worst, "17 points are too many");
     run.measurements.retain(|m| m.params.threads() == 2);
-    let solves = kernel(&run, SOLVER).solves;
+    let solves = workload(&run, SOLVER).solves;
     assert_eq!(solves.left_out, "Every solve: in the other formats.");
     assert_eq!(solves.brief.len(), 1, "only the summary: none fails");
     let options = Options { width: 80, color: false };
@@ -152,7 +152,7 @@ fn a_terminal_lists_few_solves_and_sums_up_many() {
 
 /// The sentences about saturation.
 fn saturation(run: &Run, id: &str) -> Vec<String> {
-    let all = kernel(run, id).sentences;
+    let all = workload(run, id).sentences;
     all.into_iter().filter(|s| s.contains("satur")).collect()
 }
 
@@ -198,7 +198,7 @@ fn at_the_largest_size_alone_nothing_shows_that_it_saturates() {
     let open = "With 2 threads the rate may not have saturated yet: only the largest n, 4\u{202f}000, \
                 reaches 95 % of the best. The best is 81.9 % of its ceiling.";
     assert_eq!(saturation(&run, PRODUCT), [open]);
-    assert!(ringed(&kernel(&run, PRODUCT).lines[0]).is_empty());
+    assert!(ringed(&workload(&run, PRODUCT).lines[0]).is_empty());
     for m in each(&mut run, PRODUCT) {
         m.ceiling = None;
     }
@@ -247,7 +247,7 @@ fn ringed(chart: &LineChart) -> Vec<(&str, &str)> {
 #[test]
 fn the_rate_is_drawn_over_the_size_with_the_ceiling_as_a_line() {
     let run = fixture::linpack();
-    let view = kernel(&run, SOLVER);
+    let view = workload(&run, SOLVER);
     let [chart] = &view.lines[..] else { panic!("one chart") };
     assert_eq!(chart.title, "LINPACK: rate by n");
     assert_eq!(chart.axis, "n", "of a solver and of a product alike");
@@ -268,11 +268,11 @@ fn the_rate_is_drawn_over_the_size_with_the_ceiling_as_a_line() {
     let at: Vec<f64> = chart.series[0].spots.iter().map(|s| s.at).collect();
     let [one, two, five] = [at[0], at[1], at[2]];
     assert!((3.0 * (two - one) - (five - two)).abs() < 1e-9, "{at:?}");
-    assert!(chart.joined && !kernel(&fixture::run(), "cpu.flops").lines[0].joined);
-    let product = kernel(&run, PRODUCT);
+    assert!(chart.joined && !workload(&fixture::run(), "cpu.flops").lines[0].joined);
+    let product = workload(&run, PRODUCT);
     assert_eq!(product.lines[0].title, "Matrix product: rate by n");
     assert!(product.lines[0].key.is_empty(), "{}", product.lines[0].key);
-    assert!(kernel(&fixture::one_solve(), SOLVER).lines.is_empty(), "one size is no line");
+    assert!(workload(&fixture::one_solve(), SOLVER).lines.is_empty(), "one size is no line");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn sizes_far_apart_are_on_a_logarithmic_axis() {
     for m in each(&mut run, PRODUCT).filter(|m| m.params.int("n") == Some(1000)) {
         m.params = m.params.clone().with("n", 10);
     }
-    let chart = &kernel(&run, PRODUCT).lines[0];
+    let chart = &workload(&run, PRODUCT).lines[0];
     assert_eq!(chart.axis, "n, log");
     let ticks: Vec<&str> = chart.ticks.iter().map(|t| t.label.as_str()).collect();
     assert_eq!(ticks, ["10", "100", "1\u{202f}000"]);
@@ -291,7 +291,7 @@ fn sizes_far_apart_are_on_a_logarithmic_axis() {
 
 #[test]
 fn instruction_sets_are_compared_at_a_size_that_both_have() {
-    let view = kernel(&fixture::linpack(), SOLVER);
+    let view = workload(&fixture::linpack(), SOLVER);
     let [bars] = &view.bars[..] else { panic!("{:?}", view.bars) };
     assert_eq!(bars.title, "LINPACK: rate by instruction set (2 threads, n 5\u{202f}000)");
     let names: Vec<&str> = bars.bars.iter().map(|b| b.name.as_str()).collect();
@@ -301,9 +301,9 @@ fn instruction_sets_are_compared_at_a_size_that_both_have() {
 #[test]
 fn trials_shorter_than_planned_are_not_called_longer() {
     let run = fixture::linpack();
-    let design = kernel(&run, SOLVER).design;
+    let design = workload(&run, SOLVER).design;
     assert!(design.starts_with("Planned were 6 to 12 trials at each point"), "{design}");
-    assert!(kernel(&fixture::run(), "cpu.flops").design.contains("trials of at least 100.0 ms"));
+    assert!(workload(&fixture::run(), "cpu.flops").design.contains("trials of at least 100.0 ms"));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn the_csv_has_each_residual() {
     let worst = rows.iter().find(|r| r["normalised_residual"] == "40000000").unwrap();
     assert_eq!((&*worst["n"], &*worst["trial"], &*worst["residual"]), ("2000", "4", "0.000464"));
     assert_eq!((&*worst["leading_dimension"], &*worst["alignment_bytes"]), ("2008", "64"));
-    let open = rows.iter().find(|r| r["kernel"] == SOLVER && r["residual"].is_empty()).unwrap();
+    let open = rows.iter().find(|r| r["workload"] == SOLVER && r["residual"].is_empty()).unwrap();
     assert_eq!((&*open["n"], &*open["residual_passes"]), ("5000", ""));
-    assert!(rows.iter().any(|r| r["kernel"] == PRODUCT && r["residual"].is_empty()));
+    assert!(rows.iter().any(|r| r["workload"] == PRODUCT && r["residual"].is_empty()));
 }

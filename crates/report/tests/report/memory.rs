@@ -5,23 +5,23 @@ use proofmark_report::view::{Table, View};
 use proofmark_report::{Options, find};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 
 #[test]
 fn the_speed_of_a_cache_is_never_put_first() {
     let run = fixture::memory();
-    let sweep = kernel(&run, "memory.sweep").headline;
+    let sweep = workload(&run, "memory.sweep").headline;
     assert_eq!((sweep.value.as_deref(), sweep.unit.as_str()), (Some("24.25"), "GB/s"));
-    let latency = kernel(&run, "memory.latency").headline;
+    let latency = workload(&run, "memory.latency").headline;
     assert_eq!(latency.value.as_deref(), Some("104.0"));
     assert_eq!(latency.at, "huge pages, working set 1.9 GiB");
     let mut small = run.clone();
     small.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= 16 << 20));
-    let latency = kernel(&small, "memory.latency").headline;
+    let latency = workload(&small, "memory.latency").headline;
     assert_eq!(latency.at, "huge pages, working set 16 MiB, within L3");
-    let loaded = kernel(&run, "memory.loaded_latency").headline;
+    let loaded = workload(&run, "memory.loaded_latency").headline;
     assert_eq!(loaded.at, "2 threads, load 100");
-    let blocks = kernel(&run, "memory.read_write").headline;
+    let blocks = workload(&run, "memory.read_write").headline;
     assert_eq!(blocks.at, "2 threads, block size 80 MiB");
     assert_eq!(blocks.value.as_deref(), Some("22.20"));
 }
@@ -45,27 +45,27 @@ fn invalidate(run: &mut Run, of: impl Fn(&Measurement) -> bool) {
 #[test]
 fn the_latency_is_that_of_random_order() {
     let mut run = with_local_order(fixture::memory());
-    let h = kernel(&run, "memory.latency").headline;
+    let h = workload(&run, "memory.latency").headline;
     assert_eq!(h.value.as_deref(), Some("104.0"));
     assert_eq!(h.at, "huge pages, rand, working set 1.9 GiB");
-    let beside = &kernel(&run, "memory.read_write").reciprocal[0];
+    let beside = &workload(&run, "memory.read_write").reciprocal[0];
     assert_eq!(column(beside, "memory.latency"), ["104.0"; 4]);
     // A larger set in local order is none of the random one's either.
     let random = |m: &Measurement| m.params.text("order") == Some("rand");
     let mut less = run.clone();
     less.measurements.retain(|m| !random(m) || m.params.int("working_set") <= Some(1 << 30));
-    let h = kernel(&less, "memory.latency").headline;
+    let h = workload(&less, "memory.latency").headline;
     assert_eq!(h.at, "huge pages, rand, working set 1 GiB");
     let mut local = run.clone();
     local.measurements.retain(|m| !random(m));
-    assert_eq!(kernel(&local, "memory.latency").headline.value.as_deref(), Some("68.64"));
+    assert_eq!(workload(&local, "memory.latency").headline.value.as_deref(), Some("68.64"));
     invalidate(&mut run, random);
     let largest = "No number stands: every number in random order with its largest working set \
                    is invalid.";
-    assert_eq!(kernel(&run, "memory.latency").headline.at, largest);
+    assert_eq!(workload(&run, "memory.latency").headline.at, largest);
     run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s == 1_920 << 20));
     let all = "No number stands: every number in random order is invalid.";
-    assert_eq!(kernel(&run, "memory.latency").headline.at, all);
+    assert_eq!(workload(&run, "memory.latency").headline.at, all);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_set_of_less_than_4_times_the_cache_is_partly_within_it() {
     let at = |id: &str, most: u64| {
         let mut run = fixture::memory();
         run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= most));
-        kernel(&run, id).headline.at
+        workload(&run, id).headline.at
     };
     let latency = |most| at("memory.latency", most);
     assert_eq!(latency(128 << 20), "huge pages, working set 128 MiB, within L3");
@@ -85,7 +85,7 @@ fn a_set_of_less_than_4_times_the_cache_is_partly_within_it() {
     let mut unknown = fixture::memory();
     unknown.host.cpu.caches = Probe::missing("none reported");
     unknown.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= 1 << 20));
-    let h = kernel(&unknown, "memory.latency").headline;
+    let h = workload(&unknown, "memory.latency").headline;
     assert_eq!(h.at, "huge pages, working set 1 MiB");
 }
 
@@ -97,7 +97,7 @@ fn a_ceiling_without_a_share_of_it_is_told_with_the_reason() {
         m.efficiency = None;
         m.missing.insert("efficiency".into(), why.into());
     }
-    let triad = kernel(&run, "memory.triad");
+    let triad = workload(&run, "memory.triad");
     assert!(column(&triad.table, "ceiling").iter().all(|c| *c != "-"));
     let at = triad.table.columns.iter().position(|c| c.title == "efficiency").unwrap();
     for row in &triad.table.rows {
@@ -129,7 +129,7 @@ fn where_memory_has_no_number_a_cache_does_not_stand_in_for_it() {
     {
         m.verdict = Verdict::Invalid;
     }
-    let h = kernel(&run, "memory.latency").headline;
+    let h = workload(&run, "memory.latency").headline;
     assert_eq!(h.value, None);
     assert_eq!(h.at, "No number stands: every number with its largest working set is invalid.");
 }
@@ -137,21 +137,21 @@ fn where_memory_has_no_number_a_cache_does_not_stand_in_for_it() {
 #[test]
 fn bytes_moved_stand_beside_bytes_counted() {
     let run = fixture::memory();
-    let copy = kernel(&run, "memory.copy").table;
+    let copy = workload(&run, "memory.copy").table;
     assert_eq!(column(&copy, "median")[..4], ["10.00", "12.50", "19.00", "23.75"]);
     assert_eq!(column(&copy, "moved")[..4], ["15.00", "12.50", "28.50", "23.75"]);
     let moved = copy.columns.iter().find(|c| c.title == "moved").unwrap();
     assert!(moved.about.as_ref().unwrap().meaning.contains("write-allocate"));
-    let blocks = kernel(&run, "memory.read_write").table;
+    let blocks = workload(&run, "memory.read_write").table;
     assert!(blocks.columns.iter().all(|c| c.title != "moved"), "none of its trials tells");
-    let loaded = kernel(&run, "memory.loaded_latency").table;
+    let loaded = workload(&run, "memory.loaded_latency").table;
     let loads = ["0.000", "1.120", "2.800", "5.600", "8.400", "11.20"];
     assert_eq!(column(&loaded, "load moved"), loads);
 }
 
 #[test]
 fn plateaus_are_told_by_level() {
-    let sentences = kernel(&fixture::memory(), "memory.latency").sentences;
+    let sentences = workload(&fixture::memory(), "memory.latency").sentences;
     assert_eq!(
         sentences,
         [
@@ -164,7 +164,7 @@ fn plateaus_are_told_by_level() {
     );
     let mut run = fixture::memory();
     each(&mut run, "memory.latency").for_each(|m| m.findings.clear());
-    let sentences = kernel(&run, "memory.latency").sentences;
+    let sentences = workload(&run, "memory.latency").sentences;
     assert_eq!(sentences.len(), 2);
     assert!(sentences[0].contains("94.00 ns within 64 MiB (L3)"), "as reported: {}", sentences[0]);
 }
@@ -180,7 +180,7 @@ fn a_level_that_was_found_smaller_is_told_by_its_own_name() {
                 f.evidence.insert("measured_bytes".into(), (16 << 10).into());
             }
         }
-        let sentences = kernel(&run, "memory.latency").sentences;
+        let sentences = workload(&run, "memory.latency").sentences;
         assert!(sentences[0].contains("within 8 KiB (L1d)"), "{level}: {}", sentences[0]);
         let told = format!("{name}: the machine reports 48 KiB, its plateau ends at 16 KiB.");
         assert_eq!(sentences[2], told, "{level}");
@@ -191,7 +191,7 @@ fn a_level_that_was_found_smaller_is_told_by_its_own_name() {
 fn threads_share_a_cache_that_they_share() {
     let mut run = fixture::memory();
     each(&mut run, "memory.latency").for_each(|m| m.findings.clear());
-    let one = kernel(&run, "memory.sweep").sentences[1].clone();
+    let one = workload(&run, "memory.sweep").sentences[1].clone();
     assert!(one.starts_with("Read, 2 threads") && one.contains("within 32 MiB (L3)"), "{one}");
 }
 
@@ -203,7 +203,7 @@ fn more_threads_than_cpus_are_held_against_all_cpus() {
         (s.median, s.ci95) = (s.median * 0.5, s.ci95.map(|[a, b]| [a * 0.5, b * 0.5]));
     }
     assert_eq!(
-        kernel(&run, "memory.copy").sentences[0],
+        workload(&run, "memory.copy").sentences[0],
         "Against 1 thread (nontemporal stores), it is 1.90 times with 2; oversubscribed, \
          against 2 threads, 1.00 times with 4 (the intervals overlap) and 0.500 times with 8."
     );
@@ -212,7 +212,7 @@ fn more_threads_than_cpus_are_held_against_all_cpus() {
 #[test]
 fn the_time_a_block_is_no_latency() {
     let run = fixture::memory();
-    let tables = kernel(&run, "memory.read_write").reciprocal;
+    let tables = workload(&run, "memory.read_write").reciprocal;
     assert_eq!(tables.len(), 1, "only for 8 B");
     let table = &tables[0];
     assert!(table.caption.contains("reciprocal throughput, time a block of 8 B by threads"));
@@ -229,14 +229,14 @@ fn the_time_a_block_is_no_latency() {
     assert!(about(table).ends_with(here), "{}", about(table));
     let mut small = run.clone();
     small.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= 256 << 20));
-    let note = about(&kernel(&small, "memory.read_write").reciprocal[0]);
+    let note = about(&workload(&small, "memory.read_write").reciprocal[0]);
     assert!(note.contains("working set of 256 MiB, partly within L3, in huge"), "{note}");
     // A write counts it once: 8 B at 18 MB/s.
-    let write = &kernel(&run, "memory.rand_write").reciprocal[0];
+    let write = &workload(&run, "memory.rand_write").reciprocal[0];
     assert_eq!(column(write, "Average")[0], "444.4");
     let mut run = fixture::memory();
-    run.measurements.retain(|m| m.kernel != "memory.latency");
-    let table = &kernel(&run, "memory.read_write").reciprocal[0];
+    run.measurements.retain(|m| m.workload != "memory.latency");
+    let table = &workload(&run, "memory.read_write").reciprocal[0];
     assert_eq!(column(table, "memory.latency"), ["-"; 4]);
     assert!(table.notes.iter().any(|n| n == "memory.latency has no number in this run"));
 }
@@ -244,10 +244,10 @@ fn the_time_a_block_is_no_latency() {
 #[test]
 fn published_tables_are_by_threads_for_blocks_and_by_set_for_latency() {
     let run = fixture::memory();
-    let blocks = kernel(&run, "memory.read_write").published;
+    let blocks = workload(&run, "memory.read_write").published;
     assert_eq!(blocks.len(), 4, "one a block size");
     assert_eq!(column(&blocks[0], "threads"), ["1", "2", "4", "8"]);
-    let latency = kernel(&run, "memory.latency").published;
+    let latency = workload(&run, "memory.latency").published;
     assert_eq!(latency.len(), 2, "huge and small pages");
     assert_eq!(column(&latency[0], "working set").len(), 20);
     assert_eq!(column(&latency[0], "working set")[3], "32 KiB");
@@ -256,16 +256,16 @@ fn published_tables_are_by_threads_for_blocks_and_by_set_for_latency() {
 #[test]
 fn a_long_axis_is_short_in_a_terminal() {
     let run = fixture::memory();
-    let matrix = kernel(&run, "memory.latency").matrix.unwrap();
+    let matrix = workload(&run, "memory.latency").matrix.unwrap();
     assert_eq!(matrix.rows.len(), 20);
     assert_eq!(column(&matrix, "huge pages")[19], "104.0");
     assert_eq!(column(&matrix, "small pages")[19], "125.0");
-    assert_eq!(kernel(&run, "memory.copy").matrix, None);
+    assert_eq!(workload(&run, "memory.copy").matrix, None);
     let text = find("terminal").unwrap().render(&run, &Options::default()).unwrap();
     assert!(text.lines().count() < 340, "{} lines", text.lines().count());
     let mut doubtful = run.clone();
     each(&mut doubtful, "memory.latency").for_each(|m| m.verdict = Verdict::Suspect);
-    let matrix = kernel(&doubtful, "memory.latency").matrix.unwrap();
+    let matrix = workload(&doubtful, "memory.latency").matrix.unwrap();
     assert_eq!(matrix.notes, ["suspect: see the findings"]);
 }
 
@@ -282,7 +282,7 @@ fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
     assert!((dot.x - 2.0 / 24.0).abs() < 1e-12 && (dot.y - 23.75 / 12.0).abs() < 1e-9);
     for missing in ["cpu.flops", "memory.triad"] {
         let mut without = run.clone();
-        without.measurements.retain(|m| m.kernel != missing);
+        without.measurements.retain(|m| m.workload != missing);
         assert_eq!(View::of(&without).roofline, None, "{missing}");
     }
 }
@@ -305,10 +305,10 @@ fn the_roofline_takes_no_number_that_does_not_stand() {
 #[test]
 fn the_roofline_is_at_the_threads_that_have_cache_levels() {
     let mut run = fixture::memory();
-    run.measurements.retain(|m| m.kernel != "memory.sweep" || m.params.threads() == 1);
+    run.measurements.retain(|m| m.workload != "memory.sweep" || m.params.threads() == 1);
     let roofline = View::of(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 1 thread", 4));
-    run.measurements.retain(|m| m.kernel != "memory.sweep");
+    run.measurements.retain(|m| m.workload != "memory.sweep");
     let roofline = View::of(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 2 threads", 1));
 }
@@ -321,8 +321,8 @@ fn what_a_trial_moved_is_in_the_files() {
     let heads = reader.headers().unwrap().clone();
     let at = |name: &str| heads.iter().position(|h| h == name).unwrap();
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    let of = |kernel: &str, name: &str| {
-        let row = rows.iter().find(|r| &r[0] == kernel && !r[at("value")].is_empty());
+    let of = |workload: &str, name: &str| {
+        let row = rows.iter().find(|r| &r[0] == workload && !r[at("value")].is_empty());
         row.unwrap()[at(name)].to_owned()
     };
     assert_eq!(of("memory.copy", "work"), "1000000000");
@@ -331,7 +331,7 @@ fn what_a_trial_moved_is_in_the_files() {
     assert_eq!(of("memory.loaded_latency", "background_bytes_per_s"), "0");
     assert_eq!(of("memory.latency", "moved_bytes"), "");
     assert_eq!(of("memory.latency", "misplaced_pages_share"), "");
-    let trials = kernel(&run, "memory.copy").trials;
+    let trials = workload(&run, "memory.copy").trials;
     assert_eq!(column(&trials, "moved")[0], "1.5000e9");
     assert_eq!(column(&trials, "in huge pages")[0], "100");
 }

@@ -7,7 +7,7 @@ use proofmark_report::view::{LineChart, View};
 use proofmark_report::{Options, terminal};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 use super::rows::csv_rows;
 
 fn over(m: &Measurement, path: &str) -> bool {
@@ -15,24 +15,24 @@ fn over(m: &Measurement, path: &str) -> bool {
 }
 
 #[test]
-fn any_kernel_of_the_network_is_at_a_glance() {
+fn any_workload_of_the_network_is_at_a_glance() {
     let mut run = fixture::network();
-    let mut spec = run.kernels["network.tcp.stream"].clone();
+    let mut spec = run.workloads["network.tcp.stream"].clone();
     (spec.id, spec.title) = ("network.sctp".into(), "SCTP throughput".into());
     for m in each(&mut run, "network.tcp.stream") {
-        m.kernel = "network.sctp".to_owned();
+        m.workload = "network.sctp".to_owned();
     }
-    run.kernels.insert("network.sctp".to_owned(), spec);
+    run.workloads.insert("network.sctp".to_owned(), spec);
     let rows = |run: &Run| column(&View::of(run).glances[0], "operation").join(" ");
     assert!(rows(&run).contains("SCTP, forward"), "{}", rows(&run));
-    run.kernels.remove("network.sctp");
+    run.workloads.remove("network.sctp");
     assert!(rows(&run).contains("network.sctp, forward"), "{}", rows(&run));
 }
 
 #[test]
 fn loopback_is_never_put_before_a_network_and_always_named() {
     let mut run = fixture::network();
-    let view = kernel(&run, "network.tcp.stream");
+    let view = workload(&run, "network.tcp.stream");
     assert_eq!(view.headline.value.as_deref(), Some("941.9"), "40.80 Gbit/s left no machine");
     assert!(view.headline.at.starts_with("to peer-1, forward, "), "{}", view.headline.at);
     let told = "No network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
@@ -41,11 +41,11 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
     each(&mut run, "network.tcp.stream")
         .filter(|m| over(m, "peer"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let view = kernel(&run, "network.tcp.stream");
+    let view = workload(&run, "network.tcp.stream");
     assert!(view.headline.at.starts_with("loopback, "), "{}", view.headline.at);
     assert!(view.sentences.iter().all(|s| !s.starts_with("No network")), "told already");
     let run = fixture::loopback();
-    for view in View::of(&run).kernels {
+    for view in View::of(&run).workloads {
         assert!(view.headline.at.starts_with("loopback, "), "{}: {}", view.id, view.headline.at);
         for line in &view.lines {
             assert!(line.title.contains("(loopback"), "{}", line.title);
@@ -71,7 +71,7 @@ fn the_network_at_a_glance_is_throughput_and_answers() {
     assert_eq!(column(answers, "operation")[2], "TCP round trip, polling");
     assert_eq!(column(answers, "p50")[7], "-");
     let why = answers.rows[7].cells.iter().find_map(|c| c.note).unwrap();
-    assert_eq!(answers.notes[why - 1], "the far end has no CPU to spare (fixture)");
+    assert_eq!(answers.notes[why - 1], "the server has no CPU to spare (fixture)");
     assert_eq!(column(answers, "rate")[8..], ["25500", "5100"]);
     // With one path the caption tells it.
     run.measurements.retain(|m| over(m, "peer"));
@@ -87,23 +87,23 @@ fn the_network_at_a_glance_is_throughput_and_answers() {
 #[test]
 fn a_round_trip_is_that_of_ends_that_sleep_and_one_at_a_time() {
     let mut run = fixture::loopback();
-    let h = kernel(&run, "network.tcp.rtt").headline;
+    let h = workload(&run, "network.tcp.rtt").headline;
     assert_eq!(h.at, "loopback, blocking, block size 1 B");
     assert_eq!(h.beside.as_deref(), Some("p50 12.00 us, p99 30.00 us"));
     each(&mut run, "network.tcp.rtt")
         .filter(|m| m.params.text("mode") == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let h = kernel(&run, "network.tcp.rtt").headline;
+    let h = workload(&run, "network.tcp.rtt").headline;
     assert_eq!(h.at, "loopback, polling, block size 1 B");
 }
 
 #[test]
 fn both_ways_at_once_is_not_the_rate_of_one() {
     let mut run = fixture::loopback();
-    let h = kernel(&run, "network.tcp.stream").headline;
+    let h = workload(&run, "network.tcp.stream").headline;
     assert_eq!(h.value.as_deref(), Some("40.80"), "45.60 is the sum of both");
     run.measurements.retain(|m| m.params.text("direction") == Some("both"));
-    let h = kernel(&run, "network.tcp.stream").headline;
+    let h = workload(&run, "network.tcp.stream").headline;
     assert_eq!(h.value.as_deref(), Some("45.60"));
 }
 
@@ -121,7 +121,7 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
         ("network.udp.stream", "rate by streams"),
         ("network.tcp.rtt", "p50 by block size"),
     ] {
-        let view = kernel(&run, id);
+        let view = workload(&run, id);
         let paths: Vec<bool> = view
             .lines
             .iter()
@@ -132,13 +132,13 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
         let titled = view.lines.iter().any(|l| l.title.contains("to peer-1"));
         assert!(paths.contains(&false) && (titled || paths.contains(&true)), "{id}: {what}");
     }
-    let trips = &kernel(&run, "network.tcp.rtt").lines;
+    let trips = &workload(&run, "network.tcp.rtt").lines;
     let sizes = lines(trips, "p50 by block size");
     assert_eq!(sizes.unit, "us");
     let of = |name: &str| sizes.series.iter().find(|s| s.name == name).unwrap();
     let texts: Vec<&str> = of("to peer-1, polling").spots.iter().map(|s| &*s.mark.text).collect();
     assert_eq!(texts, ["45.00", "46.00", "54.00"]);
-    let said = kernel(&run, "network.tcp.rtt").sentences;
+    let said = workload(&run, "network.tcp.rtt").sentences;
     let told = "No network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
     assert!(said.iter().any(|s| s == told), "{said:?}");
     let about = &of("loopback, blocking").spots[0].mark.about;
@@ -148,44 +148,44 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
 #[test]
 fn loss_is_drawn_over_what_was_sent() {
     let mut run = fixture::network();
-    let view = kernel(&run, "network.udp.stream");
+    let view = workload(&run, "network.udp.stream");
     assert_eq!(view.curves.len(), 2, "one a path");
     let chart = view.curves.iter().find(|c| c.title.contains("loopback")).unwrap();
     assert_eq!(chart.x.label, "offered, Gbit/s");
     let [received, lost] = &chart.curves[..] else { panic!("two curves") };
     let last = (received.points.last().unwrap(), lost.points.last().unwrap());
-    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-3 * b, "{a} for {b}");
-    near(last.0.at[0], 50.0);
-    near(last.0.at[1], 40.0);
-    near(last.1.at[1], 10.0);
+    let client = |a: f64, b: f64| assert!((a - b).abs() < 1e-3 * b, "{a} for {b}");
+    client(last.0.at[0], 50.0);
+    client(last.0.at[1], 40.0);
+    client(last.1.at[1], 10.0);
     let labels: Vec<&str> = lost.points.iter().map(|p| p.label.as_str()).collect();
     assert_eq!(labels, ["", "", "1.0 %", "20.0 %"]);
     let about = "asked for unpaced: 50.00 Gbit/s sent, 40.00 Gbit/s received, 20.0 % of the \
                  datagrams lost, ! suspect";
     assert_eq!(last.0.about, about);
     run.measurements.retain(|m| m.params.text("rate") == Some("auto"));
-    assert!(kernel(&run, "network.udp.stream").curves.is_empty(), "one rate is no sweep");
-    assert!(kernel(&run, "network.udp.rtt").datagrams.rows.is_empty());
+    assert!(workload(&run, "network.udp.stream").curves.is_empty(), "one rate is no sweep");
+    assert!(workload(&run, "network.udp.rtt").datagrams.rows.is_empty());
 }
 
 #[test]
 fn datagrams_are_counted_and_short_ones_not_numbered() {
     let mut run = fixture::network();
-    let table = kernel(&run, "network.udp.stream").datagrams;
+    let table = workload(&run, "network.udp.stream").datagrams;
     assert_eq!(column(&table, "lost")[6..8], ["1.0", "20.0"]);
     assert_eq!(column(&table, "offered")[7], "50.00");
     let counts = |title| column(&table, title)[7].replace('\u{202f}', "").parse::<f64>().unwrap();
     let share = 1.0 - counts("received") / counts("sent");
     assert!((share - 0.2).abs() < 1e-3, "{share}");
     assert_eq!(column(&table, "reordered")[0], "18", "3 in each of 6 trials");
-    let main = kernel(&run, "network.udp.stream").table;
+    let main = workload(&run, "network.udp.stream").table;
     assert_eq!(column(&main, "lost"), column(&table, "lost"));
     let first = each(&mut run, "network.udp.stream").next().unwrap();
     for n in first.trials.iter_mut().filter_map(|t| t.network.as_mut()) {
         let d = n.datagrams.as_mut().unwrap();
         (d.reordered, d.duplicated, d.jitter_s) = (None, None, None);
     }
-    let table = kernel(&run, "network.udp.stream").datagrams;
+    let table = workload(&run, "network.udp.stream").datagrams;
     assert_eq!(column(&table, "jitter").iter().filter(|c| **c == "-").count(), 1);
     assert!(table.notes.iter().any(|n| n == "datagrams this short are not numbered"));
 }
@@ -193,7 +193,7 @@ fn datagrams_are_counted_and_short_ones_not_numbered() {
 #[test]
 fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
     let mut run = fixture::network();
-    let ends = kernel(&run, "network.tcp.stream").ends;
+    let ends = workload(&run, "network.tcp.stream").ends;
     let [tcp, systems] = &ends[..] else { panic!("two tables") };
     assert_eq!(column(tcp, "again")[..2], ["10", "10"], "what the last trial says, not the sum");
     assert_eq!(column(tcp, "round trip")[0], "210.0");
@@ -204,12 +204,13 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
     let cell = |title: &str, at: usize| column(systems, title)[at].to_owned();
     for direction in ["forward", "reverse", "both"] {
         let (lo, peer) = (row(direction, "loopback"), row(direction, "to peer-1"));
-        assert_eq!(cell("near interface", lo), "104.5", "{direction}");
-        assert_eq!(cell("far interface", lo), "-");
-        assert_eq!(cell("far system", lo), "-");
-        assert_eq!(cell("near interface", peer), "104.5", "{direction}");
-        assert_eq!(cell("far interface", peer), "104.5", "{direction}");
-        let cpus = ["near CPU", "far CPU", "near system", "far system"].map(|t| cell(t, peer));
+        assert_eq!(cell("client interface", lo), "104.5", "{direction}");
+        assert_eq!(cell("server interface", lo), "-");
+        assert_eq!(cell("server system", lo), "-");
+        assert_eq!(cell("client interface", peer), "104.5", "{direction}");
+        assert_eq!(cell("server interface", peer), "104.5", "{direction}");
+        let cpus =
+            ["client CPU", "server CPU", "client system", "server system"].map(|t| cell(t, peer));
         assert_eq!(cpus, ["0.90", "0.40", "1.00", "0.50"]);
     }
     assert!(systems.notes.iter().any(|n| n == "over loopback both ends have one system"));
@@ -219,17 +220,17 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
             n.received_bytes *= 2;
         }
     }
-    let systems = kernel(&run, "network.tcp.stream").ends.pop().unwrap();
-    assert_eq!(column(&systems, "near CPU")[0], "0.45");
-    let trips = kernel(&run, "network.tcp.rtt").ends;
+    let systems = workload(&run, "network.tcp.stream").ends.pop().unwrap();
+    assert_eq!(column(&systems, "client CPU")[0], "0.45");
+    let trips = workload(&run, "network.tcp.rtt").ends;
     assert_eq!(trips.len(), 1, "a connection of round trips fills no window");
-    assert!(trips[0].columns.iter().all(|c| c.title != "near interface"));
+    assert!(trips[0].columns.iter().all(|c| c.title != "client interface"));
 }
 
 #[test]
 fn published_tables_are_in_megabits_and_milliseconds() {
     let run = fixture::network();
-    let tables = kernel(&run, "network.tcp.stream").published;
+    let tables = workload(&run, "network.tcp.stream").published;
     let table = tables.iter().find(|t| t.caption.contains("to peer-1, forward, block size 64 KiB"));
     let table = table.unwrap();
     assert!(table.caption.ends_with(", in Mbit/s"), "{}", table.caption);
@@ -237,7 +238,7 @@ fn published_tables_are_in_megabits_and_milliseconds() {
     assert_eq!(column(table, "Average"), ["940.5", "940.9", "941.9"]);
     assert_eq!(column(table, "Theoretical")[0], "978.1");
     assert_eq!(column(table, "of it")[0], "96.2");
-    let trips = kernel(&run, "network.tcp.rtt").published;
+    let trips = workload(&run, "network.tcp.rtt").published;
     let table = trips.iter().find(|t| t.caption.contains("loopback, blocking")).unwrap();
     assert!(table.caption.contains("mean round trip, every trial by block size"));
     assert!(table.caption.ends_with(", in ms"), "{}", table.caption);
@@ -251,9 +252,9 @@ fn published_tables_are_in_megabits_and_milliseconds() {
         *m = twice;
     }
     let mut both = fixture::network().measurements;
-    both.retain(|m| m.kernel == "network.tcp.rtt");
+    both.retain(|m| m.workload == "network.tcp.rtt");
     run.measurements.extend(both);
-    let trips = kernel(&run, "network.tcp.rtt").published;
+    let trips = workload(&run, "network.tcp.rtt").published;
     let table = trips.iter().find(|t| t.caption.contains("loopback, blocking")).unwrap();
     assert_eq!(column(table, "streams"), ["1", "2"]);
     assert_eq!(column(table, "Average"), ["0.01380", "0.01380"]);
@@ -269,7 +270,7 @@ fn a_row_of_the_csv_holds_what_both_ends_said() {
             assert!(!of(&r, "missing").is_empty());
             continue;
         }
-        let udp = of(&r, "kernel").contains("udp");
+        let udp = of(&r, "workload").contains("udp");
         assert_eq!(of(&r, "datagrams_sent").is_empty(), !udp);
         assert_eq!(of(&r, "tcp_window_bytes"), if udp { "" } else { "430000" });
         assert_eq!(of(&r, "far_in_datagrams").is_empty(), of(&r, "path") == "loopback");
@@ -280,7 +281,7 @@ fn a_row_of_the_csv_holds_what_both_ends_said() {
 }
 
 #[test]
-fn the_far_end_and_the_interfaces_are_among_the_host_s_facts() {
+fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
     let mut run = fixture::network();
     let options = Options { width: 200, color: false };
     let told = terminal::host(&run.host, &options);
@@ -289,7 +290,7 @@ fn the_far_end_and_the_interfaces_are_among_the_host_s_facts() {
         "Fixture CPU 2C",
         "eth0: ethernet, MTU 1500 B, driver igb",
         "1.000 Gbit/s  fixture sysfs",
-        "far interface line rate  -  the far end tells none",
+        "server interface line rate  -  the server tells none",
         "declared network.send",
         "1.000 Gbit/s  declared with --limit",
     ] {
@@ -298,9 +299,12 @@ fn the_far_end_and_the_interfaces_are_among_the_host_s_facts() {
     let lo = terminal::host(&fixture::loopback().host, &options);
     assert!(lo.contains("loopback: both ends run on this machine"));
     assert!(lo.contains("no line rate: loopback has no wire (fixture)"));
-    assert!(!lo.contains("far processor") && !lo.contains("far interface"), "it is this one: {lo}");
-    run.host.network = Probe::missing("no far end answered (fixture)");
+    assert!(
+        !lo.contains("server processor") && !lo.contains("server interface"),
+        "it is this one: {lo}"
+    );
+    run.host.network = Probe::missing("no server answered (fixture)");
     let told = terminal::host(&run.host, &options);
-    assert!(told.contains("no far end answered (fixture)") && !told.contains("far CPUs"));
-    assert!(View::of(&run).kernels[0].headline.at.starts_with("peer, "), "its name is not known");
+    assert!(told.contains("no server answered (fixture)") && !told.contains("server CPUs"));
+    assert!(View::of(&run).workloads[0].headline.at.starts_with("peer, "), "its name is not known");
 }

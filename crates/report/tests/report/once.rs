@@ -5,13 +5,13 @@ use proofmark_report::view::View;
 use proofmark_report::{Options, find};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 
 #[test]
-fn what_another_knob_decides_is_not_told_with_it() {
+fn what_another_parameter_decides_is_not_told_with_it() {
     let mut run = fixture::disk();
     let names = |run: &Run| {
-        let view = kernel(run, "disk.rand_read");
+        let view = workload(run, "disk.rand_read");
         let curves = view.distribution.unwrap().curves;
         curves.iter().map(|c| c.name.clone()).collect::<Vec<String>>()
     };
@@ -60,25 +60,25 @@ fn few_places_of_a_finding_are_named_and_many_counted() {
 }
 
 #[test]
-fn a_witness_of_a_disk_counts_bytes() {
+fn a_verification_of_a_disk_counts_bytes() {
     let run = fixture::disk();
-    let table = kernel(&run, "disk.fsync").witnesses;
+    let table = workload(&run, "disk.fsync").verifications;
     let unit = |title: &str| table.columns.iter().find(|c| c.title == title).unwrap().unit.clone();
     assert_eq!([unit("claimed"), unit("counted")], [Some("MB".into()), Some("MB".into())]);
     assert_eq!(column(&table, "counted / claimed"), ["300.0", "300.0"]);
 }
 
 #[test]
-fn what_two_kernels_declare_alike_is_told_with_the_first() {
+fn what_two_workloads_declare_alike_is_told_with_the_first() {
     let mut run = fixture::disk();
     let mut declare = |id: &str, detail: &'static str| {
-        run.kernels.get_mut(id).unwrap().detail = detail.into();
+        run.workloads.get_mut(id).unwrap().detail = detail.into();
     };
     declare("disk.seq_read", "In order. Blocks are random. Each is timed.");
     declare("disk.seq_write", "In order, over the old ones. Blocks are random. Each is timed.");
     declare("disk.rand_read", "In no order. Each is timed.");
     declare("disk.fsync", "In order. Blocks are random. Each is timed.");
-    let detail = |id: &str| kernel(&run, id).detail;
+    let detail = |id: &str| workload(&run, id).detail;
     assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
     assert_eq!(
         detail("disk.seq_write"),

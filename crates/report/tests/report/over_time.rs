@@ -5,12 +5,12 @@ use proofmark_report::view::{Timeline, View};
 use proofmark_report::{Options, find};
 
 use super::fixture;
-use super::reading::{column, kernel};
+use super::reading::{column, workload};
 
 const ID: &str = "cpu.mix.float over time";
 
 fn timeline(run: &Run) -> Timeline {
-    kernel(run, ID).timelines.into_iter().next().unwrap()
+    workload(run, ID).timelines.into_iter().next().unwrap()
 }
 
 fn edit(run: &mut Run, change: impl Fn(&mut Measurement)) {
@@ -143,12 +143,12 @@ fn very_many_samples_are_drawn_as_fewer() {
 }
 
 #[test]
-fn points_over_time_are_no_rows_of_the_same_kernel() {
+fn points_over_time_are_no_rows_of_the_same_workload() {
     let run = fixture::published();
-    let ids: Vec<String> = View::of(&run).kernels.into_iter().map(|k| k.id).collect();
+    let ids: Vec<String> = View::of(&run).workloads.into_iter().map(|k| k.id).collect();
     assert!(ids.contains(&"cpu.mix.float".to_owned()) && ids.contains(&ID.to_owned()));
-    assert_eq!(kernel(&run, "cpu.mix.float").table.rows.len(), 3);
-    let over_time = kernel(&run, ID);
+    assert_eq!(workload(&run, "cpu.mix.float").table.rows.len(), 3);
+    let over_time = workload(&run, ID);
     assert_eq!(over_time.table.rows.len(), 1);
     assert!(over_time.published.is_empty(), "600 samples are no experiments");
     assert!(over_time.design.starts_with("Sampled over time, not in trials; 1 point measured"));
@@ -160,7 +160,7 @@ fn a_median_over_several_levels_is_not_called_sure() {
     let exports = |run: &Run| {
         ["jsonl", "openmetrics"].map(|f| find(f).unwrap().render(run, &Options::default()).unwrap())
     };
-    let view = kernel(&run, ID);
+    let view = workload(&run, ID);
     assert_eq!(view.headline.within, None);
     assert_eq!(view.headline.beside.as_deref(), Some("3 levels over time, 15.60 to 31.20"));
     assert!(view.headline.sure.starts_with("no interval (several levels over time"));
@@ -174,7 +174,7 @@ fn a_median_over_several_levels_is_not_called_sure() {
         s.levels.truncate(1);
         s.changes.clear();
     });
-    let view = kernel(&run, ID);
+    let view = workload(&run, ID);
     assert!(view.headline.within.is_some() && view.headline.beside.is_none());
     assert_eq!(column(&view.table, "95 % interval"), ["31.12–31.15"]);
     let [jsonl, metrics] = exports(&run);

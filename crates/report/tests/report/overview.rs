@@ -1,4 +1,4 @@
-//! Charts and tables over several kernels, as the published experiments have them.
+//! Charts and tables over several workloads, as the published experiments have them.
 
 use proofmark_model::{Run, Verdict};
 use proofmark_report::view::{LineChart, Overview, Table, View};
@@ -52,20 +52,20 @@ fn sequential_and_random_are_in_one_chart() {
 }
 
 #[test]
-fn what_does_not_stand_is_in_no_line_across_kernels() {
+fn what_does_not_stand_is_in_no_line_across_workloads() {
     let mut run = fixture::published();
     let title = "Memory: rate in order and at random by block size";
     each(&mut run, "memory.rand_write").for_each(|m| m.verdict = Verdict::Invalid);
     assert!(!names(&chart(&run, "Memory", title)).contains(&"Writes of blocks in random order"));
     each(&mut run, "memory.rand_read_write").for_each(|m| m.verdict = Verdict::Invalid);
     let titles: Vec<String> = overview(&run, "Memory").lines.into_iter().map(|c| c.title).collect();
-    assert!(!titles.iter().any(|t| t == title), "one line is the kernel's own chart: {titles:?}");
+    assert!(!titles.iter().any(|t| t == title), "one line is the workload's own chart: {titles:?}");
 }
 
 #[test]
 fn a_page_cache_is_in_no_line_of_the_disk() {
     let mut run = fixture::disk();
-    run.measurements.retain(|m| m.kernel == "disk.seq_read");
+    run.measurements.retain(|m| m.workload == "disk.seq_read");
     let of = |run: &Run| chart(run, "Disk", "Disk: time of one operation by block size");
     let places: Vec<String> = of(&run).ticks.into_iter().map(|t| t.label).collect();
     assert_eq!(places, ["4 KiB", "64 KiB", "1 MiB", "8 MiB"], "8 B went through the page cache");
@@ -144,7 +144,7 @@ fn a_number_of_the_page_cache_is_named_in_the_matrix() {
 #[test]
 fn an_operation_and_a_byte_have_their_times() {
     let times = table(&fixture::published(), "Disk", "Time of an operation and of a byte");
-    let at = column(&times, "kernel").iter().position(|k| *k == "disk.rand_write").unwrap();
+    let at = column(&times, "workload").iter().position(|k| *k == "disk.rand_write").unwrap();
     assert_eq!(column(&times, "block size")[at], "4 KiB");
     assert_eq!(column(&times, "an operation")[at], "86.69");
     assert_eq!(column(&times, "a byte")[at], "21.16");
@@ -154,15 +154,15 @@ fn an_operation_and_a_byte_have_their_times() {
 #[test]
 fn own_reference_and_theory_are_in_one_table() {
     let view = View::of(&fixture::published());
-    let kernels = column(&view.theory, "kernel");
-    let at = kernels.iter().position(|k| *k == "cpu.linpack").unwrap();
+    let workloads = column(&view.theory, "workload");
+    let at = workloads.iter().position(|k| *k == "cpu.linpack").unwrap();
     let cells: Vec<&str> = view.theory.rows[at].cells.iter().map(|c| c.text.as_str()).collect();
     assert_eq!(
         cells[2..8],
         ["85.18 GFLOP/s", "86.9", "hpl", "80.06 GFLOP/s", "81.7", "98.00 GFLOP/s"]
     );
-    assert!(kernels.contains(&"cpu.flops"), "a ceiling alone is a row too");
-    assert!(!kernels.contains(&"memory.latency"), "neither is none");
+    assert!(workloads.contains(&"cpu.flops"), "a ceiling alone is a row too");
+    assert!(!workloads.contains(&"memory.latency"), "neither is none");
     let bars = &view.against[0].points[0];
     let texts: Vec<&str> = bars.bars.iter().map(|b| b.bar.mark.text.as_str()).collect();
     assert_eq!(

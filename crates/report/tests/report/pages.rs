@@ -44,7 +44,7 @@ fn number(median: f64) -> Option<Number> {
 /// Points with these ratios, on 1, 2, 3 threads and so on.
 fn compared(ratios: &[f64]) -> Vec<ComparedPoint> {
     let one = |(i, ratio): (usize, &f64)| ComparedPoint {
-        kernel: "memory.copy".into(),
+        workload: "memory.copy".into(),
         name: format!("{} threads", i + 1),
         subsystem: Subsystem::Memory,
         params: Params::default().with("threads", i as u64 + 1),
@@ -110,7 +110,7 @@ fn over_runs() -> String {
         started: day(run),
         host: Some(hostile()),
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
-        kernel: "memory.copy".into(),
+        workload: "memory.copy".into(),
         params: Params::default().with("threads", threads.unsigned_abs()),
         unit: Unit::BytePerSecond,
         better: Better::Higher,

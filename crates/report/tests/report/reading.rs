@@ -1,11 +1,11 @@
 //! What the tests of a report look up in it.
 
 use proofmark_model::{Measurement, Run};
-use proofmark_report::view::{KernelView, Table, View};
+use proofmark_report::view::{Table, View, WorkloadView};
 
-/// A kernel's part of the report.
-pub fn kernel(run: &Run, id: &str) -> KernelView {
-    View::of(run).kernels.into_iter().find(|k| k.id == id).unwrap()
+/// A workload's part of the report.
+pub fn workload(run: &Run, id: &str) -> WorkloadView {
+    View::of(run).workloads.into_iter().find(|k| k.id == id).unwrap()
 }
 
 /// Texts of one column.
@@ -15,7 +15,7 @@ pub fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
     table.rows.iter().map(|r| r.cells[at].text.as_str()).collect()
 }
 
-/// The measurements of a kernel.
+/// The measurements of a workload.
 pub fn each<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Measurement> {
-    run.measurements.iter_mut().filter(move |m| m.kernel == id)
+    run.measurements.iter_mut().filter(move |m| m.workload == id)
 }

@@ -5,7 +5,7 @@ use proofmark_report::view::View;
 use proofmark_report::{ALL, Options, find};
 
 use super::fixture;
-use super::reading::{column, each, kernel};
+use super::reading::{column, each, workload};
 use super::rows::csv_rows;
 
 fn render(format: &str, run: &Run) -> String {
@@ -14,7 +14,7 @@ fn render(format: &str, run: &Run) -> String {
 }
 
 fn lacking(run: &Run, id: &str) -> Vec<String> {
-    kernel(run, id).references.lacking
+    workload(run, id).references.lacking
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn without_them_no_format_speaks_of_them() {
 
 #[test]
 fn a_row_has_both_numbers_and_the_ceiling_of_both() {
-    let table = kernel(&fixture::beside(), "cpu.linpack").references.table;
+    let table = workload(&fixture::beside(), "cpu.linpack").references.table;
     assert_eq!(
         column(&table, "n"),
         ["10\u{202f}000", "15\u{202f}000", "18\u{202f}000", "20\u{202f}000"]
@@ -59,10 +59,10 @@ fn a_row_has_both_numbers_and_the_ceiling_of_both() {
 #[test]
 fn what_is_missing_has_its_reason() {
     let run = fixture::beside();
-    let reads = kernel(&run, "disk.seq_read").references.table;
+    let reads = workload(&run, "disk.seq_read").references.table;
     assert_eq!(column(&reads, "95 % interval")[0], "-");
     assert!(reads.notes.iter().any(|n| n.contains("fewer than 6 pairs")), "{:?}", reads.notes);
-    let commits = kernel(&run, "disk.fsync").references.table;
+    let commits = workload(&run, "disk.fsync").references.table;
     assert!(commits.columns.iter().all(|c| !c.title.contains("ceiling")));
 
     let mut run = fixture::beside();
@@ -72,7 +72,7 @@ fn what_is_missing_has_its_reason() {
             (r.value, r.ratio.median, r.efficiency) = (f64::NAN, f64::INFINITY, None);
         });
     }
-    let table = kernel(&run, "cpu.linpack").references.table;
+    let table = workload(&run, "cpu.linpack").references.table;
     for title in ["theirs", "theirs / ceiling", "ours / theirs"] {
         assert_eq!(column(&table, title)[0], "-", "{title}");
     }
@@ -88,14 +88,14 @@ fn our_median_is_that_of_the_pairs() {
     });
     let ours = |run: &Run| {
         let at = View::of(run).references;
-        let table = kernel(run, "cpu.linpack").references.table;
+        let table = workload(run, "cpu.linpack").references.table;
         [&table, &at].map(|t| column(t, "ours")[0].to_owned())
     };
     assert_eq!(ours(&run), ["40.00", "40.00 GFLOP/s"]);
     each(&mut run, "cpu.linpack").for_each(|m| {
         m.references.iter_mut().for_each(|r| r.ours.clear());
     });
-    let table = kernel(&run, "cpu.linpack").references.table;
+    let table = workload(&run, "cpu.linpack").references.table;
     assert_eq!(ours(&run), ["-", "-"]);
     assert!(table.notes.contains(&"no pair was recorded".to_owned()), "{:?}", table.notes);
 }
@@ -171,12 +171,12 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
 #[test]
 fn what_a_tool_counts_and_how_it_ran_is_said_once() {
     let run = fixture::beside();
-    let told = kernel(&run, "disk.seq_read").references.told;
+    let told = workload(&run, "disk.seq_read").references.told;
     assert_eq!(told.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
     assert_eq!(told[0].counts.len(), 1);
     assert_eq!(told[0].commands.len(), 7, "a command line a point");
     assert!(told[0].commands[0].at.contains("4 KiB"), "{:?}", told[0].commands[0]);
-    let commits = kernel(&run, "disk.fsync").references.told;
+    let commits = workload(&run, "disk.fsync").references.told;
     assert_eq!(commits[0].commands.len(), 1, "two points, one line");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace("\n  ", " ").replace('\n', " ");
@@ -195,15 +195,15 @@ fn a_tools_findings_bear_its_name_and_come_after_ours() {
     assert!(cached[1].sentence.starts_with("iozone: the device moved 0 %"));
     assert_eq!(cached[1].places.len(), 2);
     assert!(view.worst_findings().all(|f| f.tool.is_none()), "they speak not against our numbers");
-    let of_kernel = kernel(&fixture::beside(), "network.tcp.stream").findings;
-    assert!(of_kernel.iter().any(|f| f.sentence.starts_with("iperf3: the hypervisor took 4 %")));
+    let of_workload = workload(&fixture::beside(), "network.tcp.stream").findings;
+    assert!(of_workload.iter().any(|f| f.sentence.starts_with("iperf3: the hypervisor took 4 %")));
 }
 
 #[test]
-fn the_first_page_has_one_row_a_kernel_and_tool() {
+fn the_first_page_has_one_row_a_workload_and_tool() {
     let view = View::of(&fixture::beside());
-    let kernels = ["cpu.linpack", "disk.fsync", "disk.seq_read", "disk.seq_read", "memory.triad"];
-    assert_eq!(column(&view.references, "kernel")[..5], kernels);
+    let workloads = ["cpu.linpack", "disk.fsync", "disk.seq_read", "disk.seq_read", "memory.triad"];
+    assert_eq!(column(&view.references, "workload")[..5], workloads);
     let tools = ["hpl", "sysbench", "fio", "iozone", "stream", "iperf3"];
     assert_eq!(column(&view.references, "tool"), tools);
     let points = column(&view.references, "point");
@@ -235,19 +235,19 @@ fn a_tool_beside_lesser_points_only_is_on_the_first_page_with_the_best_of_them()
 #[test]
 fn a_terminal_shows_few_rows_and_says_how_many_more_there_are() {
     let run = fixture::beside();
-    let references = kernel(&run, "disk.seq_read").references;
+    let references = workload(&run, "disk.seq_read").references;
     assert_eq!(references.table.rows.len(), 9);
     assert_eq!(column(&references.brief, "tool"), ["fio", "iozone"]);
     assert_eq!(references.left_out, "7 more comparisons: in the other formats.");
     assert!(render("terminal", &run).contains("7 more comparisons"));
-    let few = kernel(&run, "network.tcp.stream").references;
+    let few = workload(&run, "network.tcp.stream").references;
     assert_eq!((few.brief, few.left_out), (few.table, String::new()));
 }
 
 #[test]
 fn bars_stand_side_by_side_in_one_order_of_colours() {
     let run = fixture::beside();
-    let charts = kernel(&run, "disk.seq_read").references.charts;
+    let charts = workload(&run, "disk.seq_read").references.charts;
     assert_eq!(charts.iter().map(|c| c.points.len()).collect::<Vec<_>>(), [4, 3]);
     let with_both = &charts[0].points[2];
     assert_eq!(with_both.bars.iter().map(|b| b.who).collect::<Vec<_>>(), [0, 1, 2]);
@@ -268,7 +268,7 @@ fn bars_stand_side_by_side_in_one_order_of_colours() {
 #[test]
 fn bars_are_drawn_where_there_are_more_than_two() {
     let run = fixture::beside();
-    let charts = |run: &Run, id: &str| kernel(run, id).references.charts;
+    let charts = |run: &Run, id: &str| workload(run, id).references.charts;
     assert!(charts(&run, "disk.fsync").is_empty(), "one tool and no ceiling");
     let mut run = run;
     for (i, m) in each(&mut run, "disk.fsync").enumerate() {
@@ -300,7 +300,7 @@ fn of_many_points_the_headlines_is_drawn() {
         }
         run.measurements.push(m);
     }
-    let charts = kernel(&run, "network.tcp.stream").references.charts;
+    let charts = workload(&run, "network.tcp.stream").references.charts;
     let names: Vec<&str> = charts.iter().flat_map(|c| &c.points).map(|p| p.name.as_str()).collect();
     assert_eq!(names.len(), 8);
     assert!(names[7].contains("19 streams"), "{names:?}");
@@ -335,7 +335,7 @@ fn the_csv_has_their_trials_under_their_names() {
 #[test]
 fn every_pair_of_trials_is_in_the_page() {
     let run = fixture::beside();
-    let pairs = kernel(&run, "cpu.linpack").references.pairs;
+    let pairs = workload(&run, "cpu.linpack").references.pairs;
     assert_eq!(pairs.rows.len(), 4 * 6);
     assert_eq!(column(&pairs, "ours / theirs")[..6], ["1.064"; 6]);
     assert!(render("html", &run).contains("every pair of trials"));
@@ -347,10 +347,10 @@ fn every_pair_of_trials_is_in_the_page() {
 }
 
 #[test]
-fn kernels_without_a_tool_and_without_a_reason_are_named_once() {
+fn workloads_without_a_tool_and_without_a_reason_are_named_once() {
     let run = fixture::published();
     let view = View::of(&run);
-    let silent = "No tool ran beside 21 kernels, and no reason was recorded.";
+    let silent = "No tool ran beside 21 workloads, and no reason was recorded.";
     assert!(view.lacking.iter().any(|s| s == silent), "{:?}", view.lacking);
     assert!(lacking(&run, "cpu.flops").is_empty());
     let mut some = run.clone();

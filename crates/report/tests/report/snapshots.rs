@@ -184,7 +184,7 @@ fn endured_markdown() {
     insta::assert_snapshot!(endured("markdown", 80));
 }
 
-/// A published experiment, up to the kernels one by one.
+/// A published experiment, up to the workloads one by one.
 #[test]
 fn published_front() {
     let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
@@ -192,11 +192,11 @@ fn published_front() {
     insta::assert_snapshot!(text.split("\n## Findings").next().unwrap());
 }
 
-/// What it says of several kernels together.
+/// What it says of several workloads together.
 #[test]
 fn published_overviews() {
     let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
     let text = text.unwrap();
-    let from = text.find("## Memory, over several kernels").unwrap();
+    let from = text.find("## Memory, over several workloads").unwrap();
     insta::assert_snapshot!(text[from..].split("\n## Roofline").next().unwrap());
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ending, Host, KernelSpec, Measurement, Params, Plan, Probe, Run, SCHEMA, Subsystem,
-    Summary, Timestamp, Tool, Unit, Verdict,
+    Better, Ending, Host, Measurement, Params, Plan, Probe, Run, SCHEMA, Subsystem, Summary,
+    Timestamp, Tool, Unit, Verdict, WorkloadSpec,
 };
 
 /// A moment, so many milliseconds after the first.
@@ -15,9 +15,9 @@ pub fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + ms).unwrap()
 }
 
-/// A kernel of that name.
-pub fn spec(id: &str, unit: Unit) -> KernelSpec {
-    KernelSpec {
+/// A workload of that name.
+pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
+    WorkloadSpec {
         id: id.to_owned().into(),
         title: "".into(),
         summary: "".into(),
@@ -25,7 +25,7 @@ pub fn spec(id: &str, unit: Unit) -> KernelSpec {
         subsystem: Subsystem::Cpu,
         unit,
         better: if unit == Unit::Second { Better::Lower } else { Better::Higher },
-        knobs: vec![].into(),
+        parameters: vec![].into(),
         axis: None,
         ceilings: vec![].into(),
         interleave: true,
@@ -33,8 +33,8 @@ pub fn spec(id: &str, unit: Unit) -> KernelSpec {
 }
 
 /// A measurement whose interval is 1 % to both sides.
-pub fn measurement(kernel: &str, params: Params, median: f64) -> Measurement {
-    let mut m = Measurement::new(&spec(kernel, Unit::FlopPerSecond), params);
+pub fn measurement(workload: &str, params: Params, median: f64) -> Measurement {
+    let mut m = Measurement::new(&spec(workload, Unit::FlopPerSecond), params);
     m.summary = Some(Summary {
         n: 8,
         mean: median,
@@ -65,7 +65,7 @@ pub fn run(started_ms: i64, measurements: Vec<Measurement>) -> Run {
         imported: None,
         host,
         plan: Plan { profile: "quick".into(), points, ..Plan::default() },
-        kernels: BTreeMap::new(),
+        workloads: BTreeMap::new(),
         measurements,
         findings: Vec::new(),
     }

@@ -1,8 +1,8 @@
 use super::*;
 
-fn point(kernel: &str, knob: &str, value: u64) -> Point {
-    let params = Params::default().with("threads", 1).with(knob, value).with("isa", "sse2");
-    Point { kernel: kernel.to_owned(), params }
+fn point(workload: &str, parameter: &str, value: u64) -> Point {
+    let params = Params::default().with("threads", 1).with(parameter, value).with("isa", "sse2");
+    Point { workload: workload.to_owned(), params }
 }
 
 /// A clock, two sizes of a solve with a tool beside the smaller, and two series of the clock.
@@ -77,7 +77,7 @@ fn what_belongs_to_a_point_stays_with_it() {
 #[test]
 fn a_plan_that_nothing_makes_fit_says_its_least_time() {
     let (planned, told) = shrunk(5.0);
-    let least = format!("still takes about {}", format_seconds(least_s(&planned.plan)));
+    let least = format!("even so the plan takes about {}", format_seconds(least_s(&planned.plan)));
     assert!(told.last().unwrap().ends_with(&least), "{told:?}");
     assert_eq!(planned.plan.series[0].for_s, 10.0);
     assert!(planned.plan.points.contains(&point("cpu.linpack", "n", 100)), "the smallest stays");

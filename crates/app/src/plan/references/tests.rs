@@ -68,9 +68,9 @@ impl Beside for Slow {
     }
 }
 
-fn point(kernel: &str, threads: u64) -> Point {
+fn point(workload: &str, threads: u64) -> Point {
     let params = Params::default().with("threads", threads).with("placement", "apart");
-    Point { kernel: kernel.to_owned(), params }
+    Point { workload: workload.to_owned(), params }
 }
 
 fn plan(max_trials: u32) -> Plan {
@@ -109,7 +109,7 @@ fn what_nobody_asked_for_takes_a_minute_at_most() {
     let host = host(1 << 40);
     let fits = |run_s: f64, asked: &Asked| {
         let choice =
-            Choice { asked, kernels: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
+            Choice { asked, workloads: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
         choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
     };
     let named = Asked::Named(vec!["slow"]);
@@ -124,7 +124,7 @@ fn a_tool_needs_room_beside_us() {
         let (asked, host) = (Asked::Marked, host(memory));
         let choice = Choice {
             asked: &asked,
-            kernels: &[],
+            workloads: &[],
             marked: &Marked::from([(0, Vec::new())]),
             host: &host,
         };
@@ -132,7 +132,7 @@ fn a_tool_needs_room_beside_us() {
     };
     assert_eq!(why(1 << 40), None);
     let told = why(SLOW_MEMORY - 1).unwrap();
-    assert!(told.starts_with("it needs 1 GiB of memory, and "), "{told}");
+    assert!(told.starts_with("it needs 1 GiB of memory; "), "{told}");
 }
 
 #[test]
@@ -151,16 +151,16 @@ fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
             devices: Vec::new(),
         };
         host.storage = Probe::known(storage, "test");
-        let choice = Choice { asked: &asked, kernels: &[], marked: &Marked::new(), host: &host };
+        let choice = Choice { asked: &asked, workloads: &[], marked: &Marked::new(), host: &host };
         let params = Params::default().with("file_size", 1_u64 << 30);
         let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
         let params = params.with("engine", "psync").with("direct", "on").with("cache", "none");
         let params = params.with("amount", "auto");
-        choice.has_room(&Point { kernel: "disk.rand_read".to_owned(), params }, 0)
+        choice.has_room(&Point { workload: "disk.rand_read".to_owned(), params }, 0)
     };
     assert_eq!(of(4 << 30), Ok(()));
     let why = of((4 << 30) - 4096).unwrap_err();
-    assert_eq!(why, "its file and ours need 2 GiB, more than half of what is free");
+    assert_eq!(why, "its file and proofmark's need 2 GiB, more than half of the free space");
 }
 
 #[test]
@@ -180,12 +180,12 @@ fn names_are_tools() {
 
 #[test]
 fn a_tool_has_the_cpus_of_our_threads() {
-    let cpus = |kernel: &str, threads| Cpus::of(&point(kernel, threads), &[4, 5, 6, 7]);
-    assert_eq!(cpus("cpu.flops", 2), Cpus { near: vec![4, 5], far: vec![] });
-    assert_eq!(cpus("memory.triad", 9).near, [4, 5, 6, 7]);
-    assert_eq!(cpus("disk.rand_read", 1).near, [4, 5, 6, 7], "they are not pinned");
+    let cpus = |workload: &str, threads| Cpus::of(&point(workload, threads), &[4, 5, 6, 7]);
+    assert_eq!(cpus("cpu.flops", 2), Cpus { client: vec![4, 5], server: vec![] });
+    assert_eq!(cpus("memory.triad", 9).client, [4, 5, 6, 7]);
+    assert_eq!(cpus("disk.rand_read", 1).client, [4, 5, 6, 7], "they are not pinned");
     let network = cpus("network.tcp.rtt", 1);
-    assert_eq!(network, Cpus { near: vec![4, 5], far: vec![7, 6] });
+    assert_eq!(network, Cpus { client: vec![4, 5], server: vec![7, 6] });
     assert_eq!(network.both(), [4, 5, 7, 6]);
 }
 
@@ -214,7 +214,7 @@ fn a_users_budget_holds_the_tools_too() {
     let planned = shared(199.0, true);
     assert_eq!(planned.plan.policy.budget_s, Some(199.0), "all for our own trials");
     assert!(planned.plan.references.is_empty() && planned.left_out.len() == 1);
-    assert!(planned.no_reference[&0].why.contains("the tools beside the points would take about"));
+    assert!(planned.no_reference[&0].why.contains("the reference tools would take about"));
     let planned = shared(1.0, false);
     assert_eq!((planned.plan.policy.budget_s, planned.plan.references.len()), (Some(1.0), 1));
 }
@@ -259,7 +259,7 @@ fn a_profile_may_name_the_tools_that_run() {
     mark(&mut marked, &[3], &Reference::First(false));
     let mut plan = plan(30);
     plan.points = vec![plan.points[0].clone(); 4];
-    let choice = Choice { asked: &asked, kernels: &[], marked: &marked, host: &host };
+    let choice = Choice { asked: &asked, workloads: &[], marked: &marked, host: &host };
     assert_eq!(choice.points_of(&Slow(1.0), &plan), [0, 2]);
     let beside = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
     plan.references.insert("other".to_owned(), vec![beside(0), beside(1), beside(2)]);

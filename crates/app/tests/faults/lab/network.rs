@@ -1,5 +1,5 @@
 //! What faults of a network are planted with: two hosts of the test's own, which are network
-//! namespaces with a wire between them, a limit on the way, and far ends.
+//! namespaces with a wire between them, a limit on the way, and servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +21,7 @@ pub const SOON: Duration = Duration::from_secs(10);
 /// Address of the host that runs.
 pub const NEAR: &str = "10.9.0.1";
 /// Address of the host that serves.
-pub const FAR: &str = "10.9.0.2";
+pub const SERVER: &str = "10.9.0.2";
 
 /// What the interfaces of both hosts are called.
 const INTERFACE: &str = "eth0";
@@ -29,8 +29,8 @@ const PREFIX: &str = "proofmark-";
 
 /// Two hosts, gone when dropped.
 pub struct Hosts {
-    near: String,
-    far: String,
+    client: String,
+    server: String,
 }
 
 impl Hosts {
@@ -40,48 +40,48 @@ impl Hosts {
         remove_abandoned();
         let name =
             format!("{PREFIX}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let hosts = Self { near: format!("{name}-near"), far: format!("{name}-far") };
-        let (near, far) = (hosts.near.as_str(), hosts.far.as_str());
+        let hosts = Self { client: format!("{name}-near"), server: format!("{name}-far") };
+        let (client, server) = (hosts.client.as_str(), hosts.server.as_str());
         let ip = |arguments: &str| {
             succeeds("ip", &arguments.split(' ').filter(|a| !a.is_empty()).collect::<Vec<_>>())
         };
-        let made = ip(&format!("netns add {near}"))
-            && ip(&format!("netns add {far}"))
+        let made = ip(&format!("netns add {client}"))
+            && ip(&format!("netns add {server}"))
             && ip(&format!(
-                "-n {near} link add {INTERFACE} type veth peer name {INTERFACE} netns {far}"
+                "-n {client} link add {INTERFACE} type veth peer name {INTERFACE} netns {server}"
             ));
         let up = |host: &str, address: &str| {
             ip(&format!("-n {host} addr add {address}/24 dev {INTERFACE}"))
                 && ip(&format!("-n {host} link set lo up"))
                 && ip(&format!("-n {host} link set {INTERFACE} up"))
         };
-        (made && up(near, NEAR) && up(far, FAR)).then_some(hosts)
+        (made && up(client, NEAR) && up(server, SERVER)).then_some(hosts)
     }
 
     /// The command on the host that runs.
-    pub fn on_near<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        on(&self.near, command)
+    pub fn on_client<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        on(&self.client, command)
     }
 
     /// The command on the host that serves.
-    pub fn on_far<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        on(&self.far, command)
+    pub fn on_server<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        on(&self.server, command)
     }
 
-    /// Lets no more than so many Mbit/s leave the near host, counted at the layer of
+    /// Lets no more than so many Mbit/s leave the client host, counted at the layer of
     /// Ethernet by a token bucket of 1.3 ms, behind a queue of so many bytes; false where
     /// the kernel has none.
     pub fn limit(&self, mbit: u64, queue: u64) -> bool {
         let (rate, burst) = (format!("{mbit}mbit"), (mbit * 160).to_string());
         let queue = queue.to_string();
-        let place = ["-n", &self.near, "qdisc", "replace", "dev", INTERFACE, "root"];
+        let place = ["-n", &self.client, "qdisc", "replace", "dev", INTERFACE, "root"];
         let bucket = ["tbf", "rate", &rate, "burst", &burst, "limit", &queue];
         succeeds("tc", &[&place[..], &bucket].concat())
     }
 
     /// Packets that the limit has dropped so far, as it counts itself.
     fn dropped(&self) -> u64 {
-        let arguments = ["-n", &self.near, "-s", "-j", "qdisc", "show", "dev", INTERFACE];
+        let arguments = ["-n", &self.client, "-s", "-j", "qdisc", "show", "dev", INTERFACE];
         let out = output(Command::new("tc").args(arguments));
         let shown: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
         shown[0]["drops"].as_u64().unwrap()
@@ -89,21 +89,21 @@ impl Hosts {
 
     /// Sets the MTU of both hosts.
     pub fn set_mtu(&self, mtu: u64) {
-        for host in [&self.near, &self.far] {
+        for host in [&self.client, &self.server] {
             let mtu = mtu.to_string();
             assert!(succeeds("ip", &["-n", host, "link", "set", INTERFACE, "mtu", &mtu]));
         }
     }
 
-    /// Takes the far host's link down, or up again.
+    /// Takes the server host's link down, or up again.
     pub fn set_link(&self, state: &str) {
-        assert!(succeeds("ip", &["-n", &self.far, "link", "set", INTERFACE, state]));
+        assert!(succeeds("ip", &["-n", &self.server, "link", "set", INTERFACE, state]));
     }
 }
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        for host in [&self.near, &self.far] {
+        for host in [&self.client, &self.server] {
             let _ = succeeds("ip", &["netns", "del", host]);
         }
     }
@@ -125,7 +125,7 @@ fn remove_abandoned() {
     }
 }
 
-/// What the limit of a near host had dropped at which moment, every 30 ms or so.
+/// What the limit of a client host had dropped at which moment, every 30 ms or so.
 pub struct DropLog {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<(SystemTime, u64)>>,
@@ -206,9 +206,9 @@ impl Served {
         Self::start(&mut serve("[::1]:0", key))
     }
 
-    /// On the far host, at the usual port.
-    pub fn on_far(hosts: &Hosts, key: &Path) -> Self {
-        Self::start(hosts.on_far(&mut serve(FAR, key)))
+    /// On the server host, at the usual port.
+    pub fn on_server(hosts: &Hosts, key: &Path) -> Self {
+        Self::start(hosts.on_server(&mut serve(SERVER, key)))
     }
 
     fn start(command: &mut Command) -> Self {
@@ -264,14 +264,14 @@ impl Drop for Served {
     }
 }
 
-/// A far end that makes its key there, if there is none.
+/// A server that makes its key there, if there is none.
 pub fn serve(bind: &str, key: &Path) -> Command {
     let mut command = proofmark();
     command.args(["serve", "--bind", bind, "--key-file"]).arg(key);
     command
 }
 
-/// A run on this machine to a far end somewhere.
+/// A run on this machine to a server somewhere.
 pub fn run_to(address: impl ToString, key: &Path) -> Command {
     let mut command = proofmark();
     command.args(["run", "--peer", &address.to_string(), "--key-file"]).arg(key);
@@ -343,10 +343,10 @@ pub fn profile(trials: u32, points: &[String]) -> String {
     format!("name = \"test\"\n[policy]\ntarget = 0.02\n{policy}\n{}", points.join("\n"))
 }
 
-/// A point with trials of that length and these knobs.
-pub fn point(kernel: &str, trial: &str, knobs: &str) -> String {
-    let mode = if kernel.ends_with("rtt") { "mode = \"block\"\n" } else { "" };
-    format!("[[points]]\nkernel = \"{kernel}\"\ntrial = \"{trial}\"\n{mode}{knobs}\n")
+/// A point with trials of that length and these parameters.
+pub fn point(workload: &str, trial: &str, parameters: &str) -> String {
+    let mode = if workload.ends_with("rtt") { "mode = \"block\"\n" } else { "" };
+    format!("[[points]]\nworkload = \"{workload}\"\ntrial = \"{trial}\"\n{mode}{parameters}\n")
 }
 
 /// A profile in a file.

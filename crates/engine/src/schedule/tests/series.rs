@@ -4,7 +4,7 @@ use proofmark_model::PlannedSeries;
 
 use super::*;
 
-/// Such a plan: each point takes a second a trial, those with the knob `ms` so many milliseconds.
+/// Such a plan: each point takes a second a trial, those with the parameter `ms` so many milliseconds.
 fn plan(points: Vec<Point>, series: &[(usize, f64, f64)]) -> Plan {
     let series = series
         .iter()
@@ -37,7 +37,7 @@ fn a_sample_begins_at_each_tick_until_the_time_is_over() {
     let slices = log.iter().filter(|(_, r)| matches!(r, Request::Span { slice_us: 100_000, .. }));
     assert_eq!(slices.count(), 12);
     assert_eq!(m[0].summary.as_ref().unwrap().n, 12);
-    assert_eq!(m[0].witness.as_ref().unwrap().claimed, 78.0);
+    assert_eq!(m[0].verification.as_ref().unwrap().claimed, 78.0);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What a worker tells of a kernel that works on a disk: times of single operations,
+//! What a worker tells of a workload that works on a disk: times of single operations,
 //! device counters, the state of its file, and failures of the system.
 
 use super::*;
-use crate::kernel::{Load, Setup};
 use crate::latency::Latencies;
+use crate::workload::{Load, Setup};
 use proofmark_model::FileState;
 
 /// Each iteration takes a microsecond by its own account; from `fails` iterations in
@@ -23,8 +23,8 @@ struct Part {
     failure: Option<String>,
 }
 
-impl Kernel for Writer {
-    fn spec(&self) -> &'static KernelSpec {
+impl Workload for Writer {
+    fn spec(&self) -> &'static WorkloadSpec {
         NULL.spec()
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
@@ -79,13 +79,13 @@ impl Load for Part {
     }
 }
 
-fn find_writer(_: &str) -> Option<&'static dyn Kernel> {
+fn find_writer(_: &str) -> Option<&'static dyn Workload> {
     Some(&Writer)
 }
 
 fn talk(params: Params, devices: &[&str], requests: &[Request]) -> Vec<Reply> {
     let job = Job {
-        point: Point { kernel: "test.writer".to_owned(), params },
+        point: Point { workload: "test.writer".to_owned(), params },
         cpus: vec![],
         cpu_stat: vec![],
         devices: devices.iter().map(|d| (*d).to_owned()).collect(),

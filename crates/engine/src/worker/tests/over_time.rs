@@ -12,8 +12,8 @@ struct Steady;
 
 struct Waiting(u64);
 
-impl Kernel for Steady {
-    fn spec(&self) -> &'static KernelSpec {
+impl Workload for Steady {
+    fn spec(&self) -> &'static WorkloadSpec {
         NULL.spec()
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
@@ -46,7 +46,7 @@ impl Load for Waiting {
     }
 }
 
-pub(super) static STEADY: &dyn Kernel = &Steady;
+pub(super) static STEADY: &dyn Workload = &Steady;
 
 #[test]
 fn a_sample_is_made_of_slices_that_fill_its_time() {

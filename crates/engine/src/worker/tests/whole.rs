@@ -1,10 +1,10 @@
-//! What a worker does with a kernel of which a trial is one whole problem: it neither
+//! What a worker does with a workload of which a trial is one whole problem: it neither
 //! calibrates nor runs anything ahead, and tells the solution.
 
 use proofmark_model::Solution;
 
 use super::*;
-use crate::kernel::{Load, Setup};
+use crate::workload::{Load, Setup};
 
 /// Writes down each call that is made of it, in [`CALLS`].
 pub(super) struct Solver;
@@ -49,8 +49,8 @@ struct Part {
     done: u64,
 }
 
-impl Kernel for Solver {
-    fn spec(&self) -> &'static KernelSpec {
+impl Workload for Solver {
+    fn spec(&self) -> &'static WorkloadSpec {
         NULL.spec()
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {

@@ -29,7 +29,7 @@ fn limited(mut host: Host, limit: IoLimit) -> Host {
 }
 
 fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-    let (spec, policy) = (spec(&m.kernel), policy());
+    let (spec, policy) = (spec(&m.workload), policy());
     DiskLimit.derive(&context(host, &spec, &policy, &[]), m)
 }
 
@@ -156,16 +156,16 @@ fn reading(host: &Host, rate: f64, spoil: impl Fn(&mut Trial)) -> Measurement {
 }
 
 #[test]
-fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
+fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_invalid() {
     let at = |host: &Host, rate: f64| reading(host, rate, |_| {});
     let declared = declaring(&[("disk.read_iops", 3000.0)]);
-    let limiter = at(&declared, 3010.0 * 4096.0).limiter.unwrap();
-    assert_eq!(limiter.resource, "declared limit disk.read_iops");
-    assert!(limiter.evidence.contains("3.000 kop/s"), "{}", limiter.evidence);
+    let bottleneck = at(&declared, 3010.0 * 4096.0).bottleneck.unwrap();
+    assert_eq!(bottleneck.resource, "declared limit disk.read_iops");
+    assert!(bottleneck.evidence.contains("3.000 kop/s"), "{}", bottleneck.evidence);
     let limit = IoLimit { read_bytes_per_s: Some(50e6), ..cgroup("254:0") };
-    let limiter = at(&limited(host_with_disk(), limit), 49.9e6).limiter.unwrap();
-    assert_eq!(limiter.resource, "cgroup I/O limit");
-    assert!(limiter.evidence.contains("io.max"), "{}", limiter.evidence);
+    let bottleneck = at(&limited(host_with_disk(), limit), 49.9e6).bottleneck.unwrap();
+    assert_eq!(bottleneck.resource, "cgroup I/O limit");
+    assert!(bottleneck.evidence.contains("io.max"), "{}", bottleneck.evidence);
     let above = at(&declared, 3400.0 * 4096.0);
     let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
     assert_eq!(beyond.severity, Severity::Invalid);
@@ -175,13 +175,13 @@ fn near_it_the_limit_is_the_limiter_and_far_above_the_number_is_invalid() {
 fn who_waits_for_a_disk_at_its_limit_loses_nothing_with_the_cpu() {
     let limit = IoLimit { read_bytes_per_s: Some(50e6), ..cgroup("254:0") };
     let host = limited(host_with_disk(), limit);
-    let limiter = |share: f64, spoil: fn(&mut Trial)| {
-        reading(&host, share * 50e6, spoil).limiter.unwrap().resource
+    let bottleneck = |share: f64, spoil: fn(&mut Trial)| {
+        reading(&host, share * 50e6, spoil).bottleneck.unwrap().resource
     };
     let stolen = |t: &mut Trial| t.conditions.steal_s = Some(0.5);
     let swapped = |t: &mut Trial| t.conditions.swapped_pages = Some(1 << 20);
-    assert_eq!(limiter(0.99, stolen), "cgroup I/O limit", "sure to 2 %");
-    assert_eq!(limiter(0.91, stolen), "steal time", "what is missing may be the CPU's");
-    assert_eq!(limiter(0.5, stolen), "steal time");
-    assert_eq!(limiter(0.99, swapped), "memory (swapping)", "a device's time too");
+    assert_eq!(bottleneck(0.99, stolen), "cgroup I/O limit", "sure to 2 %");
+    assert_eq!(bottleneck(0.91, stolen), "steal time", "what is missing may be the CPU's");
+    assert_eq!(bottleneck(0.5, stolen), "steal time");
+    assert_eq!(bottleneck(0.99, swapped), "memory (swapping)", "a device's time too");
 }

@@ -2,7 +2,7 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, KnobKind, Measurement, Param, Params, Reference, Severity, Subsystem, Trial,
+    AUTO, Better, Measurement, Param, ParameterKind, Params, Reference, Severity, Subsystem, Trial,
     Unit, format_seconds, format_size,
 };
 
@@ -11,7 +11,7 @@ use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{SIZES, Streams, array_bytes, cache_at, touched_bytes};
 use crate::network::Carried;
-use crate::references::stand_in;
+use crate::references::as_measurement;
 use crate::statistics::median;
 use crate::words::times;
 
@@ -20,7 +20,7 @@ pub(super) struct Compared<'a> {
     ctx: &'a Context<'a>,
     ours: &'a Measurement,
     tool: &'a Reference,
-    /// The tool's trials, with our knobs where it tells none.
+    /// The tool's trials, with our parameters where it tells none.
     theirs: Measurement,
     /// Ours / theirs.
     ratio: f64,
@@ -74,7 +74,7 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "write_allocate",
         tell: write_allocate,
-        advice: "compare the bytes that move, or run our point with the stores of the tool (knob stores)",
+        advice: "compare the bytes that move, or run our point with the stores of the tool (parameter stores)",
     },
     Cause {
         id: "unoptimised",
@@ -104,7 +104,7 @@ impl<'a> Compared<'a> {
         tool: &'a Reference,
         ratio: f64,
     ) -> Self {
-        Self { ctx, ours, tool, theirs: stand_in(ours, tool), ratio }
+        Self { ctx, ours, tool, theirs: as_measurement(ours, tool), ratio }
     }
 
     /// Which of the two shows the better number.
@@ -204,7 +204,7 @@ const EXPLAINED: f64 = 0.1;
 /// Less than this is no other traffic.
 const SAME_TRAFFIC: f64 = 0.01;
 
-/// The knob that says how a memory kernel stores.
+/// The parameter that says how a memory workload stores.
 const STORES: &str = "stores";
 
 /// Bytes that move for each one that is counted: as declared, else by the stores that are told.
@@ -267,19 +267,19 @@ fn without_optimisation(m: &Measurement) -> Option<(f64, &'static str)> {
 }
 
 /// Whether something else than its code may hold the tool: data beyond the core's own caches, a
-/// matrix too small for its blocks, threads or knobs that are not ours, or a disturbance.
+/// matrix too small for its blocks, threads or parameters that are not ours, or a disturbance.
 fn held_otherwise(c: &Compared) -> bool {
     let own_cache = cache_at(c.ctx.host, 2).map_or(0, |cache| cache.size_bytes);
     let each = |bytes| bytes / c.theirs.params.threads().max(1);
     let outside = touched_bytes(&c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
-    let far = c.ours.subsystem == Subsystem::Memory && outside;
+    let server = c.ours.subsystem == Subsystem::Memory && outside;
     let small = c.theirs.params.int("n").is_some_and(|n| n < LARGE_MATRIX);
-    let threads = Params::THREADS.iter().find_map(|knob| c.tool.params.int(knob));
+    let threads = Params::THREADS.iter().find_map(|parameter| c.tool.params.int(parameter));
     let as_many = threads.unwrap_or(1) == c.ours.params.threads();
     // What sizes and stores do is looked for by themselves.
     let other = |name: &str| !SIZES.contains(&name) && name != STORES;
     let disturbed = found(&c.theirs, DISTURBANCES, Severity::Suspect).is_some();
-    far || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
+    server || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
 
 /// Whether the tool says that it works on one number at a time: few operations a cycle are what
@@ -315,19 +315,16 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
 
 /// A value as a person types it.
 fn value(c: &Compared, name: &str, value: &Param) -> String {
-    let size = c
-        .ctx
-        .spec
-        .knobs
-        .iter()
-        .any(|knob| knob.name == name && matches!(knob.kind, KnobKind::Size { .. }));
+    let size = c.ctx.spec.parameters.iter().any(|parameter| {
+        parameter.name == name && matches!(parameter.kind, ParameterKind::Size { .. })
+    });
     match value {
         Param::Int(bytes) if size => format_size(*bytes),
         other => other.to_string(),
     }
 }
 
-/// Knobs that the tool says were otherwise: name, its value, ours. What the machine chose is no
+/// Parameters that the tool says were otherwise: name, its value, ours. What the machine chose is no
 /// other value.
 fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param, &'c Param)> {
     let ours = &c.ours.params;
@@ -369,7 +366,7 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
 }
 
 /// Trials are far shorter or longer from here on.
-const FAR: f64 = 5.0;
+const SERVER: f64 = 5.0;
 /// And did another amount of work: the same work takes longer where it is slower.
 const OTHER_WORK: f64 = 2.0;
 
@@ -380,8 +377,8 @@ fn duration(c: &Compared) -> Option<Explanation> {
         Some([typical(&c.theirs)?, typical(c.ours)?])
     };
     let ([theirs, ours], [done, of_ours]) = (over(|t| t.seconds)?, over(|t| t.work)?);
-    let shorter = ours / theirs >= FAR && of_ours / done >= OTHER_WORK;
-    let longer = theirs / ours >= FAR && done / of_ours >= OTHER_WORK;
+    let shorter = ours / theirs >= SERVER && of_ours / done >= OTHER_WORK;
+    let longer = theirs / ours >= SERVER && done / of_ours >= OTHER_WORK;
     if !shorter && !longer {
         return None;
     }

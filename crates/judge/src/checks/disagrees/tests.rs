@@ -1,6 +1,6 @@
 //! Each cause is planted, and silent where its plant is missing.
 
-use proofmark_model::{Host, Knob, KnobKind, Ratio, Verdict};
+use proofmark_model::{Host, Parameter, ParameterKind, Ratio, Verdict};
 
 use super::*;
 use crate::references;
@@ -316,7 +316,7 @@ fn what_sockets_buffers_hold() {
 }
 
 #[test]
-fn knobs_that_the_tool_had_otherwise() {
+fn parameters_that_the_tool_had_otherwise() {
     let h = host_with_disk();
     let ours = || disk("rand_read", 4096, "none");
     let with = |r: &mut Reference| {
@@ -340,10 +340,11 @@ fn sizes_are_told_as_sizes() {
     m.references = vec![beside(&m, 2.0)];
     m.references[0].params = proofmark_model::Params::default().with("block_size", 8192);
     let (h, policy) = (host_with_disk(), crate::testing::policy());
-    let kind = KnobKind::Size { min: 1, max: 1 << 30 };
-    let knob = Knob { name: "block_size".into(), about: "".into(), kind, default: "4KiB".into() };
-    let spec = proofmark_model::KernelSpec {
-        knobs: vec![knob].into(),
+    let kind = ParameterKind::Size { min: 1, max: 1 << 30 };
+    let parameter =
+        Parameter { name: "block_size".into(), about: "".into(), kind, default: "4KiB".into() };
+    let spec = proofmark_model::WorkloadSpec {
+        parameters: vec![parameter].into(),
         ..crate::testing::spec("disk.rand_read")
     };
     let m = crate::judge(&crate::testing::context(&h, &spec, &policy, &[]), m);
@@ -397,7 +398,7 @@ fn trials_that_are_far_shorter_or_longer() {
 #[test]
 fn both_are_judged_by_the_same_stand_in() {
     let m = flops(1);
-    let theirs = references::stand_in(&m, &beside(&m, 1.0));
-    assert_eq!((theirs.kernel, theirs.params, theirs.unit), (m.kernel, m.params, m.unit));
+    let theirs = references::as_measurement(&m, &beside(&m, 1.0));
+    assert_eq!((theirs.workload, theirs.params, theirs.unit), (m.workload, m.params, m.unit));
     assert_eq!(around(1.0).len(), theirs.trials.len());
 }

@@ -21,7 +21,7 @@ fn a_thread_count_that_lost_a_third_is_not_its_own_excuse() {
     });
     let c = compared(&run(all()), &b);
     assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);
-    // Nor are other halves, of one kernel and as many threads.
+    // Nor are other halves, of one workload and as many threads.
     let b = with(run(all()), |i, m| if i % 4 < 2 { scaled(m, 0.7) } else { m });
     let c = compared(&run(all()), &b);
     assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);

@@ -5,13 +5,13 @@ use crate::{Tool, testing};
 
 const FILE: &str = "/proc/77/fd/5";
 
-fn knobs(kernel: &str) -> Params {
+fn parameters(workload: &str) -> Params {
     let common = Params::default()
         .with("threads", 1)
         .with("block_size", 4096)
         .with("file_size", 1 << 30)
         .with("amount", "auto");
-    if kernel == COMMITS {
+    if workload == COMMITS {
         return common;
     }
     let blocks = common
@@ -19,34 +19,34 @@ fn knobs(kernel: &str) -> Params {
         .with("engine", "io_uring")
         .with("direct", "on")
         .with("cache", "none");
-    match kernel {
+    match workload {
         "disk.mixed" => blocks.with("reads", 70).with("flush", "end"),
-        _ if kernel.ends_with("write") => blocks.with("flush", "end"),
+        _ if workload.ends_with("write") => blocks.with("flush", "end"),
         _ => blocks,
     }
 }
 
-fn task<'a>(kernel: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<'a> {
-    Task { seconds, work, file: Path::new(FILE), ..testing::task(kernel, params) }
+fn task<'a>(workload: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<'a> {
+    Task { seconds, work, file: Path::new(FILE), ..testing::task(workload, params) }
 }
 
 /// The arguments that are not always the same.
-fn of(kernel: &str, params: &Params, (seconds, work): (f64, f64)) -> Result<String, String> {
-    let all = arguments(&task(kernel, params, seconds, work), true)?;
+fn of(workload: &str, params: &Params, (seconds, work): (f64, f64)) -> Result<String, String> {
+    let all = arguments(&task(workload, params, seconds, work), true)?;
     let (always, own) = all.split_at(ALWAYS.len());
     assert_eq!(always, ALWAYS);
     assert_eq!(own[0], format!("--filename={FILE}"));
     Ok(own[1..].join(" "))
 }
 
-fn same(kernel: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {
-    of(kernel, &change(knobs(kernel)), (0.3, 40e6))
+fn same(workload: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {
+    of(workload, &change(parameters(workload)), (0.3, 40e6))
 }
 
 #[test]
-fn every_knob_is_an_option() {
+fn every_parameter_is_an_option() {
     let uring = "--ioengine=io_uring --iodepth=32 --registerfiles=1 --fixedbufs=";
-    for (kernel, expected) in [
+    for (workload, expected) in [
         (
             "disk.rand_read",
             format!(
@@ -69,9 +69,9 @@ fn every_knob_is_an_option() {
             ),
         ),
     ] {
-        assert_eq!(same(kernel, |p| p), Ok(expected), "{kernel}");
+        assert_eq!(same(workload, |p| p), Ok(expected), "{workload}");
     }
-    let commits = of(COMMITS, &knobs(COMMITS), (0.3, 200.0));
+    let commits = of(COMMITS, &parameters(COMMITS), (0.3, 200.0));
     let expected = "--rw=write --bs=4096 --file_append=1 --size=819200 --direct=0 --ioengine=psync \
                     --fdatasync=1 --end_fsync=1";
     assert_eq!(commits.as_deref(), Ok(expected));
@@ -99,7 +99,7 @@ fn the_cache_the_engine_and_the_flush_are_ours() {
     let unflushed = same("disk.seq_write", |p| p.with("flush", "none")).unwrap();
     assert!(unflushed.contains("--end_fsync=0 "), "{unflushed}");
     assert!(unflushed.contains("--fixedbufs=1"), "no flush that they would keep away");
-    let plain = knobs("disk.seq_read");
+    let plain = parameters("disk.seq_read");
     let unregistered = arguments(&task("disk.seq_read", &plain, 0.3, 1e6), false).unwrap();
     assert!(unregistered.contains(&"--fixedbufs=0".to_owned()));
 }
@@ -107,52 +107,53 @@ fn the_cache_the_engine_and_the_flush_are_ours() {
 #[test]
 fn long_trials_begin_with_untimed_work() {
     let of = |params: Params, seconds| of("disk.rand_write", &params, (seconds, 800e6)).unwrap();
-    let long = of(knobs("disk.rand_write"), 2.0);
+    let long = of(parameters("disk.rand_write"), 2.0);
     assert!(long.ends_with("--io_size=899997696 --ramp_time=250ms"), "{long}");
-    assert!(!of(knobs("disk.rand_write"), 0.9).contains("ramp_time"));
+    assert!(!of(parameters("disk.rand_write"), 0.9).contains("ramp_time"));
     for cache in ["cold", "warm"] {
-        let buffered = knobs("disk.rand_write").with("direct", "off").with("cache", cache);
+        let buffered = parameters("disk.rand_write").with("direct", "off").with("cache", cache);
         assert!(of(buffered, 2.0).ends_with("--io_size=799997952"), "{cache}");
     }
 }
 
 #[test]
 fn a_mix_of_one_kind_is_that_kind() {
-    for (reads, rw, kernel) in [(0, "randwrite", "rand_write"), (100, "randread", "rand_read")] {
-        let params = knobs("disk.mixed").with("reads", reads);
+    for (reads, rw, workload) in [(0, "randwrite", "rand_write"), (100, "randread", "rand_read")] {
+        let params = parameters("disk.mixed").with("reads", reads);
         let told = of("disk.mixed", &params, (0.3, 40e6)).unwrap();
         assert!(told.starts_with(&format!("--rw={rw} ")) && !told.contains("rwmixread"));
         let task = task("disk.mixed", &params, 0.3, 40e6);
-        assert_eq!(pattern(&task).unwrap().kernel(Way::Mixed, true), format!("disk.{kernel}"));
+        assert_eq!(pattern(&task).unwrap().workload(Way::Mixed, true), format!("disk.{workload}"));
     }
 }
 
 #[test]
 fn what_it_cannot_do_is_refused() {
-    let refused =
-        |kernel: &str, knob: &str, value: &str| same(kernel, |p| p.with(knob, value)).unwrap_err();
+    let refused = |workload: &str, parameter: &str, value: &str| {
+        same(workload, |p| p.with(parameter, value)).unwrap_err()
+    };
     assert_eq!(refused("disk.read_write", "flush", "end"), "it has no such work");
     assert_eq!(refused("disk.rand_read", "engine", "psync"), "its psync has no such queue");
     assert_eq!(refused("disk.rand_read", "engine", "auto"), "its auto has no such queue");
-    for knob in ["block_size", "file_size", "direct"] {
-        assert_eq!(refused("disk.rand_read", knob, "auto"), format!("{knob} is not set"));
+    for parameter in ["block_size", "file_size", "direct"] {
+        assert_eq!(refused("disk.rand_read", parameter, "auto"), format!("{parameter} is not set"));
     }
     assert_eq!(refused("disk.mixed", "reads", "few"), "reads is not set");
     assert_eq!(refused("disk.seq_write", "flush", "often"), "flush is not set");
     let small = same("disk.rand_read", |p| p.with("file_size", 8192).with("threads", 3));
     assert_eq!(small.unwrap_err(), "its threads need a block of the file each");
     let commits = |threads: u64, work| {
-        of(COMMITS, &knobs(COMMITS).with("threads", threads), (0.3, work)).unwrap_err()
+        of(COMMITS, &parameters(COMMITS).with("threads", threads), (0.3, work)).unwrap_err()
     };
     assert_eq!(commits(2, 10.0), "it is given one file, where our threads have one each");
     assert_eq!(commits(1, 1e6), "its file would grow by more than file_size");
-    let short = of("disk.rand_read", &knobs("disk.rand_read"), (0.012, 40e6)).unwrap_err();
+    let short = of("disk.rand_read", &parameters("disk.rand_read"), (0.012, 40e6)).unwrap_err();
     assert_eq!(short, "it tells whole milliseconds, and a trial takes 12.0");
 }
 
 #[test]
 fn a_path_that_fio_would_part_is_refused() {
-    let params = knobs("disk.rand_read");
+    let params = parameters("disk.rand_read");
     let colon = Task { file: Path::new("/t/a:b"), ..task("disk.rand_read", &params, 0.3, 1e6) };
     assert_eq!(arguments(&colon, true).unwrap_err(), "its path has a colon");
     let device = Task { file: Path::new("/dev/null"), ..colon };
@@ -161,7 +162,7 @@ fn a_path_that_fio_would_part_is_refused() {
 
 #[test]
 fn amounts_out_of_range_are_a_block_or_all_there_is() {
-    let params = knobs("disk.rand_read");
+    let params = parameters("disk.rand_read");
     for (work, bytes) in [(0.0, 4096), (-1.0, 4096), (f64::NAN, 4096), (1e300, u64::MAX)] {
         let told = of("disk.rand_read", &params, (0.3, work)).unwrap();
         assert!(told.ends_with(&format!("--io_size={bytes}")), "{told}");
@@ -185,40 +186,40 @@ fn buffers_are_registered_where_they_may_be_locked() {
 
 /// What fio printed that was run with these very arguments: the figure is the task's.
 #[test]
-fn the_figure_is_in_the_words_of_the_kernel() {
-    let figure = |kernel: &str, params: &Params, work: f64, text: &str| {
-        let task = task(kernel, params, 0.3, work);
-        Fio.figure(&task, Fio.parse(text).unwrap()).unwrap_or_else(|| panic!("{kernel}"))
+fn the_figure_is_in_the_words_of_the_workload() {
+    let figure = |workload: &str, params: &Params, work: f64, text: &str| {
+        let task = task(workload, params, 0.3, work);
+        Fio.figure(&task, Fio.parse(text).unwrap()).unwrap_or_else(|| panic!("{workload}"))
     };
     // 57573376 bytes in 107 ms
-    let params = knobs("disk.rand_read").with("threads", 2);
+    let params = parameters("disk.rand_read").with("threads", 2);
     let text = include_str!("../captured/3.33-beside-threads.json");
     let f = figure("disk.rand_read", &params, 57_573_376.0, text);
-    assert_eq!((&*f.kernel, f.unit), ("disk.rand_read", Unit::BytePerSecond));
+    assert_eq!((&*f.workload, f.unit), ("disk.rand_read", Unit::BytePerSecond));
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (57_573_376.0, 0.107));
     assert!(f.latency.is_some());
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((file.asked_read_bytes, file.direct), (57_573_376, Some(true)));
     assert_eq!((file.size_bytes, &f.params), (1 << 30, &params), "the parts together");
 
-    let mixed = knobs("disk.mixed");
+    let mixed = parameters("disk.mixed");
     let text = include_str!("../captured/3.33-beside-mixed.json");
     let f = figure("disk.mixed", &mixed, 29_462_528.0, text);
-    assert_eq!((&*f.kernel, f.trials[0].work), ("disk.mixed", 29_462_528.0));
+    assert_eq!((&*f.workload, f.trials[0].work), ("disk.mixed", 29_462_528.0));
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!(file.asked_read_bytes + file.asked_written_bytes, 29_462_528);
     assert_eq!(file.flush, Flush::End);
 
     // 35 writes of 4096 bytes in 25 ms
     let text = include_str!("../captured/3.39-beside-commits.json");
-    let f = figure(COMMITS, &knobs(COMMITS), 35.0, text);
-    assert_eq!(f.params, knobs(COMMITS));
-    assert_eq!((&*f.kernel, f.unit, f.latency), (COMMITS, Unit::OpPerSecond, None));
+    let f = figure(COMMITS, &parameters(COMMITS), 35.0, text);
+    assert_eq!(f.params, parameters(COMMITS));
+    assert_eq!((&*f.workload, f.unit, f.latency), (COMMITS, Unit::OpPerSecond, None));
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (35.0, 0.025));
     assert!((f.trials[0].value - 1400.0).abs() < 1e-9);
     assert_eq!(f.trials[0].file.as_ref().unwrap().flush, Flush::Each);
 
-    let cold = knobs("disk.seq_read").with("direct", "off").with("cache", "cold");
+    let cold = parameters("disk.seq_read").with("direct", "off").with("cache", "cold");
     let cold = cold.with("block_size", 1 << 20).with("engine", "psync").with("queue_depth", 1);
     let text = include_str!("../captured/3.39-beside-cold.json");
     let f = figure("disk.seq_read", &cold, 128_974_848.0, text);
@@ -232,40 +233,40 @@ const PSYNC: &str = include_str!("../captured/3.33-beside-psync.json");
 
 #[test]
 fn an_output_tells_how_it_ran() {
-    let knobs = || {
-        let small = knobs("disk.rand_read").with("file_size", 16 << 20);
+    let parameters = || {
+        let small = parameters("disk.rand_read").with("file_size", 16 << 20);
         small.with("engine", "psync").with("queue_depth", 1)
     };
     let told = |params: &Params, text: &str| {
         let figure = Fio.figure(&task("disk.rand_read", params, 0.3, 16e6), Fio.parse(text).ok()?);
         figure.map(|f| (f.params, f.trials[0].file.clone().map(|file| file.size_bytes)))
     };
-    assert_eq!(told(&knobs(), PSYNC), Some((knobs(), Some(16 << 20))));
+    assert_eq!(told(&parameters(), PSYNC), Some((parameters(), Some(16 << 20))));
     // What differs and may is told.
     let sync = PSYNC.replace("\"psync\"", "\"pvsync2\"");
-    let engine = told(&knobs(), &sync).unwrap().0;
+    let engine = told(&parameters(), &sync).unwrap().0;
     assert_eq!(engine.text("engine"), Some("pvsync2"));
     let half = PSYNC.replace("16777216\",", "8388608\",");
-    let (params, size) = told(&knobs(), &half).unwrap();
+    let (params, size) = told(&parameters(), &half).unwrap();
     assert_eq!((params.int("file_size"), size), (Some(8 << 20), Some(8 << 20)));
     // A thread's part, of a file that is no multiple of it.
-    let odd = knobs().with("file_size", (16 << 20) + 5);
+    let odd = parameters().with("file_size", (16 << 20) + 5);
     assert_eq!(told(&odd, PSYNC).unwrap().0, odd);
     // Another job.
-    for (knob, value) in [("block_size", 8192), ("queue_depth", 2), ("threads", 2)] {
-        assert_eq!(told(&knobs().with(knob, value), PSYNC), None, "{knob}");
+    for (parameter, value) in [("block_size", 8192), ("queue_depth", 2), ("threads", 2)] {
+        assert_eq!(told(&parameters().with(parameter, value), PSYNC), None, "{parameter}");
     }
-    assert_eq!(told(&knobs().with("direct", "off"), PSYNC), None);
+    assert_eq!(told(&parameters().with("direct", "off"), PSYNC), None);
     let sized =
         |bytes: &str| PSYNC.replace("\"rw\" :", &format!("\"io_size\" : \"{bytes}\",\n\"rw\" :"));
     assert_ne!(sized("1"), PSYNC);
-    assert!(told(&knobs(), &sized("15998976")).is_some(), "3906 blocks of 16 MB");
-    assert_eq!(told(&knobs(), &sized("15994880")), None);
+    assert!(told(&parameters(), &sized("15998976")).is_some(), "3906 blocks of 16 MB");
+    assert_eq!(told(&parameters(), &sized("15994880")), None);
 }
 
 #[test]
-fn every_kernel_that_it_counts_has_a_pattern() {
-    for kernel in [
+fn every_workload_that_it_counts_has_a_pattern() {
+    for workload in [
         "disk.seq_read",
         "disk.seq_write",
         "disk.rand_read",
@@ -273,8 +274,8 @@ fn every_kernel_that_it_counts_has_a_pattern() {
         "disk.mixed",
         COMMITS,
     ] {
-        assert!(Fio.counts(kernel).is_some(), "{kernel}");
-        assert!(pattern(&task(kernel, &knobs(kernel), 0.3, 1e6)).is_some(), "{kernel}");
+        assert!(Fio.counts(workload).is_some(), "{workload}");
+        assert!(pattern(&task(workload, &parameters(workload), 0.3, 1e6)).is_some(), "{workload}");
     }
     assert_eq!((Fio.counts("disk.read_write"), Fio.counts("memory.copy")), (None, None));
 }

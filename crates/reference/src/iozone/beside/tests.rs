@@ -5,7 +5,7 @@ use crate::testing;
 
 const FILE: &str = "/proc/77/fd/5";
 
-fn knobs(kernel: &str) -> Params {
+fn parameters(workload: &str) -> Params {
     let common = Params::default()
         .with("threads", 1)
         .with("block_size", 65_536)
@@ -15,28 +15,28 @@ fn knobs(kernel: &str) -> Params {
         .with("direct", "on")
         .with("cache", "none")
         .with("amount", "auto");
-    if kernel.ends_with("write") { common.with("flush", "end") } else { common }
+    if workload.ends_with("write") { common.with("flush", "end") } else { common }
 }
 
-fn task<'a>(kernel: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> Task<'a> {
-    Task { seconds, work, file: Path::new(FILE), ..testing::task(kernel, params) }
+fn task<'a>(workload: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> Task<'a> {
+    Task { seconds, work, file: Path::new(FILE), ..testing::task(workload, params) }
 }
 
-fn same(kernel: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {
-    let params = change(knobs(kernel));
-    arguments(&task(kernel, &params, (0.3, 300e6))).map(|all| all.join(" "))
+fn same(workload: &str, change: impl Fn(Params) -> Params) -> Result<String, String> {
+    let params = change(parameters(workload));
+    arguments(&task(workload, &params, (0.3, 300e6))).map(|all| all.join(" "))
 }
 
 #[test]
-fn every_knob_is_an_option() {
-    for (kernel, options) in [
+fn every_parameter_is_an_option() {
+    for (workload, options) in [
         ("disk.seq_read", "-i 1 -+E -+n -w -I"),
         ("disk.rand_read", "-i 2 -+E -w -I"),
         ("disk.seq_write", "-i 0 -w -I -e"),
         ("disk.rand_write", "-i 0 -i 2 -w -I -e"),
     ] {
         let expected = format!("{options} -r 64 -s 1048576 -f {FILE}");
-        assert_eq!(same(kernel, |p| p), Ok(expected), "{kernel}");
+        assert_eq!(same(workload, |p| p), Ok(expected), "{workload}");
     }
     let cold = |p: Params| p.with("direct", "off").with("cache", "cold");
     let expected = format!("-i 1 -+E -+n -w -r 64 -s 1048576 -f {FILE}");
@@ -48,14 +48,14 @@ fn every_knob_is_an_option() {
 
 #[test]
 fn what_it_cannot_do_is_refused() {
-    let refused = |kernel: &str, knob: &str, value: &str| {
+    let refused = |workload: &str, parameter: &str, value: &str| {
         let set = |p: Params| match value.parse::<u64>() {
-            Ok(number) => p.with(knob, number),
-            Err(_) => p.with(knob, value),
+            Ok(number) => p.with(parameter, number),
+            Err(_) => p.with(parameter, value),
         };
-        same(kernel, set).unwrap_err()
+        same(workload, set).unwrap_err()
     };
-    for (knob, value, why) in [
+    for (parameter, value, why) in [
         ("queue_depth", "2", "it has no queue depth"),
         ("threads", "2", "its processes have a file each, our threads one together"),
         ("engine", "io_uring", "it has no io_uring"),
@@ -67,14 +67,14 @@ fn what_it_cannot_do_is_refused() {
         ("file_size", "0", "file_size is not set"),
         ("file_size", "65537", "its file is of whole records"),
     ] {
-        assert_eq!(refused("disk.seq_read", knob, value), why, "{knob}={value}");
+        assert_eq!(refused("disk.seq_read", parameter, value), why, "{parameter}={value}");
     }
     assert_eq!(refused("disk.seq_write", "flush", "each"), "flush is not set");
     let warm = "it writes what it has written before: its cache is warm";
     assert_eq!(refused("disk.rand_write", "cache", "cold"), warm);
-    for kernel in ["disk.mixed", "disk.read_write", "disk.fsync", "cpu.flops"] {
-        assert_eq!(same(kernel, |p| p).unwrap_err(), "it has no such work");
-        assert_eq!(Iozone.counts(kernel), None);
+    for workload in ["disk.mixed", "disk.read_write", "disk.fsync", "cpu.flops"] {
+        assert_eq!(same(workload, |p| p).unwrap_err(), "it has no such work");
+        assert_eq!(Iozone.counts(workload), None);
     }
     let none = Params::default().with("block_size", 4096).with("file_size", 4096);
     let none = arguments(&task("disk.seq_read", &none, (0.3, 1e6)));
@@ -84,9 +84,9 @@ fn what_it_cannot_do_is_refused() {
 #[test]
 fn a_file_that_takes_too_long_is_refused() {
     // 1 GiB at 100 MB/s: once 10.7 s, four times 42.9 s.
-    let of = |kernel: &'static str, rate: f64| {
-        let params = knobs(kernel);
-        let task = task(kernel, &params, (0.5, rate * 0.5));
+    let of = |workload: &'static str, rate: f64| {
+        let params = parameters(workload);
+        let task = task(workload, &params, (0.5, rate * 0.5));
         (arguments(&task).err(), Iozone.takes(&task).round())
     };
     assert_eq!(of("disk.seq_read", 100e6), (None, 11.0));
@@ -97,15 +97,15 @@ fn a_file_that_takes_too_long_is_refused() {
 
 #[test]
 fn the_figure_is_the_tests_and_its_file_the_runs() {
-    let small = |kernel: &str| {
-        let small = knobs(kernel).with("block_size", 4096).with("file_size", 1 << 20);
-        if kernel.ends_with("write") { small.with("flush", "none") } else { small }
+    let small = |workload: &str| {
+        let small = parameters(workload).with("block_size", 4096).with("file_size", 1 << 20);
+        if workload.ends_with("write") { small.with("flush", "none") } else { small }
     };
-    let with = |kernel: &str, params: &Params, text: &str| {
+    let with = |workload: &str, params: &Params, text: &str| {
         let output = crate::Tool::parse(&Iozone, text).unwrap();
-        Iozone.figure(&task(kernel, params, (0.3, 300e6)), output)
+        Iozone.figure(&task(workload, params, (0.3, 300e6)), output)
     };
-    let figure = |kernel: &str, text: &str| with(kernel, &small(kernel), text);
+    let figure = |workload: &str, text: &str| with(workload, &small(workload), text);
     let text = include_str!("../captured/3.489-direct.txt");
     // 1024 4 63143 59345 61914 56796
     let written = figure("disk.seq_write", text).unwrap();
@@ -124,11 +124,11 @@ fn the_figure_is_the_tests_and_its_file_the_runs() {
     let flushed = small("disk.seq_write").with("flush", "end");
     let params = with("disk.seq_write", &flushed, text).unwrap().params;
     assert_eq!(params, small("disk.seq_write"));
-    for (knob, value) in
+    for (parameter, value) in
         [("block_size", 8192), ("file_size", 2 << 20), ("threads", 2), ("queue_depth", 2)]
     {
-        let other = small("disk.rand_read").with(knob, value);
-        assert_eq!(with("disk.rand_read", &other, text), None, "{knob}");
+        let other = small("disk.rand_read").with(parameter, value);
+        assert_eq!(with("disk.rand_read", &other, text), None, "{parameter}");
     }
     let buffered = small("disk.rand_read").with("direct", "off");
     assert_eq!(with("disk.rand_read", &buffered, text), None);

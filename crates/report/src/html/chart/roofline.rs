@@ -15,7 +15,7 @@ const TOP: f64 = 40.0;
 const BOTTOM: f64 = 300.0;
 /// Between the names of two roofs.
 const LINE: f64 = 17.0;
-/// FLOP a byte that every picture shows, that of STREAM's kernels included.
+/// FLOP a byte that every picture shows, that of STREAM's workloads included.
 const ALWAYS: [f64; 2] = [0.05, 20.0];
 
 /// The plot's places.

@@ -11,9 +11,9 @@ use crate::view::text::{capital, clean};
 /// A number that a sentence is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// The kernel's id.
-    pub kernel: String,
-    /// The knobs that name its point; empty where the kernel has but one.
+    /// The workload's id.
+    pub workload: String,
+    /// The parameters that name its point; empty where the workload has but one.
     pub point: String,
     /// In the measurement's base unit; of a ratio the ratio.
     pub value: f64,
@@ -164,8 +164,8 @@ impl Claim {
     pub fn beside(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
         let tool = clean(&r.tool);
         let figure = |value: f64, interval| {
-            let [kernel, point] = [group.name(), group.short(m)];
-            Some(Figure { kernel, point, value, interval, text: ratio(value)? })
+            let [workload, point] = [group.name(), group.short(m)];
+            Some(Figure { workload, point, value, interval, text: ratio(value)? })
         };
         let left = figure(r.ratio.median, r.ratio.ci95)?;
         let right = figure(1.0, None)?;
@@ -197,7 +197,7 @@ impl Claim {
 /// A number for a sentence.
 pub fn figure(group: &Group, m: &Measurement, s: &Summary, scale: &Scale) -> Option<Figure> {
     Some(Figure {
-        kernel: group.name(),
+        workload: group.name(),
         point: group.short(m),
         value: s.median,
         interval: interval(m),

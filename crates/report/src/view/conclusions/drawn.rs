@@ -1,5 +1,5 @@
 //! The sentences of one subsystem: its best numbers, what more threads bring, one operation
-//! against another at the same knobs, tools beside, what was lost, and what time brought.
+//! against another at the same parameters, tools beside, what was lost, and what time brought.
 
 use std::cmp::Reverse;
 
@@ -21,10 +21,10 @@ use crate::view::timeline;
 const BEST: usize = 3;
 const PAIRS: usize = 3;
 const TOOLS: usize = 2;
-/// Points of a kernel that are held against another's.
+/// Points of a workload that are held against another's.
 const POINTS: usize = 1000;
 
-/// Two kernels that do the same in another way, and the knobs that only one of them has.
+/// Two workloads that do the same in another way, and the parameters that only one of them has.
 type Pair = (&'static str, &'static str, &'static [&'static str]);
 
 /// What is held against what: the first that there is of those that begin alike.
@@ -65,7 +65,7 @@ pub fn of(part: Subsystem, all: &[(usize, &Group)]) -> Vec<Claim> {
     out
 }
 
-/// The best number of a kernel, how near its ceiling it came and what held it back.
+/// The best number of a workload, how near its ceiling it came and what held it back.
 fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
     let (_, s) = stands(m)?;
     let scale = match disk::iops(m).filter(|_| group.axis == "queue_depth") {
@@ -85,7 +85,7 @@ fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
     parts.extend(trips);
     let near = m.efficiency.filter(|_| m.ceiling.is_some()).and_then(percent);
     parts.extend(near.map(|share| format!("{share} % of its ceiling")));
-    parts.extend(m.limiter.as_ref().map(|l| format!("held back by {}", clean(&l.resource))));
+    parts.extend(m.bottleneck.as_ref().map(|l| format!("held back by {}", clean(&l.resource))));
     parts.extend(lost.map(|l| format!("{l} % of what was sent was lost")));
     Some(Claim { in_answer, ..Claim::is(number, format!("{}.", parts.join(", "))) })
 }
@@ -93,8 +93,8 @@ fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
 /// The best number against the one with the fewest threads or streams, among those that have a
 /// CPU of their own.
 fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
-    let knob = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
-    let mut but = vec![knob];
+    let parameter = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
+    let mut but = vec![parameter];
     but.extend(Some("working_set").filter(|set| group.axis == *set));
     let mut series: Vec<(u64, Stands)> = like(&group.all, m, &but)
         .into_iter()
@@ -104,22 +104,22 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     series.sort_by_key(|(threads, _)| *threads);
     let (few, many) = (series.first()?, series.last()?);
     (many.0 > few.0).then_some(())?;
-    let noun = knob.strip_suffix('s').unwrap_or(knob).replace('_', " ");
+    let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
     let name = |count: u64| format!("{} with {}", low(&group.heading()), plural(count, &noun));
     let at = group.short_without(m, &[&but, &group.told[..]].concat());
     let [more, less] = [name(many.0), format!("that with {}", plural(few.0, &noun))];
     Claim::compare([(group, &more, many.1), (group, &less, few.1)], &at)
 }
 
-/// Two kernels at a point that both have: that with the usual or the smallest block above a few
+/// Two workloads at a point that both have: that with the usual or the smallest block above a few
 /// bytes, on the fewest threads.
 fn compare(groups: &[&Group], (left, right, own): &Pair) -> Option<Claim> {
     let of = |id: &str| groups.iter().copied().find(|g| g.id == id && !g.over_time);
     let (left, right) = (of(left)?, of(right)?);
-    let knobs = [*own, &["iterations", "engine"]].concat();
+    let parameters = [*own, &["iterations", "engine"]].concat();
     let both = left.all.iter().take(POINTS).filter_map(|a| {
         let (a, _) = stands(a)?;
-        let b = like(&right.all, a, &knobs).into_iter().find_map(stands)?;
+        let b = like(&right.all, a, &parameters).into_iter().find_map(stands)?;
         Some((stands(a)?, b))
     });
     // What the page cache may have done is none of a disk's numbers.
@@ -147,7 +147,7 @@ fn low(title: &str) -> String {
 /// Another machine before loopback, small blocks of at least a sector, large files, then few
 /// threads and shallow queues.
 fn rank(m: &Measurement) -> impl Ord + use<> {
-    let of = |knob| m.params.int(knob);
+    let of = |parameter| m.params.int(parameter);
     let block = of("block_size").unwrap_or(4096);
     let sector = network::round_trips(m) || block >= 512;
     let [file, depth] = [of("file_size").unwrap_or(0), of("queue_depth").unwrap_or(1)];

@@ -5,14 +5,14 @@ use proofmark_model::{Measurement, Run, StorageKind, Summary, Unit};
 
 use crate::view::disk;
 use crate::view::headline::{best, in_question, why_none};
-use crate::view::kernel::DEVICE;
 use crate::view::label::Group;
 use crate::view::latency::percentile;
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
+use crate::view::workload::DEVICE;
 
-/// Which of a kernel's points.
+/// Which of a workload's points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// The fastest.
@@ -23,7 +23,7 @@ enum Which {
     Queued,
 }
 
-/// Kernels in the order of the table, and what their rows say.
+/// Workloads in the order of the table, and what their rows say.
 const ROWS: [(&str, &str, Which); 7] = [
     ("disk.seq_read", "sequential read", Which::Fastest),
     ("disk.seq_write", "sequential write", Which::Fastest),
@@ -34,7 +34,7 @@ const ROWS: [(&str, &str, Which); 7] = [
     ("disk.fsync", "commits", Which::Fastest),
 ];
 
-/// A row that is to be: its name, its kernel and its number, if any stands.
+/// A row that is to be: its name, its workload and its number, if any stands.
 struct Line<'a> {
     name: &'a str,
     /// I/Os in flight a thread, told where no number stands.
@@ -43,7 +43,7 @@ struct Line<'a> {
     best: Option<(&'a Measurement, &'a Summary)>,
 }
 
-/// The table; without rows where no such kernel was measured.
+/// The table; without rows where no such workload was measured.
 pub fn table(run: &Run) -> Table {
     let lines: Vec<Line> = ROWS.iter().filter_map(|row| line(run, row)).collect();
     let rates: Vec<f64> = lines
@@ -79,8 +79,8 @@ pub fn table(run: &Run) -> Table {
     table
 }
 
-fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &'a str, Which)) -> Option<Line<'a>> {
-    let group = Group::new(run, kernel);
+fn line<'a>(run: &'a Run, (workload, name, which): &(&'a str, &'a str, Which)) -> Option<Line<'a>> {
+    let group = Group::new(run, workload);
     let asked = in_question(&group);
     let depth = |m: &Measurement| m.params.int("queue_depth");
     let deepest = asked.iter().filter_map(|m| depth(m)).max();
@@ -99,7 +99,7 @@ fn line<'a>(run: &'a Run, (kernel, name, which): &(&'a str, &'a str, Which)) -> 
         let fewest = points.iter().map(|m| m.params.threads()).min();
         points.retain(|m| Some(m.params.threads()) == fewest);
     }
-    // A kernel whose numbers are all the page cache's has a row that says so.
+    // A workload whose numbers are all the page cache's has a row that says so.
     if group.all.is_empty() || (*which == Which::Single && points.is_empty()) {
         return None;
     }
@@ -120,9 +120,9 @@ fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell
         return cells;
     };
     cells[0].note = disk::way(m).map(|way| table.note(way));
-    let knob = |name: &str| line.group.text(m, name);
-    cells.push(table.maybe(knob("block_size"), || "it has no block size".to_owned()));
-    let depth = knob("queue_depth");
+    let parameter = |name: &str| line.group.text(m, name);
+    cells.push(table.maybe(parameter("block_size"), || "it has no block size".to_owned()));
+    let depth = parameter("queue_depth");
     cells.push(
         table.maybe(depth, || "each thread waits for one before it begins the next".to_owned()),
     );

@@ -6,15 +6,15 @@ use proofmark_model::{Host, Measurement, NetworkPath, Param, Run, Summary, Unit}
 
 use crate::view::headline::best;
 use crate::view::host::quantity;
-use crate::view::kernel::groups;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::latency::percentile;
 use crate::view::network::{PATH, loss, of_network, round_trips, single, streams};
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
+use crate::view::workload::groups;
 
-/// Knobs that split the points of a kernel into rows: one of them, whichever it has.
+/// Parameters that split the points of a workload into rows: one of them, whichever it has.
 const SPLITS: [&str; 2] = ["direction", "mode"];
 
 /// A row that is to be: its name, its points and its number, if any stands.
@@ -94,12 +94,12 @@ fn times(lines: &[Line], paths: bool, place: &str) -> Table {
     table
 }
 
-/// A row a path and a value of the splitting knob.
+/// A row a path and a value of the splitting parameter.
 fn lines<'a>(group: &'a Group<'a>) -> Vec<Line<'a>> {
     let title = group.spec.map_or(group.id, |s| &s.title);
     // The table is of throughput, and says so.
     let name = clean(title.strip_suffix(" throughput").unwrap_or(title));
-    let word = |m: &'a Measurement| SPLITS.iter().find_map(|knob| m.params.text(knob));
+    let word = |m: &'a Measurement| SPLITS.iter().find_map(|parameter| m.params.text(parameter));
     let split = |m: &'a Measurement| (m.params.get(PATH), word(m));
     let mut kinds: Vec<_> = Vec::new();
     for m in &group.all {
@@ -139,7 +139,7 @@ fn cells(
     let first = line.best.map(|(m, _)| m).or(line.points.first().copied());
     if paths {
         let path = first.and_then(|m| line.group.text(m, PATH));
-        cells.push(table.maybe(path, || "this point has no such knob".to_owned()));
+        cells.push(table.maybe(path, || "this point has no such parameter".to_owned()));
     }
     let Some((m, s)) = line.best else {
         let none = table.missing(match line.points.as_slice() {
@@ -170,6 +170,6 @@ fn place(host: &Host) -> String {
     });
     match n.path {
         NetworkPath::Loopback => ": loopback, no network".to_owned(),
-        NetworkPath::Peer => clean(&format!(": to {}{by}", n.far.name)),
+        NetworkPath::Peer => clean(&format!(": to {}{by}", n.server.name)),
     }
 }

@@ -1,5 +1,5 @@
-//! Our numbers beside those of tools that people trust: one point a kernel and tool, that of the
-//! kernel's headline where the tool ran beside it.
+//! Our numbers beside those of tools that people trust: one point a workload and tool, that of the
+//! workload's headline where the tool ran beside it.
 
 use crate::view::disk;
 use crate::view::label::Group;
@@ -12,7 +12,7 @@ use crate::view::text::clean;
 /// The table; without rows where no tool ran.
 pub fn table(groups: &[Group]) -> Table {
     let mut table = Table::new("Beside the tools that people trust")
-        .column("kernel")
+        .column("workload")
         .column("point")
         .spare(4)
         .column("tool")

@@ -11,14 +11,14 @@ use crate::view::disk;
 use crate::view::label::{Group, why_missing};
 use crate::view::num::Scale;
 use crate::view::series::LineChart;
-use crate::view::series::kernels::{About, Line, Value, chart};
+use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::{Cell, Table};
 
-/// Kernels whose lines are beside each other.
-pub type Kernels = &'static [&'static str];
+/// Workloads whose lines are beside each other.
+pub type Workloads = &'static [&'static str];
 
 /// Those of memory.
-pub const MEMORY: Kernels = &[
+pub const MEMORY: Workloads = &[
     "memory.read_write",
     "memory.rand_read_write",
     "memory.seq_write",
@@ -28,7 +28,7 @@ pub const MEMORY: Kernels = &[
 ];
 
 /// Those of a disk.
-pub const DISK: Kernels =
+pub const DISK: Workloads =
     &["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.rand_write", "disk.read_write"];
 
 /// What the time of an operation is here.
@@ -48,7 +48,7 @@ const RECIPROCAL: &str = "A block over the rate of all threads: no latency, sinc
 /// Bytes that are counted for one operation: a copy in memory reads and writes its block.
 fn operation(m: &Measurement) -> Option<f64> {
     let block = m.params.int("block_size")? as f64;
-    let copy = m.subsystem == Subsystem::Memory && m.kernel.ends_with("read_write");
+    let copy = m.subsystem == Subsystem::Memory && m.workload.ends_with("read_write");
     Some(if copy { 2.0 * block } else { block })
 }
 
@@ -56,10 +56,10 @@ fn block(m: &Measurement) -> Option<u64> {
     m.params.int("block_size")
 }
 
-/// The groups of these kernels, each with its points that count.
+/// The groups of these workloads, each with its points that count.
 fn members<'g, 'a>(
     all: &[&'g Group<'a>],
-    of: Kernels,
+    of: Workloads,
 ) -> Vec<(&'g Group<'a>, Vec<&'a Measurement>)> {
     let points = |g: &'g Group<'a>| {
         let near = |m: &&Measurement| m.unit == Unit::BytePerSecond && disk::distance(m) == Some(0);
@@ -70,7 +70,7 @@ fn members<'g, 'a>(
 }
 
 /// The charts.
-pub fn lines(all: &[&Group], of: Kernels) -> Vec<LineChart> {
+pub fn lines(all: &[&Group], of: Workloads) -> Vec<LineChart> {
     let members = members(all, of);
     let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
@@ -85,7 +85,7 @@ pub fn lines(all: &[&Group], of: Kernels) -> Vec<LineChart> {
     };
     let times = format!("{RECIPROCAL} {best}");
     let charts = [
-        // One line would repeat the kernel's own chart.
+        // One line would repeat the workload's own chart.
         of_block("rate in order and at random", Value::Rate, best).filter(|c| c.series.len() > 1),
         by_threads(&members, disk),
         of_block("time of one operation", Value::TimeOf(operation), &times),
@@ -121,8 +121,8 @@ fn by_threads<'g, 'a>(
     chart(&about, &found)
 }
 
-/// The time of one operation and of one byte: a row a kernel and block size.
-pub fn times(all: &[&Group], of: Kernels) -> Table {
+/// The time of one operation and of one byte: a row a workload and block size.
+pub fn times(all: &[&Group], of: Workloads) -> Table {
     let members = members(all, of);
     let rows: Vec<(&Group, u64, &Measurement)> = members
         .iter()
@@ -140,7 +140,7 @@ pub fn times(all: &[&Group], of: Kernels) -> Table {
     let timed = rows.iter().any(|(_, _, m)| m.latency.is_some());
     let mut table =
         Table::new("Time of an operation and of a byte, at the best rate of each block size")
-            .column("kernel")
+            .column("workload")
             .number("block size")
             .column("point")
             .spare(2)
@@ -152,7 +152,7 @@ pub fn times(all: &[&Group], of: Kernels) -> Table {
     }
     table = table.column("verdict");
     table.keys = 2;
-    // With one size a kernel there is nothing to compare.
+    // With one size a workload there is nothing to compare.
     if rows.iter().all(|(g, _, m)| {
         rows.iter().filter(|(h, _, _)| h.id == g.id).count() < 2 || m.summary.is_none()
     }) {

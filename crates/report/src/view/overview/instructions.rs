@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, format_count};
 
 use crate::view::label::Group;
-use crate::view::series::kernels::{About, Line, Value, chart};
+use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::series::{LINES, LineChart};
 
 /// The mixes, and what their operations are called.
@@ -46,7 +46,7 @@ fn draw(lines: &[Line], name: &str) -> Option<LineChart> {
     chart(&about, lines)
 }
 
-/// A line a combination of the other knobs.
+/// A line a combination of the other parameters.
 fn of<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
     let mut lines: Vec<Line> = Vec::new();
     for m in group.all.iter().copied().filter(|m| m.summary.is_some()) {

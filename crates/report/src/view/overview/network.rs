@@ -8,7 +8,7 @@ use super::best_by;
 use crate::view::label::Group;
 use crate::view::network::PATH;
 use crate::view::series::LineChart;
-use crate::view::series::kernels::{About, Line, Value, chart};
+use crate::view::series::workloads::{About, Line, Value, chart};
 
 const STREAMS: [(&str, &str); 2] = [("TCP", "network.tcp.stream"), ("UDP", "network.udp.stream")];
 const ROUND_TRIPS: [(&str, &str); 2] = [("TCP", "network.tcp.rtt"), ("UDP", "network.udp.rtt")];
@@ -61,12 +61,12 @@ pub fn lines(all: &[&Group]) -> Vec<LineChart> {
 /// A line a protocol and path.
 fn named<'g, 'a>(
     all: &[&'g Group<'a>],
-    kernels: &[(&str, &str)],
+    workloads: &[(&str, &str)],
     keep: impl Fn(&Group, &Measurement) -> bool,
     x: impl Fn(&Measurement) -> Option<u64> + Copy,
 ) -> Vec<Line<'g, 'a>> {
     let mut lines = Vec::new();
-    for (protocol, id) in kernels {
+    for (protocol, id) in workloads {
         for group in all.iter().copied().filter(|g| g.id == *id) {
             let kept: Vec<&Measurement> =
                 group.all.iter().copied().filter(|m| keep(group, m)).collect();

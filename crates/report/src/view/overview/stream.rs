@@ -1,4 +1,4 @@
-//! What STREAM prints, from the trials of the kernels after it: best rate, and the average, least
+//! What STREAM prints, from the trials of the workloads after it: best rate, and the average, least
 //! and greatest time of one pass over its arrays.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use crate::view::num::Scale;
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
 
-/// Its functions in its order: kernel, name, and the arrays that one pass reads or writes.
+/// Its functions in its order: workload, name, and the arrays that one pass reads or writes.
 const FUNCTIONS: [(&str, &str, f64); 4] = [
     ("memory.copy", "Copy", 2.0),
     ("memory.scale", "Scale", 2.0),
@@ -33,7 +33,7 @@ fn key(m: &Measurement) -> Option<Key> {
     Some((m.params.int("array_size")?, m.params.threads(), stores))
 }
 
-/// The listing; without rows where fewer than two such kernels were measured.
+/// The listing; without rows where fewer than two such workloads were measured.
 pub fn listing(all: &[&Group]) -> Table {
     let mut rows: Vec<(Key, usize, &Measurement)> = Vec::new();
     for (at, (id, _, _)) in FUNCTIONS.iter().enumerate() {

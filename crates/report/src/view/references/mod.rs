@@ -2,7 +2,7 @@
 //!
 //! A row a point and tool: what we measured, what the tool measured right after each of our
 //! trials, both against the same ceiling, and the ratio of the two. What a tool's figure counts,
-//! its version and its command lines are said once a kernel.
+//! its version and its command lines are said once a workload.
 
 mod table;
 mod told;
@@ -20,7 +20,7 @@ use super::series::{self, BesideChart};
 use super::table::Table;
 use super::text::{clean, plural};
 
-/// Rows that a terminal has room for beside all else that it shows of a kernel.
+/// Rows that a terminal has room for beside all else that it shows of a workload.
 const ROWS: usize = 4;
 
 /// What the column `ours / theirs` means.
@@ -32,14 +32,14 @@ pub const RATIO: &str = "A trial of ours divided by the tool's that followed it:
 pub const OURS: [&str; 2] = [
     "ours, beside theirs",
     "The median over our trials of the pairs: trials more, each in a process made for it, as the \
-     tool's are. The measurement's own median is in the kernel's table, and our share of the ceiling \
+     tool's are. The measurement's own median is in the workload's table, and our share of the ceiling \
      is of that.",
 ];
 
 /// A measurement with a tool that ran beside it.
 pub type Compared<'a> = (&'a Measurement, &'a Reference);
 
-/// The tools beside one kernel; empty without one.
+/// The tools beside one workload; empty without one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct References {
     /// A row a point and tool.
@@ -58,7 +58,7 @@ pub struct References {
     pub lacking: Vec<String>,
 }
 
-/// The tools beside one kernel.
+/// The tools beside one workload.
 pub fn of(group: &Group, scale: &Scale) -> References {
     let compared = compared(group);
     let lacking = told::lacking(group);
@@ -92,7 +92,7 @@ pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     group.all.iter().flat_map(|m| m.references.iter().map(move |r| (*m, r))).collect()
 }
 
-/// The names of the tools beside a kernel, in the order of rows.
+/// The names of the tools beside a workload, in the order of rows.
 pub fn tools(group: &Group) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (_, r) in compared(group) {

@@ -4,12 +4,12 @@ use proofmark_model::{Measurement, Reference, Verdict};
 
 use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::headline::{best, in_question};
-use crate::view::kernel::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
 use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
 use crate::view::trials::median;
+use crate::view::workload::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
 
 /// Pairs that an interval needs.
 const PAIRS: usize = 6;
@@ -21,7 +21,7 @@ const TIME: [&str; 2] = [
      wall time of its whole run, with its start and its end.",
 ];
 
-/// The point that stands for a kernel beside each tool: that of the kernel's headline, or the
+/// The point that stands for a workload beside each tool: that of the workload's headline, or the
 /// best that ran beside it, or the first.
 pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     let all = compared(group);

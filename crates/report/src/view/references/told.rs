@@ -12,13 +12,13 @@ use crate::view::text::{and_list, clean, plural, stop};
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
 
-/// Points or kernels that are told by name.
+/// Points or workloads that are told by name.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Command {
-    /// The points, or how many; empty where the kernel has but one.
+    /// The points, or how many; empty where the workload has but one.
     pub at: String,
     /// As it was started.
     pub line: String,
@@ -121,7 +121,7 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The kernels beside which no tool ran for no reason that was recorded, in one sentence; nothing in
+/// The workloads beside which no tool ran for no reason that was recorded, in one sentence; nothing in
 /// a run that was to have no tools.
 pub fn unexplained(groups: &[Group]) -> Option<String> {
     groups.first().filter(|g| had_tools(g.run))?;
@@ -129,13 +129,13 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
     let names: Vec<String> = groups.iter().filter(none).map(Group::name).collect();
     let named = match names.len() {
         0 => return None,
-        n if n > NAMED => plural(n as u64, "kernel"),
+        n if n > NAMED => plural(n as u64, "workload"),
         _ => and_list(&names),
     };
     Some(format!("No tool ran beside {named}, and no reason was recorded."))
 }
 
-/// Whether no point of a kernel has a tool or a reason for having none.
+/// Whether no point of a workload has a tool or a reason for having none.
 fn nothing_told(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {

@@ -1,11 +1,11 @@
-//! What lies from left to right: a knob's values, or what loaded the machine.
+//! What lies from left to right: a parameter's values, or what loaded the machine.
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Param, Params, Unit, format_count, format_size};
 use serde::Serialize;
 
-use crate::view::label::{Group, is_size, knob_value, spoken};
+use crate::view::label::{Group, is_size, parameter_value, spoken};
 use crate::view::levels;
 use crate::view::num::Scale;
 use crate::view::text::{and_list, plural};
@@ -40,10 +40,10 @@ pub struct Rule {
     pub measured: bool,
 }
 
-/// The axis of one kernel's charts.
+/// The axis of one workload's charts.
 pub struct Across<'a> {
-    /// The knob.
-    pub knob: &'a str,
+    /// The parameter.
+    pub parameter: &'a str,
     /// What it shows.
     pub label: String,
     kind: Kind,
@@ -62,18 +62,18 @@ enum Kind {
 }
 
 impl<'a> Across<'a> {
-    /// The axis for a knob; `None` where the measurements differ too little for one.
-    pub fn of(group: &Group<'a>, knob: &'a str, drawn: &[&Measurement]) -> Option<Self> {
+    /// The axis for a parameter; `None` where the measurements differ too little for one.
+    pub fn of(group: &Group<'a>, parameter: &'a str, drawn: &[&Measurement]) -> Option<Self> {
         let loaded: Vec<f64> = drawn.iter().filter_map(|m| background(m)).collect();
-        if knob != "threads" && loaded.len() > 1 {
+        if parameter != "threads" && loaded.len() > 1 {
             let scale = Scale::of(loaded.iter().copied(), Unit::BytePerSecond);
             let most = loaded.iter().copied().fold(0.0, f64::max);
             let label = format!("moved by the other threads, {}", scale.label());
             let kind = Kind::Background { scale, most };
-            return (most > 0.0).then_some(Self { knob, label, kind });
+            return (most > 0.0).then_some(Self { parameter, label, kind });
         }
-        let values: BTreeSet<Param> = drawn.iter().filter_map(|m| value(m, knob)).collect();
-        if values.len() < 2 || !group.varying.contains(&knob) {
+        let values: BTreeSet<Param> = drawn.iter().filter_map(|m| value(m, parameter)).collect();
+        if values.len() < 2 || !group.varying.contains(&parameter) {
             return None;
         }
         let sizes: Vec<u64> = values
@@ -83,23 +83,23 @@ impl<'a> Across<'a> {
                 _ => None,
             })
             .collect();
-        if knob == Params::SIZE && sizes.len() == values.len() {
+        if parameter == Params::SIZE && sizes.len() == values.len() {
             let log = if far_apart(&sizes) { ", log" } else { "" };
-            let label = format!("{knob}{log}");
-            return Some(Self { knob, label, kind: Kind::Numbers(sizes) });
+            let label = format!("{parameter}{log}");
+            return Some(Self { parameter, label, kind: Kind::Numbers(sizes) });
         }
         // Few sizes stand side by side: the labels of 1 KiB and 8 KiB would touch. Working
         // sets keep their distances, since caches stand between them.
-        let far = sizes.len() > FEW || knob == "working_set";
-        let kind = if far && is_size(group.spec, knob) && sizes.len() == values.len() {
+        let far = sizes.len() > FEW || parameter == "working_set";
+        let kind = if far && is_size(group.spec, parameter) && sizes.len() == values.len() {
             Kind::Sizes(sizes)
         } else {
             Kind::Each(values.into_iter().collect())
         };
-        Some(Self { knob, label: spoken(knob), kind })
+        Some(Self { parameter, label: spoken(parameter), kind })
     }
 
-    /// Whether it shows what loaded the machine, not a knob.
+    /// Whether it shows what loaded the machine, not a parameter.
     pub fn is_background(&self) -> bool {
         matches!(self.kind, Kind::Background { .. })
     }
@@ -113,17 +113,17 @@ impl<'a> Across<'a> {
     pub fn place(&self, group: &Group, m: &Measurement) -> Option<(f64, String)> {
         match &self.kind {
             Kind::Each(values) => {
-                let value = value(m, self.knob)?;
+                let value = value(m, self.parameter)?;
                 let at = values.iter().position(|v| *v == value)?;
-                let words = knob_value(group.spec, self.knob, &value);
+                let words = parameter_value(group.spec, self.parameter, &value);
                 Some(((at as f64 + 0.5) / values.len() as f64, words))
             }
             Kind::Sizes(sizes) => {
-                let bytes = m.params.int(self.knob)?;
+                let bytes = m.params.int(self.parameter)?;
                 Some((log_place(sizes, bytes as f64)?, format_size(bytes)))
             }
             Kind::Numbers(all) => {
-                let n = m.params.int(self.knob)?;
+                let n = m.params.int(self.parameter)?;
                 Some((number_place(all, n)?, format_count(n)))
             }
             Kind::Background { scale, most } => {
@@ -138,7 +138,7 @@ impl<'a> Across<'a> {
         match &self.kind {
             Kind::Each(values) => {
                 let at = |i: usize| (i as f64 + 0.5) / values.len() as f64;
-                let label = |v| knob_value(group.spec, self.knob, v);
+                let label = |v| parameter_value(group.spec, self.parameter, v);
                 values
                     .iter()
                     .enumerate()
@@ -159,7 +159,7 @@ impl<'a> Across<'a> {
     /// working sets; and what these rules are.
     pub fn rules(&self, group: &Group) -> (Vec<Rule>, String) {
         match &self.kind {
-            Kind::Each(values) if self.knob == "threads" => {
+            Kind::Each(values) if self.parameter == "threads" => {
                 let within = |v: &&Param| !matches!(v, Param::Int(n) if group.beyond_cpus(*n));
                 let after = values.iter().filter(within).count();
                 if after == values.len() {
@@ -170,17 +170,17 @@ impl<'a> Across<'a> {
                 let about = "Upright dashes: the usable CPUs; beyond them, threads take turns.";
                 (vec![Rule { at, label, measured: false }], about.to_owned())
             }
-            Kind::Sizes(sizes) if self.knob == "working_set" => cache_rules(group, sizes),
+            Kind::Sizes(sizes) if self.parameter == "working_set" => cache_rules(group, sizes),
             _ => (Vec::new(), String::new()),
         }
     }
 }
 
-/// The value of a knob; a point without the knob `threads` has one.
-fn value(m: &Measurement, knob: &str) -> Option<Param> {
-    match knob {
+/// The value of a parameter; a point without the parameter `threads` has one.
+fn value(m: &Measurement, parameter: &str) -> Option<Param> {
+    match parameter {
         "threads" => Some(Param::Int(m.params.threads())),
-        _ => m.params.get(knob).cloned(),
+        _ => m.params.get(parameter).cloned(),
     }
 }
 

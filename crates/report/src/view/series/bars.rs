@@ -42,7 +42,7 @@ pub struct BarChart {
     pub left_out: String,
 }
 
-/// The bar charts of one kernel.
+/// The bar charts of one workload.
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();

@@ -1,4 +1,4 @@
-//! Lines over the kernel's axis, and over the threads.
+//! Lines over the workload's axis, and over the threads.
 
 use proofmark_model::{Measurement, Params, Subsystem, Verdict};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub struct LineChart {
     pub left_out: String,
 }
 
-/// The line charts of one kernel: over its axis; over the threads where there is none,
+/// The line charts of one workload: over its axis; over the threads where there is none,
 /// and for block sizes also where these are few enough for a line each, as published.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     let drawn = drawable(group, scale);
@@ -125,7 +125,7 @@ impl Shown<'_> {
 }
 
 /// Charts of these measurements, no more lines in each than a reader can follow. `said` are
-/// the knobs on the axis and in `name`, which the title holds.
+/// the parameters on the axis and in `name`, which the title holds.
 pub fn over<'a>(
     group: &Group<'a>,
     shown: Shown,
@@ -199,7 +199,7 @@ fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str
 
 /// The axis in a title.
 fn what<'a>(across: &'a Across) -> &'a str {
-    match across.knob {
+    match across.parameter {
         _ if across.is_background() => "load",
         Params::SIZE => Params::SIZE,
         _ => &across.label,
@@ -216,7 +216,7 @@ fn wide(group: &Group, series: &[Series]) -> bool {
 }
 
 fn describe(series: &[Series], across: &Across, unit: &str) -> String {
-    let (by, at) = match across.knob {
+    let (by, at) = match across.parameter {
         "threads" => ("number of threads", "with"),
         "streams" => ("number of streams", "with"),
         Params::SIZE => (Params::SIZE, "at"),

@@ -1,17 +1,17 @@
 //! What is drawn: lines over an axis, and bars by instruction set.
 //!
-//! The knobs decide, not the kernel's name. A kernel names the knob that its charts
-//! show from left to right, and has one line a combination of the other knobs; one
+//! The parameters decide, not the workload's name. A workload names the parameter that its charts
+//! show from left to right, and has one line a combination of the other parameters; one
 //! measured at two or more values of `isa` has bars against their ceilings. A chart
-//! with more lines than a reader can follow is split by one of the knobs.
+//! with more lines than a reader can follow is split by one of the parameters.
 
 mod across;
 mod bars;
-pub mod kernels;
-mod knobs;
 mod lines;
 mod panels;
+mod parameters;
 mod references;
+pub mod workloads;
 
 use proofmark_model::{Measurement, Subsystem, Summary, Unit, Verdict};
 use serde::Serialize;
@@ -48,24 +48,24 @@ pub struct Mark {
     pub verdict: Verdict,
 }
 
-/// The line charts of one kernel.
+/// The line charts of one workload.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     match group.all.first().map(|m| m.subsystem) {
-        Some(Subsystem::Disk | Subsystem::Network) => knobs::lines(group, scale),
+        Some(Subsystem::Disk | Subsystem::Network) => parameters::lines(group, scale),
         _ => lines::lines(group, scale),
     }
 }
 
-/// Knobs that another one decides, so that points along it may differ in them too: one
+/// Parameters that another one decides, so that points along it may differ in them too: one
 /// I/O at a time needs no engine for many, and each depth has one engine.
-pub fn follows<'a>(group: &Group<'a>, knob: &str) -> Option<&'a str> {
+pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     let engine = group.varying.iter().copied().find(|n| *n == "engine")?;
     let depth = |m: &Measurement| m.params.get("queue_depth").cloned();
     let one_each = group.all.iter().all(|a| {
         let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
         group.all.iter().filter(same).all(|b| a.params.get(engine) == b.params.get(engine))
     });
-    (knob == "queue_depth" && one_each).then_some(engine)
+    (parameter == "queue_depth" && one_each).then_some(engine)
 }
 
 /// Measurements that have a place on the axis.
@@ -142,8 +142,12 @@ fn noun(group: &Group) -> &'static str {
     }
 }
 
-/// The title of a chart: the kernel, what is drawn, and of which points.
+/// The title of a chart: the workload, what is drawn, and of which points.
 pub fn title(group: &Group, what: &str, name: &str) -> String {
-    let kernel = group.heading();
-    if name.is_empty() { format!("{kernel}: {what}") } else { format!("{kernel}: {what} ({name})") }
+    let workload = group.heading();
+    if name.is_empty() {
+        format!("{workload}: {what}")
+    } else {
+        format!("{workload}: {what} ({name})")
+    }
 }

@@ -6,21 +6,21 @@ use proofmark_model::{Measurement, Param};
 
 use crate::view::label::Group;
 
-/// Charts of one kind for one kernel.
+/// Charts of one kind for one workload.
 const PANELS: usize = 6;
 
-/// A part of a kernel's measurements that fits into one chart.
+/// A part of a workload's measurements that fits into one chart.
 pub struct Panel<'a> {
-    /// Values of the knobs that split the charts, for the title.
+    /// Values of the parameters that split the charts, for the title.
     pub name: String,
-    /// Those knobs and the ones on the axis: not part of a line's name.
+    /// Those parameters and the ones on the axis: not part of a line's name.
     pub said: Vec<&'a str>,
     /// Its measurements.
     pub members: Vec<&'a Measurement>,
 }
 
-/// Splits by one knob after another, the one with the fewest values first, until
-/// no chart has more combinations of the other knobs than `most`.
+/// Splits by one parameter after another, the one with the fewest values first, until
+/// no chart has more combinations of the other parameters than `most`.
 pub fn panels<'a>(
     group: &Group<'a>,
     members: &[&'a Measurement],

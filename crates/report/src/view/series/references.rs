@@ -12,13 +12,13 @@ use crate::view::verdict_mark;
 
 /// Points in one chart.
 const POINTS: usize = 4;
-/// Charts of one kernel.
+/// Charts of one workload.
 const CHARTS: usize = 2;
 
 /// One bar of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BesideBar {
-    /// Whose it is: 0 ours, from 1 the tools of the kernel, so that each has its own colour.
+    /// Whose it is: 0 ours, from 1 the tools of the workload, so that each has its own colour.
     pub who: usize,
     /// Name, value and share of the ceiling. The mark has no ceiling: the group has.
     pub bar: Bar,
@@ -36,7 +36,7 @@ pub struct Limit {
 /// One point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BesidePoint {
-    /// Its knobs; empty where the kernel has but one point.
+    /// Its parameters; empty where the workload has but one point.
     pub name: String,
     /// Ours first.
     pub bars: Vec<BesideBar>,
@@ -59,7 +59,7 @@ pub struct BesideChart {
     pub left_out: String,
 }
 
-/// The charts of one kernel; none where they would show no more than a row of the table.
+/// The charts of one workload; none where they would show no more than a row of the table.
 pub fn references(group: &Group, scale: &Scale) -> Vec<BesideChart> {
     let (points, more) = points(group, scale);
     let charts: Vec<&[BesidePoint]> = points.chunks(POINTS).collect();
@@ -84,7 +84,7 @@ fn part(at: usize, of: usize) -> String {
 }
 
 /// The points that are drawn, in the order of rows, and how many with a tool are not: those that
-/// stand for the kernel are kept.
+/// stand for the workload are kept.
 fn points(group: &Group, scale: &Scale) -> (Vec<BesidePoint>, usize) {
     let tools = tools(group);
     let drawn = drawable(group, scale);

@@ -1,0 +1,366 @@
+//! Planted faults around a server of network runs: who may use it, who else talks to it,
+//! and what it leaves behind.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, serve, written};
+use super::lab::{self, children, proofmark, quiet, run_json, skip};
+use super::{names, no_one_left, saved, wait_for_trials};
+use proofmark_model::{Ending, Verdict};
+use proofmark_testing::{output, wait, wait_until};
+
+/// A run that is refused in one line before it measures, and writes nothing.
+fn refused(command: &mut Command, says: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let out = output(command.current_dir(dir.path()));
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains(says), "{text}");
+    assert!(out.stdout.is_empty());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "it wrote something");
+    assert!(started.elapsed() < SOON);
+}
+
+/// A run over this machine's loopback to a server that somebody started.
+fn to(address: impl ToString, key: &Path) -> Command {
+    let mut command = run_to(address, key);
+    command.args(["network.tcp.connect", "--trials", "3", "--quick"]);
+    command
+}
+
+/// The folder for a key, and a server that made one there.
+fn served() -> (tempfile::TempDir, PathBuf, Served) {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let server = Served::here(&key);
+    (folder, key, server)
+}
+
+/// Such a run of the points of a profile, which goes on in a folder.
+fn begun_to(server: &Served, key: &Path, folder: &Path, points: &[String]) -> Child {
+    let mut command = run_to(server.address, key);
+    command.arg("--profile").arg(written(folder, &profile(8, points)));
+    begun(command, folder)
+}
+
+#[test]
+fn who_has_not_the_key_is_told_so_in_one_line() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    let other = folder.path().join("other");
+    drop(Served::here(&other)); // Makes another key.
+    refused(&mut to(server.address, &other), "key");
+    refused(&mut to(server.address, &folder.path().join("none")), "there is no key in");
+    set_mode(&key, 0o644);
+    refused(&mut to(server.address, &key), "chmod 600");
+    set_mode(&key, 0o600);
+    fs::write(&other, "42\n").unwrap();
+    refused(&mut to(server.address, &other), "64 hexadecimal digits");
+    let address = server.address;
+    drop(server);
+    refused(&mut to(address, &key), "no server at");
+    refused(&mut to("no-such-host.invalid", &key), "no-such-host.invalid");
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_peer_without_network_workloads_is_a_mistake() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    refused(run_to(server.address, &key).arg("cpu"), "no network workload");
+    let only_cpu = profile(3, &["[[points]]\nworkload = \"cpu.clock\"\n".to_owned()]);
+    let mut command = run_to(server.address, &key);
+    command.arg("--profile").arg(written(folder.path(), &only_cpu));
+    refused(&mut command, "no network workload");
+}
+
+#[test]
+fn a_forwarder_to_another_machine_is_no_loopback() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    // What another machine is known by.
+    let boot_id = folder.path().join("boot_id");
+    fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
+    let Some(server) = Served::here_booted_as(&key, &boot_id) else {
+        return skip("a_forwarder_to_another_machine_is_no_loopback", "this user may not mount");
+    };
+    refused(&mut to(server.address, &key), "leads to another machine (boot ids differ)");
+}
+
+#[test]
+fn a_run_without_network_points_starts_no_server() {
+    let _quiet = quiet();
+    let dir = tempfile::tempdir().unwrap();
+    let only_cpu = profile(8, &[point("cpu.clock", "200ms", "threads = 1")]);
+    let mut command = proofmark();
+    command.args(["run", "--profile"]).arg(written(dir.path(), &only_cpu));
+    let mut run = begun(command, dir.path());
+    wait_for_trials(dir.path(), &mut run);
+    assert_eq!(children(run.id()).len(), 1, "a worker alone");
+    wait("the run to end", &mut run);
+}
+
+#[test]
+fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    let stream = point("network.tcp.stream", "200ms", "");
+    let mut first = begun_to(&server, &key, folder.path(), &[stream]);
+    wait_for_trials(folder.path(), &mut first);
+    let seconds = |text: &str| {
+        let (before, _) = text.split_once(" s at most").unwrap();
+        before.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let out = output(to(server.address, &key).current_dir(folder.path()));
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
+    assert!(text.contains("serves another run") && text.contains("try again"), "{text}");
+    assert!((1..=3600).contains(&seconds(&text)), "{text}");
+    assert!(first.try_wait().unwrap().is_none(), "the first was over");
+    wait("the first run to end", &mut first);
+    let m = &saved(folder.path()).measurements[0];
+    assert_eq!((&m.ending, m.trials.len()), (&Ending::Complete, 8));
+    assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
+}
+
+/// The run of a workload with one block size.
+fn sized(mut run: Command, workload: &str, bytes: u32) -> Command {
+    run.args([workload, "--trials", "3", "--block-size", &format!("{bytes}B")]);
+    run
+}
+
+#[test]
+fn datagrams_that_udp_cannot_carry_are_refused() {
+    let _quiet = quiet();
+    let run_here = || {
+        let mut command = proofmark();
+        command.arg("run");
+        command
+    };
+    for workload in ["network.udp.stream", "network.udp.rtt"] {
+        refused(&mut sized(run_here(), workload, 65_508), "at most 65507 B of payload");
+        refused(&mut sized(run_here(), workload, 65_536), "out of range");
+    }
+    let carried = |run: Command, bytes: u32| {
+        let (run, _) = run_json(&mut sized(run, "network.udp.rtt", bytes));
+        assert!(!run.measurements.is_empty());
+        for m in &run.measurements {
+            assert_eq!(
+                (&m.ending, m.params.int("block_size")),
+                (&Ending::Complete, Some(bytes.into()))
+            );
+        }
+    };
+    carried(run_here(), 65_507);
+    if std::net::UdpSocket::bind("[::1]:0").is_err() {
+        return skip("datagrams_that_udp_cannot_carry_are_refused", "no IPv6");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let server = Served::here_v6(&key);
+    carried(run_to(server.address, &key), 65_527);
+}
+
+#[test]
+fn a_server_that_cannot_listen_says_so_in_one_line() {
+    let _quiet = quiet();
+    let (_folder, key, server) = served();
+    for bind in [&*server.address.to_string(), "192.0.2.1"] {
+        let out = output(&mut serve(bind, &key));
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert_eq!((out.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+        assert!(text.contains("cannot listen on") && out.stdout.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_server_ends_when_it_is_told_to() {
+    let _quiet = quiet();
+    for (signal, name) in [("INT", "SIGINT"), ("TERM", "SIGTERM")] {
+        let (folder, key, server) = served();
+        let stream = point("network.tcp.stream", "500ms", "");
+        let mut run = begun_to(&server, &key, folder.path(), &[stream]);
+        wait_for_trials(folder.path(), &mut run);
+        let (said, code) = server.end(signal);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(&format!("stopped by {name}")), "{said}");
+        // The run is told why.
+        assert_eq!(wait("the run to end", &mut run).code(), Some(3));
+        let log = fs::read_to_string(folder.path().join("log")).unwrap();
+        assert!(log.contains("the server was stopped"), "{log}");
+    }
+}
+
+/// Whether the process has a handler of its own for SIGINT.
+fn handles_interrupts(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+}
+
+#[test]
+fn a_second_signal_ends_a_server_that_hangs() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    // Its greeting finds no room, and it hangs with it.
+    let (_reader, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b'\n'; 64 << 10]).unwrap();
+    let mut command = serve("127.0.0.1:0", &folder.path().join("key"));
+    let mut server =
+        command.stdin(Stdio::null()).stdout(full).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the server to handle signals", || handles_interrupts(server.id()));
+    thread::sleep(Duration::from_millis(200));
+    lab::kill(server.id(), "INT");
+    thread::sleep(Duration::from_millis(300));
+    assert!(server.try_wait().unwrap().is_none(), "it does not hang");
+    // One that comes at once is the same request as the first.
+    let status = wait_until("the server to end at a second signal", || {
+        lab::kill(server.id(), "TERM");
+        thread::sleep(Duration::from_millis(50));
+        server.try_wait().unwrap()
+    });
+    assert_eq!(status.code(), Some(128 + 15));
+}
+
+#[test]
+fn a_session_that_exceeds_its_bytes_ends_in_words() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let server = Served::here_with(&key, &["--max-bytes", "300MB"]);
+    let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
+    let mut run = begun_to(&server, &key, folder.path(), &streams);
+    assert_eq!(wait("the run to end", &mut run).code(), Some(3));
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(log.contains("its bytes are used up"), "{log}");
+    for m in &saved(folder.path()).measurements {
+        assert!(!matches!(m.ending, Ending::Complete), "{}", m.point());
+    }
+    let (said, _) = server.end("TERM");
+    assert!(said.contains("ended after 314572800 bytes: its bytes are used up"), "{said}");
+}
+
+#[test]
+fn the_server_is_free_while_something_else_is_measured() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    // Eight trials of this length are longer than the other run, on a busy machine too.
+    let points =
+        [point("cpu.clock", "2s", "threads = 1"), point("network.tcp.connect", "20ms", "")];
+    let mut first = begun_to(&server, &key, folder.path(), &points);
+    wait_for_trials(folder.path(), &mut first);
+    let (other, _) = run_json(&mut to(server.address, &key));
+    assert!(other.measurements.iter().all(|m| m.ending == Ending::Complete));
+    assert!(first.try_wait().unwrap().is_none(), "the first was over");
+    wait("the first run to end", &mut first);
+    for m in &saved(folder.path()).measurements {
+        assert_eq!(m.ending, Ending::Complete, "{}", m.point());
+    }
+}
+
+#[test]
+fn a_session_too_short_for_the_plan_is_told_first() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let server = Served::here_with(&key, &["--max-time", "3s"]);
+    let said = |trial: &str| {
+        let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
+        let mut command = run_to(server.address, &key);
+        command.arg("--dry-run").arg("--profile").arg(written(folder.path(), &plan));
+        String::from_utf8(output(&mut command).stderr).unwrap()
+    };
+    assert!(said("10s").contains("the server grants 3.0 s"), "{}", said("10s"));
+    assert_eq!(said("20ms"), "");
+}
+
+#[test]
+fn a_server_outlives_its_terminal_if_it_was_told_to() {
+    let _quiet = quiet();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    let server = Served::here_without_terminal(&key);
+    lab::kill(server.pid(), "HUP");
+    let (run, _) = run_json(&mut to(server.address, &key));
+    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+    let (said, code) = server.end("TERM");
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = Served::here_in_terminal(&key).end("HUP");
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_server_of_a_runs_own_ends_with_it() {
+    let _quiet = quiet();
+    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = proofmark();
+        let stream = profile(8, &[point("network.tcp.stream", "500ms", "")]);
+        command.args(["run", "--profile"]).arg(written(dir.path(), &stream));
+        let mut run = begun(command, dir.path());
+        wait_for_trials(dir.path(), &mut run);
+        let all = children(run.id());
+        assert_eq!(all.len(), 2, "a server and a worker");
+        lab::kill(run.id(), signal);
+        assert_eq!(wait("the run to end", &mut run).code(), code);
+        no_one_left(&all);
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_the_server_to_the_next() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    let stream = point("network.tcp.stream", "500ms", "");
+    let mut run = begun_to(&server, &key, folder.path(), &[stream]);
+    wait_for_trials(folder.path(), &mut run);
+    let workers = children(run.id());
+    lab::kill(run.id(), "KILL");
+    wait("the run to end", &mut run);
+    let next = tempfile::tempdir().unwrap();
+    wait_until("the session to end with its run", || {
+        let mut run = begun(to(server.address, &key), next.path());
+        wait("the next run to end", &mut run).code() != Some(2)
+    });
+    assert!(saved(next.path()).measurements.iter().all(|m| m.ending == Ending::Complete));
+    no_one_left(&workers);
+}
+
+#[test]
+fn strangers_do_not_disturb_a_run() {
+    let _quiet = quiet();
+    let (folder, key, server) = served();
+    let workloads = ["network.tcp.stream", "network.udp.stream", "network.udp.rtt"];
+    let points = workloads.map(|k| point(k, "200ms", ""));
+    let mut run = begun_to(&server, &key, folder.path(), &points);
+    wait_for_trials(folder.path(), &mut run);
+    let before = server.kib("VmRSS");
+    let garbage = Garbage::at(server.address);
+    wait("the run to end", &mut run);
+    let thrown = garbage.end();
+    // The most that it ever was.
+    let grown = server.kib("VmHWM") - before;
+    assert!(grown < 16 << 10, "{grown} KiB");
+    assert!(thrown.iter().all(|n| *n > 100), "{thrown:?}");
+    let run = saved(folder.path());
+    assert_eq!(run.measurements.len(), workloads.len());
+    for m in &run.measurements {
+        assert_eq!((&m.ending, m.trials.len()), (&Ending::Complete, 8), "{}", m.point());
+        assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
+    }
+    // It still serves.
+    let (run, _) = run_json(&mut to(server.address, &key));
+    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+}

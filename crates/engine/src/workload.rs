@@ -1,0 +1,256 @@
+//! What a workload must offer so that it can be timed.
+//!
+//! The engine calls, in this order: [`Workload::resolve_auto`], [`Workload::supports_on`] and
+//! [`Workload::memory_bytes`] while planning;
+//! [`Workload::supports`] and [`Workload::setup`] once in the worker process; [`Setup::thread`] on
+//! each thread; then for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`]
+//! (timed), [`Load::verify`], and what a setup knows of the trial ([`Setup::file`],
+//! [`Setup::network`]). Dropping a value is its tear-down.
+
+use std::sync::atomic::AtomicBool;
+
+use proofmark_model::{FileState, Host, NetworkTraffic, Params, Policy, Solution, WorkloadSpec};
+
+use crate::clock_samples::ClockSamples;
+use crate::latency::Latencies;
+
+/// Why a workload cannot run a point here, in words for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+/// One workload.
+pub trait Workload: Sync {
+    /// What it declares about itself.
+    fn spec(&self) -> &'static WorkloadSpec;
+
+    /// Sets the parameters that were left to the machine ([`proofmark_model::AUTO`]). What
+    /// was left open may be several numbers, such as one with a cold cache and one
+    /// with a warm one.
+    fn resolve_auto(&self, params: Params, _host: &Host) -> Vec<Params> {
+        vec![params]
+    }
+
+    /// Bytes of memory that the point's data takes, over all threads. Where they are
+    /// too many, the parameter that is a size left to the machine is made smaller.
+    fn memory_bytes(&self, _params: &Params) -> u64 {
+        0
+    }
+
+    /// Bytes of files that the point makes, treated alike.
+    fn disk_bytes(&self, _params: &Params) -> u64 {
+        0
+    }
+
+    /// Share of the bytes it moves, once set up, that it writes to the disk: 0 to 1.
+    fn disk_write_share(&self, _params: &Params) -> f64 {
+        0.0
+    }
+
+    /// Whether this machine can run the point. Cheap; allocates nothing large.
+    ///
+    /// # Errors
+    /// Why not, such as `this CPU has no avx512`.
+    fn supports(&self, params: &Params) -> Result<(), Refusal>;
+
+    /// Whether that host can, as far as it tells: asked while planning.
+    ///
+    /// # Errors
+    /// Why not.
+    fn supports_on(&self, params: &Params, _host: &Host) -> Result<(), Refusal> {
+        self.supports(params)
+    }
+
+    /// Makes what all threads of the point share.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal>;
+
+    /// Who else counts the work: what [`Load::verify`] compares, in a few words.
+    fn verification(&self) -> &'static str {
+        "checked arithmetic"
+    }
+
+    /// About how long the timed part of a trial takes, in seconds, where the amount of work is
+    /// fixed and so the policy's duration does not tell. For estimates only.
+    fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
+        None
+    }
+
+    /// About how long one trial takes under this policy, in seconds: what a point's share of
+    /// the budget goes by.
+    fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
+        let nominal = self.nominal_seconds(params).map(|s| s.max(SHORTEST_S));
+        nominal.unwrap_or(policy.trial_s_for(&self.spec().id))
+    }
+}
+
+/// Seconds that a trial takes however little is timed of it: making its data, warming the
+/// cores, and checking what came out.
+const SHORTEST_S: f64 = 0.03;
+
+/// How much work a trial holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// As many iterations as fill the policy's least duration; the engine calibrates.
+    Calibrated,
+    /// This many iterations in all, divided among the threads (strong scaling).
+    Total(u64),
+    /// One iteration a thread: together they do one thing of which no part can be had.
+    Whole,
+}
+
+/// What all threads of a point share.
+pub trait Setup: Send + Sync {
+    /// How much work a trial holds.
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+
+    /// Units of work (operations, bytes, bits) in one iteration of one thread.
+    fn work_per_iteration(&self) -> f64;
+
+    /// Bytes that the hardware must carry for one iteration, where the workload moves any.
+    fn moved_per_iteration(&self) -> Option<f64> {
+        None
+    }
+
+    /// Threads for what the parameters ask of them, such as two a stream that goes both ways.
+    fn threads(&self, asked: u64) -> u64 {
+        asked
+    }
+
+    /// Of so many threads, how many share the work. The others, those with the
+    /// highest numbers, load the machine meanwhile: see [`Load::disturb`].
+    fn workers(&self, threads: u64) -> u64 {
+        threads
+    }
+
+    /// CPUs to pin threads to, in order, of those that may be used.
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        usable.to_vec()
+    }
+
+    /// Whether the point works on the disk below the worker's current folder, so that
+    /// the counters of its devices are its verification.
+    fn on_disk(&self) -> bool {
+        false
+    }
+
+    /// The state of the point's file, asked after each trial.
+    fn file(&self) -> Option<FileState> {
+        None
+    }
+
+    /// Called before each trial, and before what comes ahead of it; not timed.
+    ///
+    /// # Errors
+    /// Why there can be no trial, such as a server that is gone.
+    fn begin_trial(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// What both ends of the network say of all since [`Setup::begin_trial`], asked after
+    /// each trial.
+    ///
+    /// # Errors
+    /// Why that is not known, where it must be.
+    fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
+        Ok(None)
+    }
+
+    /// What the workload says of the solution that the last trial found.
+    fn solution(&self) -> Option<Solution> {
+        None
+    }
+
+    /// Seconds that each thread works, untimed, right before a trial that lasts
+    /// `trial_s`; by default longer than a core takes to change its clock for wide vectors.
+    fn ahead_s(&self, trial_s: f64) -> f64 {
+        AHEAD_S.min(trial_s / 8.0)
+    }
+
+    /// Whether each thread is pinned to a CPU. Threads that wait for a device are better
+    /// off where its interrupts arrive, which the scheduler knows.
+    fn pinned(&self) -> bool {
+        true
+    }
+
+    /// Where the point's memory lies, asked after each trial.
+    fn placement(&self) -> Placement {
+        Placement::default()
+    }
+
+    /// Makes one thread's part. Runs on that thread, where it will work, so that
+    /// memory is first touched where it is used.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
+}
+
+/// See [`Setup::ahead_s`], in seconds.
+pub const AHEAD_S: f64 = 3e-3;
+
+/// Where memory lies. `None`: the system does not tell, or the workload has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Placement {
+    /// Share of it that huge pages back, 0 to 1.
+    pub huge: Option<f64>,
+    /// Share of it that lies on another NUMA node than it should, 0 to 1.
+    pub misplaced: Option<f64>,
+}
+
+/// One thread's part of the work.
+pub trait Load {
+    /// Makes ready what this many iterations need, such as the order of their
+    /// accesses. Not timed; [`Load::run`] then does them, in one call or in two.
+    fn prepare(&mut self, _iterations: u64) {}
+
+    /// Does exactly this many iterations. This is what is timed: no allocation, no
+    /// printing, no system call other than those that are the work.
+    fn run(&mut self, iterations: u64);
+
+    /// Why the system did not let the last [`Load::run`] do its work, such as a full disk.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Seconds at the end of the last [`Load::run`] in which no work was done any more, as
+    /// when a receiver waits for what was lost; not part of the trial's time.
+    fn idled_s(&mut self) -> f64 {
+        0.0
+    }
+
+    /// Adds the times of the single operations of the last [`Load::run`] to `all`, where
+    /// the workload times them: in [`Latencies::ready`] ones, made before the first run.
+    fn latencies(&mut self, _all: &mut Latencies) {}
+
+    /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
+    /// among instructions that are as heavy on the core as the load's; returns the
+    /// cycles that it took by the chain's own count. `None`: the load does not
+    /// lower a core's clock, so that a plain chain tells it, or has [`Load::clock_samples`].
+    fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
+        None
+    }
+
+    /// The clock as the load read it while it last ran, where it can be interrupted for
+    /// that: better than what is read before and after.
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        None
+    }
+
+    /// Loads the machine until told to stop, in a thread that has no share of the
+    /// work; returns the bytes that it moved.
+    fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
+        0.0
+    }
+
+    /// Checks the results of the last [`Load::run`] and counts the iterations
+    /// that they prove, independently of what `run` was asked.
+    ///
+    /// # Errors
+    /// What was expected and what came out.
+    fn verify(&mut self) -> Result<u64, String>;
+}

@@ -1,0 +1,351 @@
+//! Names the resource that held a number down, with the figures that show it.
+//!
+//! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
+//! threads that wait for a disk which does all that its ceiling lets it, within what is
+//! known of that. Then, if the number is near its ceiling, what the ceiling's own rule says
+//! that it is made of. A memory workload far from its ceiling may still be told by what more
+//! threads gain: nothing, and what all share is the limit; all, and each core has its own.
+//! A whole problem, such as a linear system, may be told by what larger ones reach. A
+//! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
+//! If none of these, nobody is named: a bottleneck that is guessed is worse than none.
+
+pub(crate) mod disk;
+pub(crate) mod network;
+
+use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
+
+use crate::capacity::Capacity;
+use crate::execution::{self, Execution};
+use crate::memory::{cache_at, from_memory};
+use crate::{Context, ceilings};
+
+/// From this share of its ceiling on, the ceiling's resource is the limit.
+const NEAR: f64 = 0.9;
+
+/// Below this ratio of many threads to one they gain nothing from each other.
+const SHARED: f64 = 1.2;
+/// From this share of the number of threads on each gains all.
+const OWN: f64 = 0.9;
+/// How much more a larger problem must reach to show that the size is what held this one.
+const LARGER: f64 = 1.05;
+/// Blocks from this size on are moved as long runs of vectors, in bytes.
+const LONG: u64 = 4096;
+
+/// Share of time lost to interrupts from which on it is worth telling.
+const TOLD: f64 = 0.001;
+
+/// Checks that say who took the CPU, and what the resource is then called.
+const CONTENTION_CHECKS: &[(&str, &str)] = &[
+    ("throttled", "CPU quota"),
+    ("other_cpu", "competing processes"),
+    ("steal", "steal time"),
+    ("swap", "memory (swapping)"),
+];
+
+/// The bottleneck of a measurement whose ceiling, efficiency and findings are filled in.
+///
+/// # Errors
+/// Why none can be named.
+pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
+    if m.trials.is_empty() {
+        return Err("no trial was completed".to_owned());
+    }
+    if let Some(bottleneck) = taken_away(m) {
+        return Ok(bottleneck);
+    }
+    if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
+        return Err("the number is invalid, so nothing limited it".to_owned());
+    }
+    near_the_ceiling(ctx, m).or_else(|reason| execution::bottleneck(ctx, m, reason))
+}
+
+/// What the ceiling is made of, where the number comes near it.
+fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
+    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
+        return Err("without a ceiling nothing shows what the limit is".to_owned());
+    };
+    let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
+    if efficiency < NEAR {
+        return Err(format!("{share}, and no check found what holds it down"));
+    }
+    let capacity = Capacity::of(ctx.host, m)?;
+    let rule = ceilings::find(&ceiling.id)
+        .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
+    let mut bottleneck = rule.bottleneck(ceiling, &capacity, &share);
+    let busy = !Execution::of(m).waits(); // Threads that wait lose nothing to interrupts.
+    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
+    if let Some(lost) = lost {
+        let lost = lost * 100.0;
+        bottleneck.evidence +=
+            &format!("; interrupts take {lost:.1} % of a busy thread's time here");
+    }
+    Ok(bottleneck)
+}
+
+/// What more threads show of a memory rate that is far from its ceiling: the same point
+/// on one thread and on the most threads that have a core each.
+pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
+    if m.unit != Unit::BytePerSecond {
+        return None;
+    }
+    let cores = Capacity::of(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
+    let threads = m.params.int("threads").filter(|t| *t <= cores)?;
+    let (one, many) =
+        if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
+    let threads = many.params.threads() as f64;
+    let ratio = many.summary.as_ref()?.median / one.summary.as_ref()?.median;
+    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() || !ratio.is_finite() {
+        return None;
+    }
+    let resource = if ratio < SHARED {
+        shared(ctx, m)?
+    } else if ratio > OWN * threads {
+        own(ctx, m)
+    } else {
+        return None;
+    };
+    let mut evidence = format!("with {threads} threads the rate is {ratio:.2} times that of 1");
+    let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
+    if ratio < SHARED && !bare {
+        evidence += "; unless the CPUs share a core, which a hypervisor may hide";
+    }
+    Some(Bottleneck::new(resource, evidence))
+}
+
+/// What a larger problem shows of a rate that is far from its ceiling: in a small one what
+/// is no operation, and what cannot be shared among the threads, weighs more.
+pub(crate) fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
+    let size = m.params.int(Params::SIZE)?;
+    let median = |m: &Measurement| Some(m.summary.as_ref()?.median).filter(|v| *v > 0.0);
+    let own = median(m)?;
+    let larger = |o: &&Measurement| {
+        o.workload == m.workload
+            && o.params.differs_only_in(&m.params, &[Params::SIZE])
+            && o.params.int(Params::SIZE).is_some_and(|n| n > size)
+            && o.undisturbed()
+    };
+    let each = ctx.others.iter().filter(larger);
+    let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
+    let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let told = gain.is_finite() && gain >= LARGER && m.undisturbed();
+    let evidence = format!(
+        "with {} = {n} instead of {size} the rate is {gain:.2} times this one",
+        Params::SIZE
+    );
+    told.then(|| Bottleneck::new("size of the problem", evidence))
+}
+
+/// What all threads share, where they reach it.
+fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
+    if from_memory(ctx.host, m).is_ok() {
+        return Some("memory bus");
+    }
+    let set = m.params.int("working_set")?;
+    let beyond = cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes);
+    (m.workload == "memory.sweep" && beyond).then_some("shared cache")
+}
+
+/// What each core has for itself: for long runs of vectors from memory the lines that
+/// it can have under way, since in a cache the same loops are many times as fast; for
+/// anything else the core as a whole.
+fn own(ctx: &Context, m: &Measurement) -> &'static str {
+    let wide = matches!(m.params.text("isa"), Some("sse2" | "avx2" | "avx512"));
+    let long = m.params.int("block_size").map_or(wide, |block| block >= LONG);
+    if long && from_memory(ctx.host, m).is_ok() { "lines in flight of a core" } else { "core" }
+}
+
+/// The first of the findings that says who took the CPU.
+fn taken_away(m: &Measurement) -> Option<Bottleneck> {
+    let lost = |check: &str| check == "swap" || !is_at_its_disk(m);
+    CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
+        let finding =
+            m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
+        Some(Bottleneck::new(*resource, finding.message.as_str()))
+    })
+}
+
+/// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
+fn is_at_its_disk(m: &Measurement) -> bool {
+    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
+    let waits = m.subsystem == Subsystem::Disk && Execution::of(m).waits();
+    waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{CpuQuota, Host, Probe, Subsystem};
+
+    use super::*;
+    use crate::testing::{
+        around, at_rate, blocks, clock, each, flops, host, host_with_caches, judged, latency,
+        linpack, mix, stream, sweep, with_values,
+    };
+
+    #[test]
+    fn what_interrupts_take_is_told() {
+        let mut h = host();
+        let told = |h: &Host| judged(h, flops(1), &[]).bottleneck.unwrap().evidence;
+        h.timer.interrupted_share = Probe::known(0.009, "gaps");
+        assert!(told(&h).contains("interrupts take 0.9 %"), "{}", told(&h));
+        h.timer.interrupted_share = Probe::known(0.0, "gaps");
+        assert!(!told(&h).contains("interrupts"), "{}", told(&h));
+    }
+
+    #[test]
+    fn a_small_system_is_held_down_by_its_size_where_a_larger_one_shows_it() {
+        let h = host();
+        let small = |share: f64| at_rate(linpack(1000, 2), share * 128e9);
+        let large = [linpack(2000, 2), at_rate(linpack(10_000, 2), 0.92 * 128e9)];
+        let bottleneck = judged(&h, small(0.5), &large).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "size of the problem");
+        assert_eq!(
+            bottleneck.evidence,
+            "with n = 10000 instead of 1000 the rate is 1.84 times this one"
+        );
+        assert_eq!(judged(&h, small(0.89), &large).bottleneck, None, "no more than 1.05 times");
+        assert_eq!(judged(&h, small(0.3), &[linpack(10_000, 1)]).bottleneck, None, "other threads");
+        let larger = at_rate(linpack(10_000, 2), 0.5 * 128e9);
+        assert_eq!(
+            judged(&h, larger, &[small(0.8)]).bottleneck,
+            None,
+            "a smaller one shows nothing"
+        );
+        let near = judged(&h, small(0.95), &large).bottleneck.unwrap();
+        assert_eq!(near.resource, "execution ports");
+    }
+
+    #[test]
+    fn those_who_take_are_checks() {
+        for (check, _) in CONTENTION_CHECKS {
+            assert!(crate::checks::find(check).is_some(), "no check {check}");
+        }
+    }
+
+    fn resource(h: &Host, m: Measurement) -> Option<String> {
+        judged(h, m, &[]).bottleneck.map(|l| l.resource)
+    }
+
+    #[test]
+    fn the_ports_the_cores_and_the_divider() {
+        let h = host();
+        assert_eq!(resource(&h, flops(1)).as_deref(), Some("execution ports"));
+        assert_eq!(resource(&h, flops(8)).as_deref(), Some("physical cores"));
+        let divisions = with_values(mix(true, "arith17", "scalar"), &around(0.95 * 8.5e9));
+        assert_eq!(resource(&h, divisions).as_deref(), Some("divider unit"));
+        let mut bare = host();
+        bare.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let bottleneck = judged(&bare, clock(4.1e9), &[]).bottleneck.unwrap();
+        assert_eq!(bottleneck.resource, "clock");
+        assert!(bottleneck.evidence.contains("reported boost"), "{}", bottleneck.evidence);
+    }
+
+    #[test]
+    fn the_evidence_names_the_figures() {
+        let evidence = |h: &Host, m| {
+            let whole = judged(h, m, &[]).bottleneck.unwrap().evidence;
+            whole.split("; interrupts").next().unwrap_or_default().to_owned()
+        };
+        let mut h = host();
+        let near = |limit: f64| around(0.99 * limit);
+        assert_eq!(
+            evidence(&h, with_values(flops(1), &near(64e9))),
+            "99.0 % of the ceiling at 4.000 GHz on 1 core"
+        );
+        assert_eq!(
+            evidence(&h, with_values(flops(8), &near(128e9))),
+            "99.0 % of the ceiling at 4.000 GHz: 8 threads share the execution ports of 2 cores"
+        );
+        assert_eq!(
+            evidence(&h, with_values(mix(true, "arith17", "scalar"), &near(8.5e9))),
+            "99.0 % of the ceiling at 4.000 GHz: 8 cycles of division an iteration"
+        );
+        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        assert_eq!(
+            evidence(&h, with_values(flops(1), &near(32e9))),
+            "99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz"
+        );
+    }
+
+    #[test]
+    fn who_took_the_cpu_comes_first() {
+        let h = host();
+        let busy = each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.05));
+        assert_eq!(resource(&h, busy).as_deref(), Some("competing processes"));
+        let stolen = each(flops(1), |_, t| t.conditions.steal_s = Some(0.05));
+        assert_eq!(resource(&h, stolen).as_deref(), Some("steal time"));
+        let mut limited = host();
+        limited.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        let half = with_values(flops(1), &around(0.49 * 64e9));
+        assert_eq!(resource(&limited, half.clone()).as_deref(), Some("CPU quota"));
+        let held = each(half, |_, t| t.conditions.throttled_s = Some(0.05));
+        assert_eq!(resource(&limited, held).as_deref(), Some("CPU quota"));
+    }
+
+    #[test]
+    fn nobody_is_named_without_evidence() {
+        let h = host();
+        let slow = judged(&h, with_values(flops(1), &around(0.85 * 64e9)), &[]);
+        assert!(slow.bottleneck.is_none());
+        assert!(slow.missing["bottleneck"].contains("85.0 %"));
+        let above = judged(&h, with_values(flops(1), &around(1.5 * 64e9)), &[]);
+        assert!(above.bottleneck.is_none());
+        assert!(above.missing["bottleneck"].contains("invalid"));
+    }
+
+    /// What is named for a point on one thread and on two, the second so many times as fast.
+    fn scaled(point: impl Fn(u64) -> Measurement, ratio: f64) -> [Option<Bottleneck>; 2] {
+        let one = with_values(point(1), &around(1e10));
+        let two = with_values(point(2), &around(ratio * 1e10));
+        let others = [one.clone(), two.clone()];
+        let name = |m: Measurement| judged(&host_with_caches(), m, &others).bottleneck;
+        [name(one), name(two)]
+    }
+
+    #[test]
+    fn threads_that_gain_all_are_held_by_their_own_core() {
+        for bottleneck in scaled(|threads| stream("read", threads), 1.98) {
+            let bottleneck = bottleneck.unwrap();
+            assert_eq!(bottleneck.resource, "lines in flight of a core");
+            assert_eq!(bottleneck.evidence, "with 2 threads the rate is 1.98 times that of 1");
+        }
+        let bytes = |threads: u64| {
+            let mut m = blocks("read_write", 1);
+            m.params = m.params.with("threads", threads);
+            m
+        };
+        assert_eq!(scaled(bytes, 2.0)[0].as_ref().unwrap().resource, "core");
+    }
+
+    #[test]
+    fn threads_that_gain_nothing_share_what_holds_them() {
+        let named = |set: u64, ratio: f64| {
+            scaled(|threads| sweep("read", threads, set), ratio)[1].clone().map(|l| l.resource)
+        };
+        assert_eq!(named(1 << 30, 1.1).as_deref(), Some("memory bus"));
+        assert_eq!(named(16 << 20, 1.1).as_deref(), Some("shared cache"));
+        assert_eq!(named(1 << 20, 1.1), None, "a cache of each core's own is not shared");
+        let [one, _] = scaled(|threads| stream("read", threads), 1.1);
+        let evidence = one.unwrap().evidence;
+        assert!(evidence.ends_with("which a hypervisor may hide"), "{evidence}");
+    }
+
+    #[test]
+    fn what_lies_between_or_is_disturbed_names_nobody() {
+        for bottleneck in scaled(|threads| stream("read", threads), 1.5) {
+            assert!(bottleneck.is_none(), "{bottleneck:?}");
+        }
+        let mut one = stream("read", 1);
+        one.findings.push(proofmark_model::Finding::new("clusters", Severity::Suspect, "", ""));
+        let two = with_values(stream("read", 2), &around(2e10));
+        assert!(judged(&host_with_caches(), two, &[one]).bottleneck.is_none());
+        let slow = judged(&host_with_caches(), latency(32 << 10, 5e-9), &[]);
+        assert!(slow.bottleneck.is_none() && slow.missing["bottleneck"].contains("25.0 %"));
+        let of_a_network = |threads: u64| {
+            let mut m = stream("read", threads);
+            m.subsystem = Subsystem::Network;
+            m
+        };
+        let bottlenecks = scaled(of_a_network, 2.0);
+        assert!(bottlenecks.iter().all(Option::is_none), "only memory is told by its threads");
+    }
+}

@@ -1,0 +1,278 @@
+//! What holds a disk's number down, where no ceiling is near.
+//!
+//! Little's law (Operations Research 9, 1961): I/Os in flight = I/Os a second x the time
+//! of each. A device that is asked for one at a time shows its latency; whether it could
+//! do more shows at a deeper queue.
+
+use proofmark_model::{Bottleneck, Measurement, Severity, Unit, format_count, format_quantity};
+
+use crate::Context;
+use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
+use crate::execution::cpu_share;
+use crate::words::counted;
+
+/// From this share of their CPU time on, the threads had none left to wait.
+const BUSY_CPU: f64 = 0.9;
+/// A deeper queue that gains this many times shows that the device had more to give.
+const GAINED: f64 = 1.2;
+/// One that gains less shows that it had not.
+const NOTHING: f64 = 1.1;
+/// From this share of the most that may be in flight on, I/Os wait at the device; the
+/// rest is the way of each through the system, some microseconds.
+const WAITING: f64 = 0.8;
+
+/// The bottleneck of a measurement that is no ceiling's.
+///
+/// # Errors
+/// Why none can be named.
+pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
+    let cpu = cpu_share(ctx.host, m);
+    if let Some(bottleneck) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {
+        return Ok(bottleneck);
+    }
+    if !waits(m) {
+        return match cpu {
+            None => {
+                Ok(Bottleneck::new("CPU", "the file lies in the page cache, which the CPU copies"))
+            }
+            Some(share) => Err(format!(
+                "the file lies in the page cache, and copying it took {:.0} % of the CPU time",
+                share * 100.0
+            )),
+        };
+    }
+    let law = little(m);
+    let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
+    match deeper(ctx, m) {
+        Some((resource, gain, how)) if gain > GAINED => {
+            return Ok(Bottleneck::new(resource, told(format!("{how} gained {gain:.2} times"))));
+        }
+        Some((_, gain, how)) if gain < NOTHING => {
+            return Ok(Bottleneck::new(
+                "device",
+                told(format!("{how} gained no more than {gain:.2} times")),
+            ));
+        }
+        _ => {}
+    }
+    if let Some((gain, how)) = shallower(ctx, m).filter(|(gain, _)| *gain < NOTHING) {
+        return Ok(Bottleneck::new(
+            "device",
+            told(format!("the gain over {how} is only {gain:.2} times")),
+        ));
+    }
+    let most = in_flight_at_most(m);
+    match at_device(m) {
+        Some(n) if n >= WAITING * most => {
+            let what = format!("the device itself held {n:.2} of {most:.0} in flight all the time");
+            Ok(Bottleneck::new("device", told(what)))
+        }
+        Some(n) => Err(told(format!(
+            "the device held {n:.2} of {most:.0} in flight, and no other point of this run shows what \
+             more would gain"
+        ))),
+        None => Err(told("no device tells how many I/Os it had in flight".to_owned())),
+    }
+}
+
+fn by_cpu(m: &Measurement, share: f64) -> Bottleneck {
+    let threads = counted(m.params.threads().max(1), "thread");
+    let figure = format!("{threads} used {:.0} % of the CPU time there was", share * 100.0);
+    let why = if !waits(m) { ": the page cache is copied by the CPU" } else { "" };
+    Bottleneck::new("CPU", figure + why)
+}
+
+/// Little's law in figures; empty where no latency was recorded.
+fn little(m: &Measurement) -> String {
+    // The mean over all trials, as the latency is one.
+    let (work, seconds) = m.trials.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
+    let rate = ios(m, work / seconds).filter(|r| r.is_finite() && *r > 0.0);
+    let each = m.latency.as_ref().map(|l| l.mean).filter(|s| s.is_finite() && *s > 0.0);
+    let Some((rate, each)) = rate.zip(each) else { return String::new() };
+    format!(
+        "{} I/Os a second x {} each = {:.2} in flight of {:.0}",
+        format_count(rate.round() as u64),
+        format_quantity(each, Unit::Second),
+        rate * each,
+        in_flight_at_most(m)
+    )
+}
+
+/// Whether nothing disturbed it. Trials that differ from each other, as those of a shared
+/// store do, are told apart well enough by a ratio that must be so far from 1.
+fn sound(m: &Measurement) -> bool {
+    let noise = |check: &str| matches!(check, "wide_interval" | "clusters");
+    m.findings.iter().all(|f| f.severity == Severity::Note || noise(&f.check))
+}
+
+/// How many times the rate of another point is this one's, where nothing but the number
+/// of I/Os in flight differs: the threads, the depth, and the engine that it takes.
+fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
+    let alike = other.params.differs_only_in(&m.params, &["threads", "queue_depth", "engine"]);
+    if other.workload != m.workload || !alike || !sound(other) || !sound(m) {
+        return None;
+    }
+    let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+}
+
+/// In words, what differs between two points.
+fn differs(m: &Measurement, other: &Measurement) -> String {
+    let (depth, threads) = (queue_depth(other), other.params.threads());
+    match (depth == queue_depth(m), threads == m.params.threads()) {
+        (false, true) => format!("depth {depth}"),
+        (false, false) => format!("depth {depth} on {}", counted(threads, "thread")),
+        _ => counted(threads, "thread"),
+    }
+}
+
+/// The point of the run with more in flight that gained most: what it had more of, the
+/// gain, and which one it is.
+fn deeper(ctx: &Context, m: &Measurement) -> Option<(&'static str, f64, String)> {
+    let more = |o: &&Measurement| {
+        queue_depth(o) >= queue_depth(m)
+            && o.params.threads() >= m.params.threads()
+            && in_flight_at_most(o) > in_flight_at_most(m)
+    };
+    let points = ctx.others.iter().filter(more).filter_map(|o| Some((gain(m, o)?, o)));
+    let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let deep = queue_depth(best) > queue_depth(m);
+    Some((if deep { "queue depth" } else { "threads" }, gain, differs(m, best)))
+}
+
+/// The point of the run with fewer in flight that came nearest, and what this one gains
+/// over it.
+fn shallower(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
+    let fewer = |o: &&Measurement| {
+        queue_depth(o) <= queue_depth(m)
+            && o.params.threads() <= m.params.threads()
+            && in_flight_at_most(o) < in_flight_at_most(m)
+    };
+    let points = ctx.others.iter().filter(fewer).filter_map(|o| Some((gain(m, o)?, o)));
+    let (ratio, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((1.0 / ratio, differs(m, best)))
+}
+
+/// Mean number of the workload's I/Os that the device had in flight, where all trials tell.
+///
+/// The device counts requests: where it made more of them than there were I/Os, it split
+/// each, and holds so many parts of one.
+fn at_device(m: &Measurement) -> Option<f64> {
+    let (mut in_flight, mut seconds, mut work, mut requests) = (0.0, 0.0, 0.0, 0.0);
+    for t in &m.trials {
+        let device = t.device.as_ref()?;
+        in_flight += device.in_flight_s;
+        requests += device.reads as f64 + device.writes as f64;
+        seconds += t.seconds;
+        work += t.work;
+    }
+    let parts = ios(m, work).map_or(1.0, |ios| (requests / ios).max(1.0));
+    let mean = in_flight / seconds / parts;
+    (mean.is_finite() && mean >= 0.0).then(|| mean.min(in_flight_at_most(m)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Finding;
+
+    use super::*;
+    use crate::testing::{disk, each, fsync, host_with_disk, judged, rand_read};
+
+    fn named(m: Measurement, others: &[Measurement]) -> Result<Bottleneck, String> {
+        let m = judged(&host_with_disk(), m, others);
+        m.bottleneck.ok_or_else(|| m.missing["bottleneck"].clone())
+    }
+
+    #[test]
+    fn one_at_a_time_is_held_by_the_depth() {
+        let others = [rand_read(1), rand_read(4), rand_read(32)];
+        let l = named(rand_read(1), &others).unwrap();
+        assert_eq!(l.resource, "queue depth");
+        assert_eq!(
+            l.evidence,
+            "13\u{202f}158 I/Os a second x 76.00 us each = 1.00 in flight of 1; depth 32 gained 7.60 times"
+        );
+        assert_eq!(named(rand_read(4), &others).unwrap().resource, "queue depth");
+    }
+
+    #[test]
+    fn where_more_gains_nothing_it_is_the_device() {
+        let others = [rand_read(1), rand_read(16), rand_read(32), rand_read(64)];
+        let middle = named(rand_read(32), &others).unwrap();
+        assert_eq!(middle.resource, "device");
+        assert!(middle.evidence.ends_with("depth 64 gained no more than 1.00 times"));
+        let deepest = named(rand_read(64), &others).unwrap();
+        assert_eq!(deepest.resource, "device");
+        assert!(deepest.evidence.contains("the gain over depth 32 is only 1.00 times"));
+    }
+
+    #[test]
+    fn more_threads_are_told_as_threads() {
+        let l = named(fsync(1), &[fsync(1), fsync(4)]).unwrap();
+        assert_eq!(l.resource, "threads");
+        assert!(l.evidence.ends_with("4 threads gained 4.00 times"), "{}", l.evidence);
+    }
+
+    #[test]
+    fn alone_the_device_is_named_by_what_it_holds() {
+        let l = named(rand_read(1), &[]).unwrap();
+        assert_eq!(l.resource, "device");
+        assert!(l.evidence.contains("held 0.95 of 1 in flight"), "{}", l.evidence);
+        let idle = |in_flight: f64| {
+            each(rand_read(1), |_, t| {
+                t.device.as_mut().unwrap().in_flight_s = in_flight * t.seconds;
+            })
+        };
+        assert!(named(idle(0.5), &[]).unwrap_err().contains("0.50 of 1"));
+        let silent = each(rand_read(1), |_, t| t.device = None);
+        assert!(named(silent, &[]).unwrap_err().contains("no device tells"));
+    }
+
+    #[test]
+    fn parts_of_split_ios_are_not_counted_as_ios() {
+        let held = |depth: u64, in_flight: f64, parts: u64| {
+            let m = each(rand_read(depth), |_, t| {
+                let device = t.device.as_mut().unwrap();
+                device.in_flight_s = in_flight * t.seconds;
+                device.reads *= parts;
+            });
+            named(m, &[]).map_or_else(|why| why, |l| l.evidence)
+        };
+        assert!(held(16, 108.41, 8).contains("held 13.55 of 16"), "{}", held(16, 108.41, 8));
+        assert!(held(16, 64.0, 8).contains("held 8.00 of 16"), "{}", held(16, 64.0, 8));
+        assert!(held(16, 40.0, 1).contains("held 16.00 of 16"), "{}", held(16, 40.0, 1));
+    }
+
+    #[test]
+    fn a_cpu_that_has_no_time_left_comes_first() {
+        let others = [rand_read(1), rand_read(32)];
+        let busy = each(rand_read(1), |_, t| t.conditions.own_cpu_s = Some(0.95 * t.seconds));
+        let l = named(busy, &others).unwrap();
+        assert_eq!(l.resource, "CPU");
+        assert!(l.evidence.contains("1 thread used 95 %"), "{}", l.evidence);
+    }
+
+    #[test]
+    fn warm_reads_are_the_cpus_work() {
+        let warm = || disk("seq_read", 4096, "warm");
+        let l = named(warm(), &[]).unwrap();
+        assert_eq!(l.resource, "CPU");
+        assert!(l.evidence.contains("page cache"), "{}", l.evidence);
+        let unknown = each(warm(), |_, t| t.conditions.own_cpu_s = None);
+        assert_eq!(named(unknown, &[]).unwrap().resource, "CPU");
+        let idle = each(warm(), |_, t| t.conditions.own_cpu_s = Some(0.3 * t.seconds));
+        assert!(named(idle, &[]).unwrap_err().contains("30 %"));
+    }
+
+    #[test]
+    fn what_differs_in_more_or_is_disturbed_shows_nothing() {
+        let idle = || each(rand_read(1), |_, t| t.device.as_mut().unwrap().in_flight_s = 0.0);
+        let mut buffered = rand_read(32);
+        buffered.params = buffered.params.with("direct", "off");
+        assert!(named(idle(), &[buffered]).is_err());
+        let mut disturbed = rand_read(32);
+        disturbed.findings.push(Finding::new("trend", Severity::Suspect, "", ""));
+        assert!(named(idle(), &[disturbed]).is_err());
+        assert!(named(idle(), &[rand_read(32)]).is_ok());
+    }
+}

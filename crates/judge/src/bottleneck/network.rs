@@ -1,0 +1,361 @@
+//! What holds a network's number down, where no ceiling is near.
+//!
+//! Bandwidth x delay (RFC 7323, 1): a connection has no more than its window on the way,
+//! so that its rate is at most window / round trip.
+
+use proofmark_model::{Bottleneck, End, Measurement, NetworkTraffic, Unit, format_quantity};
+
+use crate::Context;
+use crate::network::{
+    BUSY, datagrams, over_loopback, own_share, polls, retransmitted, segments, streams,
+    system_share, whose,
+};
+use crate::statistics::median;
+use crate::words::counted;
+
+/// From this share of what was asked for on, pacing is what sets the rate.
+const PACED: f64 = 0.98;
+/// Share of the datagrams from which on their loss shows who could not keep up.
+const LOST: f64 = 0.001;
+/// Share of the segments sent again from which on congestion control sets the rate.
+const RESENT: f64 = 1e-4;
+/// A rate within this of window / round trip is the window's.
+const WINDOW: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+/// Another point that gains this many times shows that there was more to have.
+const GAINED: f64 = 1.2;
+/// One that gains less shows that there was not.
+const NOTHING: f64 = 1.1;
+
+/// The bottleneck of a measurement that is no ceiling's.
+///
+/// # Errors
+/// Why none can be named.
+pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
+    if let Some(bottleneck) = paced(m).or_else(|| overflown(m)) {
+        return Ok(bottleneck);
+    }
+    if let Some(bottleneck) = by_cpu(m) {
+        return Ok(bottleneck);
+    }
+    if !streams(m) {
+        return by_waking(ctx, m);
+    }
+    let more = on_more_streams(ctx, m);
+    if datagrams(m) == Some(false) {
+        if let Some(bottleneck) = by_losses(m) {
+            return Ok(bottleneck);
+        }
+        // More streams that gain nothing meet something that they share.
+        let shared = more.as_ref().is_some_and(|(gain, _)| *gain < NOTHING);
+        if let Some(bottleneck) = by_window(m).filter(|_| !shared) {
+            return Ok(bottleneck);
+        }
+    }
+    let what = if over_loopback(m) { "CPUs of both ends" } else { "way between the two ends" };
+    match more {
+        Some((gain, how)) if gain < NOTHING => {
+            Ok(Bottleneck::new(what, format!("{how} gain no more than {gain:.2} times")))
+        }
+        Some((gain, how)) if gain > GAINED => {
+            Ok(Bottleneck::new("streams", format!("{how} gain {gain:.2} times")))
+        }
+        _ => Err(
+            "no CPU was saturated, no window full, nothing was lost, and no other point of this \
+                  run shows what more streams would gain"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The sum of a figure over all trials that tell.
+fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
+    m.traffics().filter_map(|(_, n)| of(n)).map(|count| count as f64).sum()
+}
+
+/// The rate that the sender was told to keep, if it did.
+fn paced(m: &Measurement) -> Option<Bottleneck> {
+    let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
+    let received = m.summary.as_ref()?.median;
+    let kept = received.is_finite() && received >= PACED * asked;
+    let figures = [received, asked].map(|rate| format_quantity(rate, Unit::BitPerSecond));
+    kept.then(|| {
+        Bottleneck::new(
+            "pacing",
+            format!("{} arrive of the {} that were asked for", figures[0], figures[1]),
+        )
+    })
+}
+
+/// A receiver that did not fetch its datagrams in time, if that explains most of the loss.
+fn overflown(m: &Measurement) -> Option<Bottleneck> {
+    let all = m.datagrams()?;
+    let (sent, lost) = (all.sent as f64, all.lost() as f64);
+    if lost <= LOST * sent {
+        return None;
+    }
+    let full = |end: End| sum(m, |n| end.of(n).full_buffers);
+    let (end, count) =
+        End::BOTH.map(|e| (e, full(e))).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if count < lost / 2.0 {
+        return None;
+    }
+    let whose = if over_loopback(m) { "end that receives" } else { end.word() };
+    let part = (count / lost).min(1.0) * 100.0;
+    let evidence = format!(
+        "{:.1} % of the datagrams were lost, {part:.0} % of them in full buffers of its sockets",
+        lost / sent * 100.0
+    );
+    Some(Bottleneck::new(format!("receiver ({whose})"), evidence))
+}
+
+/// A CPU that had no time left.
+fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
+    if polls(m) {
+        return None;
+    }
+    let busiest = |of: fn(&Measurement, End) -> Option<f64>| {
+        let all = End::BOTH.into_iter().filter_map(|end| Some((of(m, end)?, end)));
+        all.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(share, _)| *share >= BUSY)
+    };
+    if let Some((share, end)) = busiest(own_share) {
+        let threads = counted(crate::network::connections(m), "thread");
+        let evidence = format!(
+            "{threads} of the {} used {:.0} % of the CPU time there was for that",
+            end.word(),
+            share * 100.0
+        );
+        return Some(Bottleneck::new(format!("CPU ({})", end.word()), evidence));
+    }
+    let (share, end) = busiest(system_share)?;
+    let name = if over_loopback(m) { "CPU".to_owned() } else { format!("CPU ({})", end.word()) };
+    let whose = whose(m, end);
+    let evidence = format!("the CPUs of {whose} were busy {:.0} % of the time", share * 100.0);
+    Some(Bottleneck::new(name, evidence))
+}
+
+/// How many times the rate of this point is another's, where only that parameter differs.
+fn gain(m: &Measurement, other: &Measurement, parameter: &str) -> Option<f64> {
+    if other.workload != m.workload
+        || !other.params.differs_only_in(&m.params, &[parameter])
+        || !other.undisturbed()
+    {
+        return None;
+    }
+    let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+}
+
+/// The point of the run with more streams that gained most.
+fn on_more_streams(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
+    let more = ctx.others.iter().filter(|o| o.params.threads() > m.params.threads());
+    let points = more.filter_map(|o| Some((gain(m, o, "streams")?, o)));
+    let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((gain, counted(best.params.threads(), "stream")))
+}
+
+/// Round trips and connections: what is left when both ends need not be woken.
+fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
+    let other = if polls(m) { "block" } else { "poll" };
+    let point = ctx.others.iter().filter(|o| o.params.text("mode") == Some(other));
+    let gains = point.filter_map(|o| gain(m, o, "mode")).next();
+    // Polling over blocking, whichever of them this one is.
+    match (gains.map(|g| if polls(m) { 1.0 / g } else { g }), polls(m)) {
+        (Some(g), false) if g > GAINED => {
+            let evidence = format!("polling, which wakes nobody, does {g:.2} times as many");
+            Ok(Bottleneck::new("waking the two ends", evidence))
+        }
+        (Some(g), true) if g > GAINED => {
+            let evidence = format!("nobody is woken, which gains {g:.2} times");
+            Ok(Bottleneck::new("system calls and the way between", evidence))
+        }
+        (Some(g), _) if g < NOTHING => {
+            let evidence = format!("polling, which wakes nobody, does only {g:.2} times as many");
+            Ok(Bottleneck::new("system calls and the way between", evidence))
+        }
+        (Some(g), _) => Err(format!("polling does {g:.2} times as many, which names nobody")),
+        (None, _) => {
+            Err("no other point of this run shows what it costs to wake the two ends".to_owned())
+        }
+    }
+}
+
+/// Segments that were lost on the way, so that congestion control held the sender back.
+fn by_losses(m: &Measurement) -> Option<Bottleneck> {
+    let told = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
+    let (again, all) = told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+    let share = again / all;
+    (share.is_finite() && share > RESENT).then(|| {
+        let evidence = format!("{:.2} % of the segments were sent again", share * 100.0);
+        Bottleneck::new("drops on the way", evidence)
+    })
+}
+
+/// The windows of all connections, where they are what the rate comes to.
+fn by_window(m: &Measurement) -> Option<Bottleneck> {
+    let rate = m.summary.as_ref()?.median;
+    let all: Vec<(f64, f64, f64)> = m.traffics().filter_map(|(_, n)| windows(n)).collect();
+    let of = |get: fn(&(f64, f64, f64)) -> f64| median(&all.iter().map(get).collect::<Vec<_>>());
+    let (most, window, trip) = (of(|w| w.0)?, of(|w| w.1)?, of(|w| w.2)?);
+    let share = rate / most;
+    if !share.is_finite() || !WINDOW.contains(&share) {
+        return None;
+    }
+    let evidence = format!(
+        "{:.0} KiB of window / {} of round trip = {}, and {} arrive; nothing was sent again",
+        window / 1024.0,
+        format_quantity(trip, Unit::Second),
+        format_quantity(most, Unit::BitPerSecond),
+        format_quantity(rate, Unit::BitPerSecond)
+    );
+    Some(Bottleneck::new("window (bandwidth x delay)", evidence))
+}
+
+/// Bits a second that the windows of a trial's connections allow, bytes of all windows, and
+/// the mean round trip.
+fn windows(n: &NetworkTraffic) -> Option<(f64, f64, f64)> {
+    let known = n.streams.iter().all(|s| s.rtt_s.is_finite() && s.rtt_s > 0.0);
+    if n.streams.is_empty() || !known {
+        return None;
+    }
+    let rate = n.streams.iter().map(|s| s.window_bytes as f64 * 8.0 / s.rtt_s).sum();
+    let bytes = n.streams.iter().map(|s| s.window_bytes as f64).sum();
+    let trips: f64 = n.streams.iter().map(|s| s.rtt_s).sum();
+    Some((rate, bytes, trips / n.streams.len() as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Severity;
+
+    use super::*;
+    use crate::testing::{
+        around, each, host_with_network, judged, round_trips, set_interface, tcp, told_so, udp,
+        with_network,
+    };
+
+    /// On a way whose rate is not known, so that no ceiling is near.
+    fn named(m: Measurement, others: &[Measurement]) -> Result<(String, String), String> {
+        let path = m.params.text("path").unwrap().to_owned();
+        let host = with_network(&path, |n| {
+            set_interface(n, |i| i.bits_per_s = None);
+            n.server_interface = None;
+        });
+        let m = judged(&host, m, others);
+        m.bottleneck
+            .map(|l| (l.resource, l.evidence))
+            .ok_or_else(|| m.missing["bottleneck"].clone())
+    }
+
+    #[test]
+    fn a_rate_that_was_asked_for_is_pacing() {
+        let at = |rate: u64| {
+            let mut m = udp(1, "peer");
+            m.params = m.params.with("rate", rate);
+            named(m, &[])
+        };
+        let (resource, evidence) = at(950_000_000).unwrap();
+        assert_eq!(resource, "pacing");
+        assert!(evidence.ends_with("of the 950.0 Mbit/s that were asked for"), "{evidence}");
+        assert!(at(2_000_000_000).is_err());
+    }
+
+    #[test]
+    fn a_receiver_whose_buffer_ran_over_is_named() {
+        let losing = |full: u64| {
+            named(
+                told_so(udp(1, "peer"), |n| {
+                    let d = n.datagrams.as_mut().unwrap();
+                    d.sent += 500;
+                    n.server.full_buffers = Some(full);
+                }),
+                &[],
+            )
+        };
+        let (resource, evidence) = losing(450).unwrap();
+        assert_eq!(resource, "receiver (server)");
+        assert!(evidence.ends_with("90 % of them in full buffers of its sockets"), "{evidence}");
+        assert!(losing(100).is_err(), "lost elsewhere");
+    }
+
+    #[test]
+    fn a_saturated_cpu_is_named_with_its_end() {
+        let of = |m: Measurement| named(m, &[]);
+        let server = of(told_so(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096))).unwrap();
+        assert_eq!(server.0, "CPU (server)");
+        assert!(server.1.starts_with("1 thread of the server used 96 %"), "{}", server.1);
+        let client = of(told_so(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096))).unwrap();
+        assert_eq!(client.0, "CPU (client)");
+        let both = |n: &mut NetworkTraffic| {
+            (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(0.1), Some(0.09));
+            n.client.busy_s = Some(0.195);
+        };
+        let all = of(told_so(tcp(4, "loopback"), both)).unwrap();
+        assert_eq!(
+            all,
+            ("CPU".to_owned(), "the CPUs of this machine were busy 97 % of the time".to_owned())
+        );
+        let busy = of(told_so(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38))).unwrap();
+        assert!(busy.1.contains("CPUs of the server were busy 95 %"), "{}", busy.1);
+    }
+
+    /// A connection on which the window is full all the time.
+    fn full() -> Measurement {
+        told_so(tcp(1, "peer"), |n| n.streams[0].window_bytes /= 2)
+    }
+
+    #[test]
+    fn a_full_window_is_bandwidth_times_delay() {
+        let (resource, evidence) = named(full(), &[]).unwrap();
+        assert_eq!(resource, "window (bandwidth x delay)");
+        assert!(
+            evidence.starts_with("23 KiB of window / 200.0 us of round trip = 93"),
+            "{evidence}"
+        );
+        assert!(named(tcp(1, "peer"), &[]).is_err(), "half of it is free");
+        let (resource, evidence) = named(full(), &[tcp(4, "peer")]).unwrap();
+        assert_eq!(resource, "way between the two ends");
+        assert_eq!(evidence, "4 streams gain no more than 1.00 times");
+        let faster = crate::testing::with_values(tcp(4, "peer"), &around(4e9));
+        assert_eq!(
+            named(full(), std::slice::from_ref(&faster)).unwrap().0,
+            "window (bandwidth x delay)"
+        );
+        assert_eq!(named(tcp(1, "peer"), &[faster]).unwrap().0, "streams");
+    }
+
+    #[test]
+    fn losses_are_told_before_the_window_that_they_made_small() {
+        let lossy = each(full(), |i, t| {
+            t.network.as_mut().unwrap().streams[0].retransmits = 4 * i as u64;
+        });
+        let (resource, evidence) = named(lossy, &[]).unwrap();
+        assert_eq!(resource, "drops on the way");
+        assert_eq!(evidence, "0.05 % of the segments were sent again");
+    }
+
+    #[test]
+    fn round_trips_are_held_by_waking() {
+        let (block, poll) = (round_trips("tcp", "block"), round_trips("tcp", "poll"));
+        let (resource, evidence) = named(block.clone(), std::slice::from_ref(&poll)).unwrap();
+        assert_eq!(resource, "waking the two ends");
+        assert_eq!(evidence, "polling, which wakes nobody, does 2.00 times as many");
+        let polling = named(poll, std::slice::from_ref(&block)).unwrap();
+        assert_eq!(polling.0, "system calls and the way between");
+        assert!(named(block.clone(), &[]).unwrap_err().contains("no other point"));
+        let slow = crate::testing::with_values(round_trips("tcp", "poll"), &around(51e3));
+        assert_eq!(named(block, &[slow]).unwrap().0, "system calls and the way between");
+    }
+
+    #[test]
+    fn alone_and_idle_nobody_is_named() {
+        let why = named(tcp(1, "loopback"), &[]).unwrap_err();
+        assert!(why.contains("no CPU was saturated"), "{why}");
+        let disturbed = |mut m: Measurement| {
+            m.findings.push(proofmark_model::Finding::new("trend", Severity::Suspect, "", ""));
+            m
+        };
+        assert!(named(tcp(1, "peer"), &[disturbed(tcp(4, "peer"))]).is_err());
+        let client = judged(&host_with_network("peer"), tcp(1, "peer"), &[]).bottleneck.unwrap();
+        assert_eq!(client.resource, "link", "near a ceiling it is the ceiling's");
+    }
+}

@@ -1,0 +1,217 @@
+//! What sets a subsystem's measurements apart in the eyes of the checks that judge all.
+//!
+//! A check that holds for every subsystem asks here and names none itself, so that a new
+//! subsystem answers once.
+
+use proofmark_model::{Bottleneck, Host, Measurement, Params, Subsystem, Trial, Unit};
+
+use crate::capacity::Capacity;
+use crate::statistics::median;
+use crate::{Context, bottleneck, disk, network};
+
+/// What sets the pace of a workload's threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// The core, by its clock.
+    Core,
+    /// Caches and memory, which the core clock does not drive; more threads make each
+    /// one's part of the data smaller.
+    Memory,
+    /// A device: the threads wait, so that neither the CPUs nor what takes them away for a
+    /// moment bound their number.
+    Device,
+}
+
+/// How a measurement is to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Execution {
+    pub(crate) pace: Pace,
+    /// Whether threads are pinned, and read the core clock around each trial. The others
+    /// run where the scheduler puts them, and only their own CPU time tells how busy they are.
+    pub(crate) pinned: bool,
+    /// Whether what others took is told roughly: by ticks of 10 ms, or together with what the
+    /// workload's own threads do for the point.
+    pub(crate) rough_others: bool,
+    /// Whether a trial is one whole problem, of which no part can be had: it lasts as long as
+    /// that takes. Small problems do not reach the rate of large ones.
+    pub(crate) whole: bool,
+    /// Whether the verification counts this workload's work to the unit and nobody else's.
+    pub(crate) exact_verification: bool,
+    /// Why single operations have no times, where there are none.
+    pub(crate) no_latency: &'static str,
+    /// Why there is no verification, where trials were completed.
+    pub(crate) no_verification: &'static str,
+}
+
+/// A whole problem that takes this long, in seconds, is a large one: what it starts with no
+/// longer matters, and it averages over what makes trials of a tenth of a second differ.
+const LONG_S: f64 = 1.0;
+
+/// Whether each trial is one whole problem that takes seconds.
+pub(crate) fn long_whole(m: &Measurement) -> bool {
+    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
+    Execution::of(m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
+}
+
+/// CPU time of the trials' threads on this machine over all that they could have had: their
+/// wall time on each CPU that they ran on.
+pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
+    if m.subsystem == Subsystem::Network {
+        return network::share_here(m);
+    }
+    let cpus = host.limits.usable_cpus.len() as u64;
+    if cpus == 0 {
+        return None;
+    }
+    let mut used = 0.0;
+    let mut had = 0.0;
+    for t in &m.trials {
+        used += t.conditions.own_cpu_s?;
+        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
+    }
+    let share = used / had;
+    (share.is_finite() && share >= 0.0).then_some(share)
+}
+
+/// Threads that the point has on this machine.
+pub(crate) fn threads_here(m: &Measurement) -> u64 {
+    match m.subsystem {
+        Subsystem::Network => network::threads_here(m),
+        _ => m.params.threads().max(1),
+    }
+}
+
+/// CPU time that others took from a trial, in CPU-seconds; `None` where nobody tells it apart
+/// from the point's own.
+pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
+    match m.subsystem {
+        Subsystem::Cpu | Subsystem::Memory => t.conditions.other_cpu_s,
+        Subsystem::Disk => disk::others(capacity, m, t),
+        Subsystem::Network => network::others(capacity, m, t),
+    }
+}
+
+/// What holds down a number that no ceiling is near of; `reason` says why none is.
+///
+/// # Errors
+/// Why nobody can be named.
+pub(crate) fn bottleneck(
+    ctx: &Context,
+    m: &Measurement,
+    reason: String,
+) -> Result<Bottleneck, String> {
+    match m.subsystem {
+        Subsystem::Cpu => bottleneck::by_size(ctx, m).ok_or(reason),
+        Subsystem::Memory => bottleneck::by_scaling(ctx, m).ok_or(reason),
+        Subsystem::Disk => bottleneck::disk::name(ctx, m),
+        Subsystem::Network => bottleneck::network::name(ctx, m),
+    }
+}
+
+/// Nobody in particular was expected to count.
+const NOBODY: &str = "nobody counted the work independently";
+
+impl Execution {
+    /// Of a measurement.
+    pub(crate) fn of(m: &Measurement) -> Self {
+        match m.subsystem {
+            Subsystem::Cpu => Self::computing(m, Pace::Core),
+            Subsystem::Memory => Self::computing(m, Pace::Memory),
+            Subsystem::Disk => Self {
+                // A warm page cache is memory.
+                pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
+                pinned: false,
+                rough_others: false,
+                whole: false,
+                // Whole sectors, and everybody's.
+                exact_verification: false,
+                no_latency: "no single I/O was timed",
+                no_verification: "no device's counters tell what it moved",
+            },
+            Subsystem::Network => Self {
+                pace: Pace::Device,
+                pinned: network::pinned(m),
+                rough_others: true,
+                whole: false,
+                // Headers too, and everybody's.
+                exact_verification: false,
+                no_latency: "no single message was timed",
+                no_verification: "nobody told what the receivers got",
+            },
+        }
+    }
+
+    /// Of a workload whose threads never wait.
+    fn computing(m: &Measurement, pace: Pace) -> Self {
+        let no_latency = if m.unit == Unit::Second {
+            "each value is the mean over many loads that waited for each other; one load is too short \
+             to be timed alone"
+        } else {
+            "this workload measures a rate, not the time of single operations"
+        };
+        Self {
+            pace,
+            pinned: true,
+            rough_others: false,
+            whole: m.params.int(Params::SIZE).is_some(),
+            exact_verification: true,
+            no_latency,
+            no_verification: NOBODY,
+        }
+    }
+
+    /// Whether the threads wait for a device.
+    pub(crate) fn waits(self) -> bool {
+        self.pace == Pace::Device
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp};
+
+    #[test]
+    fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
+        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
+        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
+        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
+        assert_eq!(cpu_share(&host(), &unknown), None);
+    }
+
+    #[test]
+    fn a_problem_with_a_size_is_done_whole() {
+        let whole = |m: &Measurement| Execution::of(m).whole;
+        assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
+        assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
+    }
+
+    #[test]
+    fn a_loopback_has_both_ends_here() {
+        assert_eq!(threads_here(&rand_read(1)), 1);
+        assert_eq!([tcp(4, "peer"), tcp(4, "loopback")].map(|m| threads_here(&m)), [4, 8]);
+    }
+
+    #[test]
+    fn the_pace_is_set_by_what_the_threads_need() {
+        let pace = |m: &Measurement| Execution::of(m).pace;
+        assert_eq!(pace(&flops(1)), Pace::Core);
+        assert_eq!(pace(&stream("triad", 1)), Pace::Memory);
+        assert_eq!(pace(&disk("seq_read", 8, "warm")), Pace::Memory, "copied from the page cache");
+        for m in [rand_read(1), fsync(1), disk("seq_read", 8, "cold"), tcp(1, "peer")] {
+            assert_eq!(pace(&m), Pace::Device, "{}", m.workload);
+        }
+    }
+
+    #[test]
+    fn devices_count_everybodys_work_and_threads_are_pinned_where_the_point_says_so() {
+        let of = |m: &Measurement| (Execution::of(m).pinned, Execution::of(m).exact_verification);
+        assert_eq!(of(&flops(1)), (true, true));
+        assert_eq!(of(&rand_read(1)), (false, false));
+        assert_eq!(of(&tcp(1, "loopback")), (false, false));
+        let mut apart = tcp(1, "loopback");
+        apart.params = apart.params.with("placement", "apart");
+        assert_eq!(of(&apart), (true, false));
+        assert_eq!(of(&disk("seq_read", 8, "warm")), (false, false));
+    }
+}

@@ -1,5 +1,0 @@
-//! What goes over TCP: each file holds the near and the far end of one protocol.
-
-pub(super) mod connect;
-pub(super) mod rtt;
-pub(super) mod stream;

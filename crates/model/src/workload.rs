@@ -1,0 +1,194 @@
+//! What a workload declares about itself. Help, `list`, `explain` and the report's
+//! explanations all derive from this; nothing is written twice.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Params;
+
+/// Part of the machine.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Subsystem {
+    /// Processor cores.
+    Cpu,
+    /// Main memory and caches.
+    Memory,
+    /// Storage.
+    Disk,
+    /// TCP and UDP.
+    Network,
+}
+
+impl Subsystem {
+    /// All, in the order of a report.
+    pub const ALL: [Self; 4] = [Self::Cpu, Self::Memory, Self::Disk, Self::Network];
+
+    /// The word that is typed and printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+            Self::Network => "network",
+        }
+    }
+}
+
+impl fmt::Display for Subsystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Base unit of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Unit {
+    /// Floating-point operations a second.
+    #[serde(rename = "FLOP/s")]
+    FlopPerSecond,
+    /// Operations a second.
+    #[serde(rename = "op/s")]
+    OpPerSecond,
+    /// Cycles a second.
+    #[serde(rename = "Hz")]
+    Hertz,
+    /// Bytes a second.
+    #[serde(rename = "B/s")]
+    BytePerSecond,
+    /// Bits a second.
+    #[serde(rename = "bit/s")]
+    BitPerSecond,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Second,
+}
+
+impl Unit {
+    /// The value of so much work in so many seconds: a rate, or for a time the mean
+    /// duration of one operation that waited for the one before it.
+    pub fn value(self, work: f64, seconds: f64) -> f64 {
+        match self {
+            Self::Second => seconds / work,
+            _ => work / seconds,
+        }
+    }
+
+    /// The symbol, as in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FlopPerSecond => "FLOP/s",
+            Self::OpPerSecond => "op/s",
+            Self::Hertz => "Hz",
+            Self::BytePerSecond => "B/s",
+            Self::BitPerSecond => "bit/s",
+            Self::Second => "s",
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Which direction is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+/// The type and range of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ParameterKind {
+    /// A whole number from `min` to `max`.
+    Count {
+        /// Least value.
+        min: u64,
+        /// Greatest value.
+        max: u64,
+    },
+    /// A size in bytes from `min` to `max`.
+    Size {
+        /// Least value in bytes.
+        min: u64,
+        /// Greatest value in bytes.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(Cow<'static, [Cow<'static, str>]>),
+}
+
+/// One parameter of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parameter {
+    /// Name, as in `params` and `--set WORKLOAD.NAME=VALUE`.
+    pub name: Cow<'static, str>,
+    /// One sentence.
+    pub about: Cow<'static, str>,
+    /// Type and range.
+    pub kind: ParameterKind,
+    /// Default, as it would be typed; [`AUTO`] where the machine decides.
+    pub default: Cow<'static, str>,
+}
+
+/// What is typed for a parameter that the workload sets by the machine that it runs on.
+pub const AUTO: &str = "auto";
+
+/// A workload's declaration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadSpec {
+    /// Id, such as `cpu.flops`.
+    pub id: Cow<'static, str>,
+    /// Title of its table, such as `Floating-point peak`.
+    pub title: Cow<'static, str>,
+    /// One sentence: what is measured.
+    pub summary: Cow<'static, str>,
+    /// A paragraph: what runs, what is counted, how it is verified.
+    pub detail: Cow<'static, str>,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Base unit of the value.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Parameters, in the order of a table's columns.
+    pub parameters: Cow<'static, [Parameter]>,
+    /// Parameter that a chart shows from left to right; null: the threads.
+    #[serde(default)]
+    pub axis: Option<Cow<'static, str>>,
+    /// Ids of the ceilings that apply, tightest first.
+    pub ceilings: Cow<'static, [Cow<'static, str>]>,
+    /// True where set-up is so cheap that trials of many points are taken in turn.
+    pub interleave: bool,
+}
+
+impl WorkloadSpec {
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|k| k.name == name)
+    }
+
+    /// These parameters with every combination of the parameters that are a choice.
+    pub fn choices(&self, from: Params) -> Vec<Params> {
+        let mut all = vec![from];
+        for parameter in self.parameters.iter() {
+            if let ParameterKind::Choice(words) = &parameter.kind {
+                let with = |p: &Params, word: &str| p.clone().with(&parameter.name, word);
+                all = all.iter().flat_map(|p| words.iter().map(|w| with(p, w))).collect();
+            }
+        }
+        all
+    }
+}

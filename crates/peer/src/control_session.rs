@@ -1,0 +1,159 @@
+//! The run's own channel: the session lives as long as it does.
+
+use std::io::{self, ErrorKind};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::VERSION;
+use crate::address::Address;
+use crate::call::{other, reach};
+use crate::error::PeerError;
+use crate::invitation::Invitation;
+use crate::key::Key;
+use crate::message::{Limits, ToClient, ToServer, excerpt};
+use crate::sealed::Sealed;
+use crate::work::Ends;
+
+/// A session of this run at a server. Dropped, it ends the session.
+pub struct ControlSession {
+    granted: Limits,
+    ends: Ends,
+    invitation: Invitation,
+    /// Why the session ended, once it has.
+    ended: Arc<Mutex<Option<String>>>,
+    stream: TcpStream,
+    pinger: Option<JoinHandle<()>>,
+}
+
+impl ControlSession {
+    /// Asks for a session; it may be granted less than was asked. `run` is its name in the
+    /// server's log.
+    ///
+    /// # Errors
+    /// Why there is none, and what to do about it.
+    pub fn connect(
+        address: &Address,
+        key: &Key,
+        run: &str,
+        asked: Limits,
+    ) -> Result<Self, PeerError> {
+        let run = run.chars().take(100).collect();
+        let hello = ToServer::Hello { version: VERSION.to_owned(), run, asked };
+        match reach(address, key, &hello)? {
+            (to, channel, ToClient::Welcome { session, silence_ms, granted }) => {
+                let invitation =
+                    Invitation { address: to, key: key.clone(), session, interface: None };
+                let silence = Duration::from_millis(silence_ms);
+                Self::keep(channel, granted, invitation, silence)
+                    .map_err(|source| PeerError::Broken { address: to.to_string(), source })
+            }
+            (to, _, answer) => Err(other(to, answer)),
+        }
+    }
+
+    fn keep(
+        mut channel: Sealed,
+        granted: Limits,
+        invitation: Invitation,
+        silence: Duration,
+    ) -> io::Result<Self> {
+        let ends = Ends::of(channel.stream())?;
+        let stream = channel.stream().try_clone()?;
+        let ended = Arc::new(Mutex::new(None));
+        let why = Arc::clone(&ended);
+        let ping = move || {
+            let reason = ping(&mut channel, silence);
+            *why.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        };
+        let pinger = Some(thread::Builder::new().name("peer-lead".to_owned()).spawn(ping)?);
+        Ok(Self { granted, ends, invitation, ended, stream, pinger })
+    }
+
+    /// What the session was granted.
+    #[must_use]
+    pub fn granted(&self) -> Limits {
+        self.granted
+    }
+
+    /// The two ends of its connection; the client is `local`.
+    #[must_use]
+    pub fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    /// With it a worker joins the session.
+    #[must_use]
+    pub fn invitation(&self) -> Invitation {
+        self.invitation.clone()
+    }
+
+    /// Whether the session lives. A server that is gone without a word is noticed within
+    /// its patience (10 s).
+    #[must_use]
+    pub fn alive(&self) -> bool {
+        self.ended().is_none()
+    }
+
+    /// Why the session ended, if it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<String> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Pings until the session ends, and says why it did.
+fn ping(channel: &mut Sealed, silence: Duration) -> String {
+    loop {
+        match exchange(channel, silence) {
+            Ok(ToClient::Pong) => {}
+            Ok(ToClient::Ended { reason }) => return excerpt(&reason),
+            Ok(_) => return "the server answered something else than was asked".to_owned(),
+            Err(error) => return gone(&error, silence),
+        }
+    }
+}
+
+/// A ping and its answer, or else the server's message between two pings.
+fn exchange(channel: &mut Sealed, silence: Duration) -> io::Result<ToClient> {
+    // A rest of at least a millisecond, whatever the server said its patience is.
+    let rest = (silence / 5).max(Duration::from_millis(1));
+    channel.stream().set_read_timeout(Some(rest))?;
+    let nothing = match channel.stream().peek(&mut [0]) {
+        Ok(_) => false,
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            true
+        }
+        Err(error) => return Err(error),
+    };
+    let until = Instant::now() + silence;
+    if nothing {
+        channel.send(&ToServer::Ping, until)?;
+    }
+    channel.receive(Some(until))
+}
+
+fn gone(error: &io::Error, silence: Duration) -> String {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
+        ErrorKind::TimedOut => format!("no word from the server for {} s", silence.as_secs_f64()),
+        _ => format!("the connection to the server broke: {error}"),
+    }
+}
+
+impl Drop for ControlSession {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        if let Some(pinger) = self.pinger.take() {
+            let _ = pinger.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for ControlSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ControlSession").field("ends", &self.ends).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,225 @@
+//! The parameters of a network point, as tools are told them.
+
+use proofmark_model::{Direction, Params};
+
+use crate::{Figure, Task};
+
+/// Address of both ends.
+pub(crate) const HERE: &str = "127.0.0.1";
+
+/// Least bytes on a connection: of fewer, a part that matters may lie in the buffers of its
+/// sockets, which TCP lets grow to some MB, when a tool's time ends.
+const LEAST: u64 = 10_000_000;
+/// Times that a connection must have filled the buffers that are asked for.
+const FILLS: u64 = 4;
+/// A system gives so many times the buffer that is asked for (socket(7)).
+const DOUBLED: u64 = 2;
+
+/// The parameters of a point of a network workload, over loopback.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameters<'a> {
+    pub(crate) streams: u64,
+    /// Bytes.
+    pub(crate) block: u64,
+    pub(crate) direction: Direction,
+    /// Bits a second of all connections together, where they are paced.
+    pub(crate) rate: Option<u64>,
+    /// Bytes that are asked for, where they are.
+    pub(crate) socket_buffer: Option<u64>,
+    pub(crate) congestion: Option<&'a str>,
+    pub(crate) no_delay: bool,
+    /// Whether who waits spins.
+    pub(crate) poll: bool,
+    /// Whether the bytes of a trial are fixed.
+    pub(crate) fixed: bool,
+    /// Of one of our trials.
+    pub(crate) seconds: f64,
+    work: f64,
+}
+
+/// How long a tool is to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Length {
+    /// So many bytes over all connections.
+    Bytes(u64),
+    /// So many seconds.
+    Seconds(f64),
+}
+
+impl<'a> Parameters<'a> {
+    /// Those of a task.
+    ///
+    /// # Errors
+    /// If the server is no other process of this machine, or a parameter is missing.
+    pub(crate) fn of(task: &Task<'a>) -> Result<Self, String> {
+        let params: &'a Params = task.params;
+        if params.text("path") != Some("loopback") {
+            return Err("it would need its own server at the server".to_owned());
+        }
+        let usable = |v: f64| v.is_finite() && v > 0.0;
+        if !usable(task.seconds) || !usable(task.work) {
+            return Err("our trial has no length".to_owned());
+        }
+        Ok(Self {
+            streams: task.number("streams")?,
+            block: task.number("block_size")?,
+            direction: Direction::of(params).unwrap_or(Direction::Forward),
+            rate: params.int("rate"),
+            socket_buffer: params.int("socket_buffer"),
+            congestion: params.text("congestion").filter(|name| *name != proofmark_model::AUTO),
+            no_delay: params.text("no_delay") == Some("on"),
+            poll: params.text("mode") == Some("poll"),
+            fixed: params.int("amount").is_some(),
+            seconds: task.seconds,
+            work: task.work,
+        })
+    }
+
+    /// Connections, each with a thread of ours at each end.
+    pub(crate) fn connections(&self) -> u64 {
+        let ways = if self.direction == Direction::Both { 2 } else { 1 };
+        self.streams.saturating_mul(ways).max(1)
+    }
+
+    /// Bits a second of each connection, where they are paced.
+    pub(crate) fn rate_each(&self) -> Option<u64> {
+        self.rate.map(|rate| (rate / self.connections()).max(1))
+    }
+
+    /// Bytes of one of our trials, or its seconds where those are few and were not asked for.
+    ///
+    /// # Errors
+    /// If so few were asked for that they only fill buffers.
+    pub(crate) fn length(&self) -> Result<Length, String> {
+        let bytes = (self.work / 8.0).round();
+        let asked = self.socket_buffer.unwrap_or(0);
+        let least = LEAST.max(asked.saturating_mul(FILLS * DOUBLED));
+        if bytes >= least.saturating_mul(self.connections()) as f64 {
+            return Ok(Length::Bytes(bytes as u64));
+        }
+        if self.fixed {
+            return Err("so small an amount only fills the buffers of its sockets".to_owned());
+        }
+        Ok(Length::Seconds(self.seconds))
+    }
+
+    /// Whole seconds, no fewer than one of our trials lasts.
+    ///
+    /// # Errors
+    /// If an amount was asked for.
+    pub(crate) fn whole_seconds(&self) -> Result<u64, String> {
+        if self.fixed {
+            return Err("it can be given no amount here, only whole seconds".to_owned());
+        }
+        Ok(whole(self.seconds))
+    }
+
+    /// Operations of one of our trials.
+    pub(crate) fn operations(&self) -> u64 {
+        (self.work.round() as u64).max(1)
+    }
+
+    /// Our one connection.
+    ///
+    /// # Errors
+    /// If there are several.
+    pub(crate) fn one_connection(&self) -> Result<(), String> {
+        match self.connections() {
+            1 => Ok(()),
+            _ => Err("it has one connection".to_owned()),
+        }
+    }
+}
+
+/// So many seconds, made whole.
+pub(crate) fn whole(seconds: f64) -> u64 {
+    (seconds.ceil() as u64).max(1)
+}
+
+/// The figure among these that counts the task's work under one of these names, done as the
+/// task asks as far as the output tells.
+pub(crate) fn figure_of(task: &Task, figures: Vec<Figure>, workloads: &[&str]) -> Option<Figure> {
+    let agrees = |f: &Figure| {
+        ["streams", "block_size", "direction"].iter().all(|parameter| {
+            let asked = task.params.get(parameter);
+            f.params.get(parameter).is_none_or(|told| asked.is_none_or(|asked| asked == told))
+        })
+    };
+    figures.into_iter().find(|f| workloads.contains(&&*f.workload) && agrees(f))
+}
+
+/// The words of a command line.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The first two numbers of a version.
+pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.').map(|part| {
+        part.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok())
+    });
+    numbers.next().flatten().zip(numbers.next().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::testing::{tcp, udp, with_task};
+
+    #[test]
+    fn parameters_left_open_are_none() {
+        with_task("network.tcp.stream", &tcp(), |task| {
+            let k = Parameters::of(task).unwrap();
+            assert_eq!((k.streams, k.block, k.direction), (1, 65_536, Direction::Forward));
+            assert_eq!((k.rate, k.socket_buffer, k.congestion, k.fixed), (None, None, None, false));
+        });
+        let server = tcp().with("path", "peer");
+        with_task("network.tcp.stream", &server, |task| {
+            let why = Parameters::of(task).unwrap_err();
+            assert_eq!(why, "it would need its own server at the server");
+        });
+        with_task("network.tcp.stream", &tcp(), |task| {
+            assert!(Parameters::of(&Task { work: f64::NAN, ..*task }).is_err());
+            assert!(Parameters::of(&Task { seconds: 0.0, ..*task }).is_err());
+        });
+    }
+
+    #[test]
+    fn a_rate_is_that_of_all_connections() {
+        let paced = udp().with("rate", 800_000).with("streams", 2).with("direction", "both");
+        with_task("network.udp.stream", &paced, |task| {
+            let k = Parameters::of(task).unwrap();
+            assert_eq!((k.connections(), k.rate_each()), (4, Some(200_000)));
+        });
+    }
+
+    #[test]
+    fn few_bytes_are_seconds_or_refused() {
+        let length = |params: &Params, bytes: f64| {
+            with_task("network.tcp.stream", params, |task| {
+                Parameters::of(&Task { work: bytes * 8.0, ..*task }).unwrap().length()
+            })
+        };
+        assert_eq!(length(&tcp(), 1e7), Ok(Length::Bytes(10_000_000)));
+        assert_eq!(length(&tcp(), 0.9e7), Ok(Length::Seconds(0.1)));
+        assert_eq!(length(&tcp().with("streams", 2), 1.9e7), Ok(Length::Seconds(0.1)));
+        assert_eq!(length(&tcp().with("streams", 2), 2e7), Ok(Length::Bytes(20_000_000)));
+        let buffer = tcp().with("socket_buffer", 4_000_000);
+        assert_eq!(length(&buffer, 3e7), Ok(Length::Seconds(0.1)), "a buffer of 8 MB");
+        assert_eq!(length(&buffer, 3.2e7), Ok(Length::Bytes(32_000_000)));
+        let fixed = tcp().with("amount", 131_072);
+        assert!(length(&fixed, 131_072.0).unwrap_err().contains("only fills the buffers"));
+        assert_eq!(length(&fixed, 1e9), Ok(Length::Bytes(1_000_000_000)));
+    }
+
+    #[test]
+    fn versions_have_two_numbers() {
+        let told = ["2.1.8", "2.0.14a", "3.16-beta1", "3", "version not told", ""].map(numbers);
+        assert_eq!(told, [Some((2, 1)), Some((2, 0)), Some((3, 16)), None, None, None]);
+    }
+
+    #[test]
+    fn seconds_are_made_whole_upwards() {
+        assert_eq!([0.1, 1.0, 1.1].map(whole), [1, 1, 2]);
+    }
+}

@@ -1,0 +1,377 @@
+//! One workload's part of a report.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Better, Measurement, Run, Subsystem, Summary, Unit};
+use serde::Serialize;
+
+use super::derivation::{self, Derivation};
+use super::findings::{self, FindingGroup};
+use super::headline::{self, Headline};
+use super::label::{Group, interval, title, why_missing, why_no_interval, why_no_trials};
+use super::latency::{self, LatencyChart};
+use super::num::{Scale, percent};
+use super::references::{self, References};
+use super::series::{self, BarChart, LineChart};
+use super::solves::{self, Solves};
+use super::table::{Cell, Table};
+use super::text::clean;
+use super::timeline::{self, Timeline};
+use super::{disk, loss, matrix, network, published, sentences, traffic, trials};
+
+/// Unit of what loads the machine.
+const LOAD: Unit = Unit::BytePerSecond;
+
+/// What the column `moved` means.
+const MOVED: &str = "The rate of the bytes that the hardware must carry: with the lines that an \
+    ordinary store reads before it overwrites them (write-allocate). The median counts what the \
+    program asked for, as STREAM does.";
+
+/// What the column `load moved` means.
+const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
+
+/// What the column `device` means.
+pub const DEVICE: &str = "What the block devices underneath moved during the trials, by their own \
+    counters, as a share of the bytes asked for. At 0 % the page cache did it all; what is above \
+    100 % is whole sectors, reading ahead, and the file system's own.";
+
+/// One workload's part of a report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadView {
+    /// Id, such as `cpu.flops`.
+    pub id: String,
+    /// Title, such as `Floating-point peak`.
+    pub title: String,
+    /// One sentence: what is measured.
+    pub summary: String,
+    /// A paragraph: what runs, what is counted, how it is verified.
+    pub detail: String,
+    /// `more is better` or `less is better`.
+    pub better: &'static str,
+    /// The number that answers the workload's question.
+    pub headline: Headline,
+    /// Parameters, median, interval, ceiling, efficiency, verdict.
+    pub table: Table,
+    /// The medians of a long table in few lines.
+    pub matrix: Option<Table>,
+    /// How many trials at which points.
+    pub design: String,
+    /// What the figures say that no table does.
+    pub sentences: Vec<String>,
+    /// What came of systems of equations; nothing where none was solved.
+    pub solves: Solves,
+    /// As published: `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the parameters that
+    /// name no row; of systems of equations the listing of all solves.
+    pub published: Vec<Table>,
+    /// The same as time a block, where blocks are so small that this says more.
+    pub reciprocal: Vec<Table>,
+    /// What became of the value over time, one a point that was sampled so; empty without any.
+    pub timelines: Vec<Timeline>,
+    /// Values over the workload's axis, and over the threads.
+    pub lines: Vec<LineChart>,
+    /// Bars by instruction set against their ceiling.
+    pub bars: Vec<BarChart>,
+    /// Own number against tools that people already trust; empty without one.
+    pub references: References,
+    /// Percentiles of single operations; empty without any.
+    pub latency: Table,
+    /// Their distributions.
+    pub distribution: Option<LatencyChart>,
+    /// Latency over throughput as the queue gets deeper; loss over the rate offered.
+    pub curves: Vec<LatencyChart>,
+    /// Datagrams sent, received and lost; empty without any.
+    pub datagrams: Table,
+    /// What both ends of a network did, tables with rows only.
+    pub ends: Vec<Table>,
+    /// What the checks found.
+    pub findings: Vec<FindingGroup>,
+    /// How its ceilings were derived.
+    pub derivations: Vec<Derivation>,
+    /// Who else counted the work; empty without a verification.
+    pub verifications: Table,
+    /// Every trial.
+    pub trials: Table,
+}
+
+impl WorkloadView {
+    /// The tables that may have columns whose titles do not say what they are.
+    pub fn explained(&self) -> impl Iterator<Item = &Table> {
+        let all = [&self.table, &self.references.table, &self.latency, &self.datagrams].into_iter();
+        all.chain(&self.ends)
+            .chain(&self.reciprocal)
+            .chain([&self.solves.summary])
+            .chain(&self.published)
+    }
+}
+
+/// Measurements by workload, in the order of the plan; a workload whose points were
+/// never measured has an empty group. Points over time have a group of their own.
+pub fn groups(run: &Run) -> Vec<Group<'_>> {
+    let mut seen = BTreeSet::new();
+    let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
+    let planned = run.plan.points.iter().enumerate();
+    let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
+    let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
+    // A planned point of either kind may be measured as the other in a stranger's file.
+    let all = planned.chain(measured).filter(|key| seen.insert(*key));
+    all.map(|(id, over_time)| match over_time {
+        true => Group::over_time(run, id),
+        false => Group::new(run, id),
+    })
+    .collect()
+}
+
+/// Every workload of a run.
+pub fn all(groups: &[Group]) -> Vec<WorkloadView> {
+    groups.iter().map(view).collect()
+}
+
+fn view(group: &Group) -> WorkloadView {
+    let scale = scale(group);
+    let spec = group.spec;
+    let undeclared = || "The run file does not hold this workload's declaration.".to_owned();
+    let id = group.name();
+    let in_trials = !group.over_time;
+    WorkloadView {
+        title: group.heading(),
+        summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
+        detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
+        better: better(group),
+        headline: headline::of(group),
+        table: table(group, &scale),
+        matrix: matrix::of(group, &scale),
+        design: sentences::design(group),
+        sentences: sentences::of(group, &scale),
+        solves: solves::of(group, &scale),
+        published: if in_trials { published::tables(group, &scale) } else { Vec::new() },
+        reciprocal: published::reciprocal(group),
+        timelines: timeline::of(group, &scale),
+        lines: series::lines(group, &scale),
+        bars: series::bars(group, &scale),
+        references: references::of(group, &scale),
+        latency: latency::table(group),
+        distribution: latency::distribution(group),
+        curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
+        datagrams: traffic::datagrams(group),
+        ends: traffic::ends(group),
+        findings: findings::of_workload(group),
+        derivations: derivation::of_workload(group, &scale),
+        verifications: verifications(group),
+        trials: trials::table(group, &scale),
+        id,
+    }
+}
+
+/// The workload's scale: that of its medians.
+fn scale(group: &Group) -> Scale {
+    let unit = group
+        .all
+        .first()
+        .map(|m| m.unit)
+        .or(group.spec.map(|s| s.unit))
+        .unwrap_or(Unit::OpPerSecond);
+    let medians: Vec<f64> =
+        group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median).collect();
+    match group.all.first() {
+        Some(m) => disk::scale(m, &medians),
+        None => Scale::of_values(&medians, unit),
+    }
+}
+
+/// Which direction is good, in words.
+fn better(group: &Group) -> &'static str {
+    match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
+        Some(Better::Lower) => "less is better",
+        _ => "more is better",
+    }
+}
+
+/// A table whose first columns are the parameters that vary.
+pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
+    let mut table = Table::new(caption);
+    for name in group.varying.iter().filter(|n| !without.contains(n)) {
+        let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
+        let title = title(name);
+        table = if numeric { table.number(title) } else { table.column(title) };
+        table = table.spare(if group.told.contains(name) { 2 } else { 0 });
+        table.keys += 1;
+    }
+    table
+}
+
+/// The cells of those columns for one measurement.
+pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str]) -> Vec<Cell> {
+    group
+        .varying
+        .iter()
+        .filter(|n| !without.contains(n))
+        .map(|name| {
+            table.maybe(group.text(m, name), || "this point has no such parameter".to_owned())
+        })
+        .collect()
+}
+
+/// `Floating-point peak; iterations 1 000 in all rows`.
+pub fn caption(group: &Group, what: &str) -> String {
+    named(group, what, "")
+}
+
+/// The same, where more is the same in all rows.
+pub fn named(group: &Group, what: &str, more: &str) -> String {
+    let title = group.heading();
+    let same = [group.fixed_phrase(), more.to_owned()];
+    let same: Vec<String> = same.into_iter().filter(|s| !s.is_empty()).collect();
+    match same.join(", ") {
+        same if same.is_empty() => format!("{title}: {what}"),
+        same => format!("{title}: {what} ({same} in every row)"),
+    }
+}
+
+fn table(group: &Group, scale: &Scale) -> Table {
+    let loads = Scale::of(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
+    let beside = columns_beside(group, scale, &loads);
+    let bounded = group.all.iter().any(|m| m.ceiling.is_some());
+    let against = if bounded { " against its ceiling" } else { "" };
+    let what = format!("median of the trials{against}");
+    let mut table = keyed(group, caption(group, &what), &[]).measured("median", scale.label());
+    for b in &beside {
+        table = table.measured(b.title, b.unit.clone());
+        if !b.about.is_empty() {
+            table = table.explained(b.title, b.about);
+        }
+    }
+    // These tables have more columns than a terminal is wide.
+    let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
+    let wide = u8::from(group.all.iter().any(wide));
+    table = table.measured("95 % interval", scale.label()).spare(3 * wide);
+    if bounded {
+        table = table.measured("ceiling", scale.label()).spare(4);
+        table = table.measured("efficiency", "%").spare(wide);
+    }
+    table = table.column("verdict");
+    for m in &group.all {
+        let mut cells = keys(group, m, &mut table, &[]);
+        let summary = m.summary.as_ref();
+        cells.push(table.maybe(median(summary, scale), || match summary {
+            None => why_no_trials(m),
+            Some(_) => "the median is not a finite number".to_owned(),
+        }));
+        for b in &beside {
+            cells.push(table.maybe((b.value)(m), || match summary {
+                None => why_no_trials(m),
+                Some(_) => "its trials do not tell".to_owned(),
+            }));
+        }
+        let tight = interval(m).and_then(|i| scale.tight_interval(i));
+        cells.push(table.maybe(tight, || why_no_interval(m)));
+        if bounded {
+            let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
+            cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
+            let efficiency = m.efficiency.and_then(percent);
+            cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
+        }
+        cells.push(verdict(group, m, &mut table));
+        table.push(cells);
+    }
+    table
+}
+
+/// The text of one measurement's cell.
+type Text<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
+
+/// A column beside the median.
+struct Beside<'a> {
+    title: &'static str,
+    unit: String,
+    /// What it means; empty where the title says it.
+    about: &'static str,
+    value: Text<'a>,
+}
+
+/// The columns beside the median that any measurement of the workload has a value for.
+fn columns_beside<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<Beside<'a>> {
+    let label = |scale: &Scale| scale.label().to_owned();
+    let all = vec![
+        Beside {
+            title: "IOPS",
+            unit: Unit::OpPerSecond.to_string(),
+            about: "",
+            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.median)),
+        },
+        Beside {
+            title: "device",
+            unit: "%".to_owned(),
+            about: DEVICE,
+            value: Box::new(|m| disk::device_share(m).and_then(percent)),
+        },
+        Beside {
+            title: "lost",
+            unit: "%".to_owned(),
+            about: "",
+            value: Box::new(|m| network::loss(m).and_then(percent)),
+        },
+        Beside {
+            title: "moved",
+            unit: label(scale),
+            about: MOVED,
+            value: Box::new(|m| scale.number(trials::moved(m)?)),
+        },
+        Beside {
+            title: "load moved",
+            unit: label(loads),
+            about: LOADED,
+            value: Box::new(|m| loads.number(trials::background(m)?)),
+        },
+    ];
+    all.into_iter().filter(|b| group.all.iter().any(|m| (b.value)(m).is_some())).collect()
+}
+
+/// The verdict, and beside it whether the threads took turns.
+pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
+    let note = (group.oversubscribed(m) && m.summary.is_some()).then(|| table.note(group.turns()));
+    Cell { note, ..Cell::verdict(m.verdict) }
+}
+
+/// The median as a cell shows it.
+pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
+    summary.and_then(|s| scale.number(s.median))
+}
+
+/// Why there is no ceiling.
+pub fn why_no_ceiling(m: &Measurement) -> String {
+    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason recorded");
+    // A ceiling that bears the workload's own name need not be named.
+    let own = format!("{}: ", clean(&m.workload));
+    why.strip_prefix(&own).unwrap_or(&why).to_owned()
+}
+
+/// Why there is no efficiency.
+pub fn why_no_efficiency(m: &Measurement) -> String {
+    match (&m.summary, &m.ceiling) {
+        (None, _) => why_no_trials(m),
+        (_, None) => why_no_ceiling(m),
+        _ => why_missing(m, "efficiency", "no efficiency, and no reason recorded"),
+    }
+}
+
+fn verifications(group: &Group) -> Table {
+    let told = || group.all.iter().filter_map(|m| m.verification.as_ref().map(|w| (m, w)));
+    let scale = Scale::amount(told().map(|(_, w)| w.claimed), trials::verified(group));
+    let mut table = keyed(group, caption(group, "who else counted the work"), &[])
+        .column("verification")
+        .measured("claimed", scale.label())
+        .measured("counted", scale.label())
+        .measured("counted / claimed", "%");
+    for (m, w) in told() {
+        let mut cells = keys(group, m, &mut table, &[]);
+        let what = table.note(clean(&w.note));
+        cells.push(Cell { note: Some(what), ..Cell::text(clean(&w.kind)) });
+        for value in [w.claimed, w.counted] {
+            cells.push(table.maybe(scale.number(value), || "not a finite number".to_owned()));
+        }
+        cells
+            .push(table.maybe(percent(w.counted / w.claimed), || "nothing was claimed".to_owned()));
+        table.push(cells);
+    }
+    table
+}

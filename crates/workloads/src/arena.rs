@@ -1,0 +1,387 @@
+//! The memory that a worker measures with: one anonymous mapping, kept from point to
+//! point, so that its pages are made and placed once.
+//!
+//! Sources: mmap(2), madvise(2), mbind(2), move_pages(2), proc_pid_smaps(5).
+
+#![allow(unsafe_code)] // Mapping memory and asking where its pages lie are system calls.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofmark_engine::{Placement, Refusal};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+/// Page sizes that a workload asks for. Names as in the `pages` parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// Transparent huge pages, where the system gives them.
+    Huge,
+    /// The least size that the CPU has.
+    Small,
+}
+
+impl Pages {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        match name {
+            "huge" => Some(Self::Huge),
+            "small" => Some(Self::Small),
+            _ => None,
+        }
+    }
+}
+
+/// Alignment of an arena, in bytes: that of a huge page on x86-64.
+pub(crate) const ALIGNMENT: usize = 2 << 20;
+/// The least page size of any architecture here, in bytes.
+const SMALL_PAGE: usize = 4096;
+/// Flag of mbind(2): pages that are there already move too.
+const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
+/// Pages whose node is asked for; the rest are taken to lie as these do.
+const ASKED: usize = 4096;
+
+/// One mapping.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    /// As mapped, for unmapping.
+    mapped: (*mut c_void, usize),
+    /// First usable byte, aligned to [`ALIGNMENT`].
+    base: *mut u8,
+    bytes: usize,
+    pages: Pages,
+    split: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes from the start whose pages have been made.
+    made: usize,
+    /// What the arena holds, in the words of the workload that filled it.
+    content: String,
+    /// Offset, length and the node that it should lie on.
+    homes: Vec<(usize, usize, u32)>,
+}
+
+// SAFETY: the mapping is plain memory; who reads and writes which part of it is for
+// the workloads to keep apart.
+unsafe impl Send for Arena {}
+// SAFETY: as above; the fields besides are never changed, or behind a lock.
+unsafe impl Sync for Arena {}
+
+/// The arena of the point before.
+static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
+
+impl Arena {
+    /// Memory of at least so many bytes for so many threads: that of the point before
+    /// where it suffices, else a new mapping, whose bytes are zero.
+    ///
+    /// # Errors
+    /// If the system gives no such memory.
+    pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
+        let bytes = usize::try_from(bytes).map_err(|_| too_much(bytes))?;
+        // Where there are several nodes, a page lies on that of the thread which uses it.
+        let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
+        // One that is still in use, as when tests run side by side, is not shared.
+        let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
+        let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
+        let arena = match again {
+            Some(arena) => arena,
+            None => Arc::new(Self::map(bytes, pages, split)?),
+        };
+        if split == 0 {
+            arena.make(bytes);
+        }
+        *kept = Some(Arc::clone(&arena));
+        Ok(arena)
+    }
+
+    /// Has the first so many bytes made by all CPUs at once, where any of them may touch
+    /// them first. In a guest a new page may cost a fault in the host as well: some
+    /// seconds a gigabyte.
+    fn make(&self, bytes: usize) {
+        let made = {
+            let mut state = self.state();
+            let made = state.made;
+            state.made = made.max(bytes);
+            made
+        };
+        if made >= bytes {
+            return;
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = (bytes - made).div_ceil(threads).next_multiple_of(ALIGNMENT);
+        std::thread::scope(|scope| {
+            for start in (made..bytes).step_by(share) {
+                scope.spawn(move || self.touch(start, share.min(bytes - start)));
+            }
+        });
+    }
+
+    fn touch(&self, offset: usize, length: usize) {
+        let end = (offset + length).min(self.bytes);
+        for at in (offset..end).step_by(SMALL_PAGE) {
+            // SAFETY: within the mapping; the byte keeps its value.
+            unsafe {
+                let byte = self.base.add(at);
+                byte.write_volatile(byte.read_volatile());
+            }
+        }
+    }
+
+    /// A mapping as large as all memory, where the system allows that, so that a point
+    /// which needs more than the one before finds the pages of that one in place. Only
+    /// what is touched takes memory.
+    fn map(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
+        let memory = rustix::system::sysinfo();
+        let all = memory.totalram.saturating_mul(memory.mem_unit.into());
+        let all = usize::try_from(all).unwrap_or(0);
+        Self::map_exactly(bytes.max(all), pages, split)
+            .or_else(|_| Self::map_exactly(bytes, pages, split))
+    }
+
+    fn map_exactly(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
+        let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
+        let whole = bytes + ALIGNMENT;
+        // SAFETY: a new anonymous mapping touches no memory of ours.
+        let start = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                whole,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        }
+        .map_err(|e| Refusal(format!("{} of memory cannot be had: {e}", size(bytes as u64))))?;
+        let base = start.cast::<u8>().map_addr(|a| a.next_multiple_of(ALIGNMENT));
+        let advice = match pages {
+            Pages::Huge => Advice::LinuxHugepage,
+            Pages::Small => Advice::LinuxNoHugepage,
+        };
+        // SAFETY: the range lies within the new mapping. A workload without transparent
+        // huge pages refuses; `placement` tells what came of it.
+        let _ = unsafe { madvise(base.cast(), bytes, advice) };
+        let state = Mutex::new(State::default());
+        Ok(Self { mapped: (start, whole), base, bytes, pages, split, state })
+    }
+
+    /// The first byte; aligned to [`ALIGNMENT`].
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// Whether the arena already holds what these words name. If not, the caller
+    /// fills it, and it is taken to hold that from now on.
+    pub(crate) fn holds(&self, content: &str) -> bool {
+        let mut state = self.state();
+        let same = state.content == content;
+        if !same {
+            content.clone_into(&mut state.content);
+            state.homes.clear();
+        }
+        same
+    }
+
+    /// Touches each page of a range from the calling thread, so that none is made
+    /// while a trial is timed, and notes the thread's node as the one where the range
+    /// should lie.
+    pub(crate) fn resolve_auto_here(&self, offset: usize, length: usize) {
+        self.touch(offset, length);
+        if let Some(node) = own_node() {
+            self.expect(offset, length, node);
+        }
+    }
+
+    /// Notes where a range should lie.
+    pub(crate) fn expect(&self, offset: usize, length: usize, node: u32) {
+        let mut state = self.state();
+        state.homes.retain(|(o, l, _)| *o + *l <= offset || offset + length <= *o);
+        state.homes.push((offset, length, node));
+    }
+
+    /// Asks for a range on a NUMA node, before it is touched: where that node is full,
+    /// its pages come from others, and [`Arena::placement`] tells.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn bind(&self, offset: usize, length: usize, node: u32) -> Result<(), Refusal> {
+        let mut mask = [0_u64; 16];
+        let word = mask.get_mut(node as usize / 64);
+        *word.ok_or_else(|| Refusal(format!("no node {node}")))? |= 1 << (node % 64);
+        // SAFETY: the range lies within the mapping and the mask outlives the call.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_mbind,
+                self.base.add(offset),
+                length,
+                libc::MPOL_PREFERRED,
+                mask.as_ptr(),
+                mask.len() * 64,
+                MPOL_MF_MOVE,
+            )
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        let why = std::io::Error::last_os_error();
+        Err(Refusal(format!("memory cannot be bound to node {node}: {why}")))
+    }
+
+    /// Where the memory lies: the share of huge pages among all that the arena has, and
+    /// that of misplaced ones among the first so many bytes.
+    pub(crate) fn placement(&self, used: u64) -> Placement {
+        let used = usize::try_from(used).unwrap_or(usize::MAX).min(self.bytes);
+        let start = self.base.addr();
+        let smaps = std::fs::read_to_string("/proc/self/smaps").ok();
+        Placement {
+            huge: smaps.and_then(|text| huge_share(&text, start, start + self.bytes)),
+            misplaced: self.misplaced(used),
+        }
+    }
+
+    /// Share of the pages that lie elsewhere than noted.
+    fn misplaced(&self, used: usize) -> Option<f64> {
+        let homes = self.state().homes.clone();
+        let step = (used / ASKED).max(SMALL_PAGE).next_multiple_of(SMALL_PAGE);
+        let (mut pages, mut expected) = (Vec::new(), Vec::new());
+        for at in (0..used).step_by(step) {
+            let home = homes.iter().find(|(o, l, _)| (*o..*o + *l).contains(&at));
+            if let Some((_, _, node)) = home {
+                pages.push(self.base.wrapping_add(at).cast::<c_void>());
+                expected.push(i64::from(*node));
+            }
+        }
+        let found = nodes_of(&pages)?;
+        let known: Vec<_> = found.iter().zip(&expected).filter(|(f, _)| **f >= 0).collect();
+        let wrong = known.iter().filter(|(f, e)| i64::from(**f) != **e).count();
+        (!known.is_empty()).then(|| wrong as f64 / known.len() as f64)
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map`, and nobody holds the arena any more.
+        let _ = unsafe { munmap(self.mapped.0, self.mapped.1) };
+    }
+}
+
+fn too_much(bytes: u64) -> Refusal {
+    Refusal(format!("{} of memory is more than this machine can address", size(bytes)))
+}
+
+fn size(bytes: u64) -> String {
+    proofmark_model::format_size(bytes)
+}
+
+/// NUMA nodes of this machine; 1 where the system does not tell.
+pub(crate) fn nodes() -> usize {
+    let Ok(entries) = std::fs::read_dir("/sys/devices/system/node") else { return 1 };
+    let is_node = |name: &str| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
+    let names = entries.filter_map(|e| e.ok()?.file_name().into_string().ok());
+    names.filter(|n| is_node(n)).count().max(1)
+}
+
+/// Node of the CPU that the calling thread runs on.
+pub(crate) fn own_node() -> Option<u32> {
+    let (mut cpu, mut node) = (0_u32, 0_u32);
+    // SAFETY: the system call writes the two numbers that it is given.
+    let result = unsafe {
+        libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, std::ptr::null::<c_void>())
+    };
+    (result == 0).then_some(node)
+}
+
+/// The node of each page; negative where it has none.
+fn nodes_of(pages: &[*mut c_void]) -> Option<Vec<i32>> {
+    let mut status = vec![-1_i32; pages.len()];
+    // SAFETY: without target nodes the call only reports; both arrays have as many
+    // elements as it is told.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0,
+            pages.len(),
+            pages.as_ptr(),
+            std::ptr::null::<i32>(),
+            status.as_mut_ptr(),
+            0,
+        )
+    };
+    (result >= 0).then_some(status)
+}
+
+/// Share of the resident memory between two addresses that huge pages back.
+fn huge_share(smaps: &str, start: usize, end: usize) -> Option<f64> {
+    let (mut within, mut resident, mut huge) = (false, 0_u64, 0_u64);
+    for line in smaps.lines() {
+        let first = line.split(' ').next().unwrap_or_default();
+        if let Some((from, to)) = first.split_once('-') {
+            let address = |text| usize::from_str_radix(text, 16).ok();
+            if let (Some(from), Some(to)) = (address(from), address(to)) {
+                within = from < end && to > start;
+                continue;
+            }
+        }
+        let mut words = line.split_whitespace();
+        let kilobytes = |mut words: std::str::SplitWhitespace| words.next()?.parse::<u64>().ok();
+        match words.next() {
+            Some("Rss:") if within => resident += kilobytes(words)?,
+            Some("AnonHugePages:") if within => huge += kilobytes(words)?,
+            _ => {}
+        }
+    }
+    (resident > 0).then(|| (huge as f64 / resident as f64).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_that_of_the_range() {
+        let smaps = "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \nSize: 4096 kB\n\
+                     Rss:                4096 kB\nAnonHugePages:      2048 kB\n\
+                     7f0000400000-7f0000800000 rw-p 00000000 00:00 0 \nRss: 4096 kB\n\
+                     AnonHugePages: 4096 kB\n";
+        let at = |from: usize, to: usize| huge_share(smaps, from, to);
+        assert_eq!(at(0x7f00_0000_0000, 0x7f00_0040_0000), Some(0.5));
+        assert_eq!(at(0x7f00_0040_0000, 0x7f00_0080_0000), Some(1.0));
+        assert_eq!(at(0, 0x1000), None);
+    }
+
+    #[test]
+    fn memory_is_aligned_kept_and_says_where_it_lies() {
+        let bytes = 8 << 20;
+        let arena = Arena::map(bytes, Pages::Small, 0).unwrap();
+        assert_eq!(arena.base().addr() % ALIGNMENT, 0);
+        arena.resolve_auto_here(0, bytes);
+        let placement = arena.placement(bytes as u64);
+        assert_eq!(placement.huge, Some(0.0), "small pages were asked for");
+        if let Some(misplaced) = placement.misplaced {
+            assert_eq!(misplaced, 0.0, "touched from here");
+            arena.expect(0, bytes, 77);
+            assert_eq!(arena.placement(bytes as u64).misplaced, Some(1.0));
+        } else {
+            eprintln!("skipped: move_pages is refused here");
+        }
+    }
+
+    #[test]
+    fn the_content_is_known_until_another_is_named() {
+        let arena = Arena::map(1, Pages::Small, 0).unwrap();
+        assert!(!arena.holds("a"));
+        assert!(arena.holds("a"));
+        assert!(!arena.holds("b"));
+        assert!(!arena.holds("a"));
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused() {
+        assert!(Arena::get(1 << 62, Pages::Huge, 1).is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! `cpu.clock`: core cycles a second.
+
+use std::borrow::Cow;
+
+use proofmark_engine::chain::{self, PER_STEP};
+use proofmark_engine::{Amount, Load, Refusal, Setup, Workload};
+use proofmark_model::{Better, Params, Subsystem, Unit, WorkloadSpec};
+
+use super::task;
+
+static SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("cpu.clock"),
+    title: Cow::Borrowed("Core clock"),
+    summary: Cow::Borrowed("Core cycles a second, the mean over the threads."),
+    detail: Cow::Borrowed(
+        "Each thread runs a chain of dependent register adds, of which a core can retire one a cycle, \
+         so that adds a second are cycles a second. The sum of the chain proves how many ran. Around \
+         each trial a second chain of other instructions (multiplies of three cycles on x86-64) must \
+         show the same clock.",
+    ),
+    subsystem: Subsystem::Cpu,
+    unit: Unit::Hertz,
+    better: Better::Higher,
+    parameters: Cow::Borrowed(&[task::THREADS]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.boost")]),
+    axis: None,
+    interleave: true,
+};
+
+/// Core cycles a second.
+pub struct Clock;
+
+impl Workload for Clock {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        if !chain::AVAILABLE {
+            let reason = "no chain of instructions of known latency for this architecture";
+            return Err(Refusal(reason.to_owned()));
+        }
+        if params.threads() > cpus {
+            let reason = "threads that take turns on a CPU do not show its clock";
+            return Err(Refusal(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Chains { threads: params.threads() }))
+    }
+}
+
+struct Chains {
+    threads: u64,
+}
+
+impl Setup for Chains {
+    fn amount(&self) -> Amount {
+        Amount::Calibrated
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        // Divided by the threads: a clock is not summed over cores.
+        PER_STEP as f64 / self.threads.max(1) as f64
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Chain { sum: 0 }))
+    }
+}
+
+struct Chain {
+    sum: u64,
+}
+
+impl Load for Chain {
+    fn run(&mut self, iterations: u64) {
+        self.sum = chain::adds(iterations);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        if self.sum.is_multiple_of(PER_STEP) {
+            Ok(self.sum / PER_STEP)
+        } else {
+            Err(format!("the chain's sum is {}, which is no multiple of {PER_STEP}", self.sum))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_take_turns_are_refused() {
+        let threads = |n| Clock.supports(&Params::default().with("threads", n));
+        assert_eq!(threads(1), Ok(()));
+        assert!(threads(4096).unwrap_err().to_string().contains("take turns"));
+    }
+
+    #[test]
+    fn the_sum_proves_the_steps() {
+        let mut load = Chain { sum: 0 };
+        for n in [0, 1, 1001] {
+            load.run(n);
+            assert_eq!(load.verify(), Ok(n));
+        }
+        load.sum += 1;
+        assert!(load.verify().is_err());
+    }
+}

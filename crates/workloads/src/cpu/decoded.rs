@@ -1,0 +1,179 @@
+//! Decodes the machine code of every hot loop in the running binary and counts its
+//! arithmetic against what the workload declares.
+
+#![allow(unsafe_code)] // Reads this program's own code.
+
+use std::collections::BTreeMap;
+
+use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic};
+
+use super::isa::{Element, Isa};
+use super::law::Law;
+use super::work::{Hot, Variant};
+use super::x86_64::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
+
+/// The instructions from the target of the only backward branch to that branch.
+fn loop_of(hot: Hot) -> Vec<Instruction> {
+    let mut all: Vec<Instruction> = Vec::new();
+    let mut at = hot as usize;
+    loop {
+        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`;
+        // 15 bytes, the longest instruction, do not leave the code segment, which other
+        // functions follow in.
+        let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
+        let mut decoder = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE);
+        let instruction = decoder.decode();
+        assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");
+        all.push(instruction);
+        at = instruction.next_ip() as usize;
+        if instruction.flow_control() == FlowControl::Return {
+            break;
+        }
+    }
+    let branches: Vec<usize> =
+        (0..all.len()).filter(|i| all[*i].flow_control() != FlowControl::Next).collect();
+    assert_eq!(branches.len(), 2, "a branch and a return");
+    let (end, target) = (branches[0], all[branches[0]].near_branch_target());
+    assert_eq!(all[end].mnemonic(), Mnemonic::Jne);
+    assert_eq!(target % 64, 0, "the loop starts on a cache line");
+    let Some(start) = all.iter().position(|i| i.ip() == target) else {
+        panic!("the branch at the end does not lead back into the function");
+    };
+    all[start..=end].to_vec()
+}
+
+/// How many of each mnemonic.
+fn census(instructions: &[Instruction]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for instruction in instructions {
+        *counts.entry(format!("{:?}", instruction.mnemonic()).to_lowercase()).or_default() += 1;
+    }
+    counts
+}
+
+/// The suffix of an arithmetic mnemonic and the prefix of its encoding.
+fn names(variant: &Variant) -> (&'static str, &'static str) {
+    let vex = if matches!(variant.isa, Isa::Scalar | Isa::Sse2) { "" } else { "v" };
+    let suffix = match (variant.isa, variant.element) {
+        (Isa::Scalar, Element::F64) => "sd",
+        (Isa::Scalar, Element::F32) => "ss",
+        (_, Element::F64) => "pd",
+        (_, Element::F32) => "ps",
+        (_, Element::I64) => "q",
+        (_, Element::I32) => "d",
+    };
+    (vex, suffix)
+}
+
+/// The census that the declaration calls for.
+fn declared(variant: &Variant) -> BTreeMap<String, u64> {
+    let (v, suffix) = names(variant);
+    let mut want = BTreeMap::from([("dec".to_owned(), 1), ("jne".to_owned(), 1)]);
+    let mut put = |name: String, n: u64| want.insert(name, n);
+    let general =
+        variant.isa == Isa::Scalar && matches!(variant.element, Element::I64 | Element::I32);
+    match variant.law {
+        Law::Sum { adds, .. } if general => {
+            put("add".to_owned(), adds);
+        }
+        Law::Sum { adds, each: 1, .. } => {
+            let p = if matches!(variant.element, Element::I64 | Element::I32) { "p" } else { "" };
+            put(format!("{v}{p}add{suffix}"), adds);
+        }
+        Law::Sum { adds, .. } if matches!(variant.isa, Isa::Avx2Fma | Isa::Avx512) => {
+            put(format!("vfmadd231{suffix}"), adds);
+        }
+        Law::Sum { adds, .. } => {
+            put(format!("{v}add{suffix}"), adds);
+            put(format!("{v}mul{suffix}"), adds);
+        }
+        Law::Arithmetic { .. } if general => {
+            for (name, n) in
+                [("add", 5), ("sub", 4), ("imul", 4), ("idiv", 2), ("cmp", 2), ("cqo", 2)]
+            {
+                put(name.to_owned(), n);
+            }
+        }
+        Law::Arithmetic { masks } => {
+            for (name, n) in [("add", 5), ("sub", 4), ("mul", 4), ("div", 2)] {
+                put(format!("{v}{name}{suffix}"), n);
+            }
+            put(if masks { "vcmppd" } else { "ucomisd" }.to_owned(), 2);
+            if !masks {
+                put("movapd".to_owned(), 2);
+            }
+        }
+    }
+    want
+}
+
+/// Operations that the loop executes: lanes by the width of the register that is
+/// written, two for a fused multiply-add, none for moves and the counter.
+fn executed(variant: &Variant, instructions: &[Instruction]) -> u64 {
+    let scalar = variant.isa == Isa::Scalar;
+    let operations = |i: &Instruction| {
+        let name = format!("{:?}", i.mnemonic()).to_lowercase();
+        if ["dec", "jne", "cqo", "movapd"].contains(&&*name) {
+            return 0;
+        }
+        let lanes = if scalar { 1 } else { i.op0_register().size() / variant.element.bytes() };
+        lanes as u64 * if name.starts_with("vfmadd") { 2 } else { 1 }
+    };
+    instructions.iter().map(operations).sum()
+}
+
+fn all() -> impl Iterator<Item = &'static Variant> {
+    FLOPS.iter().chain(IOPS).chain(MIX_INT).chain(MIX_FLOAT)
+}
+
+#[test]
+fn the_operations_declared_are_the_operations_executed() {
+    for variant in all() {
+        let body = loop_of(variant.hot);
+        assert_eq!(census(&body), declared(variant), "{variant:?}");
+        assert_eq!(executed(variant, &body), variant.operations(), "{variant:?}");
+    }
+    assert_eq!(all().count(), 10 + 8 + 3 + 4);
+}
+
+#[test]
+fn no_loop_touches_memory_or_adds_an_immediate() {
+    for variant in all() {
+        for i in loop_of(variant.hot) {
+            assert!(!i.op_kinds().any(|k| k == iced_x86::OpKind::Memory), "{variant:?}: {i:?}");
+            if [Mnemonic::Add, Mnemonic::Sub].contains(&i.mnemonic()) {
+                assert_eq!(i.op1_kind(), iced_x86::OpKind::Register, "{variant:?}: {i:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_loop_is_encoded_as_its_instruction_set_says() {
+    for variant in all() {
+        let want = match variant.isa {
+            Isa::Scalar | Isa::Sse2 => EncodingKind::Legacy,
+            Isa::Avx2 | Isa::Avx2Fma => EncodingKind::VEX,
+            Isa::Avx512 => EncodingKind::EVEX,
+        };
+        for i in loop_of(variant.hot) {
+            if ![Mnemonic::Dec, Mnemonic::Jne].contains(&i.mnemonic()) {
+                assert_eq!(i.encoding(), want, "{variant:?}: {i:?}");
+                if i.mnemonic() == Mnemonic::Add {
+                    let bytes = variant.element.bytes();
+                    assert_eq!(i.op0_register().size(), bytes, "{variant:?}: {i:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_instruction_less_is_seen() {
+    for variant in all() {
+        let mut body = loop_of(variant.hot);
+        body.remove(0);
+        assert_ne!(census(&body), declared(variant), "{variant:?}");
+        assert_ne!(executed(variant, &body), variant.operations(), "{variant:?}");
+    }
+}

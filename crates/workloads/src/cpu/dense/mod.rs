@@ -1,0 +1,179 @@
+//! Dense matrices: products and linear systems at the speed of the execution ports.
+//!
+//! `matrix` says how they lie in memory. `tile` and `columns` are the inner loops for any
+//! `vector`, and `loops` what each instruction set makes of them. `product` is built from
+//! these, and from that `gemm`, and by way of `update`, `lu` and `back`, the `solver`, whose
+//! solutions `residual` proves.
+//!
+//! To add an instruction set: its `Vector`, its lines at the end of `loops` and in
+//! `loops::of`, its name in `Isa` and [`ISAS`].
+
+mod back;
+mod columns;
+pub(super) mod gemm;
+mod loops;
+pub(super) mod lu;
+mod matrix;
+mod product;
+pub(super) mod random;
+mod residual;
+pub(super) mod solver;
+#[cfg(test)]
+mod tests;
+mod tile;
+mod update;
+mod vector;
+
+use std::borrow::Cow;
+use std::hint::black_box;
+
+use proofmark_engine::{AHEAD_S, Refusal, monotonic};
+use proofmark_model::{AUTO, CacheKind, Host, Parameter, ParameterKind, Params};
+
+use self::loops::Loops;
+use self::matrix::{GROUP, Matrix};
+use self::product::Product;
+use self::tile::{Tile, Update};
+use super::isa::Isa;
+use crate::declare::{choice, parameter, threads_parameter};
+
+/// Most rows and columns that can be asked for.
+pub(super) const MOST: u64 = 1_000_000;
+
+pub(super) const THREADS: Parameter = threads_parameter(
+    "Threads, each pinned to a CPU, that work on the same matrices together.",
+    "1",
+);
+
+#[cfg(target_arch = "x86_64")]
+const ISAS: &[Cow<'static, str>] =
+    &[Cow::Borrowed("sse2"), Cow::Borrowed("avx2+fma"), Cow::Borrowed("avx512")];
+#[cfg(not(target_arch = "x86_64"))]
+const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
+
+pub(super) const ISA: Parameter = parameter(
+    "isa",
+    "Instruction set of the inner loops; auto: the widest here.",
+    choice(ISAS),
+    AUTO,
+);
+
+pub(super) const BLOCK: Parameter = parameter(
+    "nb",
+    "Depth of a block, a multiple of 8, as HPL's NB: of a product's second operand, which stays \
+     in the second cache and is two thirds as wide; of an elimination, its widest panel, and \
+     narrower ones near the end. auto: so that a square block fills five eighths of that cache, \
+     at most 256, in a product 400.",
+    ParameterKind::Count { min: 16, max: 1024 },
+    AUTO,
+);
+
+/// What the parameters ask for.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) n: usize,
+    pub(super) threads: usize,
+    pub(super) loops: &'static Loops,
+    /// Groups of columns of a block.
+    pub(super) block: usize,
+}
+
+impl Shape {
+    /// Of these parameters.
+    pub(super) fn of(workload: &str, params: &Params) -> Result<Self, Refusal> {
+        let int = |name: &str| {
+            let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;
+            usize::try_from(value).map_err(|_| Refusal(format!("{name} is too large")))
+        };
+        let isa = params.text("isa").ok_or_else(|| Refusal("isa is not set".to_owned()))?;
+        let isa = Isa::parse(isa)
+            .ok_or_else(|| Refusal(format!("{workload} knows no instruction set {isa}")))?;
+        if !isa.is_supported() {
+            return Err(Refusal(format!("this CPU has no {}", isa.name())));
+        }
+        let loops = loops::of(isa).ok_or_else(|| {
+            Refusal(format!("{workload} has no {} loops on this architecture", isa.name()))
+        })?;
+        let (threads, nb) = (int("threads").unwrap_or(1).max(1), int("nb")?);
+        if !nb.is_multiple_of(GROUP) {
+            return Err(Refusal(format!("nb {nb} is not a multiple of {GROUP}")));
+        }
+        Ok(Self { n: int("n")?, threads, loops, block: nb / GROUP })
+    }
+}
+
+/// Instruction sets of this CPU that there are loops for, the widest last.
+fn here() -> impl Iterator<Item = Isa> {
+    Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::of(*isa).is_some())
+}
+
+/// Share of the second cache that a square block fills.
+const FILL: f64 = 0.625;
+
+/// The parameters with what was left to the machine: the widest instruction set, and blocks as
+/// large as its second cache allows, up to the widest that is of use.
+pub(super) fn resolve_auto(mut params: Params, host: &Host, widest: u64) -> Vec<Params> {
+    if params.text("isa") == Some(AUTO) {
+        params = params.with("isa", here().last().map_or("scalar", Isa::name));
+    }
+    if params.text("nb") == Some(AUTO) {
+        let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
+        let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);
+        let fills = second.map_or(widest, |c| (c.size_bytes as f64 * FILL / 8.0).sqrt() as u64);
+        params = params.with("nb", (fills / 16 * 16).clamp(32, widest));
+    }
+    vec![params]
+}
+
+/// About how long `share` n^3 operations take, at 50 Gop/s a CPU, for estimates.
+pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let together = params.threads().clamp(1, cpus) as f64;
+    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together)
+}
+
+/// Multiplies small matrices of zeros until the core runs at the clock of that load.
+#[allow(unsafe_code)] // Calls the inner loops on a matrix of its own.
+pub(super) fn warm(shape: &Shape) {
+    const SIDE: usize = 48;
+    const GROUPS: usize = SIDE / GROUP;
+    let lines = matrix::lines_for(SIDE);
+    let mut memory = vec![Line::default(); 3 * lines * GROUPS];
+    let base = memory.as_mut_ptr().cast::<f64>();
+    let at = |i: usize| {
+        Matrix::at(base.wrapping_add(i * Matrix::elements(lines, GROUPS)), lines, GROUPS)
+    };
+    let [a, b, c] = [at(0), at(1), at(2)];
+    let product = Product {
+        first: Tile {
+            a: a.line(0, 0),
+            a_row: GROUP,
+            a_group: a.stride(),
+            b: b.line(0, 0),
+            b_group: b.stride(),
+            c: c.line(0, 0),
+            c_row: GROUP,
+            c_group: c.stride(),
+            depth: GROUPS,
+        },
+        rows: SIDE,
+        groups: GROUPS,
+    };
+    let start = monotonic();
+    while monotonic() - start < AHEAD_S {
+        // SAFETY: three matrices of this function's own, with lines below the last row; the
+        // loops' instructions are here.
+        unsafe { product.run(shape.loops, Update::Add, None) };
+    }
+    black_box(&memory);
+}
+
+/// A line in memory of Rust's own.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct Line(pub(super) [f64; GROUP]);
+
+/// Part `index` of `of` of so many things that lie side by side.
+pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
+    index * things / of..(index + 1) * things / of
+}

@@ -1,0 +1,325 @@
+//! The solver and the product against plain ones, over sizes, matrices, threads and
+//! instruction sets.
+
+#![allow(unsafe_code)] // Gives the solver memory.
+
+use std::thread;
+
+use proofmark_engine::ClockSamples;
+use proofmark_model::Solution;
+use proptest::prelude::*;
+
+use super::gemm::{Gemm, Which};
+use super::lu::Singular;
+use super::random::element;
+use super::solver::{Layout, System};
+use super::*;
+
+fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
+    assert!(isa.is_supported());
+    Shape { n, threads, loops: loops::of(isa).unwrap(), block }
+}
+
+/// Runs one function on each thread.
+fn on_all<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let work = &work;
+        let all: Vec<_> = (0..threads).map(|i| scope.spawn(move || work(i))).collect();
+        all.into_iter().map(|t| t.join().unwrap()).collect()
+    })
+}
+
+/// Solves a system; the solution and what all threads say of it.
+fn solve(
+    shape: Shape,
+    of: &(dyn Fn(usize, usize) -> f64 + Sync),
+) -> Result<(Vec<f64>, Solution), Singular> {
+    let mut memory = vec![Line::default(); Layout::of(shape.n).elements() / GROUP];
+    // SAFETY: the memory is as large as the layout says, and lives as long as the system.
+    let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
+    system.begin();
+    let attempt = system.attempt();
+    on_all(shape.threads, |i| system.fill(i, of));
+    let outcomes =
+        on_all(shape.threads, |i| system.solve(&attempt, i, &mut ClockSamples::default()));
+    assert!(outcomes.iter().all(|o| *o == outcomes[0]), "all threads agree: {outcomes:?}");
+    outcomes[0]?;
+    let mut solutions = on_all(shape.threads, |i| system.check(&attempt, i, of));
+    Ok((system.x().to_vec(), solutions.swap_remove(0)))
+}
+
+/// Matrices as they come, and as they are hard; b is in column n.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Random,
+    /// Rows and columns that differ by up to 2^200.
+    Scaled,
+    /// Numbers so small that their inverses overflow.
+    Tiny,
+    /// A sum of n - 1 products, but for some noise of 2^-45.
+    NearlySingular,
+}
+
+const KINDS: [Kind; 4] = [Kind::Random, Kind::Scaled, Kind::Tiny, Kind::NearlySingular];
+
+impl Kind {
+    fn matrix(self, n: usize, seed: u64) -> impl Fn(usize, usize) -> f64 + Sync {
+        let power = move |i: usize, salt: u64| (element(seed ^ salt, i, i) * 200.0).round().exp2();
+        let powers = |salt| (0..n).map(|i| power(i, salt)).collect::<Vec<f64>>();
+        let (rows, columns) = (powers(55), powers(77));
+        move |row, column| {
+            let x = element(seed, row, column);
+            match self {
+                Self::Tiny => x * 2_f64.powi(-500) * 2_f64.powi(-530),
+                _ if column == n => x,
+                Self::Random => x,
+                Self::Scaled => x * rows[row] * columns[column],
+                // The last column is the sum of two others, nearly.
+                Self::NearlySingular if column + 1 == n && n > 2 => {
+                    element(seed, row, 0) - element(seed, row, 1) + x * 2_f64.powi(-45)
+                }
+                Self::NearlySingular => x,
+            }
+        }
+    }
+}
+
+/// Solves and tells what is wrong with the result.
+fn passes(shape: Shape, kind: Kind, seed: u64) {
+    let what =
+        format!("{kind:?} {} {} tiles of {}", shape.n, shape.threads, shape.loops.tiles[0].rows);
+    let (x, solution) =
+        solve(shape, &kind.matrix(shape.n, seed)).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(x.len(), shape.n);
+    if let Kind::Tiny = kind {
+        // Such numbers have 43 bits, too few for the threshold.
+        let size = x.iter().fold(1_f64, |m, x| m.max(x.abs()));
+        for row in 0..shape.n {
+            let sum: f64 = x.iter().enumerate().map(|(c, x)| element(seed, row, c) * x).sum();
+            let difference = (sum - element(seed, row, shape.n)).abs();
+            assert!(difference < 1e-9 * size * shape.n as f64, "{what}: {difference} {size}");
+        }
+        return;
+    }
+    assert!(solution.passes(), "{what}: {solution:?}");
+    // A plain solver's residual is of the same size.
+    assert!(solution.normalised_residual < 2.0, "{what}: {solution:?}");
+}
+
+/// Sizes by which the debug build, whose loops are some hundred times slower, and the
+/// release build are tested.
+const EACH_TO: usize = if cfg!(debug_assertions) { 40 } else { 300 };
+const LARGER: usize = if cfg!(debug_assertions) { 2 } else { 40 };
+const LARGEST: usize = if cfg!(debug_assertions) { 180 } else { 1500 };
+
+#[test]
+fn every_size_is_solved_by_every_instruction_set() {
+    let widest = here().last().unwrap();
+    for n in 1..=EACH_TO {
+        for (i, isa) in here().enumerate() {
+            for (k, kind) in KINDS.into_iter().enumerate() {
+                // The others take the kinds by turns.
+                if isa == widest || (n + i + k) % 4 == 0 {
+                    let (threads, block) = (1 + (n + k) % 3, [2, 4, 16, 32][(n + k) / 3 % 4]);
+                    passes(shape(isa, n, threads, block), kind, n as u64);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn larger_sizes_are_solved() {
+    for i in 0..LARGER {
+        let n = EACH_TO + ((element(99, i, 0) + 0.5) * (LARGEST - EACH_TO) as f64) as usize;
+        for kind in [Kind::Random, Kind::Scaled, Kind::NearlySingular] {
+            let isa = here().last().unwrap();
+            passes(shape(isa, n, 1 + i % 3, 32), kind, i as u64);
+        }
+    }
+}
+
+/// Elimination as in a textbook.
+fn reference(n: usize, of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut rows: Vec<Vec<f64>> = (0..n).map(|r| (0..=n).map(|c| of(r, c)).collect()).collect();
+    for c in 0..n {
+        let pivot = (c..n).max_by(|a, b| rows[*a][c].abs().total_cmp(&rows[*b][c].abs())).unwrap();
+        rows.swap(c, pivot);
+        for r in c + 1..n {
+            let factor = rows[r][c] / rows[c][c];
+            let top = rows[c].clone();
+            for (below, top) in rows[r].iter_mut().zip(&top).skip(c) {
+                *below -= factor * top;
+            }
+        }
+    }
+    let mut x = vec![0.0; n];
+    for r in (0..n).rev() {
+        let sum: f64 = (r + 1..n).map(|c| rows[r][c] * x[c]).sum();
+        x[r] = (rows[r][n] - sum) / rows[r][r];
+    }
+    x
+}
+
+#[test]
+fn the_clock_is_read_while_matrices_are_worked_out() {
+    let Some(plain) = proofmark_engine::chain::read_clock(200e-6, 50) else {
+        eprintln!("skipped: no chains on this architecture");
+        return;
+    };
+    for id in ["cpu.dgemm", "cpu.linpack"] {
+        let params = Params::default()
+            .with("n", 1000_u64)
+            .with("threads", 1_u64)
+            .with("isa", here().last().unwrap().name())
+            .with("nb", 64_u64);
+        let setup = crate::find(id).unwrap().setup(&params).unwrap();
+        setup.begin_trial().unwrap();
+        let mut load = setup.thread(0, 1).unwrap();
+        load.prepare(1);
+        load.run(1);
+        // Wide vectors lower it, and other work may slow a chain.
+        let (hz, _) = load.clock_samples().unwrap().mean(plain.by_adds).unwrap();
+        assert!((0.5..1.05).contains(&(hz / plain.by_adds)), "{id}: {hz}");
+        load.run(0);
+        assert_eq!(load.clock_samples().unwrap().mean(plain.by_adds), None, "{id}: an old one");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 200 }))]
+
+    /// Any instruction set, any number of threads: the solution of a plain solver. The
+    /// diagonal makes the systems well-conditioned; one in three is in other rows.
+    #[test]
+    fn solutions_are_those_of_a_plain_solver(
+        n in 1..if cfg!(debug_assertions) { 60_usize } else { 200 },
+        threads in 1..5_usize,
+        isa in 0..here().count(),
+        block in 1..20_usize,
+        seed in 0..u64::MAX,
+    ) {
+        let turn = if seed % 3 == 0 { n / 2 } else { 0 };
+        let of = |row: usize, column: usize| {
+            let x = element(seed, row, column);
+            if column < n && (row + turn) % n == column { x + 1.5 * (n as f64).sqrt() } else { x }
+        };
+        let shape = shape(here().nth(isa).unwrap(), n, threads, block);
+        let (x, solution) = solve(shape, &of).unwrap();
+        prop_assert!(solution.passes());
+        for (x, expected) in x.iter().zip(reference(n, of)) {
+            prop_assert!((x - expected).abs() < 1e-11, "{} {}", x, expected);
+        }
+    }
+
+    /// Any size, any number of threads: the product of a plain one.
+    #[test]
+    fn products_pass_their_own_proof_and_a_fault_in_any_element_does_not(
+        n in 1..if cfg!(debug_assertions) { 50_usize } else { 150 },
+        threads in 1..5_usize,
+        isa in 0..here().count(),
+        block in 1..8_usize,
+        place in 0..10_000_usize,
+    ) {
+        let shape = shape(here().nth(isa).unwrap(), n, threads, block);
+        let mut memory = vec![Line::default(); gemm::Layout::of(&shape).elements() / GROUP];
+        // SAFETY: the memory is as large as the layout says, and outlives the product.
+        let product = unsafe { Gemm::at(memory.as_mut_ptr().cast(), shape) };
+        let check = || {
+            product.begin();
+            on_all(threads, |i| product.check(i)).into_iter().collect::<Result<Vec<_>, _>>().map(drop)
+        };
+        on_all(threads, |i| product.fill(i));
+        on_all(threads, |i| product.clear(i));
+        prop_assert!(check().is_err(), "nothing was multiplied");
+        on_all(threads, |i| product.multiply(i, &mut ClockSamples::default()));
+        prop_assert_eq!(check(), Ok(()));
+        let (row, column, other) = (place % n, place / n % n, place / 7 % n);
+        let at = |which, row, column| product.element(which, row, column);
+        // SAFETY: within the matrices, which nobody writes to meanwhile.
+        unsafe {
+            let sum: f64 = (0..n).map(|k| *at(Which::A, row, k) * *at(Which::B, k, column)).sum();
+            prop_assert!((*at(Which::C, row, column) - sum).abs() < 1e-13 * n as f64);
+            // One product too much, a lane in another's place, an operand that was damaged.
+            *at(Which::C, row, column) += 1e-6;
+            let fault = check().unwrap_err();
+            prop_assert!(fault.starts_with(&format!("row {row} of C")), "{}", fault);
+            *at(Which::C, row, column) -= 1e-6;
+            prop_assert_eq!(check(), Ok(()));
+            if other != column {
+                std::ptr::swap(at(Which::C, row, column), at(Which::C, row, other));
+                prop_assert!(check().is_err(), "columns {} and {}", column, other);
+                std::ptr::swap(at(Which::C, row, column), at(Which::C, row, other));
+            }
+            *at(Which::B, row, column) += 0.5;
+            on_all(threads, |i| product.multiply(i, &mut ClockSamples::default()));
+            prop_assert!(check().is_err(), "B is not what it was");
+        }
+    }
+}
+
+#[test]
+fn the_same_system_has_the_same_solution_on_any_number_of_threads() {
+    for n in [33, EACH_TO, LARGEST / 2] {
+        let isa = here().last().unwrap();
+        let of = Kind::Random.matrix(n, 5);
+        let solved: Vec<_> =
+            [1, 2, 3, 7].map(|t| solve(shape(isa, n, t, 16), &of).unwrap().0).to_vec();
+        let size = solved[0].iter().fold(0_f64, |m, x| m.max(x.abs()));
+        for x in &solved[1..] {
+            for (one, other) in solved[0].iter().zip(x) {
+                assert!((one - other).abs() < 1e-9 * size, "{n}: {one} {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_singular_matrix_is_told_to_every_thread() {
+    type Of = Box<dyn Fn(usize, usize) -> f64 + Sync>;
+    let n = 45;
+    let cases: [(usize, Of); 5] = [
+        (0, Box::new(|_, _| 0.0)),
+        (17, Box::new(|r, c| if c == 17 { 0.0 } else { element(1, r, c) })),
+        (44, Box::new(|r, c| if c == 44 { 0.0 } else { element(1, r, c) })),
+        // The same column twice; small whole numbers, so that rounding cannot hide it.
+        (1, Box::new(|_, c| if c < 2 { 1.0 } else { 0.0 })),
+        (0, Box::new(|_, _| f64::NAN)),
+    ];
+    for (column, of) in &cases {
+        for isa in here() {
+            for threads in [1, 2, 3] {
+                let singular = solve(shape(isa, n, threads, 2), of).unwrap_err();
+                assert_eq!(singular, Singular(*column), "{isa:?} {threads}");
+                let words =
+                    format!("the matrix is singular, or not finite: no pivot in column {column}");
+                assert_eq!(singular.to_string(), words);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_solution_does_not_pass() {
+    let n = 30;
+    let shape = shape(Isa::Scalar, n, 1, 2);
+    let mut memory = vec![Line::default(); Layout::of(n).elements() / GROUP];
+    // SAFETY: as in `solve`.
+    let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
+    let of = Kind::Random.matrix(n, 3);
+    let normalised = |fault: f64| {
+        system.begin();
+        let attempt = system.attempt();
+        system.fill(0, &of);
+        if fault.is_nan() {
+            return system.check(&attempt, 0, &of).normalised_residual; // Nothing was solved.
+        }
+        system.solve(&attempt, 0, &mut ClockSamples::default()).unwrap();
+        // SAFETY: nobody else uses the solution.
+        unsafe { *system.x().as_ptr().cast_mut().add(7) *= 1.0 + fault };
+        system.check(&attempt, 0, &of).normalised_residual
+    };
+    assert!(normalised(0.0) < 1.0);
+    assert!(normalised(1e-9) > 16.0);
+    assert!(normalised(f64::NAN).is_nan());
+}

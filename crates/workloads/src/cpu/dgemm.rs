@@ -1,0 +1,158 @@
+//! `cpu.dgemm`: the product of two dense matrices.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
+use proofmark_model::{Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec};
+
+use super::dense::gemm::{Gemm, Layout};
+use super::dense::{self, Shape};
+use crate::arena::{Arena, Pages};
+use crate::declare::{Words, parameter, rate};
+
+/// The workload `cpu.dgemm`.
+pub struct Dgemm;
+
+const PARAMETERS: &[Parameter] = &[
+    dense::THREADS,
+    parameter(
+        "n",
+        "Rows and columns of each matrix; the three take 24 n^2 bytes.",
+        ParameterKind::Count { min: 1, max: dense::MOST },
+        "4000",
+    ),
+    dense::ISA,
+    dense::BLOCK,
+];
+
+static SPEC: WorkloadSpec = rate(
+    Words {
+        id: "cpu.dgemm",
+        title: "Matrix product",
+        summary: "The rate at which all threads together multiply two dense matrices, C = A B.",
+        detail: "A and B are random, between -1/2 and 1/2; all three matrices lie row by row. Each \
+                 thread has a rectangle of C of its own. It copies blocks of B, which stay in the \
+                 second cache, into groups of 8 columns, a row of a group in one line of 64 bytes; A \
+                 is read where it lies, and the sums are kept in registers. The copying is timed. \
+                 Operations counted: 2 n^3. After each trial C v is compared with A (B v) for a \
+                 random vector v, another each time, with A and B made again: an element of C that is \
+                 wrong by more than rounding makes its row differ.",
+    },
+    (Subsystem::Cpu, Unit::FlopPerSecond),
+    PARAMETERS,
+    Some("n"),
+    &[Cow::Borrowed("cpu.peak")],
+);
+
+impl Workload for Dgemm {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        dense::resolve_auto(params, host, 400)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        Shape::of(&SPEC.id, params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let shape = Shape::of(&SPEC.id, params)?;
+        let (bytes, threads) = (self.memory_bytes(params), shape.threads as u64);
+        let arena = Arena::get(bytes, Pages::Huge, threads)?;
+        arena.holds(&format!("{} {}", SPEC.id, shape.n));
+        #[allow(unsafe_code)] // The product works on memory of the arena.
+        // SAFETY: the arena is this point's alone as long as it lives, large enough for the
+        // layout, and aligned to far more than a line.
+        let gemm = unsafe { Gemm::at(arena.base().cast(), shape) };
+        Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, gemm }))))
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        Shape::of(&SPEC.id, params).map_or(0, |shape| 8 * Layout::of(&shape).elements() as u64)
+    }
+
+    fn verification(&self) -> &'static str {
+        "the product with a random vector"
+    }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        dense::nominal_seconds(params, 2.0)
+    }
+}
+
+/// What the threads of a point share.
+struct State {
+    arena: Arc<Arena>,
+    bytes: u64,
+    shape: Shape,
+    gemm: Gemm,
+}
+
+struct Point(Arc<State>);
+
+impl Setup for Point {
+    fn amount(&self) -> Amount {
+        Amount::Whole
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        2.0 * (self.0.shape.n as f64).powi(3) / self.0.shape.threads as f64
+    }
+
+    fn begin_trial(&self) -> Result<(), Refusal> {
+        self.0.gemm.begin();
+        Ok(())
+    }
+
+    fn placement(&self) -> Placement {
+        self.0.arena.placement(self.0.bytes)
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        self.0.gemm.fill(index);
+        Ok(Box::new(Part {
+            state: Arc::clone(&self.0),
+            index,
+            clock: ClockSamples::default(),
+            ran: 0,
+        }))
+    }
+}
+
+/// One thread's part.
+struct Part {
+    state: Arc<State>,
+    index: usize,
+    clock: ClockSamples,
+    /// Products of the last run.
+    ran: u64,
+}
+
+impl Load for Part {
+    fn prepare(&mut self, _: u64) {
+        self.state.gemm.clear(self.index);
+        dense::warm(&self.state.shape);
+    }
+
+    fn run(&mut self, iterations: u64) {
+        self.ran = iterations;
+        self.clock.begin();
+        for _ in 0..iterations {
+            self.state.gemm.multiply(self.index, &mut self.clock);
+        }
+    }
+
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        Some(&self.clock)
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        if self.ran > 0 {
+            self.state.gemm.check(self.index)?;
+        }
+        Ok(self.ran)
+    }
+}

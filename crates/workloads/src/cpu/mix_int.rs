@@ -1,0 +1,77 @@
+//! `cpu.mix.int`: the published integer instruction mixes.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{Better, Parameter, Params, Subsystem, Unit, WorkloadSpec};
+
+use super::native;
+use super::task::{self, Task};
+
+/// The workload `cpu.mix.int`.
+pub struct MixInt;
+
+const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar"), Cow::Borrowed("avx2")];
+
+const TYPES: &[Cow<'static, str>] = &[Cow::Borrowed("i64")];
+
+const PARAMETERS: &[Parameter] = &[
+    task::THREADS,
+    task::MIX,
+    task::isa_parameter(ISAS),
+    task::type_parameter(TYPES, "i64"),
+    task::ITERATIONS,
+];
+
+static SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("cpu.mix.int"),
+    title: Cow::Borrowed("Integer instruction mix"),
+    summary: Cow::Borrowed(
+        "The rate of a fixed mix of integer operations, a fixed number of iterations \
+         divided among the threads.",
+    ),
+    detail: Cow::Borrowed(
+        "One pass of the loop is one iteration. add16 adds 16 times, to independent \
+         registers. arith17 does 5 additions, 4 subtractions, 4 multiplications, 2 \
+         divisions and 2 comparisons: a counter is multiplied by 3 and divided by 3, \
+         another by 7, each quotient is compared with its counter, added to a sum and \
+         the counter subtracted from it; two recurrences multiply and add or subtract, \
+         modulo 2^64. The divisors are in registers and the dividends change at each \
+         iteration. Counting the loop, moving operands and extending signs is not \
+         counted. avx2 does every operation on 4 lanes and each lane counts; there is \
+         no vector division of integers, so no avx2 for arith17. The total of \
+         iterations is fixed and divided among the threads (strong scaling). The final \
+         counters must stand for the same number of iterations, sums and recurrences \
+         must hold what that number gives.",
+    ),
+    subsystem: Subsystem::Cpu,
+    unit: Unit::OpPerSecond,
+    better: Better::Higher,
+    parameters: Cow::Borrowed(PARAMETERS),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.mix")]),
+    axis: None,
+    interleave: true,
+};
+
+impl Workload for MixInt {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        self.setup(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        if params.text("mix") == Some("arith17") && params.text("isa") == Some("avx2") {
+            let reason = "arith17 has no avx2: there is no vector division of integers";
+            return Err(Refusal(reason.to_owned()));
+        }
+        let variant = task::mix(&SPEC.id, native::MIX_INT, params)?;
+        Ok(Box::new(Task { variant, amount: task::total(params)? }))
+    }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        task::nominal_seconds(params)
+    }
+}

@@ -1,0 +1,288 @@
+//! Runs a hot loop in blocks and proves each block from the state it left behind.
+
+use std::fmt;
+
+use proofmark_engine::Load;
+
+use super::isa::{Element, Isa};
+use super::law::Law;
+use super::native;
+use super::state::{Line, State};
+
+/// A hot loop: loads its registers from the state, runs that many iterations (at
+/// least 1), stores them back.
+pub(crate) type Hot = unsafe extern "C" fn(state: *mut Line, iterations: u64);
+
+/// A loop as heavy as a hot loop, around a chain of dependent adds that takes
+/// [`CLOCKED_CYCLES`] cycles a step: runs that many steps (at least 1) and returns
+/// the sum of the chain, which is the cycles that it took.
+pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
+
+/// Cycles of one step of a clocked loop.
+pub(crate) const CLOCKED_CYCLES: u64 = 20;
+
+/// About so many cycles of the clocked loop of that instruction set, which must be here;
+/// returns how many they were. `None`: a plain chain tells the clock.
+pub(super) fn clock_chain(isa: Isa, element: Element, cycles: u64) -> Option<u64> {
+    let clocked = native::clocked(isa, element)?;
+    #[allow(unsafe_code)] // A clocked loop is a function in assembly.
+    // SAFETY: it touches registers only, the steps are at least 1, and the caller found
+    // the instructions here.
+    let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES).max(1)) };
+    Some(cycles)
+}
+
+/// One hot loop and what it does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Variant {
+    pub(crate) isa: Isa,
+    pub(crate) element: Element,
+    pub(crate) law: Law,
+    pub(crate) hot: Hot,
+}
+
+impl Variant {
+    pub(crate) const fn lanes(&self) -> usize {
+        self.isa.lanes(self.element)
+    }
+
+    /// Operations of one iteration.
+    pub(crate) const fn operations(&self) -> u64 {
+        self.law.operations() * self.lanes() as u64
+    }
+}
+
+/// A lane that does not hold what it must.
+#[derive(Debug, Clone, Copy)]
+struct Mismatch {
+    element: Element,
+    slot: usize,
+    lane: usize,
+    /// `None` where the state stands for no whole number of iterations.
+    expected: Option<(u64, u64)>,
+    found: u64,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = self.element.show(self.found);
+        write!(f, "register {} lane {} holds {found}, ", self.slot, self.lane)?;
+        match self.expected {
+            Some((n, bits)) => write!(f, "not {} after {n} iterations", self.element.show(bits)),
+            None => f.write_str("which no whole number of iterations gives"),
+        }
+    }
+}
+
+/// One thread's part of a CPU workload.
+pub(crate) struct Work {
+    variant: Variant,
+    block: u64,
+    start: State,
+    state: State,
+    proven: Result<u64, Mismatch>,
+}
+
+impl Work {
+    pub(crate) fn new(variant: Variant) -> Self {
+        let Variant { law, element, .. } = variant;
+        let mut start = State::new(element, law.slots());
+        for slot in 0..law.slots() {
+            for lane in 0..variant.lanes() {
+                start.set(slot, lane, law.after(element, slot, lane, 0));
+            }
+        }
+        let state = start.clone();
+        Self { variant, block: law.most_iterations(), start, state, proven: Ok(0) }
+    }
+
+    /// The iterations that the state proves since it was last set to the start.
+    fn check(&self) -> Result<u64, Mismatch> {
+        let Variant { law, element, .. } = self.variant;
+        let first = self.state.get(0, 0);
+        let Some(n) = law.count(element, first) else {
+            return Err(Mismatch { element, slot: 0, lane: 0, expected: None, found: first });
+        };
+        for slot in 0..law.slots() {
+            for lane in 0..self.variant.lanes() {
+                let (want, found) = (law.after(element, slot, lane, n), self.state.get(slot, lane));
+                if want != found {
+                    let expected = Some((n, want));
+                    return Err(Mismatch { element, slot, lane, expected, found });
+                }
+            }
+        }
+        Ok(n)
+    }
+}
+
+impl Load for Work {
+    fn run(&mut self, iterations: u64) {
+        self.proven = Ok(0);
+        let mut left = iterations;
+        while left > 0 {
+            let n = left.min(self.block);
+            self.state.copy_from(&self.start);
+            #[allow(unsafe_code)] // A hot loop is a function in assembly.
+            // SAFETY: the state has the slots of the variant's law, which is what its loop
+            // loads and stores; n is at least 1; `supports` found the instructions here.
+            unsafe {
+                (self.variant.hot)(self.state.as_mut_ptr(), n);
+            }
+            self.proven = match (self.proven, self.check()) {
+                (Ok(before), Ok(now)) => Ok(before.saturating_add(now)),
+                (Err(first), _) | (_, Err(first)) => Err(first),
+            };
+            left -= n;
+        }
+    }
+
+    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
+        clock_chain(self.variant.isa, self.variant.element, cycles)
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        self.proven.map_err(|mismatch| mismatch.to_string())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    #![allow(unsafe_code)] // Plants faults through the pointer that a hot loop gets.
+
+    use super::*;
+
+    /// Runs the variant over block boundaries and checks that it proves every iteration.
+    pub(crate) fn prove(variant: Variant) {
+        let mut work = Work::new(variant);
+        assert!(work.block > 10_000, "a block must be long against its check");
+        for block in [5, 1_000] {
+            work.block = block;
+            for n in [0, 1, 2, 3, 4, 5, 6, 999, 1_000, 1_001, 2_500] {
+                work.run(n);
+                assert_eq!(work.verify(), Ok(n), "{variant:?}, block {block}");
+            }
+        }
+        // One whole block of the real size and one iteration more.
+        let mut work = Work::new(variant);
+        let n = work.block.min(1 << 20) + 1;
+        work.block = n - 1;
+        work.run(n);
+        assert_eq!(work.verify(), Ok(n), "{variant:?}");
+    }
+
+    /// Every variant of a table that this machine runs; the others are named.
+    pub(crate) fn prove_all<'a>(variants: impl IntoIterator<Item = &'a Variant>) {
+        for variant in variants {
+            if variant.isa.is_supported() {
+                prove(*variant);
+            } else {
+                let (isa, element) = (variant.isa.name(), variant.element.name());
+                eprintln!("skipped {isa} {element}: this CPU does not have it");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clocked_loop_counts_its_cycles() {
+        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_supported()) {
+            for element in [Element::F64, Element::I64] {
+                if let Some(clocked) = native::clocked(isa, element) {
+                    for steps in [1, 2, 1000] {
+                        // SAFETY: this CPU has the instructions; steps is at least 1.
+                        let cycles = unsafe { clocked(steps) };
+                        assert_eq!(cycles, steps * CLOCKED_CYCLES, "{isa:?} {element:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    const SUM: Law = Law::Sum { accumulators: 2, adds: 4, each: 1 };
+
+    fn of(hot: Hot) -> Work {
+        Work::new(Variant { isa: Isa::Scalar, element: Element::F64, law: SUM, hot })
+    }
+
+    /// Adds to both accumulators as it should.
+    unsafe extern "C" fn honest(state: *mut Line, n: u64) {
+        // SAFETY: the state has 3 lines.
+        unsafe {
+            *state.cast::<f64>() += 2.0 * n as f64;
+            *state.add(1).cast::<f64>() += 2.0 * n as f64;
+        }
+    }
+
+    /// Leaves out half the iterations.
+    unsafe extern "C" fn half(state: *mut Line, n: u64) {
+        // SAFETY: the state has 3 lines.
+        unsafe { honest(state, n / 2) }
+    }
+
+    /// Leaves out one add of the second accumulator.
+    unsafe extern "C" fn lossy(state: *mut Line, n: u64) {
+        // SAFETY: the state has 3 lines.
+        unsafe {
+            honest(state, n);
+            *state.add(1).cast::<f64>() -= 1.0;
+        }
+    }
+
+    /// Leaves out one add of the first accumulator.
+    unsafe extern "C" fn uneven(state: *mut Line, n: u64) {
+        // SAFETY: the state has 3 lines.
+        unsafe {
+            honest(state, n);
+            *state.cast::<f64>() -= 1.0;
+        }
+    }
+
+    /// Does nothing but overwrite the constant.
+    unsafe extern "C" fn trampling(state: *mut Line, n: u64) {
+        // SAFETY: the state has 3 lines.
+        unsafe {
+            honest(state, n);
+            *state.add(2).cast::<f64>() = 0.5;
+        }
+    }
+
+    #[test]
+    fn what_was_not_done_is_not_proven() {
+        let mut work = of(honest);
+        work.run(100);
+        assert_eq!(work.verify(), Ok(100));
+        let mut work = of(half);
+        work.run(100);
+        assert_eq!(work.verify(), Ok(50), "counted from the state, not from the request");
+    }
+
+    #[test]
+    fn a_wrong_lane_is_named() {
+        let mut work = of(lossy);
+        work.run(10);
+        let message = work.verify().unwrap_err();
+        assert_eq!(message, "register 1 lane 0 holds 36, not 37 after 10 iterations");
+        let mut work = of(uneven);
+        work.run(10);
+        let message = work.verify().unwrap_err();
+        assert!(message.contains("no whole number of iterations"), "{message}");
+        let mut work = of(trampling);
+        work.run(10);
+        assert!(work.verify().unwrap_err().starts_with("register 2 lane 0 holds 0.5, not 1 "));
+    }
+
+    #[test]
+    fn a_fault_in_one_block_of_many_stays() {
+        /// Wrong in the first block only, which is the longer one.
+        unsafe extern "C" fn once(state: *mut Line, n: u64) {
+            // SAFETY: the state has 3 lines.
+            unsafe { if n == 5 { lossy(state, n) } else { honest(state, n) } }
+        }
+        let mut work = of(once);
+        work.block = 5;
+        work.run(7);
+        assert!(work.verify().is_err());
+        work.run(4);
+        assert_eq!(work.verify(), Ok(4), "a new run starts anew");
+    }
+}

@@ -1,0 +1,74 @@
+//! What declarations of more than one subsystem have in common.
+
+use std::borrow::Cow;
+
+use proofmark_model::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+
+/// The greatest size of any parameter, in bytes: 64 TiB.
+pub(crate) const MOST: u64 = 1 << 46;
+
+/// A parameter.
+pub(crate) const fn parameter(
+    name: &'static str,
+    about: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+) -> Parameter {
+    Parameter {
+        name: Cow::Borrowed(name),
+        about: Cow::Borrowed(about),
+        kind,
+        default: Cow::Borrowed(default),
+    }
+}
+
+/// The words of a parameter that is a choice.
+pub(crate) const fn choice(words: &'static [Cow<'static, str>]) -> ParameterKind {
+    ParameterKind::Choice(Cow::Borrowed(words))
+}
+
+/// The parameter `threads`.
+pub(crate) const fn threads_parameter(about: &'static str, default: &'static str) -> Parameter {
+    parameter("threads", about, ParameterKind::Count { min: 1, max: 4096 }, default)
+}
+
+/// A parameter for a number of bytes that is left to the machine unless it is typed.
+pub(crate) const fn size_parameter(name: &'static str, about: &'static str, min: u64) -> Parameter {
+    parameter(name, about, ParameterKind::Size { min, max: MOST }, AUTO)
+}
+
+/// What a workload says of itself in words; see the fields of [`WorkloadSpec`].
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) detail: &'static str,
+}
+
+/// A workload of which more is better, and whose set-up takes too long for trials of many
+/// points to be taken in turn.
+pub(crate) const fn rate(
+    words: Words,
+    (subsystem, unit): (Subsystem, Unit),
+    parameters: &'static [Parameter],
+    axis: Option<&'static str>,
+    ceilings: &'static [Cow<'static, str>],
+) -> WorkloadSpec {
+    WorkloadSpec {
+        id: Cow::Borrowed(words.id),
+        title: Cow::Borrowed(words.title),
+        summary: Cow::Borrowed(words.summary),
+        detail: Cow::Borrowed(words.detail),
+        subsystem,
+        unit,
+        better: Better::Higher,
+        parameters: Cow::Borrowed(parameters),
+        axis: match axis {
+            Some(parameter) => Some(Cow::Borrowed(parameter)),
+            None => None,
+        },
+        ceilings: Cow::Borrowed(ceilings),
+        interleave: false,
+    }
+}

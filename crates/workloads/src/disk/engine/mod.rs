@@ -1,0 +1,172 @@
+//! How I/Os get to the system. An engine takes them from a [`Source`], keeps as many in
+//! flight as it was made for, and tells the source of each that is done.
+//!
+//! To add one, write its file, with a type that is a [`Way`], and a row of `engines!`.
+
+use std::borrow::Cow;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use proofmark_engine::Refusal;
+use rustix::time::{ClockId, clock_gettime};
+
+mod psync;
+mod uring;
+
+#[cfg(test)]
+mod tests;
+
+/// One I/O of a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Io {
+    /// Whether it writes; else it reads.
+    pub(super) write: bool,
+    /// Where in the file, in bytes.
+    pub(super) offset: u64,
+    /// Whether its time is taken.
+    pub(super) timed: bool,
+}
+
+/// Where an engine gets its I/Os from, and who learns of each that is done.
+pub(super) trait Source {
+    /// The next I/O, which uses buffer number `slot`; of a write, fills it.
+    fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io;
+
+    /// This I/O has moved all of `buffer`, in so many nanoseconds where it was timed.
+    fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
+}
+
+/// One thread's way to the system, made on that thread. What [`Engine::run`] says of it
+/// holds for each.
+trait Way: Sized {
+    /// Whether it keeps more than one I/O in flight.
+    const QUEUES: bool;
+
+    /// For I/Os of `block` bytes, `depth` of them in flight.
+    fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal>;
+
+    /// See [`Engine::run`].
+    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String>;
+}
+
+/// Declares the engines: each one's type, name in the `engine` parameter, and what it is.
+macro_rules! engines {
+    ($($kind:ident($way:ty) = $name:literal $what:literal;)*) => {
+        /// Which way I/Os get to the system.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Kind {
+            $(#[doc = $what] $kind,)*
+        }
+
+        impl Kind {
+            const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// Its name in the `engine` parameter.
+            pub(super) fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// Whether it keeps more than one I/O in flight.
+            pub(super) fn queues(self) -> bool {
+                match self {
+                    $(Self::$kind => <$way>::QUEUES,)*
+                }
+            }
+        }
+
+        /// All names.
+        pub(super) const NAMES: &[Cow<str>] = &[$(Cow::Borrowed($name)),*];
+
+        /// All names, each with what it is.
+        pub(super) const ABOUT: &str = concat!(
+            "How I/Os get to the system: ",
+            $($name, " (", $what, "); ",)*
+            "auto: io_uring where the queue_depth is above 1 and the system allows it."
+        );
+
+        /// One thread's engine: a `match` a run, and no call through a table for an I/O.
+        pub(super) enum Engine {
+            $(#[doc = $what] $kind(Box<$way>),)*
+        }
+
+        impl Engine {
+            fn of(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+                Ok(match kind {
+                    $(Kind::$kind => Self::$kind(Box::new(<$way>::new(file, block, depth)?)),)*
+                })
+            }
+
+            /// Does so many I/Os. When it returns, none is in flight, unless the engine itself
+            /// failed: then it is not to be used again, and dropping it waits for them.
+            ///
+            /// # Errors
+            /// Of the first I/O that failed: what, where and the system's words. I/Os in
+            /// flight were waited for, no more were begun.
+            pub(super) fn run(
+                &mut self,
+                count: u64,
+                source: &mut impl Source,
+            ) -> Result<(), String> {
+                match self {
+                    $(Self::$kind(way) => way.run(count, source),)*
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    Psync(psync::Psync) = "psync" "pread and pwrite, one in flight a thread";
+    Uring(uring::Uring) = "io_uring" "a ring a thread";
+}
+
+impl Kind {
+    /// The engine of that name in the parameter.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+impl Engine {
+    /// An engine for I/Os of `block` bytes, `depth` of them in flight.
+    ///
+    /// # Errors
+    /// If the system gives no memory, or refuses such an engine.
+    pub(super) fn new(
+        kind: Kind,
+        file: BorrowedFd,
+        block: usize,
+        depth: usize,
+    ) -> Result<Self, Refusal> {
+        // An own descriptor of the same open file: it lives as long as the engine.
+        let file = file
+            .try_clone_to_owned()
+            .map_err(|e| Refusal(format!("the test file cannot be used: {e}")))?;
+        Self::of(kind, file, block, depth)
+    }
+}
+
+/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
+#[inline]
+pub(super) fn nanoseconds() -> u64 {
+    let t = clock_gettime(ClockId::Monotonic);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// Why an I/O of `block` bytes did not do its work, if it did not: it moved `result`
+/// bytes, or failed so.
+fn failure(io: Io, block: usize, result: Result<usize, io::Error>) -> Option<String> {
+    let Io { write, offset, .. } = io;
+    let what = if write { "writing" } else { "reading" };
+    match result {
+        Ok(moved) if moved == block => None,
+        Ok(moved) => Some(format!(
+            "{what} {block} bytes at offset {offset} of the test file moved only {moved}"
+        )),
+        Err(e) => {
+            Some(format!("{what} {block} bytes at offset {offset} of the test file failed: {e}"))
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The file that a worker measures with: one, laid out in full, kept from point to point.
+//!
+//! Laying it out takes longer than many a trial: the next point of the same size and
+//! folder uses it again. Every byte is written and on the device before anything is
+//! read: a hole, or an extent that was allocated but never written, is read without
+//! asking the device, and what lies in the page cache too.
+//!
+//! Sources: open(2), fallocate(2), posix_fadvise(2), statx(2).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofmark_engine::Refusal;
+use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, ftruncate};
+use rustix::io::Errno;
+
+use super::buffers::{Buffers, PAGE};
+use super::content::{Content, POOL, WINDOW, entropy_bits};
+
+mod unnamed;
+
+pub(crate) use unnamed::Unnamed;
+
+/// Bytes that are written or read at once while the file is laid out or warmed.
+const BLOCK: usize = POOL;
+/// Blocks in flight meanwhile, a thread each.
+const IN_FLIGHT: u64 = 8;
+/// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is looked at.
+const SAMPLES: u64 = 8;
+
+/// A file without a name, whose every byte is known.
+#[derive(Debug)]
+pub(crate) struct TestFile {
+    file: Unnamed,
+    /// Device and inode of the folder.
+    folder: (u64, u64),
+    size: u64,
+    content: Content,
+}
+
+/// The file of the point before.
+static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
+
+impl TestFile {
+    /// A file of so many bytes in a folder: that of the point before where it is the
+    /// same, else a new one, for which the old one gives up its space.
+    ///
+    /// # Errors
+    /// If there is no room for it, or no file can be made: see [`Unnamed::create`].
+    pub(crate) fn get(folder: &Path, bytes: u64) -> Result<Arc<Self>, Refusal> {
+        Self::get_from(&KEPT, folder, bytes)
+    }
+
+    fn get_from(
+        kept: &Mutex<Option<Arc<Self>>>,
+        folder: &Path,
+        bytes: u64,
+    ) -> Result<Arc<Self>, Refusal> {
+        let number = unnamed::number(folder)?;
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
+        // One that is still in use, as when tests run side by side, is not shared.
+        let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
+        let file = match again {
+            Some(file) => file,
+            None => Arc::new(Self::new(folder, bytes)?),
+        };
+        *kept = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// A small file of a workload's own, empty and without a name; `bytes` are about to be
+    /// written to it, or to it and others like it.
+    ///
+    /// # Errors
+    /// As [`Unnamed::create`].
+    pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
+        // The test file gives up its space: both might take more than half of what is free.
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Unnamed::create(folder, bytes)
+    }
+
+    /// A file that no other point has.
+    pub(super) fn new(folder: &Path, size: u64) -> Result<Self, Refusal> {
+        let number = unnamed::number(folder)?;
+        let file = Unnamed::create(folder, size)?;
+        let mut made = Self { file, folder: number, size, content: Content::new() };
+        let done = made.reserve().and_then(|()| {
+            made.try_direct();
+            made.lay_out()
+        });
+        done.map_err(|e| unnamed::refused(folder, size, &e))?;
+        Ok(made)
+    }
+
+    /// Has the whole size reserved, so that a full disk is told at once and the file lies
+    /// in few pieces.
+    fn reserve(&self) -> io::Result<()> {
+        let file = &self.file.buffered;
+        match fallocate(file, FallocateFlags::empty(), 0, self.size) {
+            // What cannot be reserved is written all the same.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(ftruncate(file, self.size)?),
+            done => Ok(done?),
+        }
+    }
+
+    /// Finds out whether direct I/O does what its name says: some file systems open the
+    /// file for it and refuse each I/O, or carry it out through the page cache.
+    fn try_direct(&mut self) {
+        let alignment = self.file.alignment();
+        let Some(file) = self.file.direct_file() else { return };
+        if alignment == Some(0) {
+            let why = "this file system carries out direct I/O through the page cache";
+            return self.file.refuse_direct(why.to_owned());
+        }
+        let read = Buffers::new(1, PAGE)
+            .map_err(io::Error::other)
+            .and_then(|mut block| file.read_at(block.slot(0), 0));
+        if let Err(e) = read {
+            let why = unnamed::no_direct(&e);
+            self.file.refuse_direct(why);
+        }
+    }
+
+    /// Writes all of it, onto the device and out of the page cache.
+    pub(super) fn lay_out(&self) -> io::Result<()> {
+        self.in_blocks(|buf, offset| {
+            self.content.fill(buf, offset, 0);
+            self.past_cache(buf.len()).write_all_at(buf, offset)
+        })?;
+        self.file.buffered.sync_all()?;
+        self.evict()
+    }
+
+    /// Works on the whole file, several blocks at a time: each block's buffer and offset.
+    pub(super) fn in_blocks(
+        &self,
+        work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
+        let next = AtomicU64::new(0);
+        let some = || {
+            let mut block = Buffers::new(1, BLOCK).map_err(io::Error::other)?;
+            loop {
+                let offset = next.fetch_add(1, Ordering::Relaxed).saturating_mul(BLOCK as u64);
+                let left = self.size.saturating_sub(offset).min(BLOCK as u64) as usize;
+                if left == 0 {
+                    return Ok(());
+                }
+                if let Err(e) = work(&mut block.slot(0)[..left], offset) {
+                    // Nobody needs to begin another one.
+                    next.store(self.size / BLOCK as u64 + 1, Ordering::Relaxed);
+                    return Err(e);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let blocks = self.size.div_ceil(BLOCK as u64);
+            let threads: Vec<_> = (0..blocks.min(IN_FLIGHT)).map(|_| scope.spawn(some)).collect();
+            let died = |_| Err(io::Error::other("a thread died"));
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(died))
+        })
+    }
+
+    /// The descriptor that passes by the page cache, where so many bytes may.
+    fn past_cache(&self, bytes: usize) -> &File {
+        let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(PAGE));
+        direct.unwrap_or(&self.file.buffered)
+    }
+
+    /// The descriptor for direct I/O.
+    ///
+    /// # Errors
+    /// Why the file system has none.
+    pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
+        self.file.direct()
+    }
+
+    /// The descriptor for I/O through the page cache.
+    pub(crate) fn buffered(&self) -> BorrowedFd<'_> {
+        self.file.buffered.as_fd()
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it was laid out with.
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Bytes to which offset, length and memory of direct I/O must be aligned. `None`
+    /// where the kernel does not tell (before Linux 6.1), or there is no direct I/O.
+    pub(crate) fn block(&self) -> Option<u64> {
+        self.file.alignment().filter(|bytes| *bytes > 0)
+    }
+
+    /// Has all that was written brought to stable storage.
+    ///
+    /// # Errors
+    /// The system's, such as that of a device that failed.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.file.buffered.sync_data()
+    }
+
+    /// Takes away what stands behind its size.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn cut(&self) -> io::Result<()> {
+        Ok(ftruncate(&self.file.buffered, self.size)?)
+    }
+
+    /// Puts the file out of the page cache, written out first.
+    ///
+    /// # Errors
+    /// As [`TestFile::flush`].
+    pub(crate) fn evict(&self) -> io::Result<()> {
+        // Dirty pages stay.
+        self.flush()?;
+        Ok(fadvise(&self.file.buffered, 0, None, Advice::DontNeed)?)
+    }
+
+    /// Brings the file into the page cache, as far as it has room.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn warm(&self) -> io::Result<()> {
+        self.in_blocks(|buf, offset| self.file.buffered.read_exact_at(buf, offset))
+    }
+
+    /// Entropy of what the file holds now, in bits a byte (see [`entropy_bits`]), from
+    /// pieces all over it; `None` where it cannot be read. Does not go through the page
+    /// cache where direct I/O works.
+    pub(crate) fn entropy_bits(&self) -> Option<f64> {
+        let window = WINDOW as u64;
+        let pieces = self.size.div_ceil(window);
+        let taken = pieces.min(SAMPLES);
+        let mut piece = Buffers::new(1, WINDOW).ok()?;
+        let mut sample = Vec::new();
+        for k in 0..taken {
+            let offset = k * pieces / taken * window;
+            let length = (self.size - offset).min(window) as usize;
+            let buf = &mut piece.slot(0)[..length];
+            self.past_cache(length).read_exact_at(buf, offset).ok()?;
+            sample.extend_from_slice(buf);
+        }
+        entropy_bits(&sample)
+    }
+}
+
+/// Whether a descriptor is open for direct I/O, as the kernel says; `None` if it does not.
+pub(crate) fn is_direct(fd: impl AsFd) -> Option<bool> {
+    fcntl_getfl(fd).ok().map(|flags| flags.contains(OFlags::DIRECT))
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

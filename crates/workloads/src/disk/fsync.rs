@@ -1,0 +1,253 @@
+//! `disk.fsync`: what a database does for each commit.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
+use proofmark_model::{FileState, Flush, Host, Params, WorkloadSpec};
+
+use super::buffers::Buffers;
+use super::content::{Content, POOL, entropy_bits};
+use super::engine::nanoseconds;
+use super::extents::unwritten_share;
+use super::file::{TestFile, Unnamed, is_direct};
+use super::load::{FOLDER, ahead_s, amount, new_generation};
+use super::readback::{PIECE, ReadBack};
+use super::seen::Seen;
+use super::shape::{Shape, resolve_fsync};
+use super::spec::FSYNC_SPEC;
+
+/// Bytes at the end of a file that are read back.
+const TAIL: u64 = 64 << 10;
+
+/// `disk.fsync`.
+#[derive(Debug)]
+pub struct Fsync;
+
+impl Workload for Fsync {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &FSYNC_SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, _: &Host) -> Vec<Params> {
+        vec![resolve_fsync(params)]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        Shape::of_fsync(params).map_or(0, |s| s.memory_bytes())
+    }
+
+    fn disk_bytes(&self, params: &Params) -> u64 {
+        Shape::of_fsync(params).map_or(0, |s| s.threads.saturating_mul(s.file_size))
+    }
+
+    fn disk_write_share(&self, _: &Params) -> f64 {
+        1.0
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        Shape::of_fsync(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let shape = Shape::of_fsync(params)?;
+        Ok(Box::new(Commits { shape, seen: Arc::new(Seen::new(shape.threads)) }))
+    }
+
+    fn verification(&self) -> &'static str {
+        super::VERIFICATION
+    }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        Shape::of_fsync(params).ok()?.nominal_seconds()
+    }
+}
+
+/// A point that is set up.
+struct Commits {
+    shape: Shape,
+    seen: Arc<Seen>,
+}
+
+impl Setup for Commits {
+    fn amount(&self) -> Amount {
+        amount(&self.shape)
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn on_disk(&self) -> bool {
+        true
+    }
+
+    fn file(&self) -> Option<FileState> {
+        Some(self.seen.file())
+    }
+
+    fn pinned(&self) -> bool {
+        false
+    }
+
+    fn ahead_s(&self, trial_s: f64) -> f64 {
+        ahead_s(trial_s)
+    }
+
+    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
+        let all = self.shape.file_size.saturating_mul(of as u64);
+        Ok(Box::new(Log::new(
+            TestFile::new_unnamed(Path::new(FOLDER), all)?,
+            self.shape,
+            (Arc::clone(&self.seen), index),
+        )?))
+    }
+}
+
+/// One thread's file and what was appended to it.
+struct Log {
+    file: Unnamed,
+    shape: Shape,
+    seen: Arc<Seen>,
+    index: usize,
+    content: Content,
+    buffer: Buffers,
+    /// Which place of the pool the buffer holds.
+    holds: Option<u64>,
+    /// Bytes in the file.
+    length: u64,
+    /// What the stamps say since it was begun.
+    generation: u64,
+    done: u64,
+    latencies: Latencies,
+    back: ReadBack,
+    failure: Option<String>,
+}
+
+impl Log {
+    fn new(
+        file: Unnamed,
+        shape: Shape,
+        (seen, index): (Arc<Seen>, usize),
+    ) -> Result<Self, Refusal> {
+        Ok(Self {
+            file,
+            shape,
+            seen,
+            index,
+            content: Content::new(),
+            buffer: Buffers::new(1, shape.block_size as usize)?,
+            holds: None,
+            length: 0,
+            generation: new_generation(),
+            done: 0,
+            latencies: Latencies::ready(),
+            back: ReadBack::new()?,
+            failure: None,
+        })
+    }
+
+    fn file(&self) -> &File {
+        &self.file.buffered
+    }
+
+    /// Begins the file anew.
+    fn restart(&mut self) -> io::Result<()> {
+        self.file().set_len(0)?;
+        self.length = 0;
+        self.generation = new_generation();
+        Ok(())
+    }
+
+    /// Appends a block and waits until it is on stable storage.
+    fn commit(&mut self) -> io::Result<()> {
+        let (block, offset) = (self.shape.block_size, self.length);
+        let place = offset % POOL as u64;
+        let buffer = self.buffer.slot(0);
+        if self.holds.replace(place) == Some(place) {
+            self.content.stamp(buffer, offset, self.generation);
+        } else {
+            self.content.fill(buffer, offset, self.generation);
+        }
+        let start = nanoseconds();
+        self.file.buffered.write_all_at(buffer, offset)?;
+        self.file.buffered.sync_data()?;
+        self.latencies.record(nanoseconds() - start);
+        self.length += block;
+        self.done += 1;
+        Ok(())
+    }
+
+    fn work(&mut self, iterations: u64) -> io::Result<()> {
+        for _ in 0..iterations {
+            if self.length + self.shape.block_size > self.shape.file_size {
+                self.restart()?;
+            }
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, doing: &str, result: io::Result<()>) {
+        if let Err(e) = result {
+            let reason = format!("{doing} the test file at offset {} failed: {e}", self.length);
+            self.failure.get_or_insert(reason);
+        }
+    }
+}
+
+impl Load for Log {
+    fn prepare(&mut self, iterations: u64) {
+        let more = iterations.saturating_mul(self.shape.block_size);
+        if self.length > 0 && self.length.saturating_add(more) > self.shape.file_size {
+            let restarted = self.restart().and_then(|()| self.file().sync_all());
+            self.fail("truncating", restarted);
+        }
+    }
+
+    fn run(&mut self, iterations: u64) {
+        self.done = 0;
+        self.latencies.clear();
+        let worked = self.work(iterations);
+        self.fail("appending to", worked);
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    fn latencies(&mut self, all: &mut Latencies) {
+        all.merge(&self.latencies);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        let length = self.length.min(TAIL);
+        let (block, file) = ((self.length - length, length), self.file.buffered.as_fd());
+        let mut state = FileState {
+            direct: is_direct(file),
+            size_bytes: self.shape.file_size,
+            flush: Flush::Each,
+            ..FileState::default()
+        };
+        if length > 0 {
+            // Past the page cache, where there is a way.
+            let way_back = self.file.direct().unwrap_or(file);
+            self.back.check(way_back, &self.content, block, self.generation)?;
+            state.entropy_bits =
+                entropy_bits(self.back.piece(way_back, block.0, length as usize)?);
+            state.unwritten = unwritten_share(file, self.length);
+        }
+        self.seen.saw(|file| *file = state);
+        self.seen.asked(self.index, [0, self.done * self.shape.block_size]);
+        Ok(self.done)
+    }
+}
+
+const _: () = assert!(TAIL <= PIECE as u64, "read back in one piece");
+
+#[cfg(test)]
+mod tests;

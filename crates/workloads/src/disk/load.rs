@@ -1,0 +1,231 @@
+//! The work of every workload of blocks: one file, each thread its own part of it.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup};
+use proofmark_model::{FileState, Flush};
+
+use super::engine::Engine;
+use super::extents::{cached_share, unwritten_share};
+use super::feed::Feed;
+use super::file::{TestFile, is_direct};
+use super::order::{Order, parts};
+use super::readback::ReadBack;
+use super::seen::Seen;
+use super::shape::{Cache, Operation, Shape};
+
+/// Where the test file is: the run starts its workers there.
+pub(super) const FOLDER: &str = ".";
+
+/// Trials from this length on begin with untimed work, in seconds. Who throttles I/O, a
+/// cgroup or a provider, deals it out in slices of some 100 ms, and lets a burst through
+/// after a rest.
+const LONG_TRIAL_S: f64 = 1.0;
+/// The share of a long trial that is worked ahead of it.
+const AHEAD: f64 = 1.0 / 8.0;
+
+/// Seconds of untimed work before a trial of so many.
+pub(super) fn ahead_s(trial_s: f64) -> f64 {
+    if trial_s >= LONG_TRIAL_S { trial_s * AHEAD } else { 0.0 }
+}
+
+/// What fixed work a shape asks for.
+pub(super) fn amount(shape: &Shape) -> Amount {
+    shape.iterations().map_or(Amount::Calibrated, Amount::Total)
+}
+
+/// A number that no block of this process was written with before.
+pub(super) fn new_generation() -> u64 {
+    // The file is laid out with 0.
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What the threads of a point share.
+pub(super) struct Task {
+    kind: (Operation, Order),
+    shape: Shape,
+    file: Arc<TestFile>,
+    seen: Seen,
+}
+
+impl Task {
+    /// Lays the file out, or takes that of the point before.
+    pub(super) fn new(kind: (Operation, Order), shape: Shape) -> Result<Self, Refusal> {
+        Self::on(TestFile::get(Path::new(FOLDER), shape.file_size)?, kind, shape)
+    }
+
+    /// Takes this file, and puts it out of the page cache.
+    pub(super) fn on(
+        file: Arc<TestFile>,
+        kind: (Operation, Order),
+        shape: Shape,
+    ) -> Result<Self, Refusal> {
+        file.evict().map_err(|e| Refusal(format!("the test file cannot be flushed: {e}")))?;
+        let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
+        task.check_sector()?;
+        Ok(task)
+    }
+
+    /// The file.
+    #[cfg(debug_assertions)]
+    pub(super) fn file(&self) -> &TestFile {
+        &self.file
+    }
+
+    /// Whether direct I/O can move such blocks here.
+    fn check_sector(&self) -> Result<(), Refusal> {
+        self.descriptor()?;
+        let (block, direct) = (self.shape.block_size, self.shape.direct);
+        match self.file.block().filter(|sector| direct && !block.is_multiple_of(*sector)) {
+            Some(sector) => Err(Refusal(format!(
+                "direct I/O moves multiples of {sector} B here, block_size is {block} B"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What the I/Os go to.
+    fn descriptor(&self) -> Result<BorrowedFd<'_>, Refusal> {
+        if self.shape.direct { self.file.direct() } else { Ok(self.file.buffered()) }
+    }
+
+    /// What is read back goes through: past the page cache, if there is a way.
+    fn way_back(&self) -> BorrowedFd<'_> {
+        self.file.direct().unwrap_or_else(|_| self.file.buffered())
+    }
+
+    /// Makes the page cache hold what the point says.
+    fn ready(&self) -> Result<(), String> {
+        let size = self.file.size();
+        let cached = || cached_share(self.file.buffered(), size);
+        match self.shape.cache {
+            Cache::None => Ok(()),
+            Cache::Cold => self.file.evict(),
+            Cache::Warm if cached() == Some(1.0) => Ok(()),
+            Cache::Warm => self.file.warm(),
+        }
+        .map_err(|e| format!("the page cache cannot be made ready: {e}"))?;
+        self.seen.saw(|file| file.cached = cached());
+        Ok(())
+    }
+}
+
+/// A point of a workload of blocks that is set up.
+pub(super) struct Blocks(pub(super) Arc<Task>);
+
+impl Setup for Blocks {
+    fn amount(&self) -> Amount {
+        amount(&self.0.shape)
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        self.0.shape.block_size as f64
+    }
+
+    fn on_disk(&self) -> bool {
+        true
+    }
+
+    fn file(&self) -> Option<FileState> {
+        let task = &self.0;
+        let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size());
+        Some(FileState {
+            order: task.kind.1,
+            flush: if task.shape.flush { Flush::End } else { Flush::Never },
+            direct: is_direct(fd),
+            size_bytes,
+            unwritten: unwritten_share(fd, size_bytes),
+            entropy_bits: task.file.entropy_bits(),
+            ..task.seen.file()
+        })
+    }
+
+    fn pinned(&self) -> bool {
+        false
+    }
+
+    fn ahead_s(&self, trial_s: f64) -> f64 {
+        // What was read ahead would no longer be cold.
+        if self.0.shape.cache == Cache::Cold { 0.0 } else { ahead_s(trial_s) }
+    }
+
+    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Thread::new(&self.0, index, of)?))
+    }
+}
+
+/// One thread of a task.
+pub(super) struct Thread {
+    task: Arc<Task>,
+    index: usize,
+    engine: Engine,
+    feed: Feed,
+    back: ReadBack,
+    failure: Option<String>,
+}
+
+impl Thread {
+    pub(super) fn new(task: &Arc<Task>, index: usize, of: usize) -> Result<Self, Refusal> {
+        let shape = &task.shape;
+        let part = parts(shape.file_size, shape.block_size, of as u64, index as u64)
+            .ok_or_else(|| Refusal(format!("thread {index} of {of} has no part of the file")))?;
+        let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
+        let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
+        let feed = Feed::new(*task.file.content(), task.kind, shape, part);
+        let (task, back) = (Arc::clone(task), ReadBack::new()?);
+        Ok(Self { task, index, engine, feed, back, failure: None })
+    }
+
+    /// Does the I/Os, and flushes what they wrote where that is part of the work.
+    fn work(&mut self, iterations: u64) -> Result<(), String> {
+        self.engine.run(iterations, &mut self.feed)?;
+        if self.task.shape.flush && iterations > 0 {
+            self.task.file.flush().map_err(|e| format!("flushing the test file failed: {e}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Load for Thread {
+    fn prepare(&mut self, _: u64) {
+        if self.index == 0 {
+            self.failure = self.task.ready().err();
+        }
+    }
+
+    fn run(&mut self, iterations: u64) {
+        self.feed.begin(iterations, new_generation());
+        if let Err(reason) = self.work(iterations) {
+            self.failure.get_or_insert(reason);
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    fn latencies(&mut self, all: &mut Latencies) {
+        all.merge(&self.feed.run().latencies);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        let run = self.feed.run();
+        if let Some(wrong) = run.wrong.take() {
+            return Err(wrong);
+        }
+        let (file, content) = (self.task.way_back(), self.task.file.content());
+        for offset in &run.written {
+            let block = (*offset, self.task.shape.block_size);
+            self.back.check(file, content, block, run.generation)?;
+        }
+        self.task.seen.asked(self.index, run.moved);
+        Ok(run.done)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+use std::os::unix::fs::FileExt;
+
+use Operation::{Copy, Mixed, Read, Write};
+use rustix::fs::ftruncate;
+
+use super::super::engine::Kind;
+use super::super::file::testing::skip;
+use super::super::order::Order::{Rand, Seq};
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// A point on a file of a size that no other test uses: one that is damaged is not kept
+/// for another.
+fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Shape {
+    Shape {
+        threads: 1,
+        block_size,
+        queue_depth,
+        reads: 100,
+        file_size,
+        engine: if queue_depth > 1 { Kind::Uring } else { Kind::Psync },
+        direct,
+        cache: if direct { Cache::None } else { Cache::Cold },
+        flush: false,
+        amount: None,
+    }
+}
+
+/// The task and its only thread; `None` where the system cannot do it.
+fn task(kind: (Operation, Order), shape: Shape) -> Option<(Arc<Task>, Thread)> {
+    let task = match Task::new(kind, shape) {
+        Err(reason) if shape.direct => {
+            skip("direct I/O", &reason.0);
+            return None;
+        }
+        task => Arc::new(task.unwrap()),
+    };
+    match Thread::new(&task, 0, 1) {
+        Err(reason) if shape.engine == Kind::Uring => {
+            skip("a queue", &reason.0);
+            None
+        }
+        thread => Some((task, thread.unwrap())),
+    }
+}
+
+fn trial(thread: &mut Thread, iterations: u64) -> Result<u64, String> {
+    thread.prepare(iterations);
+    thread.run(0);
+    thread.run(iterations);
+    assert_eq!(thread.failure(), None);
+    thread.verify()
+}
+
+#[test]
+fn every_workload_does_what_it_is_asked_and_proves_it() {
+    let kinds =
+        [(Read, Seq), (Write, Seq), (Copy, Seq), (Read, Rand), (Write, Rand), (Mixed, Rand)];
+    let size = 3 * MIB;
+    for (operation, order) in kinds {
+        for (block, depth, direct) in [
+            (4096, 1, true),
+            (4096, 32, true),
+            (65536, 8, true),
+            (MIB, 2, true),
+            (1, 1, false),
+            (8, 1, false),
+            (1000, 1, false),
+            (8, 4, false),
+        ] {
+            let reads = match operation {
+                Read => 100,
+                Write => 0,
+                Copy => 50,
+                Mixed => 70,
+            };
+            let shape =
+                Shape { reads, flush: operation != Read, ..shape(size, block, depth, direct) };
+            let Some((task, mut thread)) = task((operation, order), shape) else {
+                continue;
+            };
+            let what = format!("{operation:?} {order:?} {block} {depth}");
+            // More than the file has blocks of the larger kind.
+            for iterations in [0, 1, 200] {
+                assert_eq!(trial(&mut thread, iterations), Ok(iterations), "{what}");
+            }
+            let state = Blocks(task).file().unwrap();
+            let read = 200 * reads / 100 * block;
+            assert_eq!(
+                (state.asked_read_bytes, state.asked_written_bytes),
+                (read, 200 * block - read),
+                "{what}"
+            );
+            assert_eq!((state.direct, state.size_bytes), (Some(direct), size), "{what}");
+            let flush = if operation == Read { Flush::Never } else { Flush::End };
+            assert_eq!((state.order, state.flush), (order, flush), "{what}");
+            assert!(state.unwritten.is_none_or(|share| share == 0.0), "{what}: {state:?}");
+            assert!(state.cached.is_none_or(|share| share == 0.0), "{what}: {state:?}");
+            assert!(state.entropy_bits.unwrap() > 7.9, "{what}: {state:?}");
+            let mut times = Latencies::default();
+            thread.latencies(&mut times);
+            let count = times.summary().unwrap().count;
+            let range = if direct { 200..=200 } else { 3..=4 };
+            assert!(range.contains(&count), "{what}: {count} timed");
+        }
+    }
+}
+
+#[test]
+fn a_warm_cache_is_warm_and_a_cold_one_cold() {
+    for (cache, share) in [(Cache::Warm, 1.0), (Cache::Cold, 0.0), (Cache::Warm, 1.0)] {
+        let shape = Shape { cache, ..shape(5 * MIB, 8, 1, false) };
+        let (task, mut thread) = task((Read, Seq), shape).unwrap();
+        assert_eq!(trial(&mut thread, 100), Ok(100));
+        let setup = Blocks(task);
+        let cached = setup.file().unwrap().cached;
+        assert!(cached.is_none_or(|c| c == share), "{cache:?}: {cached:?}");
+        let ahead = if cache == Cache::Cold { 0.0 } else { 0.25 };
+        assert_eq!((setup.ahead_s(2.0), setup.ahead_s(0.5)), (ahead, 0.0));
+    }
+}
+
+#[test]
+fn threads_read_and_write_each_its_own_part() {
+    let shape = Shape { threads: 3, reads: 0, flush: true, ..shape(6 * MIB, 4096, 1, false) };
+    let task = Arc::new(Task::new((Write, Seq), shape).unwrap());
+    let mut threads: Vec<_> = (0..3).map(|i| Thread::new(&task, i, 3).unwrap()).collect();
+    // Each a third of the file, once round: all is written, nothing twice.
+    for thread in &mut threads {
+        thread.prepare(512);
+        thread.run(512);
+    }
+    for thread in &mut threads {
+        assert_eq!(thread.verify(), Ok(512), "another thread's blocks are in its place");
+    }
+    assert_eq!(Blocks(task).file().unwrap().asked_written_bytes, 6 * MIB);
+}
+
+#[test]
+fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
+    for (order, direct) in [(Seq, false), (Rand, false), (Rand, true)] {
+        // Few enough blocks to be all looked at.
+        let (size, block) =
+            (7 * MIB + 16384 * (u64::from(direct) + u64::from(order == Rand)), 16384);
+        let Some((task, mut thread)) = task((Read, order), shape(size, block, 1, direct)) else {
+            continue;
+        };
+        let blocks = size / block;
+        assert_eq!(trial(&mut thread, blocks), Ok(blocks));
+        let file = std::fs::File::from(task.file.buffered().try_clone_to_owned().unwrap());
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 5 * MIB + 2).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], 5 * MIB + 2).unwrap();
+        file.sync_all().unwrap();
+        let reason = trial(&mut thread, blocks).unwrap_err();
+        assert!(reason.starts_with("byte 5242882 of the file: read"), "{reason}");
+    }
+}
+
+#[test]
+fn a_write_that_is_dropped_is_found() {
+    for (block, direct) in [(4096, true), (4096, false), (1000, false), (2 * MIB, false)] {
+        let shape = Shape { reads: 0, flush: true, ..shape(9 * MIB, block, 1, direct) };
+        let Some((task, mut thread)) = task((Write, Rand), shape) else { continue };
+        assert_eq!(trial(&mut thread, 4), Ok(4));
+        thread.run(4);
+        // The file holds again what it held before.
+        task.file.lay_out().unwrap();
+        let reason = thread.verify().unwrap_err();
+        assert!(reason.contains("what was written last did not get there"), "{block}: {reason}");
+    }
+}
+
+#[test]
+fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
+    for depth in [1, 8] {
+        let size = 11 * MIB + 4096 * depth;
+        let Some((task, mut thread)) = task((Read, Seq), shape(size, 4096, depth, false)) else {
+            continue;
+        };
+        ftruncate(task.file.buffered(), 8192).unwrap();
+        thread.prepare(100);
+        thread.run(100);
+        let reason = thread.failure().unwrap();
+        assert!(reason.starts_with("reading 4096 bytes at offset "), "{reason}");
+        assert!(reason.ends_with("of the test file moved only 0"), "{reason}");
+        assert_eq!(thread.failure(), None, "told once");
+        if depth == 1 {
+            assert!(reason.contains("at offset 8192 "), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn fixed_work_is_divided_into_blocks() {
+    let fixed = Shape { amount: Some(10_000), ..shape(2 * MIB, 4096, 1, false) };
+    assert_eq!(amount(&fixed), Amount::Total(2));
+    assert_eq!(amount(&shape(2 * MIB, 4096, 1, false)), Amount::Calibrated);
+}

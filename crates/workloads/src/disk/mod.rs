@@ -1,0 +1,130 @@
+//! Disk workloads: what the device does, not what the page cache remembers.
+//!
+//! `spec` declares them, `shape` turns parameters into numbers. `file` lays out the test file,
+//! `content` says what every byte of it is, `order` which block comes next, `extents` what
+//! of it is written or cached. `engine` gets I/Os to the system, `feed` gives it those of
+//! one thread, `load` and `fsync` are the work that is timed, `readback` checks what was
+//! written, `seen` gathers what the threads tell of a trial. `faults` is none of it: what
+//! the checks are tested with.
+
+use std::sync::Arc;
+
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{Host, Params, WorkloadSpec};
+
+mod buffers;
+mod content;
+mod engine;
+mod extents;
+#[cfg(debug_assertions)]
+pub(crate) mod faults;
+mod feed;
+mod file;
+mod fsync;
+mod load;
+mod order;
+mod readback;
+mod seen;
+mod shape;
+mod spec;
+mod tool_file;
+
+pub use fsync::Fsync;
+use load::{Blocks, Task};
+use order::Order;
+use shape::{Operation, Shape};
+pub use tool_file::ToolFile;
+
+/// Who else counts what is read and written.
+const VERIFICATION: &str = "device sectors";
+
+/// A workload that reads or writes blocks of one file.
+#[derive(Debug)]
+pub struct Disk {
+    spec: &'static WorkloadSpec,
+    operation: Operation,
+    order: Order,
+}
+
+/// Declares a workload: its name here, id, title, operation, whether it is random, summary.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $order:ident
+        $summary:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Disk = {
+            const RANDOM: bool = matches!(Order::$order, Order::Rand);
+            static SPEC: WorkloadSpec =
+                spec::blocks($id, $title, $summary, Operation::$operation, RANDOM);
+            Disk { spec: &SPEC, operation: Operation::$operation, order: Order::$order }
+        };)*
+    };
+}
+
+workloads! {
+    /// `disk.seq_read`.
+    SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
+        "Bytes a second read from a file in order of offsets.";
+    /// `disk.seq_write`.
+    SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
+        "Bytes a second written to a file in order of offsets.";
+    /// `disk.read_write`.
+    READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
+        "Bytes a second read from one half of a file and written to the other, in order of offsets.";
+    /// `disk.rand_read`.
+    RAND_READ = "disk.rand_read" "Random read" Read Rand
+        "Bytes a second read from a file in random order.";
+    /// `disk.rand_write`.
+    RAND_WRITE = "disk.rand_write" "Random write" Write Rand
+        "Bytes a second written to a file in random order.";
+    /// `disk.mixed`.
+    MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
+        "Bytes a second read and written in random order, 70 % of them read by default.";
+}
+
+impl Workload for Disk {
+    fn spec(&self) -> &'static WorkloadSpec {
+        self.spec
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        shape::resolve_auto(self.operation, params, host)
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        Shape::of(self.operation, params).map_or(0, |s| s.memory_bytes())
+    }
+
+    fn disk_bytes(&self, params: &Params) -> u64 {
+        Shape::of(self.operation, params).map_or(0, |s| s.file_size)
+    }
+
+    fn disk_write_share(&self, params: &Params) -> f64 {
+        Shape::of(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        Shape::of(self.operation, params).map(drop)
+    }
+
+    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
+        let io_uring = &host.limits.io_uring;
+        if Shape::of(self.operation, params)?.engine.queues() && io_uring.get() == Some(&false) {
+            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
+        }
+        Ok(())
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let shape = Shape::of(self.operation, params)?;
+        let task = Task::new((self.operation, self.order), shape)?;
+        Ok(Box::new(Blocks(Arc::new(task))))
+    }
+
+    fn verification(&self) -> &'static str {
+        VERIFICATION
+    }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        Shape::of(self.operation, params).ok()?.nominal_seconds()
+    }
+}

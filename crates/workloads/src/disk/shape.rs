@@ -1,0 +1,284 @@
+//! From parameters to numbers: what is left to the machine, what cannot be, what it takes.
+
+use proofmark_engine::Refusal;
+use proofmark_model::{AUTO, Host, Param, Params, format_size};
+
+use super::buffers::Buffers;
+use super::engine::Kind;
+use super::readback;
+
+/// What the I/Os of a workload do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// They read.
+    Read,
+    /// They write.
+    Write,
+    /// They read and write in turn, from one half of a part to the other.
+    Copy,
+    /// Some of them read, the others write, anywhere in a part.
+    Mixed,
+}
+
+impl Operation {
+    /// Whether any of its I/Os writes.
+    pub(super) fn writes(self) -> bool {
+        self != Self::Read
+    }
+
+    /// Blocks that a thread needs at least.
+    fn blocks(self) -> u64 {
+        if self == Self::Copy { 2 } else { 1 }
+    }
+}
+
+/// What the page cache holds of the file before a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cache {
+    /// It is gone past.
+    None,
+    /// Nothing.
+    Cold,
+    /// All of it.
+    Warm,
+}
+
+/// Size of the file that is left to the machine, in bytes.
+const FILE: u64 = 1 << 30;
+/// The same of the files of `disk.fsync`.
+const FSYNC_FILE: u64 = 64 << 20;
+const MIB: u64 = 1 << 20;
+/// The least sector of any device, in bytes.
+const LEAST_SECTOR: u64 = 512;
+/// The sector of a device of which nothing is known, in bytes.
+const USUAL_SECTOR: u64 = 4096;
+/// Bytes a second that a disk moves, for estimates only.
+const NOMINAL: f64 = 200e6;
+
+/// The numbers of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) threads: u64,
+    pub(super) block_size: u64,
+    pub(super) queue_depth: u64,
+    /// Of 100 I/Os, those that read.
+    pub(super) reads: u64,
+    pub(super) file_size: u64,
+    pub(super) engine: Kind,
+    pub(super) direct: bool,
+    pub(super) cache: Cache,
+    /// Whether each thread ends with an fdatasync.
+    pub(super) flush: bool,
+    /// Bytes of a trial, where they are fixed.
+    pub(super) amount: Option<u64>,
+}
+
+impl Shape {
+    /// The numbers of a point whose parameters are settled.
+    ///
+    /// # Errors
+    /// Why they contradict each other, in one line.
+    pub(super) fn of(operation: Operation, params: &Params) -> Result<Self, Refusal> {
+        let reads = match operation {
+            Operation::Read => 100,
+            Operation::Write => 0,
+            Operation::Copy => 50,
+            Operation::Mixed => number(params, "reads")?,
+        };
+        let shape = Self {
+            threads: params.threads().max(1),
+            block_size: number(params, "block_size")?.max(1),
+            queue_depth: number(params, "queue_depth")?.max(1),
+            reads,
+            file_size: number(params, "file_size")?,
+            engine: choice(params, "engine", Kind::parse)?,
+            direct: choice(params, "direct", |w| either(w, "on", "off"))?,
+            cache: choice(params, "cache", cache)?,
+            flush: operation.writes() && choice(params, "flush", |w| either(w, "end", "none"))?,
+            amount: params.int("amount"),
+        };
+        shape.check(operation)?;
+        Ok(shape)
+    }
+
+    /// The numbers of a point of `disk.fsync`, of which `file_size` is each thread's.
+    pub(super) fn of_fsync(params: &Params) -> Result<Self, Refusal> {
+        let shape = Self {
+            threads: params.threads().max(1),
+            block_size: number(params, "block_size")?.max(1),
+            queue_depth: 1,
+            reads: 0,
+            file_size: number(params, "file_size")?,
+            engine: Kind::Psync,
+            direct: false,
+            cache: Cache::Warm,
+            flush: true,
+            amount: params.int("amount"),
+        };
+        if shape.file_size < shape.block_size {
+            return Err(shape.too_small(shape.block_size));
+        }
+        shape.check_amount()?;
+        Ok(shape)
+    }
+
+    fn check(&self, operation: Operation) -> Result<(), Refusal> {
+        let no = |reason: String| Err(Refusal(reason));
+        let block = format_size(self.block_size);
+        if self.direct && !self.block_size.is_multiple_of(LEAST_SECTOR) {
+            return no(format!(
+                "direct I/O moves whole sectors of at least {LEAST_SECTOR} B, block_size is {block}: \
+                 it needs direct=off"
+            ));
+        }
+        if !self.engine.queues() && self.queue_depth > 1 {
+            return no(format!(
+                "{} has one I/O in flight a thread, queue_depth is {}: it needs engine={}",
+                self.engine.name(),
+                self.queue_depth,
+                Kind::Uring.name()
+            ));
+        }
+        match (self.direct, self.cache) {
+            (true, Cache::Cold | Cache::Warm) => {
+                return no("direct I/O goes past the page cache: direct=on needs cache=none".into());
+            }
+            (false, Cache::None) => {
+                return no(
+                    "buffered I/O goes through the page cache: direct=off needs cache=cold \
+                           or cache=warm"
+                        .into(),
+                );
+            }
+            _ => {}
+        }
+        let least = self.least_file(operation);
+        if self.file_size < least {
+            return Err(self.too_small(least));
+        }
+        self.check_amount()
+    }
+
+    fn check_amount(&self) -> Result<(), Refusal> {
+        let least = self.block_size.saturating_mul(self.threads);
+        match self.amount {
+            Some(amount) if amount < least => Err(Refusal(format!(
+                "a block of {} for each of {} threads is {}, amount is {}",
+                format_size(self.block_size),
+                self.threads,
+                format_size(least),
+                format_size(amount)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn too_small(&self, least: u64) -> Refusal {
+        Refusal(format!(
+            "blocks of {} for {} threads need a file of {}, file_size is {}",
+            format_size(self.block_size),
+            self.threads,
+            format_size(least),
+            format_size(self.file_size)
+        ))
+    }
+
+    /// Bytes of file that the threads need at least.
+    fn least_file(&self, operation: Operation) -> u64 {
+        least_file(operation, self.block_size, self.threads)
+    }
+
+    /// Iterations of a trial, where they are fixed.
+    pub(super) fn iterations(&self) -> Option<u64> {
+        self.amount.map(|amount| amount / self.block_size)
+    }
+
+    /// Bytes of the buffers of all threads, those for reading back included.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let queue = Buffers::bytes(self.queue_depth, self.block_size);
+        self.threads.saturating_mul(queue.saturating_add(readback::BYTES as u64))
+    }
+
+    /// About how long a trial takes whose amount is fixed, in seconds: at 200 MB/s, a
+    /// guess for estimates only.
+    pub(super) fn nominal_seconds(&self) -> Option<f64> {
+        self.amount.map(|amount| amount as f64 / NOMINAL)
+    }
+}
+
+fn least_file(operation: Operation, block: u64, threads: u64) -> u64 {
+    block.saturating_mul(threads).saturating_mul(operation.blocks())
+}
+
+pub(super) fn cache(word: &str) -> Option<Cache> {
+    match word {
+        "none" => Some(Cache::None),
+        "cold" => Some(Cache::Cold),
+        "warm" => Some(Cache::Warm),
+        _ => None,
+    }
+}
+
+fn either(word: &str, yes: &str, no: &str) -> Option<bool> {
+    (word == yes).then_some(true).or((word == no).then_some(false))
+}
+
+fn number(params: &Params, parameter: &str) -> Result<u64, Refusal> {
+    params.int(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))
+}
+
+fn choice<T>(
+    params: &Params,
+    parameter: &str,
+    of: impl Fn(&str) -> Option<T>,
+) -> Result<T, Refusal> {
+    let word = params.text(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))?;
+    of(word).ok_or_else(|| Refusal(format!("{parameter} cannot be {word}")))
+}
+
+/// Sets the parameters that are left to the machine. Buffered I/O whose cache is left open is
+/// two points.
+pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
+    let params = resolve_engine(params, host);
+    let block = params.int("block_size").unwrap_or(1);
+    let least = least_file(operation, block, params.threads());
+    let params = settled(params, "file_size", FILE.max(least.next_multiple_of(MIB)));
+    let cached = matches!(params.text("cache"), Some("cold" | "warm"));
+    let sector = host.storage.get().and_then(|s| s.sector_bytes()).unwrap_or(USUAL_SECTOR);
+    let direct = !cached && block.is_multiple_of(sector.max(1));
+    let params = settled(params, "direct", if direct { "on" } else { "off" });
+    if params.text("direct") == Some("on") {
+        return vec![settled(params, "cache", "none")];
+    }
+    let mut all: Vec<_> =
+        ["cold", "warm"].iter().map(|c| settled(params.clone(), "cache", *c)).collect();
+    all.dedup();
+    all
+}
+
+/// Sets the parameters of `disk.fsync` that are left to the machine.
+pub(super) fn resolve_fsync(params: Params) -> Params {
+    let block = params.int("block_size").unwrap_or(1);
+    settled(params, "file_size", FSYNC_FILE.max(block.next_multiple_of(MIB)))
+}
+
+/// io_uring where there is a queue; without it, psync, which has none.
+fn resolve_engine(params: Params, host: &Host) -> Params {
+    if params.text("engine") != Some(AUTO) {
+        return params;
+    }
+    if host.limits.io_uring.get() == Some(&false) {
+        return params.with("engine", Kind::Psync.name()).with("queue_depth", 1);
+    }
+    let queue = params.int("queue_depth").is_some_and(|depth| depth > 1);
+    let engine = if queue { Kind::Uring } else { Kind::Psync };
+    params.with("engine", engine.name())
+}
+
+/// These parameters with that parameter set, if it is left to the machine.
+fn settled(params: Params, parameter: &str, value: impl Into<Param>) -> Params {
+    if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
+}
+
+#[cfg(test)]
+mod tests;

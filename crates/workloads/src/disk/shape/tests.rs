@@ -1,0 +1,191 @@
+use Operation::{Copy, Mixed, Read, Write};
+use proofmark_model::{BlockDevice, Probe, Storage, StorageKind};
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// A machine whose disk has sectors of so many bytes, and which allows io_uring or not.
+fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
+    let mut host = Host::unknown("not known in this test");
+    if let Some(bytes) = sector {
+        let device = BlockDevice {
+            name: "sda".to_owned(),
+            number: "8:0".to_owned(),
+            kind: "disk".to_owned(),
+            over: Vec::new(),
+            model: None,
+            size_bytes: None,
+            logical_sector_bytes: Some(bytes),
+            physical_sector_bytes: None,
+            request_bytes: None,
+            rotational: None,
+            volatile_cache: None,
+            scheduler: None,
+            transport: None,
+            link: None,
+            backing: None,
+        };
+        let storage = Storage {
+            path: "/".to_owned(),
+            file_system: "ext4".to_owned(),
+            kind: StorageKind::Block,
+            mount_point: "/".to_owned(),
+            mount_options: String::new(),
+            total_bytes: 0,
+            free_bytes: 0,
+            devices: vec![device],
+        };
+        host.storage = Probe::known(storage, "test");
+    }
+    if let Some(allowed) = io_uring {
+        host.limits.io_uring = Probe::known(allowed, "test");
+    }
+    host
+}
+
+/// Parameters as `name=value` words; numbers are numbers.
+fn params(words: &str) -> Params {
+    words.split_whitespace().fold(Params::default(), |params, word| {
+        let (name, value) = word.split_once('=').unwrap();
+        match value.parse::<u64>() {
+            Ok(number) => params.with(name, number),
+            Err(_) => params.with(name, value),
+        }
+    })
+}
+
+const OPEN: &str =
+    "engine=auto direct=auto cache=auto file_size=auto amount=auto flush=end threads=1";
+
+fn words(params: &Params, of: &[&str]) -> String {
+    of.iter().map(|k| params.get(k).unwrap().to_string()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_is_left_to_the_machine_is_set() {
+    let here = host(Some(512), Some(true));
+    let set = ["engine", "queue_depth", "direct", "cache"];
+    for (asked, host, expected) in [
+        ("block_size=4096 queue_depth=1", &here, &["psync 1 on none"][..]),
+        ("block_size=4096 queue_depth=8", &here, &["io_uring 8 on none"]),
+        ("block_size=4096 queue_depth=8", &host(None, None), &["io_uring 8 on none"]),
+        ("block_size=4096 queue_depth=8", &host(None, Some(false)), &["psync 1 on none"]),
+        ("block_size=8 queue_depth=1", &here, &["psync 1 off cold", "psync 1 off warm"]),
+        ("block_size=1024 queue_depth=1", &here, &["psync 1 on none"]),
+        (
+            "block_size=1024 queue_depth=1",
+            &host(Some(4096), None),
+            &["psync 1 off cold", "psync 1 off warm"],
+        ),
+        (
+            "block_size=1024 queue_depth=1",
+            &host(None, None),
+            &["psync 1 off cold", "psync 1 off warm"],
+        ),
+        ("block_size=4096 queue_depth=1 cache=warm", &here, &["psync 1 off warm"]),
+        (
+            "block_size=4096 queue_depth=1 direct=off",
+            &here,
+            &["psync 1 off cold", "psync 1 off warm"],
+        ),
+        // What was asked for stays, even where it cannot be.
+        ("block_size=4096 queue_depth=8 engine=psync", &here, &["psync 8 on none"]),
+        ("block_size=8 queue_depth=1 direct=on", &here, &["psync 1 on none"]),
+        ("block_size=4096 queue_depth=1 direct=off cache=none", &here, &["psync 1 off none"]),
+    ] {
+        let points = resolve_auto(Read, params(&format!("{OPEN} {asked}")), host);
+        let points: Vec<_> = points.iter().map(|p| words(p, &set)).collect();
+        assert_eq!(points, expected, "{asked}");
+    }
+}
+
+#[test]
+fn a_file_left_to_the_machine_is_large_enough() {
+    for (operation, asked, mib) in [
+        (Read, "block_size=8192", 1024),
+        (Read, "block_size=83886080 threads=8", 1024),
+        (Copy, "block_size=83886080 threads=8", 1280),
+        (Write, "block_size=83886081 threads=16", 1281),
+    ] {
+        let asked = params(&format!("{OPEN} queue_depth=1 {asked}"));
+        let settled = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
+        assert_eq!(settled.int("file_size"), Some(mib * MIB), "{asked:?}");
+        Shape::of(operation, &settled).unwrap();
+    }
+    let fsync = |words| resolve_fsync(params(words)).int("file_size");
+    assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
+    assert_eq!(fsync("file_size=auto block_size=83886080"), Some(80 * MIB));
+    assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));
+}
+
+const SETTLED: &str = "threads=2 block_size=4096 queue_depth=4 file_size=1048576 engine=io_uring \
+                       direct=on cache=none flush=end amount=auto reads=70";
+
+#[test]
+fn what_contradicts_itself_is_refused_in_one_line() {
+    for (operation, change, expected) in [
+        (
+            Read,
+            "block_size=8",
+            "direct I/O moves whole sectors of at least 512 B, block_size is 8 B",
+        ),
+        (Read, "block_size=1000", "direct I/O moves whole sectors"),
+        (Read, "engine=psync", "psync has one I/O in flight a thread, queue_depth is 4"),
+        (Read, "cache=warm", "direct=on needs cache=none"),
+        (Read, "cache=cold", "direct=on needs cache=none"),
+        (Read, "direct=off", "direct=off needs cache=cold or cache=warm"),
+        (Read, "amount=8191", "a block of 4 KiB for each of 2 threads is 8 KiB, amount is 8.0 KiB"),
+        (Read, "file_size=8191", "blocks of 4 KiB for 2 threads need a file of 8 KiB"),
+        (Copy, "file_size=16383", "blocks of 4 KiB for 2 threads need a file of 16 KiB"),
+        (Write, "flush=auto", "flush cannot be auto"),
+        (Read, "engine=aio", "engine cannot be aio"),
+        (Mixed, "reads=auto", "reads is not set"),
+        (Read, "file_size=auto", "file_size is not set"),
+    ] {
+        let Err(Refusal(reason)) = Shape::of(operation, &params(&format!("{SETTLED} {change}")))
+        else {
+            panic!("{change} is not refused");
+        };
+        assert!(reason.starts_with(expected) || reason.contains(expected), "{change}: {reason}");
+        assert!(!reason.contains('\n') && !reason.contains("  "), "{reason}");
+    }
+}
+
+#[test]
+fn what_can_be_is_read_right() {
+    let shape = Shape::of(Mixed, &params(SETTLED)).unwrap();
+    let expected = Shape {
+        threads: 2,
+        block_size: 4096,
+        queue_depth: 4,
+        reads: 70,
+        file_size: MIB,
+        engine: Kind::Uring,
+        direct: true,
+        cache: Cache::None,
+        flush: true,
+        amount: None,
+    };
+    assert_eq!(shape, expected);
+    assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
+    let back = readback::BYTES as u64;
+    assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
+    let of = |words: &str| Shape::of(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
+    let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
+    assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
+    assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
+    assert_eq!(of("amount=400000000").nominal_seconds(), Some(2.0));
+    assert!(!Shape::of(Read, &params(SETTLED)).unwrap().flush, "what only reads flushes nothing");
+    of("file_size=16384");
+}
+
+#[test]
+fn of_fsync_the_file_is_each_threads_own() {
+    let of = |words: &str| Shape::of_fsync(&params(words));
+    let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
+    assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
+    let refused = |words: &str| of(words).unwrap_err().0;
+    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("need a file of 4 KiB"));
+    assert!(refused("threads=2 block_size=4096 file_size=4096 amount=4096").contains("amount is"));
+}

@@ -1,0 +1,78 @@
+//! A file like the workloads' own, for another program to work on.
+
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+use proofmark_engine::Refusal;
+
+use super::file::TestFile;
+use super::shape::Cache;
+
+/// A file without a name, laid out in full and on the device. It is gone with this value,
+/// however the process ends, as soon as no other process has it open.
+#[derive(Debug)]
+pub struct ToolFile(TestFile);
+
+impl ToolFile {
+    /// A file of so many bytes in a folder.
+    ///
+    /// # Errors
+    /// If there is no room for it, or no file can be made.
+    pub fn new(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        TestFile::new(folder, bytes).map(Self)
+    }
+
+    /// The path by which a child of this process opens it.
+    pub fn path(&self) -> PathBuf {
+        let descriptor = self.0.buffered().as_raw_fd();
+        PathBuf::from(format!("/proc/{}/fd/{descriptor}", std::process::id()))
+    }
+
+    /// Cuts off what was appended to it, brings all that was written to it onto the device, and has
+    /// the page cache hold all of it where the parameter `cache` says `warm`, else nothing.
+    ///
+    /// # Errors
+    /// If it cannot be read or written out.
+    pub fn make_ready(&self, cache: Option<&str>) -> std::io::Result<()> {
+        self.0.cut()?;
+        match cache.and_then(super::shape::cache) {
+            Some(Cache::Warm) => self.0.flush().and_then(|()| self.0.warm()),
+            _ => self.0.evict(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::extents::cached_share;
+    use super::super::file::testing::Folder;
+    use super::*;
+
+    #[test]
+    fn another_program_finds_all_of_it_and_the_folder_shows_nothing() {
+        let folder = Folder::new();
+        let file = ToolFile::new(folder.path(), 1 << 20).unwrap();
+        assert_eq!(folder.names(), [""; 0]);
+        let length = fs::read(file.path()).unwrap().len();
+        assert_eq!((length as u64, file.0.size()), (1 << 20, 1 << 20));
+        let dd = std::process::Command::new("dd")
+            .arg(format!("if={}", file.path().display()))
+            .arg("of=/dev/null")
+            .output()
+            .unwrap();
+        assert!(dd.status.success(), "{dd:?}");
+        let more = fs::OpenOptions::new().append(true).open(file.path()).unwrap();
+        std::io::Write::write_all(&mut &more, b"more").unwrap();
+        file.make_ready(None).unwrap();
+        assert_eq!(more.metadata().unwrap().len(), 1 << 20, "what was appended is gone");
+        let cached = || cached_share(file.0.buffered(), file.0.size());
+        file.make_ready(Some("warm")).unwrap();
+        assert_eq!(cached(), Some(1.0));
+        for cold in [Some("cold"), Some("none"), None] {
+            file.make_ready(cold).unwrap();
+            assert!(cached() < Some(0.1), "{:?}", cached());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Workloads that go wrong on purpose, to test what a run makes of it. They are in
+//! debug builds only, in no profile, and run when they are named.
+
+#![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Amount, Load, Refusal, Setup, Workload, wait_until};
+use proofmark_model::{Better, Params, Subsystem, Unit, WorkloadSpec};
+
+use crate::cpu::isa::Isa;
+use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
+use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Kill,
+    Illegal,
+    Torn,
+    Wrong,
+    Panic,
+    Abandon,
+    Refuse,
+}
+
+/// Every faulty workload.
+pub const ALL: &[&dyn Workload] = &[
+    &Faulty { spec: &KILL, fault: Fault::Kill },
+    &Faulty { spec: &ILLEGAL, fault: Fault::Illegal },
+    &Faulty { spec: &TORN, fault: Fault::Torn },
+    &Faulty { spec: &WRONG, fault: Fault::Wrong },
+    &Faulty { spec: &PANIC, fault: Fault::Panic },
+    &Faulty { spec: &ABANDON, fault: Fault::Abandon },
+    &Faulty { spec: &REFUSE, fault: Fault::Refuse },
+    &CORRUPT,
+    &CACHED,
+    &SPARSE,
+    &FALLOCATED,
+    &ZEROS,
+    &LOST,
+];
+
+static KILL: WorkloadSpec = spec("test.kill");
+static ILLEGAL: WorkloadSpec = spec("test.illegal");
+static TORN: WorkloadSpec = spec("test.torn");
+static WRONG: WorkloadSpec = spec("test.wrong");
+static PANIC: WorkloadSpec = spec("test.panic");
+static ABANDON: WorkloadSpec = spec("test.abandon");
+static REFUSE: WorkloadSpec = spec("test.refuse");
+
+const fn spec(id: &'static str) -> WorkloadSpec {
+    WorkloadSpec {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed("Fault"),
+        summary: Cow::Borrowed("Goes wrong on purpose."),
+        detail: Cow::Borrowed("Goes wrong on purpose, to test what a run makes of it."),
+        subsystem: Subsystem::Cpu,
+        unit: Unit::OpPerSecond,
+        better: Better::Higher,
+        parameters: Cow::Borrowed(&[]),
+        ceilings: Cow::Borrowed(&[]),
+        axis: None,
+        interleave: true,
+    }
+}
+
+/// `memory.copy` with a loop that leaves one element of each segment wrong.
+static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupted as Loop));
+
+static CORRUPT_SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("test.corrupt"),
+    title: Cow::Borrowed("Fault"),
+    summary: Cow::Borrowed("Copies memory and leaves an element wrong."),
+    detail: Cow::Borrowed("Copies memory and leaves an element wrong, to see it found."),
+    subsystem: Subsystem::Memory,
+    unit: Unit::BytePerSecond,
+    better: Better::Higher,
+    parameters: Cow::Borrowed(STORING),
+    ceilings: Cow::Borrowed(&[]),
+    axis: None,
+    interleave: false,
+};
+
+/// Copies, then flips the sign of the second element.
+unsafe extern "C" fn corrupted(segment: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
+    let Some(copy) = find_loop(Op::Copy, Stores::Temporal, Isa::Scalar) else { return 0 };
+    // SAFETY: the caller's promise, passed on; a segment has more than two elements.
+    unsafe {
+        let result = copy(segment, passes, stamp, k);
+        *segment.dst.add(1) *= -1.0;
+        result
+    }
+}
+
+#[derive(Debug)]
+struct Faulty {
+    spec: &'static WorkloadSpec,
+    fault: Fault,
+}
+
+impl Workload for Faulty {
+    fn spec(&self) -> &'static WorkloadSpec {
+        self.spec
+    }
+
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        match self.fault {
+            Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
+            fault => Ok(Box::new(Doomed(fault))),
+        }
+    }
+}
+
+struct Doomed(Fault);
+
+impl Setup for Doomed {
+    fn amount(&self) -> Amount {
+        Amount::Total(1)
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn threads(&self, asked: u64) -> u64 {
+        if self.0 == Fault::Abandon { 2 } else { asked }
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Doom { fault: self.0, index }))
+    }
+}
+
+struct Doom {
+    fault: Fault,
+    /// Number of the thread.
+    index: usize,
+}
+
+impl Load for Doom {
+    fn run(&mut self, _: u64) {
+        match self.fault {
+            Fault::Kill => {
+                let own = rustix::process::getpid();
+                let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            }
+            Fault::Illegal => illegal(),
+            Fault::Torn => {
+                // Past the worker's own lock on its standard output.
+                let _ = std::fs::write("/proc/self/fd/1", "{\"sample\":{\"started\":\"20\n");
+                std::process::exit(0);
+            }
+            Fault::Panic => panic!("it panics on purpose"),
+            Fault::Abandon if self.index == 0 => panic!("it leaves the other waiting on purpose"),
+            // For a thread that is gone.
+            Fault::Abandon => wait_until(|| false),
+            // Long enough for calibration to end.
+            Fault::Wrong | Fault::Refuse => {
+                std::thread::sleep(std::time::Duration::from_millis(20))
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        Err("expected 2, found 3".to_owned())
+    }
+}
+
+fn illegal() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    unsafe {
+        std::arch::asm!("ud2", options(noreturn));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    unsafe {
+        std::arch::asm!("udf #0", options(noreturn));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrupted_copy_is_found() {
+        let point = Params::default()
+            .with("threads", 1)
+            .with("array_size", 1 << 20)
+            .with("isa", "scalar")
+            .with("stores", "temporal")
+            .with("pages", "small");
+        let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
+        load.run(1);
+        let error = load.verify().unwrap_err();
+        assert_eq!(error, "element 1 should be 2 and is -2");
+    }
+}

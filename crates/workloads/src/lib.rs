@@ -1,0 +1,114 @@
+//! The workloads that are timed: one folder a subsystem, one file a workload.
+//!
+//! To add a workload, write its file and add a line to [`ALL`]. Workloads never print
+//! and never judge; they declare their work ([`proofmark_model::WorkloadSpec`]), do
+//! exactly that much of it, and prove it.
+
+use proofmark_engine::Workload;
+
+mod arena;
+pub mod cpu;
+mod declare;
+pub mod disk;
+#[cfg(debug_assertions)]
+mod faults;
+pub mod memory;
+mod mix;
+pub mod network;
+
+/// Every workload, in the order in which a report shows them.
+pub const ALL: &[&dyn Workload] = &[
+    &cpu::Clock,
+    &cpu::Flops,
+    &cpu::Iops,
+    &cpu::MixInt,
+    &cpu::MixFloat,
+    &cpu::Dgemm,
+    &cpu::Linpack,
+    &memory::COPY,
+    &memory::SCALE,
+    &memory::ADD,
+    &memory::TRIAD,
+    &memory::READ,
+    &memory::WRITE,
+    &memory::READ_WRITE,
+    &memory::RAND_READ_WRITE,
+    &memory::SEQ_WRITE,
+    &memory::RAND_WRITE,
+    &memory::SEQ_READ,
+    &memory::RAND_READ,
+    &memory::Sweep,
+    &memory::Latency,
+    &memory::LoadedLatency,
+    &memory::NumaRead,
+    &memory::NumaLatency,
+    &disk::SEQ_READ,
+    &disk::SEQ_WRITE,
+    &disk::READ_WRITE,
+    &disk::RAND_READ,
+    &disk::RAND_WRITE,
+    &disk::MIXED,
+    &disk::Fsync,
+    &network::TCP_STREAM,
+    &network::UDP_STREAM,
+    &network::TCP_RTT,
+    &network::UDP_RTT,
+    &network::TCP_CONNECT,
+];
+
+/// The workload of that id. Debug builds also know those that go wrong on purpose.
+pub fn find(id: &str) -> Option<&'static dyn Workload> {
+    let mut known = ALL.iter();
+    #[cfg(debug_assertions)]
+    let mut known = known.by_ref().chain(faults::ALL);
+    known.find(|k| k.spec().id == id).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proofmark_model::{AUTO, Parameter, ParameterKind};
+
+    use super::*;
+
+    fn default_is_legal(parameter: &Parameter) -> bool {
+        match &parameter.kind {
+            _ if parameter.default == AUTO => true,
+            ParameterKind::Count { min, max } | ParameterKind::Size { min, max } => {
+                parameter.default.parse::<u64>().is_ok_and(|v| (*min..=*max).contains(&v))
+            }
+            ParameterKind::Choice(words) => words.contains(&parameter.default),
+        }
+    }
+
+    #[test]
+    fn every_declaration_is_well_formed() {
+        let mut ids = BTreeSet::new();
+        for workload in ALL {
+            let spec = workload.spec();
+            assert!(ids.insert(&*spec.id), "{} twice", spec.id);
+            let prefix = format!("{}.", spec.subsystem);
+            assert!(spec.id.starts_with(&prefix) && spec.id.len() > prefix.len(), "{}", spec.id);
+            assert!(!spec.title.is_empty() && spec.summary.ends_with('.'), "{}", spec.id);
+            assert!(spec.detail.len() > 200 && spec.detail.ends_with('.'), "{}", spec.id);
+            assert!(!spec.detail.contains("  "), "{}: a broken line", spec.id);
+            let mut names = BTreeSet::new();
+            for parameter in spec.parameters.iter() {
+                assert!(names.insert(&*parameter.name), "{} {} twice", spec.id, parameter.name);
+                assert!(parameter.about.ends_with('.'), "{} {}", spec.id, parameter.name);
+                assert!(default_is_legal(parameter), "{} {}", spec.id, parameter.name);
+            }
+            assert!(spec.axis.as_ref().is_none_or(|a| names.contains(&**a)), "{}", spec.id);
+        }
+        assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn an_illegal_default_is_seen() {
+        let kind = ParameterKind::Count { min: 1, max: 4 };
+        let parameter =
+            Parameter { name: "n".into(), about: "N.".into(), kind, default: "5".into() };
+        assert!(!default_is_legal(&parameter));
+    }
+}

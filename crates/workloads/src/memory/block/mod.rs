@@ -1,0 +1,290 @@
+//! The published block operations: memory is read, written or copied block by block,
+//! in order of addresses or in random order.
+
+#![allow(unsafe_code)] // Blocks are raw memory.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_model::{Host, Parameter, ParameterKind, Params, WorkloadSpec};
+
+use super::parameters;
+use crate::arena::{self, Arena, Pages};
+use crate::declare::Words;
+
+mod body;
+mod content;
+mod order;
+mod part;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use shape::Shape;
+
+/// What is done to a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// All of it is read.
+    Read,
+    /// It is filled.
+    Write,
+    /// It is read, and written elsewhere.
+    Copy,
+}
+
+impl Operation {
+    /// Blocks of data for one block of the part: a copy has two sides.
+    fn sides(self) -> u64 {
+        if self == Self::Copy { 2 } else { 1 }
+    }
+}
+
+/// One of the workloads of this file.
+#[derive(Debug)]
+pub struct Blocks {
+    spec: &'static WorkloadSpec,
+    operation: Operation,
+    random: bool,
+}
+
+/// Declares a workload: its name here, id, title, operation, order and summary.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $random:literal
+        $summary:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Blocks = {
+            static SPEC: WorkloadSpec = spec($id, $title, $summary, Operation::$operation);
+            Blocks { spec: &SPEC, operation: Operation::$operation, random: $random }
+        };)*
+    };
+}
+
+workloads! {
+    /// `memory.read_write`.
+    READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
+        "Bytes a second read and written by copying blocks in order of addresses.";
+    /// `memory.rand_read_write`.
+    RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
+        "Bytes a second read and written by copying blocks in random order.";
+    /// `memory.seq_write`.
+    SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
+        "Bytes a second written by filling blocks in order of addresses.";
+    /// `memory.rand_write`.
+    RAND_WRITE = "memory.rand_write" "Random write" Write true
+        "Bytes a second written by filling blocks in random order.";
+    /// `memory.seq_read`.
+    SEQ_READ = "memory.seq_read" "Sequential read" Read false
+        "Bytes a second read from blocks in order of addresses.";
+    /// `memory.rand_read`.
+    RAND_READ = "memory.rand_read" "Random read" Read true
+        "Bytes a second read from blocks in random order.";
+}
+
+const PARAMETERS: &[Parameter] = &[
+    parameters::THREADS,
+    Parameter {
+        name: Cow::Borrowed("block_size"),
+        about: Cow::Borrowed("Bytes of a block, which are moved at one go."),
+        kind: ParameterKind::Size { min: 1, max: 1 << 30 },
+        default: Cow::Borrowed("8192"),
+    },
+    parameters::size_parameter(
+        "data_size",
+        "Bytes of data over all threads (a copy has as many again to write to); auto: 1 GiB \
+         or 4 times the usable cache, whichever is more, and at least a block a thread.",
+        1 << 12,
+    ),
+    parameters::PAGES,
+];
+
+/// What is the same in every `detail`. It follows on a sentence of its own workload.
+macro_rules! detail {
+    ($own:literal) => {
+        concat!(
+            $own,
+            " The data is divided into blocks, and the blocks among the threads, each of which \
+             goes round its own. Random order is a permutation in which each block comes once \
+             in each pass; on a machine with one NUMA node a thread's random blocks are spread \
+             over all of the data, so that more threads do not each jump about in less of it. \
+             The order is worked out before the trial, so that random differs from sequential \
+             by nothing but the order and 4 bytes of index to be read for each block. Blocks of \
+             1 and 8 bytes are moved by one plain instruction each; others in vectors of 32 \
+             bytes where the CPU has AVX2, their whole cache lines written with non-temporal \
+             stores, since the data is meant not to fit into a cache. So random blocks below a \
+             cache line still cost a line each, and the step from 8 bytes to larger blocks is \
+             one between kinds of stores, too."
+        )
+    };
+}
+
+const fn spec(
+    id: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    operation: Operation,
+) -> WorkloadSpec {
+    let detail = match operation {
+        Operation::Copy => detail!(
+            "Blocks are copied to memory of the same size, as with memcpy; bytes read and bytes \
+             written are both counted. Afterwards each copied block must equal its source, which \
+             it did not before."
+        ),
+        Operation::Write => detail!(
+            "Blocks are filled with a byte, as with memset. Afterwards each block must hold the \
+             byte of that trial, which it did not before."
+        ),
+        Operation::Read => detail!(
+            "All bytes of a block are read and added up, in words of 8 bytes where a block holds \
+             whole ones. The sum must be that of what the memory was filled with."
+        ),
+    };
+    parameters::rate(Words { id, title, summary, detail }, PARAMETERS, Some("block_size"))
+}
+
+impl Workload for Blocks {
+    fn spec(&self) -> &'static WorkloadSpec {
+        self.spec
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![parameters::settled(params, "data_size", |params| {
+            let enough = parameters::four_times_the_cache(host).max(1 << 30);
+            let block = params.int("block_size").unwrap_or(1);
+            let least = block.saturating_mul(params.threads());
+            enough.min(block.saturating_mul(order::MOST)).max(least)
+        })]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        Shape::of(params).map_or(0, |s| s.memory(self.operation, self.random))
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        parameters::pages(params)?;
+        Shape::of(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let (shape, pages) = (Shape::of(params)?, parameters::pages(params)?);
+        Task::new(self.operation, self.random, shape, pages)
+            .map(|task| Box::new(task) as Box<dyn Setup>)
+    }
+
+    fn verification(&self) -> &'static str {
+        match self.operation {
+            Operation::Read => "the sum of what was read",
+            _ => "what memory holds afterwards",
+        }
+    }
+}
+
+/// What the threads of a point share.
+struct Task {
+    operation: Operation,
+    random: bool,
+    shape: Shape,
+    arena: Arc<Arena>,
+    /// Whether the data to be read is still to be filled in.
+    empty: bool,
+}
+
+impl Task {
+    fn new(
+        operation: Operation,
+        random: bool,
+        shape: Shape,
+        pages: Pages,
+    ) -> Result<Self, Refusal> {
+        let arena = Arena::get(shape.memory(operation, false), pages, shape.threads)?;
+        let content = match operation {
+            Operation::Write => "blocks, written".to_owned(),
+            _ => format!("blocks, {} of multiples", shape.data_size),
+        };
+        let empty = !arena.holds(&content) && operation != Operation::Write;
+        Ok(Self { operation, random, shape, arena, empty })
+    }
+
+    /// A thread's first block and number of blocks.
+    fn share(&self, index: u64, of: u64) -> (u64, u64) {
+        let blocks = u128::from(self.shape.blocks());
+        let first = |i: u64| (blocks * u128::from(i) / u128::from(of)) as u64;
+        (first(index), first(index + 1) - first(index))
+    }
+
+    /// A thread's part, made on that thread.
+    fn part(&self, index: u64, of: u64) -> part::Part {
+        let (Shape { block_size, .. }, other_side) = (self.shape, self.shape.other_side() as usize);
+        // All of it is within the arena, so the numbers fit.
+        let (first, blocks) = self.share(index, of);
+        let (offset, size) = ((first * block_size) as usize, block_size as usize);
+        let bytes = blocks as usize * size;
+        self.arena.resolve_auto_here(offset, bytes);
+        if self.empty {
+            // The last one also fills what is left over, which other block sizes use.
+            let end = if index + 1 == of { self.shape.data_size as usize } else { offset + bytes };
+            // SAFETY: within the arena, which is aligned; no other thread has this part.
+            unsafe { content::fill(self.arena.base(), offset..end) };
+        }
+        let source = self.arena.base().wrapping_add(offset);
+        let mut target = source;
+        if self.operation == Operation::Copy {
+            self.arena.resolve_auto_here(other_side + offset, bytes);
+            target = target.wrapping_add(other_side);
+        }
+        let mut part = part::Part {
+            operation: self.operation,
+            body: body::body(self.operation, block_size),
+            area: body::Area { source, target, size },
+            blocks: blocks as usize,
+            offset,
+            random: None,
+            _arena: Arc::clone(&self.arena),
+            state: part::State::default(),
+        };
+        part.spoil_all();
+        if self.random {
+            self.mix(&mut part, index, of);
+        }
+        part
+    }
+
+    /// Gives a part its random order. Where memory is alike near for all CPUs, the
+    /// part is spread over all of the data: were it a piece of its own, more threads would
+    /// each jump about in less memory and fewer pages, and even threads that wait for each
+    /// other would be faster for being more. Its blocks then lie in what other threads
+    /// fill, so no thread runs before all parts are made.
+    fn mix(&self, part: &mut part::Part, index: u64, of: u64) {
+        let mut share = order::Share::of(part.blocks as u64, 0, 1);
+        if arena::nodes() == 1 {
+            share = order::Share::of(self.shape.blocks(), index, of);
+            part.blocks = self.shape.blocks() as usize;
+            part.area.source = part.area.source.wrapping_sub(part.offset);
+            part.area.target = part.area.target.wrapping_sub(part.offset);
+            part.offset = 0;
+        }
+        let order = order::Permutation::new(share, index);
+        let most = self.shape.window() as usize;
+        part.random = Some(part::Random { order, window: Vec::new(), most });
+    }
+}
+
+impl Setup for Task {
+    fn work_per_iteration(&self) -> f64 {
+        (self.shape.block_size * self.operation.sides()) as f64
+    }
+
+    fn moved_per_iteration(&self) -> Option<f64> {
+        let streams = body::streams(self.shape.block_size);
+        Some(self.shape.moved(self.operation, self.random, streams))
+    }
+
+    fn placement(&self) -> Placement {
+        self.arena.placement(self.shape.memory(self.operation, false))
+    }
+
+    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(self.part(index as u64, of as u64)))
+    }
+}

@@ -1,0 +1,155 @@
+//! The sizes of a point: what fits, what memory it takes, what the hardware carries.
+
+use proofmark_engine::Refusal;
+use proofmark_model::{Params, format_size};
+
+use super::{Operation, order};
+use crate::arena::ALIGNMENT;
+use crate::memory::parameters;
+
+pub(super) const MIB: u64 = 1 << 20;
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+/// The most bytes of the windows of the random order, over all threads.
+const WINDOWS: u64 = 256 * MIB;
+
+/// The sizes of a point.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) threads: u64,
+    pub(super) block_size: u64,
+    pub(super) data_size: u64,
+}
+
+impl Shape {
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+        let (block_size, data_size) =
+            (parameters::size(params, "block_size")?, parameters::size(params, "data_size")?);
+        let threads = params.threads().max(1);
+        let shape = Self { threads, block_size: block_size.max(1), data_size };
+        let (block, data) = (format_size(block_size), format_size(data_size));
+        if shape.blocks() < threads {
+            let least = format_size(block_size.saturating_mul(threads));
+            return Err(Refusal(format!(
+                "{block} blocks for {threads} threads need {least} of data, data_size is {data}"
+            )));
+        }
+        if shape.blocks() > order::MOST {
+            let most = order::MOST;
+            let reason = format!("{data} of {block} blocks are more than an order holds: {most}");
+            return Err(Refusal(reason));
+        }
+        Ok(shape)
+    }
+
+    pub(super) fn blocks(&self) -> u64 {
+        self.data_size / self.block_size
+    }
+
+    /// Where a copy's other side begins.
+    pub(super) fn other_side(&self) -> u64 {
+        self.data_size.next_multiple_of(ALIGNMENT as u64)
+    }
+
+    /// The most blocks of one thread's window. It is long enough to go round all lines
+    /// of the data about four times where blocks are small.
+    pub(super) fn window(&self) -> u64 {
+        let entries = WINDOWS.min(self.data_size / 4) / size_of::<u32>() as u64;
+        (entries / self.threads).clamp(1, self.blocks().div_ceil(self.threads))
+    }
+
+    pub(super) fn memory(&self, operation: Operation, random: bool) -> u64 {
+        let data = match operation {
+            Operation::Copy => self.other_side() + self.data_size,
+            _ => self.data_size,
+        };
+        let windows = self.window() * self.threads * size_of::<u32>() as u64;
+        if random { data + windows } else { data }
+    }
+
+    /// Bytes that must be carried for one block, on average over the blocks. Stores
+    /// carry a line twice, to read it first and to write it back, unless the whole
+    /// line is written past the cache (`streams`).
+    pub(super) fn moved(&self, operation: Operation, random: bool, streams: bool) -> f64 {
+        let (size, line) = (self.block_size as f64, LINE as f64);
+        // Blocks of s bytes begin at every multiple of g = gcd(s, 64) in a line alike
+        // often. So they touch (s - g) / 64 + 1 lines, (s + g) / 64 - 1 of which they
+        // fill, if that is not negative.
+        let step = (1_u64 << self.block_size.trailing_zeros()).min(LINE) as f64;
+        let touched = (size - step) / line + 1.0;
+        let filled = if streams { ((size + step) / line - 1.0).max(0.0) } else { 0.0 };
+        // In order of addresses the lines at a block's ends are shared with its neighbours.
+        let touched = if random { touched } else { size / line };
+        let (read, written) = (touched * line, (filled + 2.0 * (touched - filled)) * line);
+        match operation {
+            Operation::Read => read,
+            Operation::Write => written,
+            Operation::Copy => read + written,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(block_size: u64) -> Shape {
+        Shape { threads: 2, block_size, data_size: 1 << 30 }
+    }
+
+    /// What is carried for reads, writes and copies.
+    fn moved(size: u64, random: bool, streams: bool) -> [f64; 3] {
+        let all = [Operation::Read, Operation::Write, Operation::Copy];
+        all.map(|operation| shape(size).moved(operation, random, streams))
+    }
+
+    #[test]
+    fn random_blocks_below_a_line_cost_a_line() {
+        for size in [1, 2, 8, 32, 64] {
+            assert_eq!(moved(size, true, false), [64.0, 128.0, 192.0], "{size}");
+        }
+        assert_eq!(moved(8, false, false), [8.0, 16.0, 24.0]);
+        assert_eq!(moved(1, false, false), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn whole_lines_past_the_cache_are_carried_once() {
+        for random in [false, true] {
+            assert_eq!(moved(8192, random, true), [8192.0, 8192.0, 16384.0]);
+            assert_eq!(moved(8192, random, false), [8192.0, 16384.0, 24576.0]);
+        }
+    }
+
+    #[test]
+    fn blocks_across_lines_touch_those_at_their_ends() {
+        // Blocks of 100 B begin at 0, 4, .. 60 in a line. 8 of these 16 touch 2 lines
+        // and 8 touch 3; 10 fill one line, none two.
+        assert_eq!(moved(100, true, true), [160.0, 280.0, 440.0]);
+        assert_eq!(moved(100, true, false), [160.0, 320.0, 480.0]);
+        assert_eq!(moved(100, false, true), [100.0, 160.0, 260.0]);
+        // By counting, for many sizes.
+        for size in 1..300_u64 {
+            let lines = |i: u64| ((i + 1) * size - 1) / LINE - i * size / LINE + 1;
+            let full = |i: u64| ((i + 1) * size / LINE).saturating_sub((i * size).div_ceil(LINE));
+            let [touched, filled] =
+                [(0..LINE).map(lines).sum::<u64>(), (0..LINE).map(full).sum::<u64>()];
+            let [read, write, _] = moved(size, true, true);
+            assert_eq!(read, touched as f64, "{size}");
+            assert_eq!(write, (2 * touched - filled) as f64, "{size}");
+        }
+    }
+
+    #[test]
+    fn windows_are_bounded_by_the_data_and_by_the_blocks() {
+        let window = |threads, block_size, data_size| {
+            let shape = Shape { threads, block_size, data_size };
+            let extra = |random| shape.memory(Operation::Read, random);
+            assert_eq!(extra(true) - extra(false), shape.window() * threads * 4);
+            shape.window()
+        };
+        assert_eq!(window(1, 1, 1 << 20), 1 << 16, "a quarter of the data");
+        assert_eq!(window(1, 1, 1 << 32), 1 << 26, "256 MiB");
+        assert_eq!(window(4, 1, 1 << 32), 1 << 24, "divided among the threads");
+        assert_eq!(window(3, 8192, 10 * 8192), 4, "one pass");
+    }
+}

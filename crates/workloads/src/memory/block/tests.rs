@@ -1,0 +1,290 @@
+//! Every workload proves its work, and faults planted in it are found.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::body::{Area, Blocks as Visited, Body, body};
+use super::*;
+use crate::memory::testing::host;
+
+const ALL: [&Blocks; 6] =
+    [&READ_WRITE, &RAND_READ_WRITE, &SEQ_WRITE, &RAND_WRITE, &SEQ_READ, &RAND_READ];
+const SIZES: [u64; 7] = [1, 3, 8, 64, 100, 1024, 8192];
+const OPERATIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Copy];
+
+fn point(block_size: u64, data_size: u64, threads: u64) -> Params {
+    Params::default()
+        .with("threads", threads)
+        .with("block_size", block_size)
+        .with("data_size", data_size)
+        .with("pages", "small")
+}
+
+fn refusal(workload: &Blocks, params: &Params) -> String {
+    workload.supports(params).unwrap_err().to_string()
+}
+
+#[test]
+fn every_workload_proves_every_block_on_every_thread() {
+    for workload in ALL {
+        for size in SIZES {
+            let data = if size < 8 { 10_000 } else { 150_000 };
+            let setup = workload.setup(&point(size, data, 2)).unwrap();
+            let part = data / size / 2;
+            // As in a run, no thread begins before the memory of all is made.
+            let made = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                for index in 0..2 {
+                    let (setup, made) = (&setup, &made);
+                    scope.spawn(move || {
+                        let mut load = setup.thread(index, 2).unwrap();
+                        made.wait();
+                        // Also none, more than are left of a pass, and several passes.
+                        for (ahead, n) in [(0, 1), (3, part / 2), (part / 3, part), (1, 0)] {
+                            load.prepare(ahead + n);
+                            load.run(ahead);
+                            load.run(n);
+                            let id = &workload.spec.id;
+                            assert_eq!(load.verify(), Ok(n), "{id} {size} B, {ahead} + {n}");
+                        }
+                        for n in [part + 2, 3 * part + 1, 130 * part] {
+                            load.prepare(n);
+                            load.run(n);
+                            assert_eq!(load.verify(), Ok(n));
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
+
+/// Threads that run side by side touch every block, and none that another touches.
+#[test]
+fn the_threads_of_a_point_share_out_all_blocks() {
+    for workload in [&SEQ_WRITE, &RAND_WRITE] {
+        for threads in [1, 3, 7] {
+            let shape = Shape { threads, block_size: 100, data_size: 10_000 };
+            let task = Task::new(workload.operation, workload.random, shape, Pages::Small).unwrap();
+            let mut parts: Vec<_> = (0..threads).map(|i| task.part(i, threads)).collect();
+            let mut touched = vec![0; 100];
+            for (index, part) in parts.iter_mut().enumerate() {
+                let own = match &part.random {
+                    Some(random) => random.order.len(),
+                    None => part.blocks,
+                } as u64;
+                part.prepare(own);
+                // SAFETY: all of the data, which nobody writes meanwhile.
+                let data = || unsafe { std::slice::from_raw_parts(task.arena.base(), 10_000) };
+                let before = data().to_vec();
+                part.run(own);
+                for (block, bytes) in data().chunks(100).enumerate() {
+                    touched[block] += usize::from(bytes != &before[block * 100..][..100]);
+                }
+                assert_eq!(part.verify(), Ok(own), "thread {index} of {threads}");
+            }
+            assert_eq!(touched, vec![1; 100], "{} {threads}", workload.spec.id);
+        }
+    }
+}
+
+/// A part of 40 blocks.
+fn part(operation: Operation, random: bool, size: u64) -> part::Part {
+    let shape = Shape { threads: 1, block_size: size, data_size: size * 40 };
+    let mut part = Task::new(operation, random, shape, Pages::Small).unwrap().part(0, 1);
+    if let Some(random) = &mut part.random {
+        random.most = 40; // so little data would not have so long a window
+    }
+    part
+}
+
+fn list(blocks: Visited<'_>) -> Vec<u32> {
+    match blocks {
+        Visited::Row(first, count) => (first as u32..(first + count) as u32).collect(),
+        Visited::List(list) => list.to_vec(),
+    }
+}
+
+/// The right body of operation number `O`.
+unsafe fn right<const O: usize>(area: &Area, blocks: &[u32], stamp: u8) -> u64 {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { body(OPERATIONS[O], area.size as u64)(area, Visited::List(blocks), stamp) }
+}
+
+/// The block with which something goes wrong: one with which the stretches of a run before
+/// this one did not go right.
+fn victim(list: &[u32]) -> u32 {
+    if list.contains(&20) { 20 } else { list[0] }
+}
+
+/// Leaves out one block.
+unsafe fn skips<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
+    let mut list = list(blocks);
+    let victim = victim(&list);
+    list.retain(|block| *block != victim);
+    // SAFETY: the caller's promise, passed on.
+    unsafe { right::<O>(area, &list, stamp) }
+}
+
+/// Visits one block a second time in the place of another.
+unsafe fn repeats<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
+    let mut list = list(blocks);
+    let victim = victim(&list);
+    let other = list.iter().copied().find(|block| *block != victim).unwrap_or(victim);
+    list.iter_mut().filter(|block| **block == victim).for_each(|block| *block = other);
+    // SAFETY: the caller's promise, passed on.
+    unsafe { right::<O>(area, &list, stamp) }
+}
+
+/// Gets one byte wrong, the last of a block.
+unsafe fn errs<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
+    let list = list(blocks);
+    // SAFETY: the caller's promise, passed on.
+    let sum = unsafe { right::<O>(area, &list, stamp) };
+    if OPERATIONS[O] == Operation::Read {
+        return sum + 1;
+    }
+    let last = (victim(&list) as usize + 1) * area.size - 1;
+    // SAFETY: the last byte of one of the caller's blocks.
+    unsafe { *area.target.add(last) ^= 1 };
+    0
+}
+
+/// Does nothing.
+unsafe fn idles(_: &Area, _: Visited<'_>, _: u8) -> u64 {
+    0
+}
+
+/// Runs that many blocks with the right body a few times, then with this one; what
+/// verification finds.
+fn outcome(mut part: part::Part, blocks: u64, good: u64, body: Body) -> Result<u64, String> {
+    let run = |part: &mut part::Part| {
+        part.prepare(blocks);
+        part.run(blocks);
+        part.verify()
+    };
+    for _ in 0..good {
+        assert_eq!(run(&mut part), Ok(blocks));
+    }
+    part.body = body;
+    run(&mut part)
+}
+
+fn every_fault<const O: usize>() {
+    for size in SIZES {
+        for random in [false, true] {
+            for blocks in [10, 40, 57, 200] {
+                let operation = OPERATIONS[O];
+                let faults: [(&str, Body); 4] = [
+                    ("skips", skips::<O>),
+                    ("repeats", repeats::<O>),
+                    ("errs", errs::<O>),
+                    ("idles", idles),
+                ];
+                for ((fault, body), good) in faults.into_iter().flat_map(|f| [(f, 0), (f, 3)]) {
+                    let found = outcome(part(operation, random, size), blocks, good, body);
+                    let what =
+                        format!("{operation:?}, {size} B, random: {random}, {blocks} blocks");
+                    assert!(found.is_err(), "{what}, after {good} runs: {fault} is not found");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_faulty_read_is_found() {
+    every_fault::<0>();
+}
+
+#[test]
+fn a_faulty_write_is_found() {
+    every_fault::<1>();
+}
+
+#[test]
+fn a_faulty_copy_is_found() {
+    every_fault::<2>();
+}
+
+/// Calls of the body below.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Does nothing the first time it is called.
+unsafe fn late<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
+    if CALLS.fetch_add(1, Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    // SAFETY: the caller's promise, passed on.
+    unsafe { right::<O>(area, &list(blocks), stamp) }
+}
+
+#[test]
+fn a_pass_left_out_is_found_though_the_next_one_writes_over_it() {
+    for (operation, body) in [(OPERATIONS[1], late::<1> as Body), (OPERATIONS[2], late::<2>)] {
+        CALLS.store(0, Ordering::Relaxed);
+        let mut part = part(operation, false, 64);
+        part.body = body;
+        part.run(80);
+        assert!(part.verify().unwrap_err().contains("last block"), "{operation:?}");
+        part.run(80);
+        assert_eq!(part.verify(), Ok(80), "the body is right from the second call on");
+    }
+}
+
+#[test]
+fn an_order_that_holds_a_block_twice_is_found() {
+    for operation in [Operation::Write, Operation::Copy] {
+        let mut part = part(operation, true, 64);
+        part.prepare(40);
+        let window = &mut part.random.as_mut().unwrap().window;
+        window[20] = window[7];
+        part.run(40);
+        assert!(part.verify().unwrap_err().contains("was to be written"), "{operation:?}");
+    }
+}
+
+#[test]
+fn the_difference_is_told() {
+    let mut part = part(Operation::Write, false, 100);
+    part.run(40);
+    // SAFETY: byte 4 of block 12.
+    unsafe { *part.area.target.add(1204) = 77 };
+    assert_eq!(part.verify(), Err("byte 4 of block 12 is 77, 1 was to be written".to_owned()));
+}
+
+#[test]
+fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
+    let settled = |block_size: u64, threads: u64, cache_mib: u64| {
+        let params = point(block_size, 0, threads).with("data_size", proofmark_model::AUTO);
+        let params = RAND_READ.resolve_auto(params, &host(Some(cache_mib << 20))).remove(0);
+        assert_eq!(RAND_READ.supports(&params), Ok(()));
+        params.int("data_size").unwrap()
+    };
+    assert_eq!(settled(8192, 1, 32), 1 << 30);
+    assert_eq!(settled(8192, 1, 480), 1920 << 20);
+    assert_eq!(settled(80 << 20, 16, 32), 1280 << 20, "a block a thread");
+    assert_eq!(settled(1, 1, 2048), 1 << 32, "no more blocks than an order holds");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_one_line() {
+    let text = refusal(&SEQ_READ, &point(80 << 20, 512 << 20, 8));
+    assert_eq!(text, "80 MiB blocks for 8 threads need 640 MiB of data, data_size is 512 MiB");
+    let text = refusal(&RAND_READ, &point(1, 1 << 34, 2));
+    assert_eq!(text, "16 GiB of 1 B blocks are more than an order holds: 4294967296");
+    let unset = Params::default().with("pages", "small").with("block_size", 8);
+    assert_eq!(refusal(&SEQ_READ, &unset), "data_size is not set");
+}
+
+#[test]
+fn a_copy_counts_and_takes_both_sides() {
+    let point = point(1 << 20, 10 << 20, 2);
+    let of = |workload: &Blocks| {
+        let setup = workload.setup(&point).unwrap();
+        (setup.work_per_iteration(), workload.memory_bytes(&point))
+    };
+    assert_eq!(of(&SEQ_READ), (1048576.0, 10 << 20));
+    assert_eq!(of(&READ_WRITE), (2097152.0, 20 << 20));
+    // 5 entries of 4 bytes for each of 2 threads.
+    assert_eq!(of(&RAND_READ_WRITE), (2097152.0, (20 << 20) + 40));
+}

@@ -1,0 +1,462 @@
+//! The pointer chase: one cycle of pointers through every line of a working set, and
+//! the walk along it. Each load gives the address of the next, so no load can start
+//! before the one before it is done, and time / loads is a latency.
+//!
+//! The order. The cycle consists of sweeps; each sweep takes all pages in one random
+//! order, and on each page one line that no other sweep takes. So no load is near the
+//! one before it, prefetchers have nothing to go on, and all other pages pass between
+//! two visits of one: a TLB that cannot hold them all holds none in time. In the local
+//! order the pages are those of a window of 2 MiB, which a TLB holds, and one window
+//! follows the other; it takes one line of each pair, since CPUs may fetch the other one
+//! along with it, and keep it until its turn. The order is computed: the line at any position is known without
+//! walking there, which makes the pointers independent stores and lets the end of any
+//! walk be checked.
+
+#![allow(unsafe_code)] // Pointers that lie in measured memory are written and followed.
+
+use std::sync::Arc;
+
+use proofmark_engine::Load;
+
+use crate::arena::Arena;
+
+/// Bytes of a cache line.
+pub(super) const LINE: u64 = 64;
+/// Bytes of a page of the order, whatever the pages of the memory are.
+pub(super) const PAGE: u64 = 4096;
+const LINES_PER_PAGE: u64 = PAGE / LINE;
+const LINE_BITS: u32 = LINES_PER_PAGE.trailing_zeros();
+
+/// Odd numbers with well mixed bits, for multiplying (from the fractional parts of
+/// the golden ratio, of the square root of 2 and of that of 3).
+const ODD: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
+
+/// Pages of a window of the local order.
+pub(super) const WINDOW: u64 = (2 << 20) / PAGE;
+
+/// How far from each other successive loads may be. Names as in the `order` parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Anywhere in the working set.
+    Rand,
+    /// Within a window of 2 MiB, one window after the other.
+    Local,
+}
+
+impl Order {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        match name {
+            "rand" => Some(Self::Rand),
+            "local" => Some(Self::Local),
+            _ => None,
+        }
+    }
+}
+
+/// A single cycle through all lines of so many pages.
+#[derive(Debug, Clone)]
+pub(super) struct Cycle {
+    base: *mut u8,
+    /// Windows, and pages in each.
+    windows: u64,
+    pages: u64,
+    /// Bits that number the pages of a window.
+    page_bits: u32,
+    /// The lines of a page that are taken, in random order.
+    lines: Vec<u8>,
+}
+
+impl Cycle {
+    /// The cycle through the whole pages among these bytes, at least one; in the local
+    /// order through the whole windows, where there are several.
+    pub(super) fn new(base: *mut u8, bytes: u64, order: Order) -> Self {
+        let all = (bytes / PAGE).max(1);
+        let (windows, pages) = match order {
+            Order::Local if all > WINDOW => (all / WINDOW, WINDOW),
+            _ => (1, all),
+        };
+        let page_bits = u64::BITS - (pages - 1).leading_zeros();
+        let every = if windows > 1 { 2 } else { 1 };
+        let lines = (0..LINES_PER_PAGE).map(|k| shuffled(k, LINE_BITS) as u8);
+        let lines = lines.filter(|line| line % every == 0).collect();
+        Self { base, windows, pages, page_bits, lines }
+    }
+
+    /// Lines in it.
+    pub(super) fn len(&self) -> u64 {
+        self.windows * self.lines_of_window()
+    }
+
+    fn lines_of_window(&self) -> u64 {
+        self.pages * self.sweeps()
+    }
+
+    /// Sweeps over a window: lines taken of each page.
+    fn sweeps(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    /// The page of a window that comes `at` places into every sweep.
+    fn page(&self, at: u64) -> u64 {
+        let mut page = shuffled(at, self.page_bits);
+        // Numbers past the last page are permuted again: fewer than half are.
+        while page >= self.pages {
+            page = shuffled(page, self.page_bits);
+        }
+        page
+    }
+
+    /// The node that a sweep has on a page of a window.
+    fn node_on(&self, window: u64, page: u64, sweep: u64) -> *mut *mut u8 {
+        let start = page.wrapping_mul(ODD[2]) >> (u64::BITS - LINE_BITS);
+        // As many lines as a power of two: each sweep takes another.
+        let line = self.lines[(sweep ^ start) as usize % self.lines.len()];
+        let offset = (window * self.pages + page) * PAGE + u64::from(line) * LINE;
+        self.base.wrapping_add(offset as usize).cast()
+    }
+
+    /// The node at a position; positions go on from the last to the first.
+    fn node(&self, position: u64) -> *mut *mut u8 {
+        let position = position % self.len();
+        let (window, within) =
+            (position / self.lines_of_window(), position % self.lines_of_window());
+        self.node_on(window, self.page(within % self.pages), within / self.pages)
+    }
+
+    /// Writes the pointers, page by page.
+    ///
+    /// # Safety
+    /// The pages are mapped, and nobody else uses them meanwhile.
+    pub(super) unsafe fn lay(&self) {
+        let first = self.page(0);
+        for window in 0..self.windows {
+            let mut page = first;
+            for at in 1..=self.pages {
+                let next = if at < self.pages { self.page(at) } else { first };
+                for sweep in 0..self.sweeps() {
+                    // From the last page each sweep leads to the first page of the next
+                    // one, and the last sweep to the next window.
+                    let target = match (at < self.pages, sweep + 1 < self.sweeps()) {
+                        (true, _) => self.node_on(window, next, sweep),
+                        (false, true) => self.node_on(window, next, sweep + 1),
+                        (false, false) => self.node_on((window + 1) % self.windows, next, 0),
+                    };
+                    // SAFETY: a node lies within the pages, as the caller vouches for.
+                    unsafe { self.node_on(window, page, sweep).write(target.cast()) };
+                }
+                page = next;
+            }
+        }
+    }
+
+    /// A walk from the first node on.
+    ///
+    /// # Safety
+    /// The cycle has been laid, and nobody writes to its lines while the walk lives.
+    pub(super) unsafe fn walk(self) -> Walk {
+        Walk { at: self.node(0), start: 0, steps: 0, cycle: self }
+    }
+}
+
+/// A permutation of the numbers with so many bits: multiplying by an odd number and
+/// folding high bits onto low ones can each be undone.
+fn shuffled(number: u64, bits: u32) -> u64 {
+    let mask = !(u64::MAX << bits);
+    let fold = (bits / 2).max(1);
+    ODD.iter().fold(number, |x, odd| {
+        let x = x.wrapping_mul(*odd).wrapping_add(odd >> 32) & mask;
+        x ^ (x >> fold)
+    })
+}
+
+/// A place on a cycle, and how it was reached.
+#[derive(Debug)]
+pub(super) struct Walk {
+    cycle: Cycle,
+    at: *mut *mut u8,
+    /// Position before the last call of [`Walk::run`].
+    start: u64,
+    /// Steps that it was told to make.
+    steps: u64,
+}
+
+impl Walk {
+    /// Goes on by so many steps. Times the loads alone: 32 of them a turn of the loop.
+    pub(super) fn run(&mut self, steps: u64) {
+        self.start = (self.start + self.steps) % self.cycle.len();
+        self.steps = steps;
+        // SAFETY: `Cycle::walk` was promised a laid cycle, whose pointers lead to nodes only.
+        self.at = unsafe { follow(self.at, steps) };
+    }
+
+    /// The steps of the last run, which must have led to the node that the order has
+    /// at their end. What any earlier run did wrong shows too, as it starts from there.
+    ///
+    /// # Errors
+    /// Where the walk should be and where it is.
+    pub(super) fn verify(&self) -> Result<u64, String> {
+        let due = self.cycle.node(self.start + self.steps % self.cycle.len());
+        if self.at == due {
+            return Ok(self.steps);
+        }
+        let line = |node: *mut *mut u8| node.addr().wrapping_sub(self.cycle.base.addr());
+        let (due, found, steps) = (line(due), line(self.at), self.steps);
+        Err(format!("{steps} steps of the chase lead to byte {due}, the walk is at {found}"))
+    }
+}
+
+/// The start of an arena, with a chase in it.
+pub(super) struct Chase {
+    pub(super) arena: Arc<Arena>,
+    pub(super) bytes: u64,
+    order: Order,
+    /// Whether the point before has left the same one there.
+    laid: bool,
+}
+
+impl Chase {
+    pub(super) fn new(arena: Arc<Arena>, bytes: u64, order: Order) -> Self {
+        let laid = arena.holds(&format!("a chase through {bytes} bytes, {order:?}"));
+        Self { arena, bytes, order, laid }
+    }
+
+    /// Makes it ready on the calling thread.
+    pub(super) fn begin(&self) -> Chaser {
+        self.arena.resolve_auto_here(0, self.bytes as usize);
+        let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
+        if !self.laid {
+            // SAFETY: the arena has so many bytes, and the other threads of the point
+            // use what lies beyond them.
+            unsafe { cycle.lay() };
+            if self.bytes >= FLUSHED {
+                // SAFETY: as above.
+                unsafe { flush(self.arena.base(), self.bytes) };
+            }
+        }
+        // SAFETY: laid now or before, and nobody writes there while the point lives.
+        let walk = unsafe { cycle.walk() };
+        Chaser { walk, _arena: Arc::clone(&self.arena) }
+    }
+}
+
+/// From this size on a set is more than any last-level cache, in bytes: what laying the
+/// cycle left in the cache is no part of what is measured.
+const FLUSHED: u64 = 1 << 30;
+
+/// Puts every line out of the caches.
+///
+/// # Safety
+/// So many bytes are mapped.
+unsafe fn flush(base: *mut u8, bytes: u64) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(LINE as usize) {
+        // SAFETY: every x86-64 has SSE2, and the line is mapped.
+        unsafe { std::arch::x86_64::_mm_clflush(base.wrapping_add(line as usize)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (base, bytes);
+}
+
+/// A thread that chases.
+pub(super) struct Chaser {
+    walk: Walk,
+    /// Keeps the memory mapped.
+    _arena: Arc<Arena>,
+}
+
+impl Load for Chaser {
+    fn run(&mut self, iterations: u64) {
+        self.walk.run(iterations);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        self.walk.verify()
+    }
+}
+
+/// Follows so many pointers.
+///
+/// # Safety
+/// Each of them leads to the next.
+#[cfg(target_arch = "x86_64")]
+unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
+    const TURN: u64 = 32;
+    let turns = steps / TURN;
+    if turns > 0 {
+        // SAFETY: loads only, of pointers that the caller vouches for.
+        unsafe {
+            std::arch::asm!(
+                ".p2align 5",
+                "2:",
+                ".rept 32",
+                "mov {at}, [{at}]",
+                ".endr",
+                "dec {turns}",
+                "jnz 2b",
+                at = inout(reg) at,
+                turns = inout(reg) turns => _,
+                options(nostack, readonly)
+            );
+        }
+    }
+    for _ in 0..steps % TURN {
+        // SAFETY: as above.
+        at = unsafe { at.read_volatile() }.cast();
+    }
+    at
+}
+
+/// Follows so many pointers.
+///
+/// # Safety
+/// Each of them leads to the next.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
+    const TURN: u64 = 32;
+    for _ in 0..steps / TURN {
+        for _ in 0..TURN {
+            // SAFETY: as the caller vouches for.
+            at = unsafe { at.read_volatile() }.cast();
+        }
+    }
+    for _ in 0..steps % TURN {
+        // SAFETY: as above.
+        at = unsafe { at.read_volatile() }.cast();
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Pages;
+
+    /// Memory for so many pages; a node's offset is the index of its word times 8.
+    fn memory(pages: u64) -> (Vec<u64>, *mut u8) {
+        let mut words = vec![0_u64; (pages * PAGE / 8) as usize];
+        let base = words.as_mut_ptr().cast();
+        (words, base)
+    }
+
+    fn laid(pages: u64) -> (Vec<u64>, Cycle) {
+        laid_in(pages, Order::Rand)
+    }
+
+    fn laid_in(pages: u64, order: Order) -> (Vec<u64>, Cycle) {
+        let (words, base) = memory(pages);
+        let cycle = Cycle::new(base, pages * PAGE, order);
+        // SAFETY: `words` holds the pages, and is only read until the test ends.
+        unsafe { cycle.lay() };
+        (words, cycle)
+    }
+
+    const PAGES: [u64; 9] = [1, 2, 3, 5, 16, 17, 100, 255, 1024];
+
+    #[test]
+    fn the_pointers_make_one_cycle_through_each_line_that_is_taken() {
+        let rand = PAGES.map(|pages| (pages, Order::Rand));
+        let local = [17, 512, 513, 1024, 1600].map(|pages| (pages, Order::Local));
+        for (pages, order) in rand.into_iter().chain(local) {
+            let (_words, cycle) = laid_in(pages, order);
+            let mut seen = vec![false; (pages * LINES_PER_PAGE) as usize];
+            let (first, mut node) = (cycle.node(0), cycle.node(0));
+            for position in 0..cycle.len() {
+                assert_eq!(node, cycle.node(position), "{pages} pages");
+                let offset = node.addr() - cycle.base.addr();
+                assert_eq!(offset as u64 % LINE, 0);
+                assert!(!std::mem::replace(&mut seen[offset / LINE as usize], true));
+                // SAFETY: a node of a laid cycle.
+                node = unsafe { node.read() }.cast();
+            }
+            assert_eq!(node, first, "{pages} pages");
+        }
+    }
+
+    #[test]
+    fn no_load_is_near_the_one_before_it() {
+        let (_words, base) = memory(1);
+        let cycle = Cycle::new(base, 1000 * PAGE, Order::Rand);
+        let page = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / PAGE;
+        let last = cycle.len() - 1;
+        let near = (0..last).filter(|i| page(*i).abs_diff(page(i + 1)) <= 1).count() as f64;
+        // By chance two of the thousand pages are the neighbours of one.
+        assert!(near / (last as f64) < 0.004, "{near}");
+        // And hardly two steps are as long.
+        let lengths = (0..1000).map(|i| page(i).wrapping_sub(page(i + 1)));
+        let different = lengths.collect::<std::collections::BTreeSet<_>>().len();
+        assert!(different > 500, "{different}");
+    }
+
+    #[test]
+    fn the_local_order_takes_window_after_window() {
+        let (_words, base) = memory(1);
+        let cycle = Cycle::new(base, 4 * WINDOW * PAGE + PAGE, Order::Local);
+        assert_eq!(cycle.len(), 4 * WINDOW * LINES_PER_PAGE / 2, "whole windows, a line a pair");
+        let window = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / (WINDOW * PAGE);
+        let of_window = WINDOW * LINES_PER_PAGE / 2;
+        assert!((0..cycle.len()).step_by(777).all(|i| window(i) == i / of_window));
+    }
+
+    #[test]
+    fn a_walk_proves_its_steps_and_goes_on() {
+        for pages in PAGES {
+            let (_words, cycle) = laid(pages);
+            let (first, len) = (cycle.node(0), cycle.len());
+            // SAFETY: laid, and `_words` is left alone.
+            let mut walk = unsafe { cycle.walk() };
+            for steps in [0, 1, 31, 32, 33, 1000, len - 1, len + 1] {
+                walk.run(7);
+                walk.run(steps);
+                assert_eq!(walk.verify(), Ok(steps), "{pages} pages");
+            }
+            walk.run((len - (walk.start + walk.steps) % len) % len);
+            assert_eq!(walk.at, first, "all the way round");
+        }
+    }
+
+    #[test]
+    fn a_step_too_few_or_too_many_is_found() {
+        let (_words, cycle) = laid(17);
+        // SAFETY: laid, and `_words` is left alone.
+        let mut walk = unsafe { cycle.walk() };
+        for (claimed, made) in [(1000, 999), (1000, 1001), (1, 0), (0, 1), (5000, 0)] {
+            walk.run(made);
+            walk.steps = claimed;
+            let error = walk.verify().unwrap_err();
+            assert!(error.contains(&format!("{claimed} steps")), "{error}");
+            walk.steps = made;
+        }
+        // A fault before the run that counts is not forgotten.
+        walk.run(10);
+        walk.steps = 9;
+        walk.run(100);
+        assert!(walk.verify().is_err());
+    }
+
+    #[test]
+    fn a_cycle_that_is_broken_into_two_is_found() {
+        let (mut words, cycle) = laid(17);
+        let word = |position| (cycle.node(position).addr() - words.as_ptr().addr()) / 8;
+        let (a, b) = (word(10), word(500));
+        words.swap(a, b);
+        // SAFETY: every pointer still leads to a node.
+        let mut walk = unsafe { cycle.walk() };
+        walk.run(10);
+        assert_eq!(walk.verify(), Ok(10), "up to there all is well");
+        walk.run(5);
+        assert!(walk.verify().is_err());
+    }
+
+    #[test]
+    fn a_chase_is_laid_once_and_again_for_another_size() {
+        let arena = Arena::get(1 << 20, Pages::Small, 1).unwrap();
+        let laid_in = |bytes, order| Chase::new(Arc::clone(&arena), bytes, order).laid;
+        let laid = |bytes| laid_in(bytes, Order::Rand);
+        assert!(!laid(8192));
+        assert!(laid(8192));
+        assert!(!laid_in(8192, Order::Local));
+        assert!(!laid(8192));
+        assert!(!laid(4096));
+        assert!(!laid(8192), "the smaller one has been written over it");
+    }
+}

@@ -1,0 +1,186 @@
+//! `memory.latency`: the time of a load that waited for the one before it.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_model::{
+    Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+};
+
+use super::chase::{Chase, Order, PAGE};
+use super::parameters::{self, PAGES, four_times_the_cache, settled, size_parameter};
+use crate::arena::{Arena, Pages};
+
+/// The workload `memory.latency`.
+pub struct Latency;
+
+pub(super) const WORKING_SET: Parameter = size_parameter(
+    "working_set",
+    "Bytes that the chase runs through, in whole 4 KiB; auto: 4 times the last-level cache.",
+    PAGE,
+);
+
+/// What is compared after a trial.
+pub(super) const VERIFICATION: &str = "the known end of the walk";
+
+const ORDER: Parameter = Parameter {
+    name: Cow::Borrowed("order"),
+    about: Cow::Borrowed(
+        "Where the next load may be: anywhere (rand), or within 2 MiB, then the next 2 MiB (local, \
+         one line of each pair), so that the TLB holds every page.",
+    ),
+    kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("rand"), Cow::Borrowed("local")])),
+    default: Cow::Borrowed("rand"),
+};
+
+static SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("memory.latency"),
+    title: Cow::Borrowed("Load latency"),
+    summary: Cow::Borrowed(
+        "The time of one load that waited for the one before it, by the bytes that are in use.",
+    ),
+    detail: Cow::Borrowed(
+        "One thread follows a cycle of pointers through the working set, one pointer in each \
+         64-byte line; each load gives the address of the next, so that none can start early. \
+         The cycle consists of sweeps, each of which takes every 4 KiB page once, all in one \
+         random order, and one line on each that no other sweep takes. So no prefetcher can guess \
+         the next line, and pages that do not all fit into the TLB are never found in it. A \
+         working set that fits into a cache shows that cache's latency; one of several times the \
+         last cache shows that of main memory; huge pages against small ones, and the local order \
+         against the random one, show the TLB's share. \
+         The order is computed, so the line at the end of any number of steps is known: the walk \
+         must end there, which proves the loads up to whole rounds of the cycle.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::Second,
+    better: Better::Lower,
+    parameters: Cow::Borrowed(&[WORKING_SET, PAGES, ORDER]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
+    axis: Some(Cow::Borrowed("working_set")),
+    interleave: false,
+};
+
+impl Workload for Latency {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![resolve_auto(params, host)]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        params.int("working_set").unwrap_or(0)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        order(params)?;
+        Place::of(params).map(drop)
+    }
+
+    fn verification(&self) -> &'static str {
+        VERIFICATION
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let Place { bytes, pages } = Place::of(params)?;
+        let arena = Arena::get(bytes, pages, 1)?;
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
+    }
+}
+
+fn order(params: &Params) -> Result<Order, Refusal> {
+    let name = parameters::text(params, "order")?;
+    Order::parse(name).ok_or_else(|| Refusal(format!("there is no order {name}")))
+}
+
+/// The working set as it is used: whole pages, a multiple of the cache by default.
+pub(super) fn resolve_auto(params: Params, host: &Host) -> Params {
+    let params = settled(params, "working_set", |_| four_times_the_cache(host));
+    match params.int("working_set") {
+        Some(bytes) => params.with("working_set", whole_pages(bytes)),
+        None => params,
+    }
+}
+
+pub(super) fn whole_pages(bytes: u64) -> u64 {
+    bytes - bytes % PAGE
+}
+
+/// How much memory, in which pages.
+pub(super) struct Place {
+    pub(super) bytes: u64,
+    pub(super) pages: Pages,
+}
+
+impl Place {
+    /// As the parameters say.
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+        let bytes = whole_pages(parameters::size(params, "working_set")?);
+        if bytes < PAGE {
+            return Err(Refusal("a working set has at least 4 KiB".to_owned()));
+        }
+        Ok(Self { bytes, pages: parameters::pages(params)? })
+    }
+}
+
+struct Alone {
+    chase: Chase,
+}
+
+impl Setup for Alone {
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn placement(&self) -> Placement {
+        self.chase.arena.placement(self.chase.bytes)
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(self.chase.begin()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(bytes: u64, pages: &str) -> Params {
+        Params::default().with("working_set", bytes).with("pages", pages).with("order", "rand")
+    }
+
+    #[test]
+    fn every_working_set_proves_its_loads() {
+        for pages in ["huge", "small"] {
+            for (bytes, order) in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20]
+                .into_iter()
+                .flat_map(|bytes| [(bytes, "rand"), (bytes, "local")])
+            {
+                let setup = Latency.setup(&point(bytes, pages).with("order", order)).unwrap();
+                let mut load = setup.thread(0, 1).unwrap();
+                for steps in [1, 100_000, 33] {
+                    load.run(steps);
+                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {pages} pages");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_working_set_is_whole_pages() {
+        assert_eq!(whole_pages(100_000), 98_304);
+        assert_eq!(Latency.memory_bytes(&point(8192, "small")), 8192);
+    }
+
+    #[test]
+    fn what_cannot_be_set_up_is_refused() {
+        let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
+        assert_eq!(refused(&point(100, "huge")), "a working set has at least 4 KiB");
+        assert_eq!(refused(&point(8192, "large")), "there are no large pages");
+        assert_eq!(refused(&Params::default()), "order is not set");
+        let none = Params::default().with("order", "rand");
+        assert_eq!(refused(&none), "working_set is not set");
+        assert_eq!(refused(&none.with("order", "seq")), "there is no order seq");
+    }
+}

@@ -1,0 +1,348 @@
+//! `memory.loaded_latency`: the latency of memory while other threads load the bus.
+
+use std::borrow::Cow;
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+
+use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, monotonic, usable_cpus};
+use proofmark_model::{
+    AUTO, Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+};
+
+use super::chase::{Chase, Order};
+use super::latency::{self, Place, WORKING_SET, whole_pages};
+use super::parameters::{self, PAGES, settled};
+use super::reader::{BURST, Reader};
+use crate::arena::Arena;
+use crate::declare::threads_parameter;
+
+/// The workload `memory.loaded_latency`.
+pub struct LoadedLatency;
+
+const THREADS: Parameter = threads_parameter(
+    "Threads: one chases, the others load the memory; auto: as many as there are CPUs.",
+    AUTO,
+);
+
+const LOAD: Parameter = Parameter {
+    name: Cow::Borrowed("load"),
+    about: Cow::Borrowed(
+        "Percent of what the loading threads can read together that they do read; 0: nothing.",
+    ),
+    kind: ParameterKind::Count { min: 0, max: 100 },
+    default: Cow::Borrowed("100"),
+};
+
+static SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("memory.loaded_latency"),
+    title: Cow::Borrowed("Loaded latency"),
+    summary: Cow::Borrowed(
+        "The time of one load that waited for the one before it, while other threads read memory.",
+    ),
+    detail: Cow::Borrowed(
+        "The first thread does what memory.latency does. The others each read a part of a second \
+         region, as large as the working set in all, from start to end and again, in bursts of 16 \
+         KiB. What they reach together without a chase is measured once; at a load below 100 each \
+         pauses between bursts so that it keeps that percentage of its share, as far as the chase \
+         leaves it so much. Between bursts and at load 0 they spin without touching memory, so \
+         that the cores' clocks stay alike. What they really read is counted and reported beside \
+         each trial as the bandwidth in the background. The steps of the chase are proved as those \
+         of memory.latency are.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::Second,
+    better: Better::Lower,
+    parameters: Cow::Borrowed(&[THREADS, LOAD, WORKING_SET, PAGES]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
+    axis: Some(Cow::Borrowed("load")),
+    interleave: false,
+};
+
+impl Workload for LoadedLatency {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        let params = latency::resolve_auto(params, host);
+        vec![settled(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        let bytes = params.int("working_set").unwrap_or(0);
+        Regions::of(bytes, params.threads()).all()
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
+        let load = load(params)?;
+        if params.threads() > cpus {
+            let reason = "threads that take turns on a CPU do not load the memory meanwhile";
+            return Err(Refusal(reason.to_owned()));
+        }
+        if params.threads() == 1 && load > 0 {
+            let reason = "a load takes a second thread: one alone has load 0";
+            return Err(Refusal(reason.to_owned()));
+        }
+        Place::of(params).map(drop)
+    }
+
+    fn verification(&self) -> &'static str {
+        latency::VERIFICATION
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let Place { bytes, pages } = Place::of(params)?;
+        let threads = params.threads();
+        let regions = Regions::of(bytes, threads);
+        let arena = Arena::get(regions.all(), pages, threads)?;
+        Ok(Box::new(Loaded {
+            chase: Chase::new(Arc::clone(&arena), bytes, Order::Rand),
+            arena,
+            regions,
+            load: load(params)?,
+            ready: Barrier::new(usize::try_from(threads).unwrap_or(usize::MAX)),
+        }))
+    }
+}
+
+fn load(params: &Params) -> Result<u64, Refusal> {
+    parameters::size(params, "load").map(|percent| percent.min(100))
+}
+
+/// Who has which bytes of the arena.
+struct Regions {
+    /// Those of the chase, in whole bursts.
+    chase: u64,
+    /// Those of each loading thread.
+    part: u64,
+    loading: u64,
+}
+
+impl Regions {
+    fn of(bytes: u64, threads: u64) -> Self {
+        let loading = threads.saturating_sub(1);
+        let part = whole_pages(bytes).div_ceil(loading.max(1)).next_multiple_of(BURST);
+        Self { chase: bytes, part, loading }
+    }
+
+    fn all(&self) -> u64 {
+        self.chase + self.loading * self.part
+    }
+
+    /// Where the part of a loading thread begins; thread 0 chases.
+    fn start(&self, thread: u64) -> u64 {
+        self.chase + (thread - 1) * self.part
+    }
+}
+
+struct Loaded {
+    arena: Arc<Arena>,
+    chase: Chase,
+    regions: Regions,
+    /// Percent.
+    load: u64,
+    /// Where all meet before the loading threads measure what they can do.
+    ready: Barrier,
+}
+
+impl Setup for Loaded {
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn workers(&self, _: u64) -> u64 {
+        1
+    }
+
+    fn placement(&self) -> Placement {
+        self.arena.placement(self.regions.all())
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        if index == 0 {
+            let chaser = self.chase.begin();
+            self.ready.wait();
+            return Ok(Box::new(chaser));
+        }
+        let start = self.regions.start(index as u64);
+        let reader = Reader::new(&self.arena, start, self.regions.part);
+        // A thread that cannot read still comes, so that the others do not wait forever.
+        self.ready.wait();
+        let mut loader = Loader { reader: reader?, period_s: 0.0, load: self.load };
+        if (1..100).contains(&self.load) {
+            loader.measure();
+        }
+        Ok(Box::new(loader))
+    }
+}
+
+/// Seconds for which the loading threads measure what they can do.
+const MEASURED_S: f64 = 0.02;
+
+/// A thread that loads the memory.
+struct Loader {
+    reader: Reader,
+    /// Seconds from burst to burst that make the load; 0: no pause.
+    period_s: f64,
+    /// Percent.
+    load: u64,
+}
+
+impl Loader {
+    /// Reads without a pause while the others do; half of the time passes before it
+    /// counts, so that all have begun.
+    fn measure(&mut self) {
+        // A clock reading holds up the loads after it: not one for each burst.
+        const AT_ONCE: u64 = 64;
+        let start = monotonic();
+        let (mut bursts, mut from, mut now) = (0_u64, start, start);
+        while now < start + MEASURED_S {
+            for _ in 0..AT_ONCE {
+                black_box(self.reader.burst());
+            }
+            now = monotonic();
+            if now < start + MEASURED_S / 2.0 {
+                from = now;
+            } else {
+                bursts += AT_ONCE;
+            }
+        }
+        self.period_s = (now - from) / bursts as f64 * 100.0 / self.load as f64;
+    }
+
+    /// Bursts read until the flag is set.
+    fn bursts(&mut self, stop: &AtomicBool) -> u64 {
+        let (mut bursts, mut due) = (0, 0.0);
+        while !stop.load(Ordering::Relaxed) {
+            if self.load == 0 {
+                spin_loop();
+                continue;
+            }
+            if self.period_s > 0.0 {
+                let now = monotonic();
+                if now < due {
+                    spin_loop();
+                    continue;
+                }
+                // Who is late by more than a few bursts does not make up for it.
+                due = due.max(now - 4.0 * self.period_s) + self.period_s;
+            }
+            black_box(self.reader.burst());
+            bursts += 1;
+        }
+        bursts
+    }
+}
+
+impl Load for Loader {
+    /// A loading thread has no share of the work.
+    fn run(&mut self, _: u64) {}
+
+    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
+        (self.bursts(stop) * BURST) as f64
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn point(threads: u64, load: u64) -> Params {
+        Params::default()
+            .with("threads", threads)
+            .with("load", load)
+            .with("working_set", 4_u64 << 20)
+            .with("pages", "small")
+    }
+
+    /// Bytes that the loading thread reads in so many seconds, while thread 0 chases.
+    fn disturbed(load: u64, seconds: f64) -> f64 {
+        let setup = LoadedLatency.setup(&point(2, load)).unwrap();
+        assert_eq!(setup.workers(2), 1);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let loading = scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop));
+            let mut chaser = setup.thread(0, 2).unwrap();
+            chaser.run(100_000);
+            assert_eq!(chaser.verify(), Ok(100_000));
+            std::thread::sleep(Duration::from_secs_f64(seconds));
+            stop.store(true, Ordering::Relaxed);
+            loading.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn load_0_reads_nothing_and_load_100_reads() {
+        assert_eq!(disturbed(0, 0.02), 0.0);
+        // A busy machine may run the loading thread late.
+        assert!(disturbed(100, 0.5) > BURST as f64);
+    }
+
+    #[test]
+    fn a_load_is_kept_by_pausing() {
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
+        let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
+        // A burst a millisecond, whatever the machine can do.
+        let mut loader = Loader { reader, period_s: 1e-3, load: 50 };
+        let stop = AtomicBool::new(false);
+        let start = monotonic();
+        let bursts = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                stop.store(true, Ordering::Relaxed);
+            });
+            loader.disturb(&stop) / BURST as f64
+        });
+        let most = (monotonic() - start) / 1e-3 + 6.0;
+        assert!(bursts >= 2.0 && bursts <= most, "{bursts} of {most}");
+    }
+
+    #[test]
+    fn the_period_is_that_of_the_load() {
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
+        let period = |load| {
+            let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
+            let mut loader = Loader { reader, period_s: 0.0, load };
+            loader.measure();
+            loader.period_s
+        };
+        // Other work of this machine can only make a period longer.
+        let least = |load| (0..5).map(|_| period(load)).fold(f64::INFINITY, f64::min);
+        let (tenth, most) = (least(10), least(90));
+        assert!(most > 0.0 && tenth > 2.0 * most, "{tenth} {most}");
+    }
+
+    #[test]
+    fn parts_lie_side_by_side_and_fit() {
+        for (bytes, threads) in [(4096, 1), (4096, 2), (1 << 20, 4), ((1 << 30) + 4096, 7)] {
+            let regions = Regions::of(bytes, threads);
+            let mut end = bytes;
+            for thread in 1..threads {
+                assert_eq!(regions.start(thread), end);
+                assert!(regions.part.is_multiple_of(BURST) && end.is_multiple_of(64));
+                end += regions.part;
+            }
+            assert_eq!(regions.all(), end);
+            assert!(threads == 1 || end >= 2 * bytes);
+            let params = Params::default().with("working_set", bytes).with("threads", threads);
+            let params = params.with("pages", "huge");
+            assert_eq!(LoadedLatency.memory_bytes(&params), end);
+        }
+    }
+
+    #[test]
+    fn a_load_needs_threads_and_cpus_of_its_own() {
+        let refused = |p: &Params| LoadedLatency.supports(p).unwrap_err().to_string();
+        assert_eq!(LoadedLatency.supports(&point(1, 0)), Ok(()));
+        assert!(refused(&point(1, 50)).contains("second thread"));
+        assert!(refused(&point(4096, 0)).contains("take turns"));
+    }
+}

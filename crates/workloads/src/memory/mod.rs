@@ -1,0 +1,40 @@
+//! Memory workloads.
+//!
+//! Workloads: `stream` (copy, scale, add, triad, read, write), `sweep` (the same loops by
+//! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`,
+//! `numa`. Shared: `arena` (the memory), `parameters`; `segment` with `x86_64` and `portable`
+//! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
+
+mod block;
+mod chase;
+mod latency;
+mod loaded_latency;
+mod node;
+mod numa;
+mod parameters;
+mod portable;
+mod reader;
+mod segment;
+mod stream;
+mod sweep;
+
+#[cfg(all(test, target_arch = "x86_64", unix))]
+mod decoded;
+#[cfg(test)]
+mod testing;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod x86_64;
+
+pub use block::{Blocks, RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
+pub use latency::Latency;
+pub use loaded_latency::LoadedLatency;
+pub use numa::{NumaLatency, NumaRead};
+#[cfg(debug_assertions)]
+pub(crate) use segment::{Loop, Segment, find as find_loop};
+pub use stream::{ADD, COPY, READ, SCALE, Stream, TRIAD, WRITE};
+#[cfg(debug_assertions)]
+pub(crate) use stream::{
+    STORING,
+    op::{Op, Stores},
+};
+pub use sweep::Sweep;

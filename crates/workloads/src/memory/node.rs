@@ -1,0 +1,154 @@
+//! NUMA nodes: which there are, which CPUs they have, and threads and memory put on them.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proofmark_engine::{Refusal, usable_cpus};
+use proofmark_model::{Parameter, ParameterKind, Params};
+
+use super::parameters;
+use crate::arena::{self, Arena, Pages};
+
+pub(super) const CPU_NODE: Parameter =
+    node_parameter("cpu_node", "NUMA node whose CPUs the threads run on.");
+pub(super) const MEMORY_NODE: Parameter =
+    node_parameter("memory_node", "NUMA node that the memory is bound to.");
+
+const fn node_parameter(name: &'static str, about: &'static str) -> Parameter {
+    Parameter {
+        name: Cow::Borrowed(name),
+        about: Cow::Borrowed(about),
+        kind: ParameterKind::Count { min: 0, max: 1023 },
+        default: Cow::Borrowed("0"),
+    }
+}
+
+/// Threads on the CPUs of one node, memory on another or the same.
+pub(super) struct Pair {
+    /// CPUs of the first that may be used.
+    cpus: Vec<u32>,
+    memory: u32,
+}
+
+impl Pair {
+    /// As the parameters say. Called before the calling thread is pinned, since what it may
+    /// use is what all may.
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+        let node = |parameter| {
+            let node = u32::try_from(parameters::size(params, parameter)?).unwrap_or(u32::MAX);
+            let list = format!("/sys/devices/system/node/node{node}/cpulist");
+            match std::fs::read_to_string(list) {
+                Ok(cpus) => Ok((node, cpus)),
+                Err(_) => Err(Refusal(format!("this machine has no NUMA node {node}"))),
+            }
+        };
+        let ((from, cpus), (memory, _)) = (node("cpu_node")?, node("memory_node")?);
+        let usable = usable_cpus(None).ok_or_else(|| {
+            Refusal("this system does not tell which CPUs may be used".to_owned())
+        })?;
+        let mut cpus = listed(&cpus).unwrap_or_default();
+        cpus.retain(|cpu| usable.binary_search(cpu).is_ok());
+        if cpus.is_empty() {
+            return Err(Refusal(format!("NUMA node {from} has no CPU that may be used")));
+        }
+        Ok(Self { cpus, memory })
+    }
+
+    /// CPUs that may be used.
+    pub(super) fn cpus(&self) -> u64 {
+        self.cpus.len() as u64
+    }
+
+    /// Memory that is bound to the node.
+    pub(super) fn arena(&self, bytes: u64, pages: Pages) -> Result<Arc<Arena>, Refusal> {
+        // A number of threads that no other workload has: the memory stays bound, so only
+        // points with the same node may take it over.
+        let arena = Arena::get(bytes, pages, u64::MAX - u64::from(self.memory))?;
+        arena.bind(0, bytes as usize, self.memory)?;
+        Ok(arena)
+    }
+
+    /// Notes that this range should lie on the node, whoever has touched it.
+    pub(super) fn expect(&self, arena: &Arena, offset: u64, bytes: u64) {
+        arena.expect(offset as usize, bytes as usize, self.memory);
+    }
+
+    /// Those of these CPUs that are the node's.
+    pub(super) fn among(&self, usable: &[u32]) -> Vec<u32> {
+        usable.iter().copied().filter(|cpu| self.cpus.contains(cpu)).collect()
+    }
+}
+
+/// Refuses where all memory is equally far.
+pub(super) fn several() -> Result<(), Refusal> {
+    match arena::nodes() {
+        0 | 1 => Err(Refusal("this machine has one NUMA node".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// The numbers of a list such as `0-3,8`; `None` if it is none.
+fn listed(list: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for range in list.trim().split(',').filter(|r| !r.is_empty()) {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        // More than any system has is noise.
+        if last.checked_sub(first)? >= 1 << 16 {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_as_the_system_writes_them() {
+        assert_eq!(listed("0-3,8,10-11\n"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
+        assert_eq!(listed("5\n"), Some(vec![5]));
+        assert_eq!(listed("\n"), Some(vec![]), "a node with memory only");
+        for noise in ["a", "3-1", "0-", "0-4294967295", "-1"] {
+            assert_eq!(listed(noise), None, "{noise}");
+        }
+    }
+
+    fn pair(cpu: u64, memory: u64) -> Result<Pair, Refusal> {
+        Pair::of(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_refused() {
+        let refused = |cpu, memory| pair(cpu, memory).map(|p| p.cpus()).unwrap_err().to_string();
+        assert_eq!(refused(1023, 0), "this machine has no NUMA node 1023");
+        assert_eq!(refused(0, 1022), "this machine has no NUMA node 1022");
+    }
+
+    #[test]
+    fn cpus_and_memory_are_those_of_the_nodes() {
+        let pair = match pair(0, 0) {
+            Ok(pair) => pair,
+            Err(refusal) => return eprintln!("skipped: {refusal}"),
+        };
+        assert!(pair.cpus() >= 1);
+        let arena = match pair.arena(1 << 20, Pages::Small) {
+            Ok(arena) => arena,
+            Err(refusal) => return eprintln!("skipped: {refusal}"),
+        };
+        let all: Vec<u32> = (0..4096).collect();
+        assert_eq!(pair.among(&all), pair.cpus);
+        assert!(pair.among(&[]).is_empty());
+        arena.holds("nothing");
+        arena.resolve_auto_here(0, 1 << 20);
+        pair.expect(&arena, 0, 1 << 20);
+        assert_eq!(arena.placement(1 << 20).misplaced, Some(0.0));
+        let elsewhere = Pair { memory: 77, ..pair };
+        elsewhere.expect(&arena, 0, 1 << 20);
+        assert_eq!(arena.placement(1 << 20).misplaced, Some(1.0));
+    }
+}

@@ -1,0 +1,339 @@
+//! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency by pair of
+//! NUMA nodes, one with the CPUs and one with the memory.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_model::{AUTO, Better, Host, Parameter, Params, Subsystem, Unit, WorkloadSpec};
+
+use super::chase::{Chase, Order};
+use super::latency::{Place, VERIFICATION, WORKING_SET, resolve_auto};
+use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
+use super::parameters::{PAGES, settled};
+use super::reader::{BURST, Reader};
+use crate::arena::Arena;
+use crate::declare::threads_parameter;
+
+/// The workload `memory.numa_read`.
+pub struct NumaRead;
+
+/// The workload `memory.numa_latency`.
+pub struct NumaLatency;
+
+const THREADS: Parameter = threads_parameter(
+    "Threads, each pinned to a CPU of the node; auto: as many as it has CPUs that may be used.",
+    AUTO,
+);
+
+static READ: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("memory.numa_read"),
+    title: Cow::Borrowed("Read bandwidth by node"),
+    summary: Cow::Borrowed("Bytes a second that the CPUs of one node read from the memory of one."),
+    detail: Cow::Borrowed(
+        "The threads are pinned to CPUs of one NUMA node and the memory is bound to one, the same \
+         or another, before it is touched; where its pages really lie is asked of the system \
+         afterwards. Each thread reads its own part of the working set from start to end and again \
+         and sums every 64-bit word of it. The words are known, so the sum proves that all were \
+         read. Nearness shows in the ratio between a node's own memory and that of another.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::BytePerSecond,
+    better: Better::Higher,
+    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES]),
+    // Those of the whole machine do not hold for one node.
+    ceilings: Cow::Borrowed(&[]),
+    axis: None,
+    interleave: false,
+};
+
+static LATENCY: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("memory.numa_latency"),
+    title: Cow::Borrowed("Load latency by node"),
+    summary: Cow::Borrowed(
+        "The time of one load that waited for the one before it, from a CPU of one node to the \
+         memory of one.",
+    ),
+    detail: Cow::Borrowed(
+        "What memory.latency does, by a thread that is pinned to a CPU of one NUMA node, in memory \
+         that is bound to one, the same or another, before it is touched; where its pages really \
+         lie is asked of the system afterwards. The difference between two memory nodes is what \
+         the link between them adds to a load. The steps of the chase are proved as those of \
+         memory.latency are.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::Second,
+    better: Better::Lower,
+    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES]),
+    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
+    axis: None,
+    interleave: false,
+};
+
+impl Workload for NumaRead {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &READ
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![settled(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        params.int("working_set").unwrap_or(0)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        several()?;
+        let (pair, threads) = (Pair::of(params)?, params.threads());
+        if threads > pair.cpus() {
+            let cpus = pair.cpus();
+            return Err(Refusal(format!("the node has {cpus} CPUs for {threads} threads")));
+        }
+        Place::of(params)?;
+        part(params).map(drop)
+    }
+
+    fn verification(&self) -> &'static str {
+        "the sum of all words"
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let Place { bytes, pages } = Place::of(params)?;
+        let pair = Pair::of(params)?;
+        let arena = pair.arena(bytes, pages)?;
+        let part = part(params)?;
+        arena.holds(&format!("numbers in parts of {part} bytes"));
+        Ok(Box::new(Readers { pair, arena, bytes, part }))
+    }
+}
+
+/// CPUs of the node that may be used, as the host has them.
+fn cpus_of(params: &Params, host: &Host) -> u64 {
+    let nodes = host.cpu.numa_nodes.get().map_or(&[][..], Vec::as_slice);
+    let node = nodes.iter().find(|n| Some(u64::from(n.id)) == params.int("cpu_node"));
+    let usable = |cpu: &&u32| host.limits.usable_cpus.contains(cpu);
+    node.map_or(0, |n| n.cpus.iter().filter(usable).count() as u64)
+}
+
+/// Bytes of one thread, in whole bursts.
+fn part(params: &Params) -> Result<u64, Refusal> {
+    let (bytes, threads) = (Place::of(params)?.bytes, params.threads());
+    match bytes / threads.max(1) / BURST * BURST {
+        0 => Err(Refusal(format!("a working set has at least {BURST} bytes for each thread"))),
+        part => Ok(part),
+    }
+}
+
+struct Readers {
+    pair: Pair,
+    arena: Arc<Arena>,
+    bytes: u64,
+    part: u64,
+}
+
+impl Setup for Readers {
+    fn work_per_iteration(&self) -> f64 {
+        BURST as f64
+    }
+
+    fn moved_per_iteration(&self) -> Option<f64> {
+        Some(BURST as f64)
+    }
+
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.among(usable)
+    }
+
+    fn placement(&self) -> Placement {
+        self.arena.placement(self.bytes)
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        let offset = index as u64 * self.part;
+        let reader = Reader::new(&self.arena, offset, self.part)?;
+        self.pair.expect(&self.arena, offset, self.part);
+        Ok(Box::new(Summing::new(reader)))
+    }
+}
+
+/// Reads numbers whose sums are known.
+struct Summing {
+    reader: Reader,
+    /// Sum of all bursts before each, and of all.
+    before: Vec<u64>,
+    /// Burst that the last run began with, and how many it read.
+    ran: (u64, u64),
+    sum: u64,
+}
+
+impl Summing {
+    fn new(mut reader: Reader) -> Self {
+        let (mut before, mut sum, mut number) = (vec![0], 0_u64, 0_u64);
+        for burst in 0..reader.bursts() {
+            for word in reader.words(burst) {
+                // An odd multiple of a well mixed number: no two words are the same.
+                number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                *word = number;
+                sum = sum.wrapping_add(number);
+            }
+            before.push(sum);
+        }
+        Self { reader, before, ran: (0, 0), sum: 0 }
+    }
+
+    /// Sum of the first so many bursts, counted on over the end.
+    fn first(&self, bursts: u64) -> u64 {
+        let len = self.reader.bursts();
+        let whole = self.before[len as usize].wrapping_mul(bursts / len);
+        whole.wrapping_add(self.before[(bursts % len) as usize])
+    }
+}
+
+impl Load for Summing {
+    fn run(&mut self, iterations: u64) {
+        self.ran = (self.reader.next(), iterations);
+        self.sum = 0;
+        for _ in 0..iterations {
+            self.sum = self.sum.wrapping_add(self.reader.burst());
+        }
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        let (start, bursts) = self.ran;
+        let expected = self.first(start + bursts).wrapping_sub(self.first(start));
+        if self.sum == expected {
+            return Ok(bursts);
+        }
+        let sum = self.sum;
+        Err(format!("the words of {bursts} bursts sum to {expected:#x}, those read to {sum:#x}"))
+    }
+}
+
+impl Workload for NumaLatency {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &LATENCY
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        vec![resolve_auto(params, host)]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        params.int("working_set").unwrap_or(0)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        several()?;
+        Pair::of(params)?;
+        Place::of(params).map(drop)
+    }
+
+    fn verification(&self) -> &'static str {
+        VERIFICATION
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        let Place { bytes, pages } = Place::of(params)?;
+        let pair = Pair::of(params)?;
+        let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
+        Ok(Box::new(Far { pair, chase }))
+    }
+}
+
+/// A chase between two nodes.
+struct Far {
+    pair: Pair,
+    chase: Chase,
+}
+
+impl Setup for Far {
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.among(usable)
+    }
+
+    fn placement(&self) -> Placement {
+        self.chase.arena.placement(self.chase.bytes)
+    }
+
+    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        let chaser = self.chase.begin();
+        self.pair.expect(&self.chase.arena, 0, self.chase.bytes);
+        Ok(Box::new(chaser))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(bytes: u64) -> Params {
+        let node = Params::default().with("cpu_node", 0).with("memory_node", 0);
+        node.with("working_set", bytes).with("pages", "small").with("threads", 1)
+    }
+
+    /// Sets up and proves some work on node 0, which every machine has.
+    fn proves(workload: &dyn Workload, params: &Params) {
+        let setup = match workload.setup(params) {
+            Ok(setup) => setup,
+            Err(refusal) => return eprintln!("skipped: {refusal}"),
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut load = setup.thread(0, 1).unwrap();
+                for n in [1, 1000, 7] {
+                    load.run(n);
+                    assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
+                }
+                assert_eq!(setup.placement().misplaced, Some(0.0));
+            });
+        });
+    }
+
+    #[test]
+    fn both_prove_their_work_on_node_0() {
+        proves(&NumaRead, &point(1 << 20));
+        proves(&NumaLatency, &point(1 << 20));
+    }
+
+    #[test]
+    fn a_burst_too_few_or_a_wrong_word_is_found() {
+        let arena = Arena::get(5 * BURST, crate::arena::Pages::Small, 1).unwrap();
+        let mut load = Summing::new(Reader::new(&arena, 0, 5 * BURST).unwrap());
+        load.run(3);
+        load.run(13);
+        assert_eq!(load.verify(), Ok(13));
+        for (claimed, made) in [(13, 12), (13, 14), (1, 0), (5, 0)] {
+            load.run(made);
+            load.ran.1 = claimed;
+            assert!(load.verify().is_err(), "{claimed} claimed, {made} made");
+        }
+        load.reader.words(3)[17] ^= 1;
+        load.run(5);
+        assert!(load.verify().unwrap_err().contains("5 bursts"));
+    }
+
+    #[test]
+    fn one_node_is_refused_in_one_line() {
+        for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
+            let supported = workload.supports(&point(1 << 20));
+            if crate::arena::nodes() == 1 {
+                let refusal = supported.unwrap_err().to_string();
+                assert_eq!(refusal, "this machine has one NUMA node");
+            } else {
+                assert_eq!(supported, Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn each_thread_has_at_least_a_burst() {
+        let threads = |n: u64, bytes| point(bytes).with("threads", n);
+        assert_eq!(part(&threads(3, 1 << 20)), Ok(21 * BURST));
+        assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("each thread"));
+    }
+}

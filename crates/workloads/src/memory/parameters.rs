@@ -1,0 +1,157 @@
+//! The parameters that memory workloads share, and what those that are left to the machine
+//! become.
+
+use std::borrow::Cow;
+
+use proofmark_engine::Refusal;
+use proofmark_model::{
+    AUTO, Host, Param, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+};
+
+use crate::arena::Pages;
+use crate::cpu::isa::Isa;
+pub(super) use crate::declare::size_parameter;
+use crate::declare::{self, MOST, Words, threads_parameter};
+
+pub(super) const THREADS: Parameter =
+    threads_parameter("Threads, each pinned to a CPU, each with its own part of the memory.", "1");
+
+pub(super) const PAGES: Parameter = Parameter {
+    name: Cow::Borrowed("pages"),
+    about: Cow::Borrowed(
+        "Pages of the memory: huge ones where the system gives them, or the smallest.",
+    ),
+    kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("huge"), Cow::Borrowed("small")])),
+    default: Cow::Borrowed("huge"),
+};
+
+pub(super) const ISA: Parameter = Parameter {
+    name: Cow::Borrowed("isa"),
+    about: Cow::Borrowed(
+        "Instruction set of the loop; auto: the widest that this machine has; scalar: plain Rust, \
+         which the compiler may put into vectors.",
+    ),
+    kind: ParameterKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("scalar"),
+        Cow::Borrowed("sse2"),
+        Cow::Borrowed("avx2"),
+        Cow::Borrowed("avx512"),
+    ])),
+    default: Cow::Borrowed(AUTO),
+};
+
+pub(super) const STORES: Parameter = Parameter {
+    name: Cow::Borrowed("stores"),
+    about: Cow::Borrowed(
+        "Ordinary (temporal) stores, which first read the line that they write, or \
+         non-temporal ones, which do not; auto: non-temporal where there is such a loop.",
+    ),
+    kind: ParameterKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("temporal"),
+        Cow::Borrowed("nontemporal"),
+    ])),
+    default: Cow::Borrowed(AUTO),
+};
+
+/// A workload that tells bytes a second of the whole machine's memory.
+pub(super) const fn rate(
+    words: Words,
+    parameters: &'static [Parameter],
+    axis: Option<&'static str>,
+) -> WorkloadSpec {
+    let what = (Subsystem::Memory, Unit::BytePerSecond);
+    declare::rate(words, what, parameters, axis, CEILINGS)
+}
+
+const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")];
+
+const MIB: u64 = 1 << 20;
+
+/// What STREAM asks for: at least 4 times the last-level cache that the usable CPUs
+/// reach, in bytes. Whole MiB, not less than 256; 1 GiB where no cache is reported.
+pub(super) fn four_times_the_cache(host: &Host) -> u64 {
+    let bytes = host.usable_cache().map_or(1024 * MIB, |cache| cache.saturating_mul(4));
+    bytes.clamp(256 * MIB, MOST).next_multiple_of(MIB)
+}
+
+/// These parameters with that parameter set, if it is left to the machine.
+pub(super) fn settled<T: Into<Param>>(
+    params: Params,
+    parameter: &str,
+    value: impl FnOnce(&Params) -> T,
+) -> Params {
+    if params.text(parameter) != Some(AUTO) {
+        return params;
+    }
+    let value = value(&params);
+    params.with(parameter, value)
+}
+
+pub(super) fn text<'a>(params: &'a Params, parameter: &str) -> Result<&'a str, Refusal> {
+    params.text(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))
+}
+
+/// The value of a parameter that is a number of bytes.
+pub(super) fn size(params: &Params, parameter: &str) -> Result<u64, Refusal> {
+    params.int(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))
+}
+
+pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
+    let name = text(params, "pages")?;
+    Pages::parse(name).ok_or_else(|| Refusal(format!("there are no {name} pages")))
+}
+
+/// The instruction set of the `isa` parameter, if this CPU has it.
+pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
+    let name = text(params, "isa")?;
+    let isa = Isa::parse(name).ok_or_else(|| Refusal(format!("no instruction set {name}")))?;
+    if isa.is_supported() { Ok(isa) } else { Err(Refusal(format!("this CPU has no {name}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::host;
+    use super::*;
+
+    #[test]
+    fn sizes_are_four_times_the_cache_within_reason() {
+        for (cache, mib) in [
+            (Some(480 << 20), 1920),
+            (Some((100 << 20) + 1), 401),
+            (Some(32 << 20), 256),
+            (Some(0), 256),
+            (None, 1024),
+        ] {
+            assert_eq!(four_times_the_cache(&host(cache)), mib << 20, "{cache:?}");
+        }
+        assert_eq!(four_times_the_cache(&host(Some(u64::MAX))), MOST);
+    }
+
+    #[test]
+    fn only_what_is_left_to_the_machine_is_settled() {
+        let auto = Params::default().with("a", AUTO).with("b", 5);
+        let both = |p| settled(settled(p, "a", |_| 7), "b", |_| 7);
+        assert_eq!(both(auto), Params::default().with("a", 7).with("b", 5));
+        assert_eq!(both(Params::default()), Params::default());
+    }
+
+    #[test]
+    fn what_is_not_set_or_not_known_is_refused() {
+        let refused = |name: &str| {
+            let params = Params::default().with("pages", name).with("isa", name);
+            (pages(&params).unwrap_err().0, isa(&params).unwrap_err().0)
+        };
+        let (pages, isa) = refused("none");
+        assert_eq!((&*pages, &*isa), ("there are no none pages", "no instruction set none"));
+        assert_eq!(size(&Params::default(), "n").unwrap_err().0, "n is not set");
+        assert_eq!(super::pages(&Params::default()).unwrap_err().0, "pages is not set");
+    }
+
+    #[test]
+    fn an_isa_that_is_not_here_is_refused() {
+        for set in Isa::ALL {
+            let found = isa(&Params::default().with("isa", set.name()));
+            assert_eq!(found.ok(), set.is_supported().then_some(set));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Reading memory as fast as one thread can, in bursts whose sums are known to come
+//! from every word: the load of `memory.loaded_latency` and the work of
+//! `memory.numa_read`.
+
+#![allow(unsafe_code)] // The stream loops read raw memory.
+
+use std::sync::Arc;
+
+use proofmark_engine::Refusal;
+
+use super::segment::{Loop, Segment, find};
+use super::stream::op::{Op, Stores};
+use crate::arena::Arena;
+use crate::cpu::isa::Isa;
+
+/// Bytes of one burst: short enough to be paced by the microsecond, long enough to
+/// hide the call.
+pub(super) const BURST: u64 = 16 << 10;
+
+/// A thread's own part of an arena, read from its start to its end and again.
+pub(super) struct Reader {
+    arena: Arc<Arena>,
+    offset: u64,
+    bursts: u64,
+    next: u64,
+    read: Loop,
+}
+
+impl Reader {
+    /// Over `bytes` from `offset`, both whole bursts. The memory is touched by the
+    /// calling thread.
+    pub(super) fn new(arena: &Arc<Arena>, offset: u64, bytes: u64) -> Result<Self, Refusal> {
+        let widest = Isa::ALL.into_iter().rev();
+        let read = widest.filter_map(|isa| find(Op::Read, Stores::Temporal, isa)).next();
+        let read = read.ok_or_else(|| Refusal("there is no loop to read with".to_owned()))?;
+        arena.resolve_auto_here(offset as usize, bytes as usize);
+        Ok(Self { arena: Arc::clone(arena), offset, bursts: bytes / BURST, next: 0, read })
+    }
+
+    /// Bursts in the part.
+    pub(super) fn bursts(&self) -> u64 {
+        self.bursts
+    }
+
+    /// The burst that comes next, from 0.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The words of one burst, for filling.
+    pub(super) fn words(&mut self, burst: u64) -> &mut [u64] {
+        // SAFETY: within the part, which is this thread's own; zero or filled before.
+        unsafe { std::slice::from_raw_parts_mut(self.start(burst).cast(), BURST as usize / 8) }
+    }
+
+    /// Reads the next burst; returns the wrapping sum of its words.
+    pub(super) fn burst(&mut self) -> u64 {
+        let a = self.start(self.next);
+        self.next = if self.next + 1 == self.bursts { 0 } else { self.next + 1 };
+        let none = std::ptr::null_mut();
+        let segment = Segment { dst: none, a, b: none, bytes: BURST as usize };
+        // SAFETY: the burst lies within the part; reading loops store nothing.
+        unsafe { (self.read)(&segment, 1, 0.0, 0.0) }
+    }
+
+    fn start(&self, burst: u64) -> *mut f64 {
+        let at = self.offset + burst % self.bursts * BURST;
+        self.arena.base().wrapping_add(at as usize).cast()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Pages;
+
+    #[test]
+    fn every_word_of_the_part_is_read_and_none_beside_it() {
+        let arena = Arena::get(6 * BURST, Pages::Small, 1).unwrap();
+        let mut whole = Reader::new(&arena, 0, 6 * BURST).unwrap();
+        for burst in 0..6 {
+            whole.words(burst).fill(1 << (8 * burst));
+        }
+        let mut part = Reader::new(&arena, BURST, 3 * BURST).unwrap();
+        let words = BURST / 8;
+        for expected in [1, 2, 3, 1, 2] {
+            assert_eq!(part.next(), expected - 1);
+            assert_eq!(part.burst(), words << (8 * expected));
+        }
+        part.words(2)[words as usize - 1] += 5;
+        assert_eq!(part.burst(), (words << 24) + 5, "the last word too");
+        assert_eq!(part.bursts(), 3);
+    }
+}

@@ -1,0 +1,266 @@
+//! A piece of the arrays of a stream workload, and the loops that run over it.
+//!
+//! A loop makes some passes over one segment. It proves its work: each pass first
+//! stamps the last line of the source, so that afterwards the last line of the
+//! destination shows that the last pass ran to its end, and the rest of it that the
+//! operation was done.
+
+#![allow(unsafe_code)] // The loops work on raw memory; their contract is [`Loop`].
+
+use super::portable;
+use super::stream::op::{Op, Stores};
+#[cfg(all(target_arch = "x86_64", unix))]
+use super::x86_64;
+use crate::cpu::isa::Isa;
+
+/// A segment is a multiple of this many bytes.
+pub(crate) const GRAIN: usize = 256;
+
+/// The same piece of each array. An array that the operation does not use is null.
+/// The loops in assembly know this layout.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    /// The array that is stored to.
+    pub(crate) dst: *mut f64,
+    /// The first source; its last line takes the stamp.
+    pub(crate) a: *mut f64,
+    /// The second source.
+    pub(crate) b: *mut f64,
+    /// Length of the piece of each array.
+    pub(crate) bytes: usize,
+}
+
+/// Bytes of the stamp: one line of f64, all the same.
+pub(crate) const STAMP: usize = 64;
+
+/// `f(segment, passes, first_stamp, k)`: makes the passes; pass `p` (from 0) has the
+/// stamp `first_stamp + p`. `write` fills the destination with the stamp; `copy`,
+/// `scale`, `add` and `triad` put it into the last [`STAMP`] bytes of `a` before the
+/// pass. `read` returns the wrapping sum of all that it loaded, as u64, over all
+/// passes; the others return 0.
+///
+/// # Safety
+///
+/// Each array that the operation uses must be valid for `bytes`, which must be a
+/// multiple of [`GRAIN`] and not 0, and start on a line of 64 bytes; none may overlap
+/// another. `a` is written to, except by `read`. Stamps must be whole and below 2^53.
+/// Non-temporal stores are seen by other threads only after [`fence`].
+pub(crate) type Loop =
+    unsafe extern "C" fn(segment: &Segment, passes: u64, first_stamp: f64, k: f64) -> u64;
+
+/// The loop for that operation, if this machine can run it. `read` stores nothing
+/// and has one loop for both kinds of stores.
+pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
+    if !isa.is_supported() {
+        return None;
+    }
+    match isa {
+        Isa::Scalar => portable::find(op, stores),
+        #[cfg(all(target_arch = "x86_64", unix))]
+        _ => x86_64::find(x86_64::Form::here(), op, stores, isa),
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        _ => None,
+    }
+}
+
+/// Waits until all stores of this thread, the non-temporal ones too, are in order
+/// before what follows.
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    const MARGIN: usize = 16; // f64s before and after the segment, two lines
+    const K: f64 = 1.7;
+
+    /// Every loop of this machine, also those that it would not choose.
+    pub(crate) fn all() -> Vec<(Op, Stores, Isa, Loop)> {
+        let mut all = Vec::new();
+        for isa in Isa::ALL {
+            for op in Op::ALL {
+                for stores in Stores::ALL {
+                    all.extend(forms(op, stores, isa).into_iter().map(|f| (op, stores, isa, f)));
+                }
+            }
+        }
+        all
+    }
+
+    fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
+        #[cfg(all(target_arch = "x86_64", unix))]
+        if isa != Isa::Scalar && isa.is_supported() {
+            let assembled = |form| x86_64::find(form, op, stores, isa);
+            return x86_64::Form::ALL.into_iter().filter_map(assembled).collect();
+        }
+        find(op, stores, isa).into_iter().collect()
+    }
+
+    /// An array on a line of its own within margins, of random numbers.
+    struct Array {
+        cells: Vec<f64>,
+        first: usize,
+        len: usize,
+    }
+
+    impl Array {
+        fn random(len: usize, seed: u64) -> Self {
+            let mut x = seed | 1;
+            let mut next = || {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                (x >> 11) as f64 / 1e12 - 4000.0
+            };
+            let cells: Vec<f64> = (0..len + 2 * MARGIN + 8).map(|_| next()).collect();
+            let first = MARGIN + cells[MARGIN..].as_ptr().align_offset(64);
+            Self { cells, first, len }
+        }
+
+        fn start(&mut self) -> *mut f64 {
+            self.cells[self.first..].as_mut_ptr()
+        }
+
+        fn piece(&self) -> &[f64] {
+            &self.cells[self.first..self.first + self.len]
+        }
+
+        /// The bits of everything, the margins too.
+        fn bits(&self) -> Vec<u64> {
+            self.cells.iter().map(|x| x.to_bits()).collect()
+        }
+
+        fn set(&mut self, k: usize, value: f64) {
+            self.cells[self.first + k] = value;
+        }
+    }
+
+    /// What [`Loop`] says, element by element.
+    fn reference(op: Op, arrays: &mut [Array; 3], passes: u64, first_stamp: f64) -> u64 {
+        let [dst, a, b] = arrays;
+        let mut sum = 0u64;
+        for pass in 0..passes {
+            let stamp = first_stamp + pass as f64;
+            if op.sources() > 0 && op.stores() {
+                (a.len - STAMP / 8..a.len).for_each(|k| a.set(k, stamp));
+            }
+            for k in 0..a.len {
+                let (x, y) = (a.piece()[k], b.piece()[k]);
+                match op {
+                    Op::Read => sum = sum.wrapping_add(x.to_bits()),
+                    Op::Write => dst.set(k, stamp),
+                    Op::Copy => dst.set(k, x),
+                    Op::Scale => dst.set(k, K * x),
+                    Op::Add => dst.set(k, x + y),
+                    Op::Triad => dst.set(k, x + K * y),
+                }
+            }
+        }
+        sum
+    }
+
+    /// Whether the loop does exactly what the reference does, and nothing else.
+    fn proves(op: Op, f: Loop, bytes: usize, passes: u64) -> bool {
+        let new = || [1, 2, 3].map(|seed| Array::random(bytes / 8, seed * 0x9e37_79b9 + passes));
+        let (mut want, mut got) = (new(), new());
+        // An allocation may lie otherwise than its twin; the numbers must start alike.
+        for (w, g) in want.iter_mut().zip(&mut got) {
+            for k in 0..w.len {
+                g.set(k, w.piece()[k]);
+            }
+        }
+        let before: Vec<_> = got.iter().map(Array::bits).collect();
+        let [dst, a, b] = got.each_mut().map(Array::start);
+        let segment = Segment { dst, a, b, bytes };
+        // SAFETY: three arrays of that many bytes, each on a line of its own, and an
+        // instruction set that `find` saw on this machine.
+        let sum = unsafe { f(&segment, passes, 41.0, K) };
+        fence();
+        let same = sum == reference(op, &mut want, passes, 41.0)
+            && want.iter().zip(&got).all(|(w, g)| {
+                w.piece().iter().map(|x| x.to_bits()).eq(g.piece().iter().map(|x| x.to_bits()))
+            });
+        let outside_kept = before.iter().zip(&got).all(|(old, array)| {
+            let now = array.bits();
+            let end = array.first + array.len;
+            old[..array.first] == now[..array.first] && old[end..] == now[end..]
+        });
+        same && outside_kept
+    }
+
+    const LENGTHS: [usize; 6] = [256, 512, 1024, 1280, 4096 + 768, 65536];
+
+    #[test]
+    fn every_loop_does_its_operation_and_nothing_else() {
+        for (op, stores, isa, f) in all() {
+            for bytes in LENGTHS {
+                for passes in [0, 1, 2, 5] {
+                    assert!(
+                        proves(op, f, bytes, passes),
+                        "{op:?} {stores:?} {isa:?}: {bytes} bytes, {passes} passes"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_operation_has_a_loop_in_every_instruction_set_here() {
+        let mut sets = vec![(Isa::Scalar, 1)];
+        if cfg!(all(target_arch = "x86_64", unix)) {
+            sets.extend([Isa::Sse2, Isa::Avx2, Isa::Avx512].map(|isa| (isa, 2)));
+        }
+        for (isa, kinds) in sets {
+            for op in Op::ALL {
+                let found = Stores::ALL.into_iter().filter(|s| find(op, *s, isa).is_some()).count();
+                assert_eq!(found, if isa.is_supported() { kinds } else { 0 }, "{op:?} {isa:?}");
+            }
+        }
+    }
+
+    /// A loop that leaves out its last pass.
+    unsafe extern "C" fn lazy(segment: &Segment, passes: u64, first_stamp: f64, k: f64) -> u64 {
+        let Some(honest) = find(Op::Triad, Stores::Temporal, Isa::Scalar) else { return 0 };
+        // SAFETY: the caller's promise, passed on.
+        unsafe { honest(segment, passes - 1, first_stamp, k) }
+    }
+
+    /// A loop that leaves out the grain before the last.
+    unsafe extern "C" fn gap(segment: &Segment, passes: u64, first_stamp: f64, k: f64) -> u64 {
+        let Some(honest) = find(Op::Triad, Stores::Temporal, Isa::Scalar) else { return 0 };
+        let at = (segment.bytes - GRAIN) / 8 - 1;
+        // SAFETY: the caller's promise, passed on; `at` is within the segment.
+        unsafe {
+            let kept = *segment.dst.add(at);
+            let sum = honest(segment, passes, first_stamp, k);
+            *segment.dst.add(at) = kept;
+            sum
+        }
+    }
+
+    /// A loop that goes one number too far.
+    unsafe extern "C" fn far(segment: &Segment, passes: u64, first_stamp: f64, k: f64) -> u64 {
+        let Some(honest) = find(Op::Triad, Stores::Temporal, Isa::Scalar) else { return 0 };
+        // SAFETY: the caller's promise, passed on; the test's arrays have margins.
+        unsafe {
+            *segment.dst.add(segment.bytes / 8) = 0.0;
+            honest(segment, passes, first_stamp, k)
+        }
+    }
+
+    #[test]
+    fn work_left_out_or_overdone_is_seen() {
+        for (fault, f) in [("lazy", lazy as Loop), ("gap", gap), ("far", far)] {
+            assert!(!proves(Op::Triad, f, 1024, 2), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a stream workload does to each element, and how it stores.
+
+/// An operation on arrays of f64, after STREAM. Names as in the workloads' ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Loads `a` and sums its bits.
+    Read,
+    /// `dst = stamp`
+    Write,
+    /// `dst = a`
+    Copy,
+    /// `dst = k * a`
+    Scale,
+    /// `dst = a + b`
+    Add,
+    /// `dst = a + k * b`, the product rounded before the sum.
+    Triad,
+}
+
+impl Op {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Scale => "scale",
+            Self::Add => "add",
+            Self::Triad => "triad",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// Arrays that are loaded from: `a`, or `a` and `b`.
+    pub(crate) const fn sources(self) -> usize {
+        match self {
+            Self::Write => 0,
+            Self::Read | Self::Copy | Self::Scale => 1,
+            Self::Add | Self::Triad => 2,
+        }
+    }
+
+    /// Whether there is an array that is stored to.
+    pub(crate) const fn stores(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+
+    /// Arrays in all.
+    pub(crate) const fn arrays(self) -> usize {
+        self.sources() + self.stores() as usize
+    }
+
+    /// Bytes that the program loads for one element of each array.
+    pub(crate) const fn bytes_read(self) -> usize {
+        8 * self.sources()
+    }
+
+    /// Bytes that the program stores for one element of each array.
+    pub(crate) const fn bytes_written(self) -> usize {
+        8 * self.stores() as usize
+    }
+}
+
+/// How results are stored. Names as in the `stores` parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// Ordinary stores: the line is first read into the cache (write-allocate).
+    Temporal,
+    /// Stores past the cache: the line goes to memory without being read.
+    NonTemporal,
+}
+
+impl Stores {
+    pub(crate) const ALL: [Self; 2] = [Self::Temporal, Self::NonTemporal];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Temporal => "temporal",
+            Self::NonTemporal => "nontemporal",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stores| stores.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for op in Op::ALL {
+            assert_eq!(Op::parse(op.name()), Some(op));
+        }
+        for stores in Stores::ALL {
+            assert_eq!(Stores::parse(stores.name()), Some(stores));
+        }
+        assert_eq!(Op::parse("Copy"), None);
+        assert_eq!(Stores::parse(""), None);
+    }
+
+    #[test]
+    fn bytes_are_those_that_stream_counts() {
+        let counted = |op: Op| op.bytes_read() + op.bytes_written();
+        assert_eq!([Op::Copy, Op::Scale, Op::Add, Op::Triad].map(counted), [16, 16, 24, 24]);
+        assert_eq!(Op::ALL.map(Op::arrays), [1, 1, 2, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,247 @@
+//! One thread's part of the arrays: the segments that it walks, and the proof.
+
+#![allow(unsafe_code)] // Hot loops work on raw memory, whose contents are then read back.
+
+use std::sync::Arc;
+
+use proofmark_engine::Load;
+
+use super::super::segment::{Loop, STAMP, Segment, fence, find};
+use super::data::Progression;
+use super::layout::Layout;
+use super::op::{Op, Stores};
+use crate::arena::Arena;
+use crate::cpu::isa::Isa;
+
+/// Factor of scale and triad; STREAM's.
+const K: f64 = 3.0;
+
+/// What a destination holds before it is written: no result of any operation.
+const UNWRITTEN: f64 = f64::NAN;
+
+/// One thread's part.
+///
+/// Iterations are counted from set-up on and never start anew: iteration `i` is a pass
+/// over segment `i % segments`, stamped `i + 1`. So a trial goes on where the one before
+/// stopped, and does not begin with lines that were left in the cache.
+pub(super) struct Part {
+    hot: Loop,
+    /// Writes past the caches, where this machine can: lines that verifying leaves
+    /// there to be written back would be written back during the next trial.
+    erase: Option<Loop>,
+    op: Op,
+    /// Beginning of the part in each array; null for those that `op` has not.
+    places: Segment,
+    segments: u64,
+    /// Index of the part's first element in its array.
+    first: u64,
+    /// Iterations done.
+    done: u64,
+    /// Of these, done before the last run.
+    before: u64,
+    /// Of these, proved.
+    proved: u64,
+    /// Sum of what was read since.
+    sum: u64,
+    arena: Arc<Arena>,
+}
+
+impl Part {
+    /// That thread's part, with its pages touched. `fill`: the arena does not hold the
+    /// arrays yet.
+    pub(super) fn new(
+        (op, hot): (Op, Loop),
+        arena: &Arc<Arena>,
+        layout: &Layout,
+        thread: u64,
+        fill: bool,
+    ) -> Self {
+        let bytes = layout.part() as usize;
+        let mut next = 0;
+        let mut array = |is_used: bool| {
+            if !is_used {
+                return std::ptr::null_mut();
+            }
+            let offset = layout.offset(next, thread) as usize;
+            next += 1;
+            arena.resolve_auto_here(offset, bytes);
+            arena.base().wrapping_add(offset).cast::<f64>()
+        };
+        let dst = array(op.stores());
+        let (a, b) = (array(op.sources() >= 1), array(op.sources() >= 2));
+        let past_the_caches = |isa| find(Op::Write, Stores::NonTemporal, isa);
+        let part = Self {
+            hot,
+            erase: Isa::ALL.into_iter().rev().find_map(past_the_caches),
+            op,
+            places: Segment { dst, a, b, bytes: layout.segment as usize },
+            segments: layout.segments,
+            first: layout.within(thread) / 8,
+            done: 0,
+            before: 0,
+            proved: 0,
+            sum: 0,
+            arena: Arc::clone(arena),
+        };
+        if fill {
+            part.fill(bytes / 8);
+        }
+        part
+    }
+
+    /// For sets that may belong in a cache: what verifying writes stays there.
+    pub(super) fn keep_in_cache(&mut self) {
+        self.erase = None;
+    }
+
+    fn fill(&self, elements: usize) {
+        let Segment { dst, a, b, .. } = self.places;
+        for (source, numbers) in [(a, 0), (b, 1)] {
+            if !source.is_null() {
+                // SAFETY: so many elements are this thread's part, aligned and mapped.
+                let source = unsafe { std::slice::from_raw_parts_mut(source, elements) };
+                Progression::source(numbers, self.first).fill(source);
+            }
+        }
+        if !dst.is_null() {
+            // SAFETY: as above.
+            unsafe { std::slice::from_raw_parts_mut(dst, elements) }.fill(UNWRITTEN);
+        }
+    }
+
+    /// The segment of that iteration.
+    fn segment(&self, iteration: u64) -> Segment {
+        let Segment { dst, a, b, bytes } = self.places;
+        let offset = (iteration % self.segments) as usize * bytes;
+        let at = |start: *mut f64| {
+            if start.is_null() { start } else { start.wrapping_byte_add(offset) }
+        };
+        Segment { dst: at(dst), a: at(a), b: at(b), bytes }
+    }
+
+    /// Index in its array of the first element of that iteration's segment.
+    fn index(&self, iteration: u64) -> u64 {
+        self.first + iteration % self.segments * (self.places.bytes / 8) as u64
+    }
+
+    fn pass(&mut self, passes: u64) {
+        let segment = self.segment(self.done);
+        // SAFETY: the segment is this thread's own, mapped as long as `self` lives, of a
+        // length that loops take; the loop is one for which this CPU was looked at.
+        let sum = unsafe { (self.hot)(&segment, passes, stamp(self.done), K) };
+        self.sum = self.sum.wrapping_add(sum);
+        self.done += passes;
+    }
+
+    fn prove(&self) -> Result<(), String> {
+        if !self.op.stores() {
+            return self.prove_read();
+        }
+        // In the order of the run, so that what this leaves in the cache is what the
+        // next run meets last.
+        let covered = (self.done - self.proved).min(self.segments);
+        (self.done - covered..self.done).try_for_each(|iteration| self.prove_written(iteration))
+    }
+
+    /// Compares each element of the destination with the result of what the sources
+    /// held in that iteration, and makes it unwritten again.
+    fn prove_written(&self, iteration: u64) -> Result<(), String> {
+        let Segment { dst, bytes, .. } = self.segment(iteration);
+        // SAFETY: this thread's part, and no loop runs.
+        let found = unsafe { std::slice::from_raw_parts(dst, bytes / 8) };
+        let (stamp, index) = (stamp(iteration), self.index(iteration));
+        let (body, line) = found.split_at((bytes - STAMP) / 8);
+        let end = index + body.len() as u64;
+        let a = |index| match self.op {
+            Op::Write => Progression::constant(stamp),
+            _ => Progression::source(0, index),
+        };
+        self.compare(body, index, a(index))?;
+        self.compare(line, end, Progression::constant(stamp))?;
+        self.make_unwritten(dst, bytes);
+        Ok(())
+    }
+
+    fn make_unwritten(&self, dst: *mut f64, bytes: usize) {
+        let none = std::ptr::null_mut();
+        match self.erase {
+            // SAFETY: as for `pass`; a single pass stores its stamp as it is.
+            Some(erase) => unsafe {
+                erase(&Segment { dst, a: none, b: none, bytes }, 1, UNWRITTEN, K);
+            },
+            // SAFETY: this thread's part, and no loop runs.
+            None => unsafe { std::slice::from_raw_parts_mut(dst, bytes / 8) }.fill(UNWRITTEN),
+        }
+    }
+
+    /// Compares elements of the destination from that index of the array on.
+    fn compare(&self, found: &[f64], index: u64, a: Progression) -> Result<(), String> {
+        let b = Progression::source(1, index);
+        let expected = Progression::of(|a, b| result(self.op, a, b), a, b);
+        let Some(at) = expected.first_difference(found) else { return Ok(()) };
+        let (number, expected) = (index + at as u64, expected.at(at));
+        Err(match found.get(at) {
+            Some(value) if !value.is_nan() => {
+                format!("element {number} should be {expected} and is {value}")
+            }
+            _ => format!("element {number} should be {expected} and was not written"),
+        })
+    }
+
+    /// Compares the sum of what was read with that of what the segments hold.
+    fn prove_read(&self) -> Result<(), String> {
+        let mut expected = 0_u64;
+        let end = self.proved + (self.done - self.proved).min(self.segments);
+        for iteration in self.proved..end {
+            let times = (self.done - iteration).div_ceil(self.segments);
+            let numbers = Progression::source(0, self.index(iteration));
+            let sum = numbers.sum_of_bits(self.places.bytes / 8);
+            expected = expected.wrapping_add(sum.wrapping_mul(times));
+        }
+        if self.sum == expected {
+            return Ok(());
+        }
+        Err(format!("the sum of the bits read should be {expected:#x} and is {:#x}", self.sum))
+    }
+}
+
+impl Load for Part {
+    fn run(&mut self, iterations: u64) {
+        self.before = self.done;
+        if self.segments == 1 {
+            // The whole part in one call, over and over, so that calls cost nothing.
+            if iterations > 0 {
+                self.pass(iterations);
+            }
+        } else {
+            for _ in 0..iterations {
+                self.pass(1);
+            }
+        }
+        fence();
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        if let Err(wrong) = self.prove() {
+            // Nobody knows what else is wrong there: the next point fills it anew.
+            self.arena.holds("something wrong");
+            return Err(wrong);
+        }
+        (self.proved, self.sum) = (self.done, 0);
+        Ok(self.done - self.before)
+    }
+}
+
+fn stamp(iteration: u64) -> f64 {
+    (iteration + 1) as f64
+}
+
+/// What an element of the destination becomes.
+fn result(op: Op, a: f64, b: f64) -> f64 {
+    match op {
+        Op::Read | Op::Write | Op::Copy => a,
+        Op::Scale => K * a,
+        Op::Add => a + b,
+        Op::Triad => a + K * b,
+    }
+}

@@ -1,0 +1,340 @@
+//! Every workload proves its work, and work left out is found.
+
+#![allow(unsafe_code)] // Loops that go wrong on purpose.
+
+use proofmark_model::AUTO;
+
+use super::super::Sweep;
+use super::super::segment::Segment;
+use super::super::testing::host;
+use super::*;
+
+const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
+
+/// Runs threads side by side, three times each, and proves what they did.
+fn prove(setup: &dyn Setup, threads: usize, what: &str) {
+    std::thread::scope(|scope| {
+        for index in 0..threads {
+            scope.spawn(move || {
+                let mut load = setup.thread(index, threads).unwrap();
+                for n in [1, 30, 7] {
+                    load.run(2);
+                    load.run(n);
+                    assert_eq!(load.verify(), Ok(n), "{what}: {n} iterations");
+                }
+                load.run(0);
+                assert_eq!(load.verify(), Ok(0), "{what}");
+            });
+        }
+    });
+}
+
+#[test]
+fn every_supported_point_proves_its_work_on_every_thread() {
+    for workload in ALL {
+        let mut ran = 0;
+        for (size, threads) in [(8192, 2), (70_000, 1), (600_000, 2), (1_500_001, 3)] {
+            let fixed = Params::default().with("threads", threads).with("array_size", size);
+            for params in workload.spec().choices(fixed) {
+                let what = format!("{} {params:?}", workload.spec().id);
+                if let Err(refusal) = workload.supports(&params) {
+                    eprintln!("skipped {what}: {refusal}");
+                    assert!(workload.setup(&params).is_err());
+                    continue;
+                }
+                let setup = workload.setup(&params).unwrap();
+                prove(&*setup, threads as usize, &what);
+                ran += 1;
+            }
+        }
+        assert!(ran >= 8, "{} ran {ran} points", workload.spec().id);
+    }
+}
+
+#[test]
+fn every_sweep_proves_its_work() {
+    let mut ran = 0;
+    for (set, threads) in [(4096, 2), (1 << 20, 2), (777_777, 3)] {
+        let fixed = Params::default().with("threads", threads).with("working_set", set);
+        for params in Sweep.spec().choices(fixed) {
+            let what = format!("{params:?}");
+            match Sweep.setup(&params) {
+                Ok(setup) => {
+                    prove(&*setup, threads as usize, &what);
+                    assert_eq!(setup.moved_per_iteration(), None);
+                    ran += 1;
+                }
+                Err(refusal) => eprintln!("skipped {what}: {refusal}"),
+            }
+        }
+    }
+    assert!(ran >= 18, "{ran} points");
+}
+
+fn point(threads: u64, size: u64) -> Params {
+    Params::default()
+        .with("threads", threads)
+        .with("array_size", size)
+        .with("isa", "scalar")
+        .with("stores", "temporal")
+        .with("pages", "small")
+}
+
+/// The only thread's part of such a point, with that loop.
+fn planted(op: Op, hot: Loop, size: u64) -> Box<dyn Load> {
+    let workload = Stream { spec: &spec::COPY, op, find };
+    let task = Task { hot, ..workload.task(&point(1, size)).unwrap() };
+    task.setup().unwrap().thread(0, 1).unwrap()
+}
+
+fn honest(op: Op) -> Loop {
+    find(op, Stores::Temporal, Isa::Scalar).unwrap()
+}
+
+/// Does nothing.
+unsafe extern "C" fn idle(_: &Segment, _: u64, _: f64, _: f64) -> u64 {
+    0
+}
+
+/// Puts the stamps, and nothing else.
+unsafe extern "C" fn stamps_only(s: &Segment, passes: u64, stamp: f64, _: f64) -> u64 {
+    for at in s.bytes / 8 - 8..s.bytes / 8 {
+        // SAFETY: within the segment, which the caller promises to be valid.
+        unsafe {
+            *s.a.add(at) = stamp + passes as f64 - 1.0;
+            *s.dst.add(at) = stamp + passes as f64 - 1.0;
+        }
+    }
+    0
+}
+
+/// A loop of that operation with this done to its arguments before or its results after.
+macro_rules! faulty {
+    ($name:ident, $op:expr, |$segment:ident, $passes:ident, $stamp:ident, $inner:ident| $body:expr) => {
+        unsafe extern "C" fn $name($segment: &Segment, $passes: u64, $stamp: f64, k: f64) -> u64 {
+            let $inner = |segment: &Segment, passes: u64, stamp: f64| {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { honest($op)(segment, passes, stamp, k) }
+            };
+            $body
+        }
+    };
+}
+
+faulty!(last_pass_left_out, Op::Copy, |s, n, stamp, run| run(s, n - 1, stamp));
+faulty!(one_element_left_out, Op::Copy, |s, n, stamp, run| {
+    // SAFETY: the segment has at least 128 elements.
+    let element = unsafe { &mut *s.dst.add(101) };
+    let kept = *element;
+    let sum = run(s, n, stamp);
+    *element = kept;
+    sum
+});
+faulty!(every_third_segment_left_out, Op::Copy, |s, n, stamp, run| {
+    if (stamp as u64).is_multiple_of(3) { 0 } else { run(s, n, stamp) }
+});
+faulty!(neighbour_copied, Op::Copy, |s, n, stamp, run| {
+    run(&Segment { a: s.a.wrapping_sub(8), ..*s }, n, stamp)
+});
+faulty!(backwards, Op::Copy, |s, n, stamp, run| {
+    run(&Segment { dst: s.a, a: s.dst, ..*s }, n, stamp)
+});
+faulty!(old_stamp, Op::Copy, |s, n, stamp, run| run(s, n, stamp - 1.0));
+faulty!(one_result_off, Op::Scale, |s, n, stamp, run| {
+    let sum = run(s, n, stamp);
+    // SAFETY: the segment has at least 128 elements.
+    unsafe { *s.dst.add(127) += 1.0 };
+    sum
+});
+faulty!(half_a_number, Op::Scale, |s, n, stamp, run| {
+    let sum = run(s, n, stamp);
+    // SAFETY: as above; only the upper half of the number is kept.
+    unsafe { s.dst.add(64).cast::<u32>().write(0xffff_ffff) };
+    sum
+});
+faulty!(sources_swapped, Op::Triad, |s, n, stamp, run| {
+    run(&Segment { a: s.b, b: s.a, ..*s }, n, stamp)
+});
+faulty!(half_written, Op::Write, |s, n, stamp, run| {
+    run(&Segment { bytes: s.bytes - 256, ..*s }, n, stamp)
+});
+faulty!(half_read, Op::Read, |s, n, stamp, run| {
+    run(&Segment { bytes: s.bytes - 256, ..*s }, n, stamp)
+});
+faulty!(read_once_only, Op::Read, |s, _n, stamp, run| run(s, 1, stamp));
+
+#[test]
+fn each_fault_is_found() {
+    let one = 64 << 10; // one segment
+    let many = 3 << 20; // several
+    let faults: &[(&str, Op, Loop, u64)] = &[
+        ("idle", Op::Copy, idle, one),
+        ("idle", Op::Write, idle, many),
+        ("idle", Op::Read, idle, many),
+        ("stamps only", Op::Copy, stamps_only, one),
+        ("stamps only", Op::Copy, stamps_only, many),
+        ("last pass", Op::Copy, last_pass_left_out, one),
+        ("last pass", Op::Copy, last_pass_left_out, many),
+        ("element", Op::Copy, one_element_left_out, one),
+        ("element", Op::Copy, one_element_left_out, many),
+        ("third segment", Op::Copy, every_third_segment_left_out, many),
+        ("neighbour", Op::Copy, neighbour_copied, many),
+        ("backwards", Op::Copy, backwards, many),
+        ("old stamp", Op::Copy, old_stamp, one),
+        ("result", Op::Scale, one_result_off, many),
+        ("half a number", Op::Scale, half_a_number, many),
+        ("sources swapped", Op::Triad, sources_swapped, many),
+        ("half written", Op::Write, half_written, one),
+        ("half read", Op::Read, half_read, many),
+        ("read once", Op::Read, read_once_only, one),
+    ];
+    for (name, op, hot, size) in faults {
+        let mut part = planted(*op, *hot, *size);
+        part.run(6);
+        assert!(part.verify().is_err(), "{name} {op:?} {size}");
+        let mut part = planted(*op, honest(*op), *size);
+        part.run(6);
+        assert_eq!(part.verify(), Ok(6), "{name} {op:?} {size}: an honest loop");
+    }
+}
+
+#[test]
+fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
+    // The first run is honest, so every element has been right once.
+    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    unsafe extern "C" fn tires(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
+        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 8 {
+            // SAFETY: the caller's promise, passed on.
+            return unsafe { stamps_only(s, passes, stamp, k) };
+        }
+        // SAFETY: as above.
+        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
+    }
+    let mut part = planted(Op::Copy, tires, 1 << 20);
+    part.run(8);
+    assert_eq!(part.verify(), Ok(8));
+    part.run(8);
+    let error = part.verify().unwrap_err();
+    assert!(error.ends_with("was not written"), "{error}");
+}
+
+#[test]
+fn what_ran_ahead_is_proved_too() {
+    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    unsafe extern "C" fn late(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
+        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        // SAFETY: the caller's promise, passed on.
+        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
+    }
+    let mut part = planted(Op::Copy, late, 1 << 20);
+    part.run(1);
+    part.run(3);
+    assert!(part.verify().is_err());
+}
+
+#[test]
+fn bytes_are_counted_as_stream_does_and_moved_with_write_allocate() {
+    for (workload, counted, temporal) in [
+        (&COPY, 16, 24),
+        (&SCALE, 16, 24),
+        (&ADD, 24, 32),
+        (&TRIAD, 24, 32),
+        (&READ, 8, 8),
+        (&WRITE, 8, 16),
+    ] {
+        let elements = (128_u64 << 10) as f64 / 8.0;
+        let setup = workload.setup(&point(1, 4 << 20)).unwrap();
+        assert_eq!(setup.work_per_iteration() / elements, f64::from(counted));
+        assert_eq!(setup.moved_per_iteration(), Some(f64::from(temporal) * elements));
+        let point = point(1, 4 << 20).with("isa", "sse2").with("stores", "nontemporal");
+        match workload.setup(&point) {
+            Ok(setup) => assert_eq!(
+                setup.moved_per_iteration(),
+                Some(f64::from(counted) * elements),
+                "{}",
+                workload.spec().id
+            ),
+            Err(refusal) => eprintln!("skipped: {refusal}"),
+        }
+    }
+}
+
+#[test]
+fn arrays_are_filled_once_for_the_points_that_share_them() {
+    let content =
+        |workload: &Stream, threads| workload.task(&point(threads, 1 << 20)).unwrap().content();
+    assert_eq!(content(&COPY, 1), content(&SCALE, 2));
+    assert_eq!(content(&ADD, 1), content(&TRIAD, 2));
+    assert_ne!(content(&COPY, 1), content(&TRIAD, 1));
+    assert_ne!(content(&READ, 1), content(&WRITE, 1));
+}
+
+#[test]
+fn what_was_found_wrong_is_filled_anew() {
+    let task = || COPY.task(&point(1, 1 << 20)).unwrap();
+    let arena = Arena::get(task().layout.bytes(), Pages::Small, 1).unwrap();
+    let part = |hot: Loop, fill| Part::new((Op::Copy, hot), &arena, &task().layout, 0, fill);
+    assert!(!arena.holds(&task().content()));
+    let mut wrong = part(backwards, true);
+    wrong.run(8);
+    assert!(wrong.verify().is_err());
+    assert!(!arena.holds(&task().content()));
+    let mut right = part(honest(Op::Copy), true);
+    right.run(8);
+    assert_eq!(right.verify(), Ok(8));
+    assert!(arena.holds(&task().content()));
+}
+
+#[test]
+fn results_of_another_point_are_not_taken_for_those_of_this_one() {
+    let layout = COPY.layout(&point(1, 1 << 20)).unwrap();
+    let arena = Arena::get(layout.bytes(), Pages::Small, 1).unwrap();
+    let part = |hot: Loop| Part::new((Op::Copy, hot), &arena, &layout, 0, true);
+    part(honest(Op::Copy)).run(8);
+    let mut idler = part(stamps_only);
+    idler.run(8);
+    assert_eq!(idler.verify().unwrap_err(), "element 0 should be 1 and was not written");
+}
+
+#[test]
+fn parameters_left_to_the_machine_are_settled() {
+    let auto = Params::default()
+        .with("threads", 4)
+        .with("array_size", AUTO)
+        .with("working_set", AUTO)
+        .with("isa", AUTO)
+        .with("op", "copy")
+        .with("stores", "temporal")
+        .with("pages", "huge");
+    let host = host(Some(100 << 20));
+    for workload in [&COPY as &dyn Workload, &READ, &Sweep] {
+        let point = workload.resolve_auto(auto.clone(), &host).remove(0);
+        assert_eq!(workload.supports(&point), Ok(()), "{}", workload.spec().id);
+        let isa = Isa::parse(point.text("isa").unwrap()).unwrap();
+        let best =
+            [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar].into_iter().find(|i| i.is_supported());
+        assert_eq!(Some(isa), best, "every instruction set has every loop");
+    }
+    assert_eq!(COPY.resolve_auto(auto.clone(), &host)[0].int("array_size"), Some(400 << 20));
+    assert_eq!(Sweep.resolve_auto(auto, &host)[0].int("working_set"), Some(100 << 20));
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_the_reason() {
+    let refused = |p: &Params| COPY.supports(p).unwrap_err().to_string();
+    let good = point(2, 1 << 20);
+    assert_eq!(COPY.supports(&good), Ok(()));
+    assert_eq!(
+        refused(&good.clone().with("stores", "nontemporal")),
+        "memory.copy has no scalar loop with nontemporal stores on this architecture"
+    );
+    assert_eq!(refused(&good.clone().with("stores", "lazy")), "there are no lazy stores");
+    assert_eq!(refused(&good.clone().with("isa", "mmx")), "no instruction set mmx");
+    assert_eq!(
+        refused(&good.with("threads", 4096)),
+        "an array of 1 MiB holds less than 1 KiB for each of 4096 threads"
+    );
+    assert_eq!(refused(&Params::default()), "stores is not set");
+}

@@ -1,0 +1,118 @@
+//! `memory.sweep`: bandwidth by working set, from the first cache to memory.
+
+use std::borrow::Cow;
+
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{
+    Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+};
+
+use super::parameters;
+use super::segment::find;
+use super::stream::op::{Op, Stores};
+use super::stream::{Layout, Task, loop_for, widest};
+
+/// The workload `memory.sweep`.
+pub struct Sweep;
+
+const OP: Parameter = Parameter {
+    name: Cow::Borrowed("op"),
+    about: Cow::Borrowed("What is done to the working set: read it, write it, or copy half of it."),
+    kind: ParameterKind::Choice(Cow::Borrowed(&[
+        Cow::Borrowed("read"),
+        Cow::Borrowed("write"),
+        Cow::Borrowed("copy"),
+    ])),
+    default: Cow::Borrowed("read"),
+};
+
+const WORKING_SET: Parameter = parameters::size_parameter(
+    "working_set",
+    "Bytes that one thread touches, over its arrays; auto: 4 times the last-level cache, \
+     divided by the threads.",
+    4096,
+);
+
+static SPEC: WorkloadSpec = WorkloadSpec {
+    id: Cow::Borrowed("memory.sweep"),
+    title: Cow::Borrowed("Bandwidth by working set"),
+    summary: Cow::Borrowed(
+        "The rate at which a working set is read, written or copied over and over: that of \
+         the cache level that holds it, or of memory.",
+    ),
+    detail: Cow::Borrowed(
+        "The loops and the proof are those of memory.read, memory.write and memory.copy with \
+         ordinary stores. Each thread has a working set of its own, for copy one half source \
+         and one half destination, and goes over it again and again; trial after trial goes \
+         on where the one before stopped. A set that fits into a cache stays there, so the \
+         rate against the working set shows one plateau a level. Counted are the bytes read \
+         and written. What else moves depends on where the set lies (a line that is written \
+         is read first, unless it is in the cache already), so bytes moved are not declared.",
+    ),
+    subsystem: Subsystem::Memory,
+    unit: Unit::BytePerSecond,
+    better: Better::Higher,
+    parameters: Cow::Borrowed(&[
+        OP,
+        WORKING_SET,
+        parameters::THREADS,
+        parameters::ISA,
+        parameters::PAGES,
+    ]),
+    ceilings: Cow::Borrowed(&[
+        Cow::Borrowed("memory.cache"),
+        Cow::Borrowed("memory.core"),
+        Cow::Borrowed("memory.dram"),
+    ]),
+    axis: Some(Cow::Borrowed("working_set")),
+    interleave: false,
+};
+
+const MIB: u64 = 1 << 20;
+
+fn op(params: &Params) -> Result<Op, Refusal> {
+    let name = parameters::text(params, "op")?;
+    Op::parse(name).ok_or_else(|| Refusal(format!("there is no operation {name}")))
+}
+
+fn layout(params: &Params) -> Result<Layout, Refusal> {
+    let (op, threads) = (op(params)?, params.threads());
+    let part = parameters::size(params, "working_set")? / op.arrays() as u64;
+    Layout::new(op, part * threads, threads)
+}
+
+fn task(params: &Params) -> Result<Task, Refusal> {
+    let op = op(params)?;
+    let hot = loop_for(&SPEC.id, find, (op, Stores::Temporal), params)?;
+    Ok(Task { op, hot, layout: layout(params)?, pages: parameters::pages(params)?, stores: None })
+}
+
+impl Workload for Sweep {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        let params = parameters::settled(params, "working_set", |p| {
+            (parameters::four_times_the_cache(host) / p.threads().max(1)).next_multiple_of(MIB)
+        });
+        let op = op(&params).unwrap_or(Op::Read);
+        vec![parameters::settled(params, "isa", |_| widest(find, op, Stores::Temporal))]
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        layout(params).map_or(0, |l| l.bytes())
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        task(params).map(drop)
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        task(params)?.setup()
+    }
+
+    fn verification(&self) -> &'static str {
+        "every element read back, or the sum of all"
+    }
+}

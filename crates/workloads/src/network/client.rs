@@ -1,0 +1,367 @@
+//! The client of a point: its connections to the server, a thread for each, and what
+//! both ends say afterwards.
+
+use std::net::{TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
+use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
+use proofmark_peer::{Channel, Ends, Invitation};
+
+use super::job::{self, Job, Target, Told};
+use super::line::{Line, Patience, SILENCE};
+use super::shape::{Kind, Shape};
+use super::socket::now_ns;
+use super::tally::{Tally, Traffic};
+use super::wire::Request;
+use super::{line, placement, tcp, udp};
+
+/// The client of one connection.
+pub(super) trait ClientSide {
+    /// Does with the server what that has just been asked for.
+    ///
+    /// # Errors
+    /// Why it could not be done.
+    fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
+
+    /// Adds to the account what is known once the time has stopped.
+    fn after(&mut self, _stream: &TcpStream, _tally: &mut Tally) {}
+}
+
+/// What a thread needs for its connection.
+pub(super) struct Link {
+    pub(super) stream: TcpStream,
+    /// Of UDP, a connected socket.
+    pub(super) udp: Option<UdpSocket>,
+    /// The server's own socket, where it has one.
+    pub(super) target: Option<Target>,
+}
+
+/// A point that is set up.
+pub(super) struct Point {
+    shape: Shape,
+    channel: Mutex<Channel>,
+    links: Mutex<Vec<Option<Link>>>,
+    shared: Arc<Shared>,
+    before: Mutex<EndCounters>,
+    /// Whose counters are read, where it is known.
+    interface: Option<String>,
+}
+
+/// What the threads leave behind.
+pub(super) struct Shared {
+    /// By connection, what it carried in the last trial.
+    traffic: Mutex<Vec<Traffic>>,
+}
+
+impl Shared {
+    pub(super) fn new(connections: usize) -> Arc<Self> {
+        Arc::new(Self { traffic: Mutex::new(vec![Traffic::default(); connections]) })
+    }
+
+    /// The traffic of all connections in the last trial.
+    pub(super) fn summed(&self) -> NetworkTraffic {
+        summed(&locked(&self.traffic))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Point {
+    /// Joins the run's session, and opens the point's connections.
+    ///
+    /// # Errors
+    /// If there is no server, or if it will not.
+    pub(super) fn new(shape: Shape) -> Result<Self, Refusal> {
+        let invitation = Invitation::from_env().map_err(|e| Refusal(e.to_string()))?;
+        let invitation = invitation.ok_or_else(|| {
+            Refusal("there is no server: the run started none, and none was named".to_owned())
+        })?;
+        Self::with(shape, &invitation)
+    }
+
+    /// The same, into this session.
+    pub(super) fn with(shape: Shape, invitation: &Invitation) -> Result<Self, Refusal> {
+        let refused = |e: proofmark_peer::PeerError| Refusal(e.to_string());
+        let mut channel = Channel::join(invitation).map_err(refused)?;
+        let ends = channel.ends();
+        check_path(shape.path, ends)?;
+        shape.fits(ends.peer.is_ipv6())?;
+        let sockets = job::client_sockets(&shape, ends)?;
+        let ports = job::ports(&sockets);
+        let job = Job { shape: shape.clone(), ports };
+        let job = serde_json::to_value(job).map_err(|e| Refusal(e.to_string()))?;
+        let streams = channel.open(&job).map_err(refused)?;
+        let mut links = Vec::with_capacity(streams.len());
+        for (stream, udp) in streams.iter().zip(sockets) {
+            let told: Told = serde_json::from_value(stream.told.clone())
+                .map_err(|e| Refusal(format!("the server tells what is not understood: {e}")))?;
+            let target = told.target(ends.peer);
+            let connection = channel.data(stream).map_err(refused)?;
+            links.push(Some(link(connection, udp, target, &shape)?));
+        }
+        if links.len() as u64 != shape.connections() {
+            return Err(Refusal("the server opened another number of streams".to_owned()));
+        }
+        let interface = invitation.interface.clone();
+        let shared = Shared::new(links.len());
+        let (channel, links) = (Mutex::new(channel), Mutex::new(links));
+        let before = Mutex::new(EndCounters::default());
+        Ok(Self { shape, channel, links, shared, before, interface })
+    }
+
+    fn client_counters(&self) -> EndCounters {
+        EndCounters::read(self.interface.as_deref())
+    }
+
+    /// What the server counted since it was asked last.
+    fn server_counters(&self) -> Result<EndTraffic, Refusal> {
+        let value = locked(&self.channel).counters().map_err(|e| Refusal(e.to_string()))?;
+        serde_json::from_value(value)
+            .map_err(|e| Refusal(format!("the server's counters cannot be read: {e}")))
+    }
+}
+
+/// Makes a connection ready for its thread.
+pub(super) fn link(
+    stream: TcpStream,
+    udp: Option<UdpSocket>,
+    target: Option<Target>,
+    shape: &Shape,
+) -> Result<Link, Refusal> {
+    let refused = |e: std::io::Error| Refusal(format!("a connection cannot be made ready: {e}"));
+    line::ready(&stream).map_err(refused)?;
+    job::prepare(&stream, shape)?;
+    if let (Some(socket), Some(target)) = (&udp, target) {
+        job::connect(socket, target.address).map_err(refused)?;
+        let line = Line::new(&stream, Patience::For(SILENCE));
+        udp::reach::client(&line, socket, target).map_err(Refusal)?;
+    }
+    Ok(Link { stream, udp, target })
+}
+
+/// A run over loopback must not pass for one over a network.
+fn check_path(path: NetworkPath, ends: Ends) -> Result<(), Refusal> {
+    let loopback = ends.one_machine();
+    match path {
+        NetworkPath::Loopback if !loopback => Err(Refusal(format!(
+            "path is loopback, and the server is at {}, which is none of this machine's addresses",
+            ends.peer.ip()
+        ))),
+        NetworkPath::Peer if loopback => Err(Refusal(format!(
+            "path is peer, and the server is at {}, which is this machine",
+            ends.peer.ip()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Setup for Point {
+    fn amount(&self) -> Amount {
+        self.shape.blocks().map_or(Amount::Calibrated, Amount::Total)
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        if self.shape.kind.streams() { 8.0 * self.shape.block as f64 } else { 1.0 }
+    }
+
+    fn threads(&self, _asked: u64) -> u64 {
+        self.shape.connections()
+    }
+
+    fn pinned(&self) -> bool {
+        self.shape.apart
+    }
+
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        if self.shape.apart { placement::client(usable, self.shape.path) } else { usable.to_vec() }
+    }
+
+    fn ahead_s(&self, trial_s: f64) -> f64 {
+        match (self.shape.kind, self.shape.path) {
+            // A window that shrank while nothing was sent grows again.
+            (Kind::TcpStream, NetworkPath::Peer) => trial_s / 8.0,
+            _ => AHEAD_S.min(trial_s / 8.0),
+        }
+    }
+
+    fn begin_trial(&self) -> Result<(), Refusal> {
+        locked(&self.shared.traffic).fill(Traffic::default());
+        self.server_counters()?;
+        *locked(&self.before) = self.client_counters();
+        Ok(())
+    }
+
+    fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
+        let client = self.client_counters().since(&locked(&self.before));
+        let server = self.server_counters()?;
+        let server = match self.shape.path {
+            NetworkPath::Peer => server,
+            // One system: what it counted stands in the client's account already.
+            NetworkPath::Loopback => EndTraffic {
+                own_cpu_s: server.own_cpu_s,
+                cpus: server.cpus,
+                ..EndTraffic::default()
+            },
+        };
+        let ways_s = ways_s(&locked(&self.shared.traffic), &self.shape);
+        Ok(Some(NetworkTraffic { client, server, ways_s, ..self.shared.summed() }))
+    }
+
+    fn thread(&self, index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
+        let link = locked(&self.links).get_mut(index).and_then(Option::take);
+        let link = link.ok_or_else(|| Refusal(format!("there is no connection {index}")))?;
+        Ok(Box::new(Thread::new(link, &self.shape, index, Arc::clone(&self.shared))?))
+    }
+}
+
+/// Untimed work ahead of a trial, in seconds: both ends are awake, their buffers in caches.
+const AHEAD_S: f64 = 10e-3;
+
+/// How long each way took, where there are two: forward, reverse.
+fn ways_s(all: &[Traffic], shape: &Shape) -> Option<[f64; 2]> {
+    let way = |forward: bool| {
+        let of =
+            |(i, t): (usize, &Traffic)| (shape.client_sends(i) == forward).then_some(t.span_ns);
+        let spans = || all.iter().enumerate().filter_map(of);
+        let (first, last) = (spans().map(|s| s[0]).min()?, spans().map(|s| s[1]).max()?);
+        Some((last - first) as f64 * 1e-9)
+    };
+    Some([way(true)?, way(false)?])
+}
+
+/// The traffic of all connections.
+fn summed(all: &[Traffic]) -> NetworkTraffic {
+    let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
+    let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
+    let jitters: Vec<_> = datagrams.iter().filter_map(|d| d.jitter_s).collect();
+    NetworkTraffic {
+        sent_bytes: all.iter().map(|t| t.sent_bytes).sum(),
+        received_bytes: all.iter().map(|t| t.received_bytes).sum(),
+        datagrams: (!datagrams.is_empty()).then(|| Datagrams {
+            sent: datagrams.iter().map(|d| d.sent).sum(),
+            received: datagrams.iter().map(|d| d.received).sum(),
+            reordered: sum(|d| d.reordered),
+            duplicated: sum(|d| d.duplicated),
+            jitter_s: (!jitters.is_empty())
+                .then(|| jitters.iter().sum::<f64>() / jitters.len() as f64),
+        }),
+        streams: all.iter().filter_map(|t| t.state).collect(),
+        ..NetworkTraffic::default()
+    }
+}
+
+/// One thread and its connection.
+pub(super) struct Thread {
+    client: Box<dyn ClientSide>,
+    stream: TcpStream,
+    /// The number of the next block.
+    next: u64,
+    tally: Tally,
+    kind: Kind,
+    index: usize,
+    shared: Arc<Shared>,
+    failure: Option<String>,
+}
+
+impl Thread {
+    pub(super) fn new(
+        link: Link,
+        shape: &Shape,
+        index: usize,
+        shared: Arc<Shared>,
+    ) -> Result<Self, Refusal> {
+        let sends = shape.client_sends(index);
+        let Link { stream, udp, target } = link;
+        let target = || target.ok_or_else(|| Refusal("the server told no port".to_owned()));
+        let udp = || udp.ok_or_else(|| Refusal("there is no UDP socket".to_owned()));
+        let client: Box<dyn ClientSide> = match shape.kind {
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
+            Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape)),
+            Kind::TcpConnect => Box::new(tcp::connect::ClientEnd::new(target()?)),
+            Kind::UdpStream => {
+                Box::new(udp::stream::End::new(udp()?, target()?.token, shape, sends))
+            }
+            Kind::UdpRtt => Box::new(udp::rtt::ClientEnd::new(udp()?, shape)),
+        };
+        let tally = Tally { latencies: Latencies::ready(), ..Tally::default() };
+        let kind = shape.kind;
+        Ok(Self { client, stream, next: 0, tally, kind, index, shared, failure: None })
+    }
+
+    /// Asks the server for so many iterations, and does them with it.
+    fn request(&mut self, count: u64) -> Result<(), String> {
+        let line = Line::new(&self.stream, Patience::For(SILENCE));
+        let request = Request { first: self.next, count };
+        self.next += count;
+        line.send(&request)?;
+        self.client.run(&line, request, &mut self.tally)
+    }
+}
+
+impl Load for Thread {
+    fn prepare(&mut self, _iterations: u64) {
+        self.tally.begin_trial();
+    }
+
+    fn run(&mut self, iterations: u64) {
+        self.tally.begin(iterations);
+        if iterations > 0 && self.failure.is_none() {
+            let began = now_ns();
+            self.failure = self.request(iterations).err();
+            let idled = (self.tally.idled_s * 1e9) as u64;
+            self.tally.traffic.span_ns = [began, now_ns().saturating_sub(idled).max(began)];
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.clone()
+    }
+
+    fn idled_s(&mut self) -> f64 {
+        self.tally.idled_s
+    }
+
+    fn latencies(&mut self, all: &mut Latencies) {
+        all.merge(&self.tally.latencies);
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        if let Some(wrong) = self.tally.wrong.take() {
+            return Err(wrong);
+        }
+        self.client.after(&self.stream, &mut self.tally);
+        if let Some(mine) = locked(&self.shared.traffic).get_mut(self.index) {
+            *mine = self.tally.traffic;
+        }
+        let Tally { counted, asked, .. } = self.tally;
+        if counted != asked && !self.kind.datagrams() {
+            return Err(format!("the server's account holds {counted} of {asked}"));
+        }
+        Ok(counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+
+    #[test]
+    fn each_way_has_its_own_time() {
+        let spans =
+            [[1, 5], [2, 4], [0, 6], [2, 3]].map(|s: [u64; 2]| s.map(|s| s * 1_000_000_000));
+        let all = spans.map(|span_ns| Traffic { span_ns, ..Traffic::default() });
+        let shape = |word: &str| {
+            let params = Params::default().with("streams", 2).with("block_size", 9);
+            let params = params.with("path", "loopback").with("direction", word);
+            Shape::of(Kind::TcpStream, &params).unwrap()
+        };
+        assert_eq!(ways_s(&all, &shape("both")), Some([6.0, 2.0]));
+        assert_eq!(ways_s(&all, &shape("forward")), None);
+        assert_eq!(ways_s(&all, &shape("reverse")), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! What a point asks of the server, and the sockets that both ends make for it.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::time::{Duration, Instant};
+
+use proofmark_engine::Refusal;
+use proofmark_model::UDP_BUFFER;
+use proofmark_peer::{Ends, Token};
+use serde::{Deserialize, Serialize};
+
+use super::shape::{Kind, Shape};
+use super::udp::LOST_AFTER;
+use super::{congestion, line, socket};
+
+/// What the server is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Job {
+    /// The point.
+    pub(super) shape: Shape,
+    /// By connection, the client's UDP port; empty for TCP.
+    pub(super) ports: Vec<u16>,
+}
+
+impl Job {
+    /// Whether a server can do it; asked before anything is made for it.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        self.shape.check()?;
+        let ports = if self.shape.kind.datagrams() { self.shape.connections() } else { 0 };
+        if self.ports.len() as u64 != ports || self.ports.contains(&0) {
+            return Err(Refusal(format!("{ports} UDP ports are needed for this job")));
+        }
+        // Here, and not only when it is set: a refusal of a whole job reaches the client.
+        self.shape
+            .congestion
+            .as_deref()
+            .map_or(Ok(()), |name| congestion::check(name, "the server"))
+    }
+}
+
+/// What the server tells of one of its streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// The port of its own socket for it, where it has one.
+    pub(super) port: Option<u16>,
+    /// What the client shows there, so that it is taken for no other.
+    pub(super) token: Token,
+}
+
+/// The server's own socket of a stream, as the client knows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    pub(super) address: SocketAddr,
+    /// See [`Told::token`].
+    pub(super) token: Token,
+}
+
+impl Told {
+    /// Where that socket is, if there is one.
+    pub(super) fn target(self, mut server: SocketAddr) -> Option<Target> {
+        server.set_port(self.port?);
+        Some(Target { address: server, token: self.token })
+    }
+}
+
+/// A UDP socket for a point, at the address of this end.
+pub(super) fn udp_socket(shape: &Shape, ends: Ends) -> io::Result<UdpSocket> {
+    let mut local = ends.local;
+    local.set_port(0);
+    let socket = UdpSocket::bind(local)?;
+    socket::set_buffers(&socket, shape.socket_buffer.unwrap_or(UDP_BUFFER))?;
+    let wait = match shape.kind {
+        Kind::UdpRtt => LOST_AFTER.min(line::SLICE),
+        _ => shape.lateness().min(line::SLICE),
+    };
+    socket.set_read_timeout(Some(wait))?;
+    socket.set_write_timeout(Some(Duration::from_millis(100)))?;
+    Ok(socket)
+}
+
+/// Connects a UDP socket, and forgets what others sent to it before.
+pub(super) fn connect(socket: &UdpSocket, to: SocketAddr) -> io::Result<()> {
+    socket.connect(to)?;
+    let start = Instant::now();
+    while start.elapsed() < line::SLICE {
+        match socket::receive_now(socket, &mut [0], false) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            // A datagram, or what a router said of one.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Err(io::Error::other("it is sent datagrams before anything was asked for"))
+}
+
+/// The client's sockets, by connection: none for TCP.
+pub(super) fn client_sockets(shape: &Shape, ends: Ends) -> Result<Vec<Option<UdpSocket>>, Refusal> {
+    let make = |_| {
+        let socket = shape.kind.datagrams().then(|| udp_socket(shape, ends)).transpose();
+        socket.map_err(|e| Refusal(format!("no UDP socket: {e}")))
+    };
+    (0..shape.connections()).map(make).collect()
+}
+
+/// The ports of the client's sockets.
+pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
+    let port = |socket: &UdpSocket| socket.local_addr().map_or(0, |a| a.port());
+    sockets.iter().flatten().map(port).collect()
+}
+
+/// Gives a data connection what the parameters ask for.
+///
+/// # Errors
+/// If the system does not have it.
+pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> {
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |e: io::Error| Refusal(format!("{what}: {e}"))
+    };
+    stream.set_nodelay(true).map_err(failed("TCP_NODELAY"))?;
+    if shape.kind.datagrams() {
+        return Ok(());
+    }
+    if let Some(bytes) = shape.socket_buffer {
+        socket::set_buffers(stream, bytes).map_err(failed("socket_buffer"))?;
+    }
+    if let Some(name) = &shape.congestion {
+        congestion::check(name, "this machine")?;
+        socket::set_congestion(stream, name)
+            .map_err(failed(&format!("this system has no congestion control {name}")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Network workloads: what goes over TCP and UDP, as the receiver counts it.
+//!
+//! A point has two ends, in two processes: the client, a worker of the run, and the far
+//! end, `proofmark serve` on this machine or another. The client opens a job over the
+//! control channel of `proofmark_peer`; each stream then has a data connection, over which
+//! it sends a request, both ends do their parts, and the server reports.
+//!
+//! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is what the server
+//! is told of them. `wire` is the messages of a data connection, `line` the connection
+//! itself, `stamp` what every block carries. `tcp` and `udp` hold the protocols, near and
+//! server side by side; `client` and `server` what is around them, `tally` what came of it.
+
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{Host, Params, WorkloadSpec};
+
+mod client;
+mod congestion;
+mod job;
+mod line;
+mod placement;
+mod server;
+mod shape;
+mod socket;
+mod spec;
+mod stamp;
+mod tally;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod udp;
+mod wire;
+
+use client::Point;
+pub use placement::cpus_of_ends;
+pub use server::ServerSide;
+use shape::{Kind, Shape};
+
+/// A network workload.
+#[derive(Debug)]
+pub struct Network {
+    spec: &'static WorkloadSpec,
+    kind: Kind,
+}
+
+/// Declares a workload: its name here, and what it measures.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {
+        $($(#[$doc])*
+        pub static $name: Network = {
+            static SPEC: WorkloadSpec = spec::spec(Kind::$kind);
+            Network { spec: &SPEC, kind: Kind::$kind }
+        };)*
+    };
+}
+
+workloads! {
+    /// `network.tcp.stream`.
+    TCP_STREAM = TcpStream;
+    /// `network.udp.stream`.
+    UDP_STREAM = UdpStream;
+    /// `network.tcp.rtt`.
+    TCP_RTT = TcpRtt;
+    /// `network.udp.rtt`.
+    UDP_RTT = UdpRtt;
+    /// `network.tcp.connect`.
+    TCP_CONNECT = TcpConnect;
+}
+
+impl Workload for Network {
+    fn spec(&self) -> &'static WorkloadSpec {
+        self.spec
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        shape::resolve_auto(self.kind, params, host)
+    }
+
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        Shape::of(self.kind, params).map_or(0, |s| s.memory_bytes())
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        Shape::of(self.kind, params).map(drop)
+    }
+
+    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
+        let shape = Shape::of(self.kind, params)?;
+        host.network.get().map_or(Ok(()), |network| shape.fits(network.is_v6()))
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Point::new(Shape::of(self.kind, params)?)?))
+    }
+
+    fn verification(&self) -> &'static str {
+        "interface counters"
+    }
+
+    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
+        Shape::of(self.kind, params).ok()?.nominal_seconds()
+    }
+}

@@ -1,0 +1,210 @@
+//! The server of all network workloads: what `proofmark serve` does for a session.
+
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::{Mutex, PoisonError};
+
+use proofmark_engine::{EndCounters, Refusal, usable_cpus};
+use proofmark_model::{EndTraffic, Interface};
+use proofmark_peer::{Bounds, Ends, Task, Token, Work};
+use serde_json::Value;
+
+use super::job::{self, Job, Told};
+use super::line::{self, Line, Patience};
+use super::shape::{Kind, Shape};
+use super::wire::{Outcome, Report, Request};
+use super::{placement, socket, tcp, udp};
+
+/// A request that was done, or why the connection is of no more use.
+pub(super) type Served = Result<Report, String>;
+
+/// The server of one connection.
+pub(super) trait Serve {
+    /// Does its part of a request.
+    fn serve(&mut self, line: &Line, request: Request) -> Served;
+}
+
+/// The server's work.
+#[derive(Debug)]
+pub struct ServerSide {
+    interface: fn(Ends) -> Option<Interface>,
+    /// The counters as they were when they were asked for last, and by whom.
+    asked: Mutex<Option<(SocketAddr, EndCounters)>>,
+}
+
+impl ServerSide {
+    /// One that learns from `interface` which of this machine's interfaces leads to a near
+    /// end: that is told to the client, and its counters are read.
+    pub fn new(interface: fn(Ends) -> Option<Interface>) -> Self {
+        Self { interface, asked: Mutex::new(None) }
+    }
+}
+
+impl Work for ServerSide {
+    fn interface(&self, ends: Ends) -> Option<Interface> {
+        (self.interface)(ends)
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        usable_cpus(None).unwrap_or_default()
+    }
+
+    fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String> {
+        let job: Job = serde_json::from_value(job.clone())
+            .map_err(|e| format!("the server does not understand the job: {e}"))?;
+        let streams = streams(&job, ends).map_err(|e| e.0)?;
+        Ok(streams.into_iter().map(|s| Box::new(s) as Box<dyn Task>).collect())
+    }
+
+    /// What was counted since the same channel asked last.
+    fn counters(&self, ends: Ends) -> Value {
+        let interface = self.interface(ends).map(|i| i.name);
+        let now = EndCounters::read(interface.as_deref());
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = asked.replace((ends.peer, now.clone()));
+        let traffic = match before {
+            Some((peer, before)) if peer == ends.peer => now.since(&before),
+            _ => EndTraffic::default(),
+        };
+        serde_json::to_value(traffic).unwrap_or(Value::Null)
+    }
+}
+
+/// The streams of a job, with their sockets.
+///
+/// # Errors
+/// Why it cannot be done, in one line.
+pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
+    job.check()?;
+    job.shape.fits(ends.peer.is_ipv6())?;
+    let failed = |e: std::io::Error| Refusal(format!("the server has no socket: {e}"));
+    let mut streams = Vec::with_capacity(job.shape.connections() as usize);
+    for index in 0..job.shape.connections() as usize {
+        let token = Token::random().map_err(failed)?;
+        let shape = job.shape.clone();
+        let mut stream = Stream { shape, index, token, udp: None, listener: None };
+        if let Some(port) = job.ports.get(index) {
+            let udp = job::udp_socket(&job.shape, ends).map_err(failed)?;
+            let mut client = ends.peer;
+            client.set_port(*port);
+            job::connect(&udp, client).map_err(failed)?;
+            stream.udp = Some(udp);
+        }
+        if job.shape.kind == Kind::TcpConnect {
+            let mut local = ends.local;
+            local.set_port(0);
+            let listener = TcpListener::bind(local).map_err(failed)?;
+            socket::set_receive_timeout(&listener, line::SLICE).map_err(failed)?;
+            stream.listener = Some(listener);
+        }
+        streams.push(stream);
+    }
+    Ok(streams)
+}
+
+/// One stream of a job.
+pub(super) struct Stream {
+    shape: Shape,
+    index: usize,
+    /// What the client shows at `udp` or `listener`.
+    token: Token,
+    udp: Option<UdpSocket>,
+    listener: Option<TcpListener>,
+}
+
+impl Task for Stream {
+    fn told(&self) -> Value {
+        serde_json::to_value(self.told_to()).unwrap_or(Value::Null)
+    }
+
+    fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds) {
+        // Whoever waits for the rest sees the connection end.
+        let _ = self.serve(&data, bounds);
+    }
+}
+
+impl Stream {
+    /// What the client must know of it.
+    pub(super) fn told_to(&self) -> Told {
+        let udp = self.udp.as_ref().map(UdpSocket::local_addr);
+        let address = udp.or(self.listener.as_ref().map(TcpListener::local_addr));
+        Told { port: address.and_then(Result::ok).map(|a| a.port()), token: self.token }
+    }
+
+    /// Does what is asked for over a data connection, until that or the session ends.
+    ///
+    /// # Errors
+    /// Why it ended.
+    pub(super) fn serve(self, data: &TcpStream, bounds: &Bounds) -> Result<(), String> {
+        line::ready(data).map_err(|e| e.to_string())?;
+        job::prepare(data, &self.shape).map_err(|e| e.0)?;
+        let line = Line::new(data, Patience::While(bounds));
+        let shape = self.shape.clone();
+        if shape.apart {
+            placement::pin_server(self.index, shape.path);
+        }
+        if let Some(udp) = &self.udp {
+            udp::reach::server(&line, udp, self.token)?;
+        }
+        let mut end = self.end()?;
+        loop {
+            let request: Request = line.receive()?;
+            let Request { first, count } = request;
+            let numbers = first.checked_add(count).is_some();
+            let bytes = count.checked_mul(shape.block).is_some();
+            if !numbers || !bytes || !bounds.spend(shape.cost(count)) {
+                line.send(&Report { outcome: Outcome::Refused, ..Report::default() })?;
+                return Err("it asked for more than was agreed".to_owned());
+            }
+            let report = end.serve(&line, request)?;
+            line.send(&report)?;
+        }
+    }
+
+    fn end(self) -> Result<Box<dyn Serve>, String> {
+        let (shape, sends) = (&self.shape, !self.shape.client_sends(self.index));
+        let socket = || self.udp.ok_or_else(|| "there is no UDP socket".to_owned());
+        let listener = || self.listener.ok_or_else(|| "there is no listener".to_owned());
+        Ok(match shape.kind {
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
+            Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),
+            Kind::TcpConnect => Box::new(tcp::connect::ServerEnd::new(listener()?, self.token)),
+            Kind::UdpStream => Box::new(udp::stream::End::new(socket()?, self.token, shape, sends)),
+            Kind::UdpRtt => Box::new(udp::rtt::ServerEnd::new(socket()?, shape)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loopback() -> Interface {
+        let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
+        Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None }
+    }
+
+    #[test]
+    fn the_server_tells_the_cpus_that_it_may_use() {
+        let cpus = ServerSide::new(|_| None).cpus();
+        assert!(!cpus.is_empty());
+        assert_eq!(cpus, usable_cpus(None).unwrap());
+    }
+
+    #[test]
+    fn counters_are_since_the_same_channel_asked() {
+        let server = ServerSide::new(|_| Some(loopback()));
+        let at = |port| Ends {
+            local: "127.0.0.1:1".parse().unwrap(),
+            peer: SocketAddr::from(([127, 0, 0, 1], port)),
+        };
+        let ask = |port| serde_json::from_value::<EndTraffic>(server.counters(at(port))).unwrap();
+        assert_eq!(ask(5), EndTraffic::default());
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(&[0; 1000], socket.local_addr().unwrap()).unwrap();
+        let counted = ask(5);
+        assert!(counted.out_bytes.is_none_or(|b| b >= 1000), "{counted:?}");
+        assert_eq!(counted.out_bytes.is_some(), std::path::Path::new("/proc/net/dev").exists());
+        assert!(counted.cpus.is_some());
+        assert_eq!(ask(6), EndTraffic::default());
+    }
+}

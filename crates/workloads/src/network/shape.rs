@@ -1,0 +1,310 @@
+//! From parameters to numbers: what is left to the machine, what cannot be, what the server is
+//! told.
+
+use std::time::Duration;
+
+use proofmark_engine::Refusal;
+use proofmark_model::{AUTO, Direction, Host, NetworkPath, Params};
+use serde::{Deserialize, Serialize};
+
+/// Most data connections of a point.
+pub(super) const CONNECTIONS: u64 = 256;
+/// Largest block in bytes.
+pub(super) const BLOCK: u64 = 16 << 20;
+/// Largest payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
+pub const DATAGRAM_V4: u64 = 65_507;
+/// The same over IPv6, whose own header does not count.
+pub(super) const DATAGRAM_V6: u64 = 65_527;
+/// Bytes of the headers of IP and UDP.
+const HEADERS_V4: u64 = 28;
+/// The same of IPv6.
+const HEADERS_V6: u64 = 48;
+/// Largest packet of an interface that does not tell, in bytes: Ethernet's.
+const MTU: u64 = 1500;
+/// Most bytes of the blocks of all connections of a point.
+const MEMORY: u64 = 256 << 20;
+/// Least bits a second that are paced.
+pub(super) const LEAST_RATE: u64 = 1000;
+/// Longest time from one datagram of a connection to the next in seconds: less than either
+/// end waits for a sign of life.
+const PACE: f64 = 4.0;
+/// What one connection that is made costs of what was agreed with the server: its
+/// handshake, a byte and its end, in bytes of packets.
+const CONNECTION: u64 = 400;
+/// Bytes that any thread of a stream uses, about.
+const THREAD: u64 = 512 << 10;
+/// Bits a second of a stream and seconds that a block takes however few bytes it has, for estimates
+/// only.
+const NOMINAL: f64 = 10e9;
+const NOMINAL_BLOCK_S: f64 = 5e-6;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    TcpStream,
+    UdpStream,
+    TcpRtt,
+    UdpRtt,
+    TcpConnect,
+}
+
+impl Kind {
+    /// Whether blocks go as datagrams.
+    pub(super) fn datagrams(self) -> bool {
+        matches!(self, Self::UdpStream | Self::UdpRtt)
+    }
+
+    /// Whether blocks go one way.
+    pub(super) fn streams(self) -> bool {
+        matches!(self, Self::TcpStream | Self::UdpStream)
+    }
+}
+
+/// The numbers of a point, as both ends know them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shape {
+    pub(super) kind: Kind,
+    pub(super) streams: u64,
+    /// Bytes.
+    pub(super) block: u64,
+    pub(super) direction: Direction,
+    /// Bytes of a trial, where they are fixed.
+    pub(super) amount: Option<u64>,
+    /// Bytes of each socket's buffers, where they are asked for.
+    pub(super) socket_buffer: Option<u64>,
+    pub(super) congestion: Option<String>,
+    pub(super) no_delay: bool,
+    /// Bits a second that all streams together send at most.
+    pub(super) rate: Option<u64>,
+    /// Whether who waits for an answer spins.
+    pub(super) poll: bool,
+    /// Whether the threads of both ends are pinned: see `placement`.
+    pub(super) apart: bool,
+    pub(super) path: NetworkPath,
+}
+
+impl Shape {
+    /// The numbers of a point whose parameters are settled.
+    ///
+    /// # Errors
+    /// Why they cannot be, in one line.
+    pub(super) fn of(kind: Kind, params: &Params) -> Result<Self, Refusal> {
+        let block = match kind {
+            Kind::TcpConnect => 1,
+            _ => params.int("block_size").ok_or_else(|| unset("block_size"))?,
+        };
+        let shape = Self {
+            kind,
+            streams: params.threads(),
+            block,
+            direction: choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
+            amount: params.int("amount"),
+            socket_buffer: params.int("socket_buffer"),
+            congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
+            no_delay: !kind.streams()
+                || choice(params, "no_delay", &[("on", true), ("off", false)])?.unwrap_or(false),
+            rate: params.int("rate"),
+            poll: choice(params, "mode", &[("poll", true), ("block", false)])?.unwrap_or(false),
+            apart: choice(params, "placement", &[("apart", true), ("free", false)])?
+                .unwrap_or(false),
+            path: choice(params, "path", PATHS)?.ok_or_else(|| unset("path"))?,
+        };
+        shape.check()?;
+        Ok(shape)
+    }
+
+    /// Whether such a point can be; asked at both ends.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let no = |reason: String| Err(Refusal(reason));
+        if self.streams == 0 || self.connections() > CONNECTIONS {
+            return no(format!(
+                "{} connections are asked for, there can be from 1 to {CONNECTIONS}",
+                self.connections()
+            ));
+        }
+        if self.kind.datagrams() && self.block > DATAGRAM_V6 {
+            return no(too_large(self.block, DATAGRAM_V4, "IPv4"));
+        }
+        if self.block == 0 || self.block > BLOCK {
+            return no(format!("blocks are of 1 B to {BLOCK} B, block_size is {} B", self.block));
+        }
+        let least = self.block * self.connections();
+        if least > MEMORY {
+            return no(format!(
+                "a block of {} B for each of {} connections is {least} B, there can be {MEMORY} B",
+                self.block,
+                self.connections()
+            ));
+        }
+        self.check_rate()?;
+        match self.amount {
+            Some(amount) if amount < least => no(format!(
+                "a block of {} B for each of {} connections is {least} B, amount is {amount} B",
+                self.block,
+                self.connections()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_rate(&self) -> Result<(), Refusal> {
+        let Some(rate) = self.rate else { return Ok(()) };
+        if rate < LEAST_RATE {
+            return Err(Refusal(format!("rate is {rate} bit/s, and at least {LEAST_RATE} bit/s")));
+        }
+        let pace = self.rate_each().map_or(0.0, |each| self.block as f64 * 8.0 / each);
+        if pace > PACE {
+            return Err(Refusal(format!(
+                "at a rate of {rate} bit/s a datagram of {} B on each of {} connections is sent \
+                 every {pace:.1} s, and at least every {PACE} s one must be",
+                self.block,
+                self.connections()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether a datagram of such a point goes over IPv6, or else over IPv4.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub(super) fn fits(&self, v6: bool) -> Result<(), Refusal> {
+        let (most, name) = if v6 { (DATAGRAM_V6, "IPv6") } else { (DATAGRAM_V4, "IPv4") };
+        if self.kind.datagrams() && self.block > most {
+            return Err(Refusal(too_large(self.block, most, name)));
+        }
+        Ok(())
+    }
+
+    /// Data connections, each with a thread at each end.
+    pub(super) fn connections(&self) -> u64 {
+        let ways = if self.direction == Direction::Both { 2 } else { 1 };
+        self.streams.saturating_mul(ways)
+    }
+
+    /// Whether the client sends on a connection.
+    pub(super) fn client_sends(&self, connection: usize) -> bool {
+        match self.direction {
+            Direction::Forward => true,
+            Direction::Reverse => false,
+            Direction::Both => connection.is_multiple_of(2),
+        }
+    }
+
+    /// What so many blocks cost of what was agreed with the server, in bytes.
+    pub(super) fn cost(&self, count: u64) -> u64 {
+        let each = match self.kind {
+            Kind::TcpStream | Kind::UdpStream => self.block,
+            Kind::TcpRtt | Kind::UdpRtt => 2 * self.block,
+            Kind::TcpConnect => CONNECTION,
+        };
+        count.saturating_mul(each)
+    }
+
+    /// Bits a second that one connection sends at most.
+    pub(super) fn rate_each(&self) -> Option<f64> {
+        self.rate.map(|rate| rate as f64 / self.connections() as f64)
+    }
+
+    /// How long a receiver of datagrams waits for one that is late, once all were sent.
+    pub(super) fn lateness(&self) -> Duration {
+        Duration::from_millis(match self.path {
+            NetworkPath::Loopback => 20,
+            NetworkPath::Peer => 200,
+        })
+    }
+
+    /// Blocks of a trial, where they are fixed.
+    pub(super) fn blocks(&self) -> Option<u64> {
+        self.amount.map(|amount| amount / self.block)
+    }
+
+    /// Bytes of the buffers of all threads of the client.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.connections().saturating_mul((2 * self.block).max(THREAD))
+    }
+
+    /// About how long a trial takes whose amount is fixed, in seconds: a guess for estimates only.
+    pub(super) fn nominal_seconds(&self) -> Option<f64> {
+        let rate = self.rate.map_or(NOMINAL, |rate| NOMINAL.min(rate as f64));
+        let by_bits = self.amount? as f64 * 8.0 / rate;
+        Some(by_bits.max(self.blocks()? as f64 * NOMINAL_BLOCK_S))
+    }
+}
+
+const DIRECTIONS: &[(&str, Direction)] = &[
+    (Direction::Forward.as_str(), Direction::Forward),
+    (Direction::Reverse.as_str(), Direction::Reverse),
+    (Direction::Both.as_str(), Direction::Both),
+];
+
+const PATHS: &[(&str, NetworkPath)] =
+    &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
+
+/// What the word of a parameter stands for; `None` where there is no such parameter, or it is left open.
+fn choice<T: Copy>(
+    params: &Params,
+    parameter: &str,
+    words: &[(&str, T)],
+) -> Result<Option<T>, Refusal> {
+    let Some(word) = params.text(parameter).filter(|w| *w != AUTO) else { return Ok(None) };
+    let known = words.iter().find(|known| known.0 == word);
+    let known = known.ok_or_else(|| Refusal(format!("{parameter} cannot be {word}")))?;
+    Ok(Some(known.1))
+}
+
+fn unset(parameter: &str) -> Refusal {
+    Refusal(format!("{parameter} is not set"))
+}
+
+fn too_large(block: u64, most: u64, protocol: &str) -> String {
+    format!(
+        "a UDP datagram over {protocol} carries at most {most} B of payload, block_size is {block} B"
+    )
+}
+
+/// Sets the parameters that are left to the machine. Round trips whose mode is left open are two
+/// points.
+pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Params> {
+    let network = host.network.get();
+    let path = network.map_or(NetworkPath::Loopback, |n| n.path);
+    let apart = path == NetworkPath::Loopback && kind != Kind::TcpStream;
+    let mut params = settled(params, "path", path.as_str());
+    params = settled(params, "placement", if apart { "apart" } else { "free" });
+    if kind == Kind::UdpStream {
+        params = settled(params, "block_size", largest_datagram(host));
+    }
+    if params.text("mode") == Some(AUTO) {
+        return ["block", "poll"].map(|mode| params.clone().with("mode", mode)).into();
+    }
+    vec![params]
+}
+
+/// Bytes of payload of the largest datagram that goes to the server in one packet; over
+/// loopback, the largest that there is.
+fn largest_datagram(host: &Host) -> u64 {
+    let Some(network) = host.network.get() else { return DATAGRAM_V4 };
+    let v6 = network.is_v6();
+    let (most, headers) = if v6 { (DATAGRAM_V6, HEADERS_V6) } else { (DATAGRAM_V4, HEADERS_V4) };
+    match network.path {
+        NetworkPath::Loopback => most,
+        NetworkPath::Peer => {
+            let ends = [network.interface.get(), network.server_interface.as_ref()];
+            let mtu = ends.into_iter().flatten().map(|i| i.mtu).min().unwrap_or(MTU);
+            mtu.saturating_sub(headers).clamp(1, most)
+        }
+    }
+}
+
+/// These parameters with that parameter set, if it is left to the machine.
+fn settled(params: Params, parameter: &str, value: impl Into<proofmark_model::Param>) -> Params {
+    if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
+}
+
+#[cfg(test)]
+mod tests;

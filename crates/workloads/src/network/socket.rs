@@ -1,0 +1,165 @@
+//! What the standard library does not offer of sockets: options, TCP_INFO, reads that do
+//! not wait.
+
+#![allow(unsafe_code)] // System calls on open descriptors, with memory that outlives them.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use proofmark_model::TcpState;
+use rustix::io::Errno;
+use rustix::net::sockopt::{
+    Timeout, set_socket_linger, set_socket_recv_buffer_size, set_socket_send_buffer_size,
+    set_socket_timeout, set_tcp_congestion, set_tcp_user_timeout, socket_recv_buffer_size,
+};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Asks for buffers of so many bytes each way. The system may give other ones.
+pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
+    set_socket_send_buffer_size(&fd, bytes)?;
+    Ok(set_socket_recv_buffer_size(&fd, bytes)?)
+}
+
+/// Bytes that what has come and was not read may take, with what the system needs for it.
+pub(super) fn receive_buffer(fd: impl AsFd) -> io::Result<usize> {
+    Ok(socket_recv_buffer_size(fd)?)
+}
+
+/// The most bytes a blocking read waits for.
+pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
+    let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    let length = size_of::<c_int>() as libc::socklen_t;
+    let (fd, value) = (stream.as_raw_fd(), (&raw const value).cast::<c_void>());
+    // SAFETY: the descriptor is open, and `length` bytes can be read at `value`.
+    match unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, length) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// How long what was sent may stay unacknowledged before the connection ends.
+pub(super) fn set_user_timeout(stream: &TcpStream, after: Duration) -> io::Result<()> {
+    Ok(set_tcp_user_timeout(stream, after.as_millis() as u32)?)
+}
+
+/// Chooses the connection's congestion control by the kernel's name of it.
+pub(super) fn set_congestion(fd: impl AsFd, name: &str) -> io::Result<()> {
+    Ok(set_tcp_congestion(fd, name)?)
+}
+
+/// How long a blocking read or accept waits.
+pub(super) fn set_receive_timeout(fd: impl AsFd, after: Duration) -> io::Result<()> {
+    Ok(set_socket_timeout(fd, Timeout::Recv, Some(after))?)
+}
+
+/// Makes a connection of which no step waits longer than `patience`. Closing it ends it at
+/// once, by a reset, so that neither system keeps a trace of it.
+pub(super) fn dial(target: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let fd = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    set_socket_timeout(&fd, Timeout::Send, Some(patience))?;
+    set_socket_timeout(&fd, Timeout::Recv, Some(patience))?;
+    set_socket_linger(&fd, Some(Duration::ZERO))?;
+    match connect(&fd, &target) {
+        Ok(()) => Ok(fd.into()),
+        // What connect(2) says when its time is over.
+        Err(Errno::INPROGRESS | Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Bytes that were sent and not yet acknowledged.
+pub(super) fn unacknowledged(stream: &TcpStream) -> u64 {
+    let mut bytes: c_int = 0;
+    // SAFETY: the call writes one whole number, to `bytes`.
+    unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    u64::try_from(bytes).unwrap_or(0)
+}
+
+/// What there is to read, without waiting for it; where it only `peeks`, it stays there.
+#[inline]
+pub(super) fn receive_now(fd: impl AsFd, bytes: &mut [u8], peeks: bool) -> io::Result<usize> {
+    let flags = RecvFlags::DONTWAIT | if peeks { RecvFlags::PEEK } else { RecvFlags::empty() };
+    Ok(recv(fd, bytes, flags)?.0)
+}
+
+/// What the system knows of a connection (TCP_INFO).
+pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
+    // SAFETY: all zeros is a value of it.
+    let mut info: libc::tcp_info = unsafe { zeroed() };
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    let (fd, place) = (stream.as_raw_fd(), (&raw mut info).cast::<c_void>());
+    // SAFETY: `length` bytes can be written at `place`.
+    let result =
+        unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length) };
+    (result == 0).then(|| TcpState {
+        retransmits: u64::from(info.tcpi_total_retrans),
+        window_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
+        rtt_s: f64::from(info.tcpi_rtt) * 1e-6,
+        segment_bytes: u64::from(info.tcpi_snd_mss),
+    })
+}
+
+/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
+#[inline]
+pub(super) fn now_ns() -> u64 {
+    let t = clock_gettime(ClockId::Monotonic);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, UdpSocket};
+
+    use super::*;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (client, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_connection_tells_its_state() {
+        let (mut client, server) = pair();
+        client.write_all(b"12345").unwrap();
+        let state = tcp_state(&client).unwrap();
+        assert!(state.segment_bytes >= 500 && state.window_bytes >= state.segment_bytes);
+        let mut bytes = [0; 9];
+        assert_eq!(receive_now(&server, &mut bytes, true).unwrap(), 5);
+        assert_eq!(receive_now(&server, &mut bytes, false).unwrap(), 5);
+        let none = receive_now(&server, &mut bytes, false).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn unknown_congestion_controls_are_told() {
+        let (client, _far) = pair();
+        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+        set_congestion(&client, known.trim()).unwrap();
+        assert!(set_congestion(&client, "none such").is_err());
+        assert!(set_congestion(&client, "a name that is far too long").is_err());
+    }
+
+    #[test]
+    fn timeouts_and_resets() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        set_receive_timeout(&socket, Duration::from_millis(20)).unwrap();
+        let before = now_ns();
+        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert!((15_000_000..2_000_000_000).contains(&(now_ns() - before)));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = dial(listener.local_addr().unwrap(), Duration::from_secs(1)).unwrap();
+        let server = listener.accept().unwrap().0;
+        drop(client);
+        let error = receive_now(&server, &mut [0], false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    }
+}

@@ -1,0 +1,141 @@
+//! What the requests of one connection came to, as its client knows it.
+
+use proofmark_engine::Latencies;
+use proofmark_model::{Datagrams, TcpState};
+
+use super::line::Line;
+use super::stamp::Wrong;
+use super::wire::{Outcome, Report};
+
+/// The account of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Iterations that the last request's results prove.
+    pub(super) counted: u64,
+    /// Iterations that it asked for.
+    pub(super) asked: u64,
+    /// Seconds at its end in which only what was lost was waited for.
+    pub(super) idled_s: f64,
+    /// Times of its single operations.
+    pub(super) latencies: Latencies,
+    /// The first block of the trial that was not the one that was due.
+    pub(super) wrong: Option<String>,
+    /// What was sent and received in the trial, untimed requests included.
+    pub(super) traffic: Traffic,
+}
+
+/// What was sent and received over a connection.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Traffic {
+    /// Bytes of payload that senders handed to their systems.
+    pub(super) sent_bytes: u64,
+    /// Bytes of payload that receivers got.
+    pub(super) received_bytes: u64,
+    /// Of UDP, the datagrams.
+    pub(super) datagrams: Option<Datagrams>,
+    /// When the last request began and when its work ended, in nanoseconds on
+    /// CLOCK_MONOTONIC.
+    pub(super) span_ns: [u64; 2],
+    /// Of TCP, the sender's connection.
+    pub(super) state: Option<TcpState>,
+}
+
+impl Tally {
+    /// Forgets the trial before.
+    pub(super) fn begin_trial(&mut self) {
+        self.wrong = None;
+        self.traffic = Traffic::default();
+    }
+
+    /// Forgets the request before.
+    pub(super) fn begin(&mut self, asked: u64) {
+        (self.counted, self.asked, self.idled_s) = (0, asked, 0.0);
+        self.latencies.clear();
+    }
+
+    /// Counts bytes that were sent, and of them those that were received.
+    pub(super) fn add_bytes(&mut self, sent: u64, received: u64) {
+        self.traffic.sent_bytes += sent;
+        self.traffic.received_bytes += received;
+    }
+
+    /// Adds the datagrams of a request. The jitter is that of the last one.
+    pub(super) fn add_datagrams(&mut self, more: Datagrams) {
+        let all = self.traffic.datagrams.get_or_insert_default();
+        let sum =
+            |a: Option<u64>, b: Option<u64>| a.or(Some(0)).zip(b).map(|(a, b)| a.saturating_add(b));
+        *all = Datagrams {
+            sent: all.sent + more.sent,
+            received: all.received + more.received,
+            reordered: sum(all.reordered, more.reordered),
+            duplicated: sum(all.duplicated, more.duplicated),
+            jitter_s: more.jitter_s,
+        };
+    }
+
+    /// Waits for the server's report of a request for so many blocks of so many bytes, and
+    /// keeps what any report tells.
+    ///
+    /// # Errors
+    /// If there is none, or if it tells of more than was asked for.
+    pub(super) fn report(
+        &mut self,
+        line: &Line,
+        (count, block): (u64, u64),
+    ) -> Result<Report, String> {
+        let report = line.report()?;
+        if report.blocks > count || report.bytes > count * block {
+            return Err(format!(
+                "the server tells of {} blocks and {} B, and was asked for {count} of {block} B",
+                report.blocks, report.bytes
+            ));
+        }
+        if report.outcome == Outcome::Wrong {
+            self.found(Wrong { due: report.due, found: report.found });
+        }
+        Ok(report)
+    }
+
+    /// Keeps a wrong block, if it is the first.
+    pub(super) fn found(&mut self, wrong: Wrong) {
+        let Wrong { due, found } = wrong;
+        self.wrong.get_or_insert_with(|| format!("block {due} was due and block {found} came"));
+    }
+}
+
+impl Report {
+    /// Of so many blocks of so many bytes.
+    pub(super) fn of(blocks: u64, block: u64) -> Self {
+        Self { blocks, bytes: blocks * block, ..Self::default() }
+    }
+
+    /// With what the server knows of a connection on which it sends.
+    pub(super) fn with_state(self, state: Option<TcpState>) -> Self {
+        let Some(state) = state else { return self };
+        Self {
+            retransmits: state.retransmits,
+            window_bytes: state.window_bytes,
+            rtt_ns: (state.rtt_s * 1e9) as u64,
+            segment_bytes: state.segment_bytes,
+            ..self
+        }
+    }
+
+    /// What the server knows of a connection on which it sends.
+    pub(super) fn state(&self) -> TcpState {
+        TcpState {
+            retransmits: self.retransmits,
+            window_bytes: self.window_bytes,
+            rtt_s: self.rtt_ns as f64 * 1e-9,
+            segment_bytes: self.segment_bytes,
+        }
+    }
+
+    /// With a wrong block, if there was one.
+    pub(super) fn with_wrong(self, wrong: Option<Wrong>) -> Self {
+        match wrong {
+            Some(Wrong { due, found }) => Self { outcome: Outcome::Wrong, due, found, ..self },
+            None => self,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Connections: each is made, accepted, proves by the stream's token that it is the near
+//! end's, is answered with one byte, and ended by a reset, so that neither system keeps a
+//! trace of it that the next would meet.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Instant;
+
+use proofmark_peer::Token;
+
+use crate::network::client::ClientSide;
+use crate::network::job::Target;
+use crate::network::line::{Line, Patience, SILENCE, broken, waits};
+use crate::network::server::{Serve, Served};
+use crate::network::socket::{self, now_ns};
+use crate::network::tally::Tally;
+use crate::network::wire::{Report, Request, Sent};
+
+/// What the server says to a connection of the client's.
+const HELLO: u8 = b'!';
+
+/// The client.
+pub(in crate::network) struct ClientEnd {
+    target: Target,
+}
+
+impl ClientEnd {
+    pub(in crate::network) fn new(target: Target) -> Self {
+        Self { target }
+    }
+
+    fn connect(&self) -> Result<(), String> {
+        let connection = socket::dial(self.target.address, SILENCE).map_err(|e| broken(&e))?;
+        let line = Line::new(&connection, Patience::For(SILENCE));
+        line.write_all(&self.target.token.bytes())?;
+        let mut hello = [0];
+        line.read_exact(&mut hello)?;
+        if hello != [HELLO] {
+            return Err("something else answers at the server's port".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl ClientSide for ClientEnd {
+    fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
+        let count = request.count;
+        let mut before = now_ns();
+        for _ in 0..count {
+            self.connect()?;
+            let after = now_ns();
+            tally.latencies.record(after - before);
+            before = after;
+        }
+        line.send(&Sent { count, ..Sent::default() })?;
+        let report = tally.report(line, (count, 1))?;
+        tally.add_bytes(report.bytes, count);
+        tally.counted = report.blocks.min(count);
+        Ok(())
+    }
+}
+
+/// The server: accepts as many connections that show the token as were asked for. It also
+/// ends when the client says that it has made them all.
+pub(in crate::network) struct ServerEnd {
+    listener: TcpListener,
+    token: Token,
+}
+
+impl ServerEnd {
+    pub(in crate::network) fn new(listener: TcpListener, token: Token) -> Self {
+        Self { listener, token }
+    }
+}
+
+impl Serve for ServerEnd {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        let client = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
+        let (mut accepted, mut said) = (0, None);
+        while accepted < request.count && said.is_none() {
+            line.patience().check(Instant::now())?;
+            match self.listener.accept() {
+                Ok((connection, from)) if from.ip().to_canonical() == client => {
+                    if answer(connection, self.token) {
+                        accepted += 1;
+                        continue;
+                    }
+                }
+                Ok(_) => {}
+                Err(e) if waits(&e) => {}
+                Err(e) => return Err(broken(&e)),
+            }
+            // Strangers alone must not keep this thread.
+            said = line.receive_now::<Sent>()?;
+        }
+        line.all_sent(said)?;
+        Ok(Report::of(accepted, 1))
+    }
+}
+
+/// Whether a connection showed the token, and was answered. It must do so in one piece: what
+/// is accepted has the listener's timeout, so who says nothing holds nobody up for long.
+fn answer(mut connection: impl Read + Write, token: Token) -> bool {
+    let mut said = [0; size_of::<Token>() + 1];
+    let shown = connection.read(&mut said).is_ok_and(|n| said[..n] == token.bytes());
+    shown && connection.write_all(&[HELLO]).is_ok()
+}

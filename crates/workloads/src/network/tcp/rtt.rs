@@ -1,0 +1,92 @@
+//! Round trips over TCP: a block there and the same block back, one in flight.
+
+use std::net::TcpStream;
+
+use proofmark_model::TcpState;
+
+use crate::network::client::ClientSide;
+use crate::network::line::Line;
+use crate::network::server::{Serve, Served};
+use crate::network::shape::Shape;
+use crate::network::socket::{now_ns, tcp_state};
+use crate::network::stamp;
+use crate::network::tally::Tally;
+use crate::network::wire::{Report, Request};
+
+/// The client.
+pub(in crate::network) struct ClientEnd {
+    poll: bool,
+    out: Vec<u8>,
+    back: Vec<u8>,
+    /// Segments that the server has sent again since the connection was made.
+    server_retransmits: u64,
+}
+
+impl ClientEnd {
+    pub(in crate::network) fn new(shape: &Shape) -> Self {
+        let out = stamp::payload(shape.block as usize);
+        let back = out.clone();
+        Self { poll: shape.poll, out, back, server_retransmits: 0 }
+    }
+}
+
+fn read(line: &Line, block: &mut [u8], poll: bool) -> Result<(), String> {
+    if poll { line.spin_exact(block) } else { line.read_exact(block) }
+}
+
+impl ClientSide for ClientEnd {
+    fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
+        let Request { first, count } = request;
+        let mut before = now_ns();
+        for number in first..first + count {
+            stamp::put(&mut self.out, number);
+            line.write_all(&self.out)?;
+            read(line, &mut self.back, self.poll)?;
+            let after = now_ns();
+            tally.latencies.record(after - before);
+            before = after;
+            if let Err(wrong) = stamp::answers(&self.back, number) {
+                tally.found(wrong);
+            }
+        }
+        let bytes = self.out.len() as u64;
+        let report = tally.report(line, (count, bytes))?;
+        self.server_retransmits = report.retransmits;
+        let all = (count + report.blocks) * bytes;
+        tally.add_bytes(all, all);
+        tally.counted = report.blocks.min(count);
+        Ok(())
+    }
+
+    /// Both ends send: what either sent again is told.
+    fn after(&mut self, stream: &TcpStream, tally: &mut Tally) {
+        let state = tcp_state(stream);
+        tally.traffic.state = state.map(|state| TcpState {
+            retransmits: state.retransmits.saturating_add(self.server_retransmits),
+            ..state
+        });
+    }
+}
+
+/// The server: sends back what comes.
+pub(in crate::network) struct ServerEnd {
+    poll: bool,
+    block: Vec<u8>,
+}
+
+impl ServerEnd {
+    pub(in crate::network) fn new(shape: &Shape) -> Self {
+        Self { poll: shape.poll, block: vec![0; shape.block as usize] }
+    }
+}
+
+impl Serve for ServerEnd {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        for _ in 0..request.count {
+            read(line, &mut self.block, self.poll)?;
+            line.write_all(&self.block)?;
+        }
+        let report = Report::of(request.count, self.block.len() as u64);
+        Ok(report.with_state(tcp_state(line.stream())))
+    }
+}

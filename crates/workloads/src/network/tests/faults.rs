@@ -1,0 +1,544 @@
+//! A server that dies, lies, is silent or has had enough; a client that asks for too much.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, UdpSocket};
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::network::job::Target;
+use crate::network::line::{Line, Patience};
+use crate::network::stamp;
+use crate::network::wire::{Message, Outcome, Report, Request, Sent};
+use crate::network::{TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
+
+/// A trial of `count` blocks against a server that is `server`, without work ahead of it.
+fn against(
+    shape: &Shape,
+    count: u64,
+    server: impl FnOnce(&Line) + Send + 'static,
+) -> (Option<String>, Result<u64, String>) {
+    let (client, data) = pair(LOOPBACK);
+    let link = link(client, None, None, shape).unwrap();
+    let served = std::thread::spawn(move || {
+        let session = Bounds::of(0);
+        server(&Line::new(&data, Patience::While(&session)));
+    });
+    let mut load = Thread::new(link, shape, 0, Shared::new(1)).unwrap();
+    load.prepare(count);
+    load.run(count);
+    let outcome = (load.failure(), load.verify());
+    drop(load);
+    join("the server to end", served);
+    outcome
+}
+
+/// Reads a request and all its blocks.
+fn take_all(line: &Line, block: usize) -> u64 {
+    let Request { count, .. } = line.receive().unwrap();
+    line.read_exact(&mut vec![0; block * count as usize]).unwrap();
+    count
+}
+
+#[test]
+fn a_receiver_that_counts_less_is_not_believed() {
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    let honest = against(&shape, 50, |line| {
+        let bytes = 100 * take_all(line, 100);
+        line.send(&Report { bytes, ..Report::default() }).unwrap();
+    });
+    assert_eq!(honest, (None, Ok(50)));
+    let (failure, verified) = against(&shape, 50, |line| {
+        let bytes = 100 * take_all(line, 100) - 1;
+        line.send(&Report { bytes, ..Report::default() }).unwrap();
+    });
+    assert_eq!(failure, None);
+    assert_eq!(verified.unwrap_err(), "the server's account holds 49 of 50");
+}
+
+#[test]
+fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    for report in [
+        Report { bytes: 5001, ..Report::default() },
+        Report { blocks: 51, ..Report::default() },
+        Report { blocks: u64::MAX, bytes: u64::MAX, ..Report::default() },
+    ] {
+        let (failure, _) = against(&shape, 50, move |line| {
+            take_all(line, 100);
+            line.send(&report).unwrap();
+        });
+        let failure = failure.unwrap();
+        assert!(failure.ends_with("and was asked for 50 of 100 B"), "{failure}");
+    }
+}
+
+/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes
+/// a fifth of a second for it, and says that it sent so many.
+fn half_arrive(says: u64) -> (Thread, f64) {
+    let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.
+    let shape = Shape { path: NetworkPath::Peer, ..shape };
+    let (client, data) = pair(LOOPBACK);
+    let own = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
+    let server = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    server.connect(own.local_addr().unwrap()).unwrap();
+    job::connect(&own, server.local_addr().unwrap()).unwrap();
+    let address = server.local_addr().unwrap();
+    let target = Some(Target { address, token: proofmark_peer::Token::random().unwrap() });
+    crate::network::line::ready(&client).unwrap();
+    let served = std::thread::spawn(move || {
+        let session = Bounds::of(0);
+        let line = Line::new(&data, Patience::While(&session));
+        let Request { first, count } = line.receive().unwrap();
+        for n in first..first + count / 2 {
+            let mut datagram = [0; 100];
+            stamp::put(&mut datagram, n);
+            server.send(&datagram).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        line.send(&Sent { count: says, took_ns: 200_000_000 }).unwrap();
+        let _ = line.send(&Report::of(count, 100));
+    });
+    let link = Link { stream: client, udp: Some(own), target };
+    let mut load = Thread::new(link, &shape, 0, Shared::new(1)).unwrap();
+    load.prepare(50);
+    let start = Instant::now();
+    load.run(50);
+    let seconds = start.elapsed().as_secs_f64();
+    join("the server to end", served);
+    (load, seconds)
+}
+
+#[test]
+fn the_time_of_a_server_that_sends_runs_until_it_has_sent_all() {
+    let (mut load, seconds) = half_arrive(50);
+    assert_eq!((load.failure(), load.verify()), (None, Ok(25)));
+    let worked = seconds - load.idled_s();
+    assert!(seconds > 0.399 && (0.199..0.3).contains(&worked), "{worked} of {seconds} s");
+}
+
+#[test]
+fn a_server_that_sends_less_than_was_asked_for_is_told() {
+    let (mut load, _) = half_arrive(25);
+    assert_eq!(load.failure().unwrap(), "the server sent 25 datagrams of 50");
+}
+
+#[test]
+fn a_wrong_block_is_found_at_either_end() {
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    for wrong in [None, Some(7)] {
+        let (failure, verified) = against(&shape, 50, move |line| {
+            let Request { first, count } = line.receive().unwrap();
+            let mut block = [0; 100];
+            for n in first..first + count {
+                stamp::put(&mut block, if Some(n) == wrong { 99 } else { n });
+                line.write_all(&block).unwrap();
+                // So that each block is a read of its own.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            line.send(&Report { bytes: 100 * count, ..Report::default() }).unwrap();
+        });
+        assert_eq!(failure, None);
+        match wrong {
+            None => assert_eq!(verified, Ok(50)),
+            Some(_) => assert_eq!(verified.unwrap_err(), "block 7 was due and block 99 came"),
+        }
+    }
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    let (_, verified) = against(&shape, 50, |line| {
+        let bytes = 100 * take_all(line, 100);
+        let outcome = Outcome::Wrong;
+        line.send(&Report { bytes, outcome, due: 3, found: 4, ..Report::default() }).unwrap();
+    });
+    assert_eq!(verified.unwrap_err(), "block 3 was due and block 4 came");
+}
+
+#[test]
+fn the_server_reports_a_wrong_block() {
+    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    let job = Job { shape, ports: Vec::new() };
+    let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
+    let (client, data) = pair(LOOPBACK);
+    let session = Bounds::of(u64::MAX);
+    let server = std::thread::spawn(move || stream.serve(&data, &session));
+    let mut client = &client;
+    client.write_all(&Request { first: 5, count: 2 }.encode()).unwrap();
+    let mut block = [0; 100];
+    for number in [6_u64, 6] {
+        stamp::put(&mut block, number);
+        client.write_all(&block).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut bytes = Report::EMPTY;
+    client.read_exact(&mut bytes).unwrap();
+    let report = Report::decode(&bytes).unwrap();
+    assert_eq!((report.outcome, report.due, report.found), (Outcome::Wrong, 5, 6));
+    assert_eq!((report.blocks, report.bytes), (2, 200));
+    client.shutdown(Shutdown::Both).unwrap();
+    join("the server to end", server).unwrap_err();
+}
+
+#[test]
+fn an_answer_to_another_round_trip_is_wrong() {
+    let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
+    let (failure, verified) = against(&shape, 2, |line| {
+        let Request { count, .. } = line.receive().unwrap();
+        let mut block = [0; 8];
+        for _ in 0..count {
+            line.read_exact(&mut block).unwrap();
+            line.write_all(&0_u64.to_le_bytes()).unwrap();
+        }
+        line.send(&Report { blocks: count, ..Report::default() }).unwrap();
+    });
+    assert_eq!(failure, None);
+    assert_eq!(verified.unwrap_err(), "block 1 was due and block 0 came");
+}
+
+#[test]
+fn what_either_end_of_a_round_trip_sent_again_is_told() {
+    let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
+    let (client, data) = pair(LOOPBACK);
+    let served = std::thread::spawn(move || {
+        let session = Bounds::of(0);
+        let line = Line::new(&data, Patience::While(&session));
+        let Request { count, .. } = line.receive().unwrap();
+        let mut block = [0; 8];
+        for _ in 0..count {
+            line.read_exact(&mut block).unwrap();
+            line.write_all(&block).unwrap();
+        }
+        line.send(&Report { retransmits: 7, ..Report::of(count, 8) }).unwrap();
+    });
+    let shared = Shared::new(1);
+    let link = link(client, None, None, &shape).unwrap();
+    let mut load = Thread::new(link, &shape, 0, Arc::clone(&shared)).unwrap();
+    load.prepare(3);
+    load.run(3);
+    assert_eq!(load.verify(), Ok(3));
+    assert_eq!(shared.summed().streams[0].retransmits, 7);
+    join("the server to end", served);
+}
+
+#[test]
+fn a_server_that_dies_is_told_at_once() {
+    let shape = shape_of(&TCP_STREAM, &[]);
+    for reset in [false, true] {
+        let start = Instant::now();
+        let (failure, _) = against(&shape, 1 << 20, move |line| {
+            let Request { .. } = line.receive().unwrap();
+            let mut bytes = vec![0; 1 << 20];
+            line.read_exact(&mut bytes).unwrap();
+            if !reset {
+                line.stream().shutdown(Shutdown::Both).unwrap();
+            }
+        });
+        let failure = failure.unwrap();
+        assert!(failure.starts_with("the server broke the connection off"), "{failure}");
+        assert!(start.elapsed().as_secs() < 5);
+    }
+    let reverse = shape_of(&TCP_STREAM, &[("direction", "reverse")]);
+    let (failure, _) = against(&reverse, 10, |line| {
+        let Request { .. } = line.receive().unwrap();
+    });
+    assert_eq!(failure.unwrap(), "the server closed the connection");
+}
+
+#[test]
+fn a_silent_server_is_given_up_within_ten_seconds() {
+    let workloads = [(&TCP_STREAM, "auto"), (&TCP_RTT, "block"), (&TCP_RTT, "poll")];
+    let threads = workloads.map(|(workload, mode)| {
+        std::thread::spawn(move || {
+            let shape = shape_of(workload, &[("mode", mode), ("block_size", "100")]);
+            let start = Instant::now();
+            let (failure, _) = against(&shape, 50, |line| {
+                let Request { .. } = line.receive().unwrap();
+                // Until the client closes.
+                let mut stream = line.stream();
+                stream.set_read_timeout(Some(DEADLINE)).unwrap();
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            });
+            assert_eq!(failure.unwrap(), "the server gave no sign of life for 5 s");
+            assert!((4.9..10.0).contains(&start.elapsed().as_secs_f64()), "{mode}");
+        })
+    });
+    threads.into_iter().for_each(|t| join("a trial against a silent server", t));
+}
+
+#[test]
+fn a_server_whose_sockets_are_gone_is_told() {
+    for (workload, block) in [(&UDP_STREAM, "1000"), (&UDP_RTT, "1"), (&TCP_CONNECT, "1")] {
+        let shape = shape_of(workload, &[("block_size", block)]);
+        let mut bench = Bench::new(shape);
+        let mut load = bench.load(0);
+        assert_eq!(trial(&mut load, 3).verified, Ok(3));
+        end(&bench.session);
+        bench.first_server().unwrap_err();
+        let start = Instant::now();
+        let failure = trial(&mut load, 100_000).failure.unwrap();
+        assert!(failure.contains("the server"), "{failure}");
+        assert!(start.elapsed().as_secs() < 10);
+    }
+}
+
+#[test]
+fn a_paced_server_ends_with_its_session() {
+    // A datagram each 3 s.
+    let set = [("block_size", "1000"), ("rate", "2667"), ("direction", "reverse")];
+    let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
+    let link = bench.links[0].take().unwrap();
+    let mut client = &link.stream;
+    client.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    end(&bench.session);
+    let ended = bench.first_server().unwrap_err();
+    assert_eq!(ended, "the session has ended");
+    assert!(start.elapsed().as_secs_f64() < 2.5, "it waited for its next datagram");
+}
+
+#[test]
+fn strangers_get_no_connection_answered_and_keep_nobody() {
+    let mut bench = Bench::new(shape_of(&TCP_CONNECT, &[]));
+    let link = bench.links[0].take().unwrap();
+    let Target { address, token } = link.target.unwrap();
+    let line = Line::new(&link.stream, Patience::For(DEADLINE));
+    line.send(&Request { first: 0, count: 10 }).unwrap();
+    let stranger = |says: &[u8]| {
+        let mut stranger = TcpStream::connect(address).unwrap();
+        stranger.write_all(says).unwrap();
+        stranger.set_read_timeout(Some(DEADLINE)).unwrap();
+        // It is closed without a byte, or reset where what it said was not read.
+        assert_eq!(stranger.read(&mut [0]).unwrap_or(0), 0);
+    };
+    stranger(&[]);
+    stranger(&[7; 16]);
+    stranger(&token.bytes()[..15]);
+    stranger(&[&token.bytes()[..], &[0]].concat());
+    let mut own = TcpStream::connect(address).unwrap();
+    own.set_read_timeout(Some(DEADLINE)).unwrap();
+    own.write_all(&token.bytes()).unwrap();
+    assert_eq!(own.read(&mut [0]).unwrap(), 1);
+    // A queue full of them, while the client says that it is done.
+    let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let start = Instant::now();
+    line.send(&Sent { count: 1, took_ns: 0 }).unwrap();
+    assert_eq!(line.report().unwrap().blocks, 1);
+    // Each would take 100 ms.
+    assert!(start.elapsed().as_secs() < 5, "one of them was waited for, not all");
+    drop(crowd);
+    end(&bench.session);
+}
+
+#[test]
+fn a_crowd_of_strangers_does_not_outlive_the_session() {
+    let mut bench = Bench::new(shape_of(&TCP_CONNECT, &[]));
+    let link = bench.links[0].take().unwrap();
+    let address = link.target.unwrap().address;
+    let mut client = &link.stream;
+    client.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
+    let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let start = Instant::now();
+    end(&bench.session);
+    bench.first_server().unwrap_err();
+    // Each would take 100 ms.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    drop(crowd);
+}
+
+#[test]
+fn a_port_that_cannot_be_reached_is_told_and_nothing_is_sent_there() {
+    for (workload, direction) in [(&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")] {
+        let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+        let shape = shape_of(workload, &set);
+        let ends = ends_at(LOOPBACK);
+        // The server takes a third socket for the client's.
+        let third = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+        let sockets = job::client_sockets(&shape, ends).unwrap();
+        let ports = vec![third.local_addr().unwrap().port()];
+        let stream = server::streams(&Job { shape: shape.clone(), ports }, ends).unwrap().remove(0);
+        let target = stream.told_to().target(SocketAddr::new(LOOPBACK, 0));
+        let (client, data) = pair(LOOPBACK);
+        let served = std::thread::spawn(move || stream.serve(&data, &Bounds::of(u64::MAX)));
+        let start = Instant::now();
+        let refused = link(client, sockets.into_iter().next().flatten(), target, &shape);
+        let port = target.unwrap().address.port();
+        let words = format!("UDP port {port} of 127.0.0.1 cannot be reached");
+        assert_eq!(refused.err().unwrap().0, words);
+        assert!(start.elapsed().as_secs_f64() > 1.9);
+        assert_eq!(
+            join("the server to end", served).unwrap_err(),
+            "the server closed the connection"
+        );
+        third.set_nonblocking(true).unwrap();
+        assert!(third.recv(&mut [0]).is_err(), "it was sent what it did not ask for");
+    }
+}
+
+#[test]
+fn another_token_opens_nothing() {
+    let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    let ends = ends_at(LOOPBACK);
+    let client = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    let ports = vec![client.local_addr().unwrap().port()];
+    let stream = server::streams(&Job { shape, ports }, ends).unwrap().remove(0);
+    client.connect((LOOPBACK, stream.told_to().port.unwrap())).unwrap();
+    let (line, data) = pair(LOOPBACK);
+    let served = std::thread::spawn(move || stream.serve(&data, &Bounds::of(u64::MAX)));
+    client.send(&[7; 16]).unwrap();
+    client.send(&[]).unwrap();
+    (&line).write_all(&Request { first: 0, count: 5 }.encode()).unwrap();
+    line.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(
+        join("the server to end", served).unwrap_err(),
+        "it asked before its datagrams came"
+    );
+    client.set_nonblocking(true).unwrap();
+    assert!(client.recv(&mut [0; 100]).is_err(), "nothing was sent");
+}
+
+#[test]
+fn what_strangers_sent_before_is_gone() {
+    let shape = shape_of(&UDP_STREAM, &[("block_size", "1"), ("direction", "reverse")]);
+    let client = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
+    let (stranger, server) =
+        (UdpSocket::bind((LOOPBACK, 0)).unwrap(), UdpSocket::bind((LOOPBACK, 0)).unwrap());
+    for _ in 0..50 {
+        stranger.send_to(&[7], client.local_addr().unwrap()).unwrap();
+    }
+    job::connect(&client, server.local_addr().unwrap()).unwrap();
+    server.send_to(&[9], client.local_addr().unwrap()).unwrap();
+    let mut byte = [0];
+    assert_eq!((client.recv(&mut byte).unwrap(), byte), (1, [9]));
+    assert!(client.recv(&mut byte).is_err());
+}
+
+#[test]
+fn strangers_datagrams_get_no_answer_and_change_no_count() {
+    for (workload, direction) in
+        [(&UDP_STREAM, "forward"), (&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")]
+    {
+        let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+        let mut ports = Vec::new();
+        let mut bench =
+            Bench::at(LOOPBACK, shape_of(workload, &set), u64::MAX, |_, client, server| {
+                ports.extend([client, server]);
+                (client, server)
+            });
+        let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+        stranger.set_nonblocking(true).unwrap();
+        let flood = std::thread::spawn(move || {
+            let mut block = [0; 100];
+            for n in 0..100_000_u64 {
+                // The system drops datagrams of every socket when a flood fills its queue.
+                if n % 100 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                stamp::put(&mut block, n % 50);
+                ports.iter().filter(|port| **port > 0).for_each(|port| {
+                    let _ = stranger.send_to(&block, (LOOPBACK, *port));
+                });
+            }
+            stranger
+        });
+        let mut load = bench.load(0);
+        while !flood.is_finished() {
+            let trial = trial(&mut load, 50);
+            assert_eq!((trial.failure, trial.verified), (None, Ok(50)), "{direction}");
+        }
+        assert!(join("the flood to end", flood).recv(&mut [0]).is_err(), "a stranger was answered");
+    }
+}
+
+#[test]
+fn no_more_is_done_than_was_agreed() {
+    for (workload, bytes) in
+        [(&TCP_STREAM, 100 * 20), (&UDP_STREAM, 100 * 20), (&UDP_RTT, 200 * 20)]
+    {
+        for direction in ["forward", "reverse"] {
+            let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+            let shape = shape_of(workload, &set);
+            let mut bench = Bench::at(LOOPBACK, shape, bytes, |_, client, server| (client, server));
+            let mut load = bench.load(0);
+            assert_eq!(trial(&mut load, 18).verified, Ok(18), "two went ahead");
+            let failure = trial(&mut load, 1).failure.unwrap();
+            let known = failure.contains("used up") || failure.contains("the server");
+            assert!(known, "{failure}");
+            let ended = bench.first_server().unwrap_err();
+            assert_eq!(ended, "it asked for more than was agreed");
+        }
+    }
+}
+
+#[test]
+fn counts_that_overflow_are_refused() {
+    for request in [
+        Request { first: u64::MAX, count: 1 },
+        Request { first: 0, count: u64::MAX },
+        Request { first: 0, count: u64::MAX / 1000 },
+    ] {
+        let shape = shape_of(&TCP_STREAM, &[("block_size", "65536")]);
+        let job = Job { shape, ports: Vec::new() };
+        let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
+        let (mut client, data) = pair(LOOPBACK);
+        client.write_all(&request.encode()).unwrap();
+        let ended = stream.serve(&data, &Bounds::of(u64::MAX)).unwrap_err();
+        assert_eq!(ended, "it asked for more than was agreed");
+        let mut bytes = Report::EMPTY;
+        client.read_exact(&mut bytes).unwrap();
+        assert_eq!(Report::decode(&bytes).unwrap().outcome, Outcome::Refused);
+    }
+}
+
+#[test]
+fn a_job_beyond_the_limits_is_refused_before_anything_is_made() {
+    let good = shape_of(&UDP_STREAM, &[("block_size", "100")]);
+    let refused = |shape: Shape, ports: Vec<u16>| {
+        server::streams(&Job { shape, ports }, ends_at(LOOPBACK)).err().map(|r| r.0)
+    };
+    assert_eq!(refused(good.clone(), vec![9]), None);
+    assert_eq!(refused(Shape { rate: Some(1000), ..good.clone() }, vec![9]), None);
+    let most = Shape { block: 16 << 20, streams: 16, kind: Kind::TcpStream, ..good.clone() };
+    assert_eq!(refused(most, vec![]), None);
+    let cases = [
+        (Shape { streams: 0, ..good.clone() }, vec![]),
+        (Shape { streams: u64::MAX, ..good.clone() }, vec![9]),
+        (Shape { streams: 257, ..good.clone() }, vec![9; 257]),
+        (Shape { block: 0, ..good.clone() }, vec![9]),
+        (Shape { block: 65_508, ..good.clone() }, vec![9]),
+        (Shape { block: (16 << 20) + 1, kind: Kind::TcpStream, ..good.clone() }, vec![]),
+        (Shape { block: 1 << 20, streams: 257, kind: Kind::TcpStream, ..good.clone() }, vec![]),
+        (Shape { block: 16 << 20, streams: 17, kind: Kind::TcpStream, ..good.clone() }, vec![]),
+        (Shape { rate: Some(0), ..good.clone() }, vec![9]),
+        (Shape { rate: Some(999), ..good.clone() }, vec![9]),
+        (good.clone(), vec![]),
+        (good.clone(), vec![0]),
+        (good.clone(), vec![9, 9]),
+        (Shape { kind: Kind::TcpStream, ..good }, vec![9]),
+    ];
+    for (shape, ports) in cases {
+        let reason = refused(shape.clone(), ports.clone());
+        assert!(reason.is_some_and(|r| r.len() > 10), "{shape:?} {ports:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn garbage_ends_a_stream_and_nothing_else(bytes in prop::collection::vec(any::<u8>(), 0..200), named: bool) {
+        let mut bytes = bytes;
+        if named && bytes.len() >= 8 {
+            bytes[..8].copy_from_slice(b"request\0");
+        }
+        for workload in [&TCP_STREAM, &TCP_RTT] {
+            let job = Job { shape: shape_of(workload, &[]), ports: Vec::new() };
+            let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
+            let (mut client, data) = pair(LOOPBACK);
+            client.write_all(&bytes).unwrap();
+            drop(client);
+            prop_assert!(stream.serve(&data, &Bounds::of(1 << 20)).is_err());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Both ends within one process, over loopback, without the control channel.
+
+mod faults;
+mod relay;
+mod round_trips;
+mod session;
+mod truth;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use proofmark_engine::Load;
+use proofmark_model::{Host, NetworkPath, Params};
+use proofmark_peer::{Bounds, Ends};
+use proofmark_testing::{DEADLINE, join};
+
+use super::client::{Link, Shared, Thread, link};
+use super::job::{self, Job};
+use super::shape::{Kind, Shape};
+use super::{server, shape};
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Ends a session.
+fn end(session: &Bounds) {
+    while session.spend(u64::MAX) {}
+}
+
+/// The parameters of a workload as they are by default, on a host of which nothing is known.
+fn settled(workload: &super::Network, set: &[(&str, &str)]) -> Params {
+    let mut params = Params::default();
+    for parameter in workload.spec.parameters.iter() {
+        let word = set.iter().find(|s| s.0 == parameter.name).map_or(&*parameter.default, |s| s.1);
+        params = match word.parse::<u64>() {
+            Ok(n) => params.with(&parameter.name, n),
+            Err(_) => params.with(&parameter.name, word),
+        };
+    }
+    shape::resolve_auto(workload.kind, params, &Host::unknown("test")).remove(0)
+}
+
+fn shape_of(workload: &super::Network, set: &[(&str, &str)]) -> Shape {
+    Shape::of(workload.kind, &settled(workload, set)).unwrap()
+}
+
+fn ends_at(ip: IpAddr) -> Ends {
+    let address = SocketAddr::new(ip, 0);
+    Ends { local: address, peer: address }
+}
+
+fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind(SocketAddr::new(ip, 0)).unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let server = listener.accept().unwrap().0;
+    for end in [&client, &server] {
+        end.set_read_timeout(Some(DEADLINE)).unwrap();
+        end.set_write_timeout(Some(DEADLINE)).unwrap();
+    }
+    (client, server)
+}
+
+/// The server's threads, and the client's connections to them.
+struct Bench {
+    shape: Shape,
+    links: Vec<Option<Link>>,
+    server: Vec<JoinHandle<Result<(), String>>>,
+    shared: Arc<Shared>,
+    session: Arc<Bounds>,
+}
+
+impl Bench {
+    fn new(shape: Shape) -> Self {
+        Self::at(LOOPBACK, shape, u64::MAX, |_, client, server| (client, server))
+    }
+
+    /// With that many bytes, at that address; `between` is told of each stream the ports
+    /// of its two ends, and says to which port each of them sends.
+    fn at(
+        ip: IpAddr,
+        shape: Shape,
+        bytes: u64,
+        between: impl FnMut(usize, u16, u16) -> (u16, u16),
+    ) -> Self {
+        Self::over(ip, shape, bytes, between, || pair(ip))
+    }
+
+    /// The same over data connections that `connect` makes, the client's socket first.
+    fn over(
+        ip: IpAddr,
+        shape: Shape,
+        bytes: u64,
+        mut between: impl FnMut(usize, u16, u16) -> (u16, u16),
+        mut connect: impl FnMut() -> (TcpStream, TcpStream),
+    ) -> Self {
+        let ends = ends_at(ip);
+        let session = Arc::new(Bounds::of(bytes));
+        let sockets = job::client_sockets(&shape, ends).unwrap();
+        let ports = job::ports(&sockets);
+        // The server connects to its port first; who stands between takes that one.
+        let (mut links, mut server) = (Vec::new(), Vec::new());
+        let relayed: Vec<_> =
+            ports.iter().enumerate().map(|(i, port)| between(i, *port, 0).0).collect();
+        let job = Job { shape: shape.clone(), ports: relayed };
+        for (i, (stream, socket)) in
+            server::streams(&job, ends).unwrap().into_iter().zip(sockets).enumerate()
+        {
+            let mut told = stream.told_to();
+            if shape.kind.datagrams() {
+                told.port = told.port.map(|port| between(i, 0, port).1);
+            }
+            let target = told.target(SocketAddr::new(ip, 0));
+            let (client, data) = connect();
+            let leave = Arc::clone(&session);
+            server.push(std::thread::spawn(move || stream.serve(&data, &leave)));
+            links.push(Some(link(client, socket, target, &shape).unwrap()));
+        }
+        let shared = Shared::new(links.len());
+        Self { shape, links, server, shared, session }
+    }
+
+    /// Waits for the server of the first connection to end; why it did.
+    fn first_server(&mut self) -> Result<(), String> {
+        join("the server to end", self.server.remove(0))
+    }
+
+    fn load(&mut self, index: usize) -> Thread {
+        let link = self.links[index].take().unwrap();
+        Thread::new(link, &self.shape, index, Arc::clone(&self.shared)).unwrap()
+    }
+
+    /// Runs a trial of `count` on each connection; what each says of it.
+    fn trial(&mut self, count: u64) -> Vec<Trial> {
+        let connections = self.links.len();
+        let links: Vec<_> = self.links.iter_mut().map(|l| l.take().unwrap()).collect();
+        let (shape, shared) = (&self.shape, &self.shared);
+        let trials: Vec<Trial> = std::thread::scope(|scope| {
+            let run = |(i, link)| {
+                let shared = Arc::clone(shared);
+                scope.spawn(move || trial(&mut Thread::new(link, shape, i, shared).unwrap(), count))
+            };
+            let threads: Vec<_> = links.into_iter().enumerate().map(run).collect();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert_eq!(trials.len(), connections);
+        trials
+    }
+}
+
+/// What a thread says of a trial.
+#[derive(Debug)]
+struct Trial {
+    failure: Option<String>,
+    verified: Result<u64, String>,
+    latencies: u64,
+    idled_s: f64,
+    seconds: f64,
+}
+
+/// As the engine does it: prepared, some untimed work, then the trial.
+fn trial(load: &mut dyn Load, count: u64) -> Trial {
+    load.prepare(2 + count);
+    load.run(2);
+    let start = Instant::now();
+    load.run(count);
+    let seconds = start.elapsed().as_secs_f64();
+    let mut all = proofmark_engine::Latencies::default();
+    load.latencies(&mut all);
+    Trial {
+        idled_s: load.idled_s(),
+        failure: load.failure(),
+        latencies: all.summary().map_or(0, |s| s.count),
+        verified: load.verify(),
+        seconds,
+    }
+}
+
+#[test]
+fn the_loopback_path_is_taken_where_nothing_is_known() {
+    let shape = shape_of(&super::UDP_STREAM, &[]);
+    assert_eq!((shape.path, shape.block), (NetworkPath::Loopback, 65_507));
+    assert_eq!(shape.kind, Kind::UdpStream);
+}

@@ -1,0 +1,344 @@
+//! Something stands between the two ends and does what networks do.
+
+use std::cell::Cell;
+use std::io::{Read, Write};
+use std::net::{Shutdown, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use proofmark_model::{Datagrams, UDP_BUFFER};
+use proofmark_peer::Token;
+use proofmark_testing::{recv, wait_until, wait_until_within};
+
+use super::*;
+use crate::network::UDP_STREAM;
+use crate::network::socket::set_buffers;
+use crate::network::wire::{Message, Request, Sent};
+
+/// What becomes of the datagrams on their way from the client.
+type Fate = fn(Vec<Vec<u8>>) -> Vec<Vec<u8>>;
+
+/// A trial of `count` datagrams whose way there leads through `fate`, all at once.
+fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, Option<Datagrams>) {
+    relayed(shape, count, move |relay| {
+        let warm_up = (0..2).map(|_| relay.take()).collect();
+        relay.pass_request(warm_up);
+        let all = (0..count).map(|_| relay.take()).collect();
+        relay.pass_request(fate(all));
+    })
+}
+
+/// A trial of `count` datagrams of which each goes on at once, but for those that `drops` names;
+/// and the seconds from the first of them to the last.
+fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> (Trial, f64) {
+    let (sender, spans) = channel();
+    let (trial, _) = relayed(shape, count, move |relay| {
+        let warm_up = (0..2).map(|_| relay.take()).collect();
+        relay.pass_request(warm_up);
+        let mut first = None;
+        for i in 0..count {
+            let datagram = relay.take();
+            first.get_or_insert_with(Instant::now);
+            if !drops(i) {
+                relay.pass(&datagram);
+            }
+        }
+        sender.send(first.unwrap().elapsed().as_secs_f64()).unwrap();
+        relay.end_request();
+    });
+    (trial, recv("the relay's time", &spans))
+}
+
+/// Takes the place of the network between the two ends.
+struct Relay {
+    client: UdpSocket,
+    server: UdpSocket,
+    /// Datagrams taken so far.
+    taken: Cell<u64>,
+    patience: Cell<Duration>,
+    done: Sender<()>,
+}
+
+impl Relay {
+    fn new(done: Sender<()>) -> Self {
+        let socket = || {
+            let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+            // With the system's default, a busy machine drops some of 200 datagrams.
+            set_buffers(&socket, UDP_BUFFER).unwrap();
+            socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+            socket
+        };
+        let patience = Cell::new(Duration::from_secs(20));
+        Self { client: socket(), server: socket(), taken: Cell::new(0), patience, done }
+    }
+
+    /// The ports to which the client and the server send.
+    fn ports(&self) -> (u16, u16) {
+        let port = |s: &UdpSocket| s.local_addr().unwrap().port();
+        (port(&self.server), port(&self.client))
+    }
+
+    fn pass_token(&self) {
+        let mut token = [0; size_of::<Token>()];
+        wait_until("the client's token", || self.client.recv(&mut token).is_ok());
+        // One more that comes late does no harm.
+        self.pass(&token);
+        self.pass(&token);
+    }
+
+    /// The client's next datagram but for the tokens, of which there may be more than one.
+    fn take(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 65_536];
+        self.taken.set(self.taken.get() + 1);
+        let what = format!("datagram {} of the client", self.taken.get());
+        let length = wait_until_within(self.patience.get(), &what, || {
+            self.client.recv(&mut bytes).ok().filter(|n| *n != size_of::<Token>())
+        });
+        bytes.truncate(length);
+        bytes
+    }
+
+    fn pass(&self, datagram: &[u8]) {
+        self.server.send(datagram).unwrap();
+    }
+
+    /// Passes on all datagrams of a request.
+    fn pass_request(&self, all: Vec<Vec<u8>>) {
+        all.iter().for_each(|datagram| self.pass(datagram));
+        self.end_request();
+    }
+
+    /// Lets the client report that it has sent all of a request.
+    fn end_request(&self) {
+        self.done.send(()).unwrap();
+    }
+}
+
+/// A data connection on which the client's report that it sent all datagrams of a request
+/// passes only when the relay has passed these: the server waits only 20 ms for datagrams
+/// after that report, and a busy machine may not run the relay for longer.
+fn held_back(done: Receiver<()>) -> (TcpStream, TcpStream) {
+    let ((client, relay_client), (relay_server, server)) = (pair(LOOPBACK), pair(LOOPBACK));
+    let (mut from_server, mut to_client) =
+        (relay_server.try_clone().unwrap(), relay_client.try_clone().unwrap());
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut from_server, &mut to_client);
+        to_client.shutdown(Shutdown::Write)
+    });
+    std::thread::spawn(move || {
+        while pass::<Request>(&relay_client, &relay_server) {
+            // A relay that failed does not keep the trial from its end.
+            let _ = done.recv_timeout(DEADLINE);
+            pass::<Sent>(&relay_client, &relay_server);
+        }
+        relay_server.shutdown(Shutdown::Write)
+    });
+    (client, server)
+}
+
+/// Whether there was one more message, which is passed on.
+fn pass<M: Message>(mut from: &TcpStream, mut to: &TcpStream) -> bool {
+    let mut bytes = M::EMPTY;
+    from.read_exact(bytes.as_mut()).and_then(|()| to.write_all(bytes.as_ref())).is_ok()
+}
+
+/// A trial whose datagrams take the way that `work` makes, once the client has shown its
+/// token.
+fn relayed(
+    shape: Shape,
+    count: u64,
+    work: impl FnOnce(&Relay) + Send + 'static,
+) -> (Trial, Option<Datagrams>) {
+    let (sender, done) = channel();
+    let mut relay = Some((Relay::new(sender), work));
+    let (mut ports, mut client_port, mut running) = ((0, 0), 0, None);
+    let between = |_, client: u16, server: u16| {
+        client_port = client_port.max(client);
+        if let Some((relay, _)) = &relay {
+            ports = relay.ports();
+        }
+        if let Some((relay, work)) = relay.take_if(|_| server != 0) {
+            relay.client.connect((LOOPBACK, client_port)).unwrap();
+            relay.server.connect((LOOPBACK, server)).unwrap();
+            running = Some(std::thread::spawn(move || {
+                relay.pass_token();
+                work(&relay);
+            }));
+        }
+        ports
+    };
+    let mut done = Some(done);
+    let connect = || held_back(done.take().unwrap());
+    let mut bench = Bench::over(LOOPBACK, shape, u64::MAX, between, connect);
+    let mut load = bench.load(0);
+    let trial = trial(&mut load, count);
+    join("the relay to end", running.unwrap());
+    drop(load);
+    (trial, bench.shared.summed().datagrams)
+}
+
+fn shape() -> Shape {
+    shape_of(&UDP_STREAM, &[("block_size", "100")])
+}
+
+fn counts(datagrams: Option<Datagrams>) -> (u64, u64, Option<u64>, Option<u64>) {
+    let d = datagrams.unwrap();
+    (d.sent, d.received, d.reordered, d.duplicated)
+}
+
+/// The time after which a receiver gives up what is lost is 200 ms there, not 20.
+fn peer(shape: Shape) -> Shape {
+    Shape { path: NetworkPath::Peer, ..shape }
+}
+
+#[test]
+fn an_honest_relay_changes_nothing() {
+    let (trial, datagrams) = through(peer(shape()), 50, |all| all);
+    assert_eq!((trial.failure, trial.verified), (None, Ok(50)));
+    assert_eq!(counts(datagrams), (52, 52, Some(0), Some(0)));
+    assert!(trial.idled_s < 0.1, "it waited for what is not lost: {}", trial.idled_s);
+}
+
+#[test]
+fn what_is_dropped_is_lost_and_the_wait_for_it_is_told() {
+    let fate: Fate = |mut all| all.drain(..).step_by(2).collect();
+    let (trial, datagrams) = through(peer(shape()), 50, fate);
+    assert_eq!((trial.failure, trial.verified), (None, Ok(25)));
+    assert_eq!(counts(datagrams), (52, 27, Some(0), Some(0)));
+    assert!(trial.idled_s > 0.199, "{}", trial.idled_s);
+    assert!(trial.seconds > trial.idled_s);
+}
+
+/// The client sends 50 datagrams; one that the system drops would be missed as this one is.
+#[test]
+#[should_panic(expected = "waited 0.3 s for datagram 53 of the client")]
+fn a_relay_that_misses_a_datagram_fails_and_says_so() {
+    relayed(shape(), 50, |relay| {
+        relay.patience.set(Duration::from_millis(300));
+        relay.pass_request((0..2).map(|_| relay.take()).collect());
+        relay.pass_request((0..51).map(|_| relay.take()).collect());
+    });
+}
+
+#[test]
+fn one_that_is_lost_of_many_leaves_the_rate_as_it_is() {
+    // A datagram a millisecond; a peer's receiver waits 200 ms for what is lost.
+    let set = [("block_size", "1000"), ("rate", "8000000")];
+    let shape = peer(shape_of(&UDP_STREAM, &set));
+    let drops: [fn(u64) -> bool; 2] = [|_| false, |i| i == 100];
+    for (drops, verified) in drops.into_iter().zip([200, 199]) {
+        let (trial, span) = live(shape.clone(), 200, drops);
+        assert_eq!(trial.verified, Ok(verified));
+        let worked = trial.seconds - trial.idled_s;
+        // The last datagram is sent after 199 ms; the wait would make it 200 ms longer.
+        let most = span + 0.15;
+        assert!((0.19..most).contains(&worked), "{worked} s, {span} s at the relay");
+    }
+}
+
+#[test]
+fn the_time_runs_until_all_were_sent() {
+    let set = [("block_size", "1000"), ("rate", "8000000")];
+    let (trial, _) = live(shape_of(&UDP_STREAM, &set), 200, |i| i >= 100);
+    assert_eq!(trial.verified, Ok(100));
+    let worked = trial.seconds - trial.idled_s;
+    // Those of the last 100 ms are lost; sending them is work.
+    assert!(worked > 0.19, "{worked} s");
+}
+
+#[test]
+fn doubles_keep_nobody_waiting() {
+    // One datagram is lost; another comes again and again, sooner than a read times out.
+    let done = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&done);
+    let (sender, doubles) = channel();
+    let (trial, datagrams) = relayed(shape(), 50, move |relay| {
+        relay.pass_request((0..2).map(|_| relay.take()).collect());
+        let mut all: Vec<_> = (0..50).map(|_| relay.take()).collect();
+        all.pop();
+        let double = all[48].clone();
+        // The doubles that are counted are there before the client reports.
+        all.extend(std::iter::repeat_n(double.clone(), 5));
+        let server = relay.server.try_clone().unwrap();
+        let trickle = std::thread::spawn(move || {
+            let start = Instant::now();
+            while !stop.load(Ordering::Relaxed) {
+                assert!(start.elapsed() < DEADLINE, "the doubles keep the trial from its end");
+                let _ = server.send(&double);
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        sender.send(trickle).unwrap();
+        relay.pass_request(all);
+    });
+    done.store(true, Ordering::Relaxed);
+    // It panics if the trial did not end before the doubles did.
+    join("the doubles to end", recv("the thread that sends doubles", &doubles));
+    assert_eq!((trial.failure, trial.verified), (None, Ok(49)));
+    assert!(datagrams.unwrap().duplicated >= Some(5));
+}
+
+#[test]
+fn what_comes_twice_counts_once() {
+    // All but the last, whose double might come when all are there already.
+    let (trial, datagrams) = through(shape(), 50, |mut all| {
+        let last = all.pop();
+        all.iter().flat_map(|d| [d.clone(), d.clone()]).chain(last).collect()
+    });
+    assert_eq!(trial.verified, Ok(50));
+    assert_eq!(counts(datagrams), (52, 52, Some(0), Some(49)));
+}
+
+#[test]
+fn what_comes_late_is_reordered() {
+    let (trial, datagrams) = through(shape(), 50, |mut all| {
+        all.swap(10, 11);
+        let late = all.remove(20);
+        all.insert(30, late);
+        all
+    });
+    assert_eq!(trial.verified, Ok(50));
+    assert_eq!(counts(datagrams), (52, 52, Some(2), Some(0)));
+}
+
+#[test]
+fn another_trials_datagrams_do_not_count() {
+    let (trial, _) = through(shape(), 50, |mut all| {
+        all[7][..8].copy_from_slice(&0_u64.to_le_bytes());
+        all[8][..8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+        all
+    });
+    assert_eq!(trial.verified, Ok(48));
+}
+
+#[test]
+fn a_datagram_of_another_length_is_wrong() {
+    for length in [99, 101, 3] {
+        let fate: Fate = match length {
+            99 => |mut all| {
+                all[7].truncate(99);
+                all
+            },
+            101 => |mut all| {
+                all[7].push(0);
+                all
+            },
+            _ => |mut all| {
+                all[7].truncate(3);
+                all
+            },
+        };
+        let (trial, _) = through(shape(), 50, fate);
+        let error = trial.verified.unwrap_err();
+        assert_eq!(error, format!("block 100 was due and block {length} came"));
+    }
+}
+
+#[test]
+fn short_datagrams_are_only_counted() {
+    let shape = shape_of(&UDP_STREAM, &[("block_size", "1")]);
+    let (trial, datagrams) = through(shape, 50, |mut all| all.split_off(10));
+    assert_eq!(trial.verified, Ok(40));
+    assert_eq!(counts(datagrams), (52, 42, None, None));
+}

@@ -1,0 +1,99 @@
+//! A whole point, over a control channel and its server, near and server in one process.
+
+use proofmark_engine::Setup;
+use proofmark_model::{Interface, NetworkTraffic};
+use proofmark_peer::{ControlSession, Invitation, Key, Limits, Server};
+
+use super::*;
+use crate::network::client::Point;
+use crate::network::{Network, ServerSide, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
+
+/// What comes of `with` in a session of so many bytes.
+fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
+    let key = Key::generate().unwrap();
+    let limits = Limits { seconds: 60, bytes };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), key.clone(), limits).unwrap();
+    let (address, stop) = (server.address().into(), server.stop());
+    let serving = std::thread::spawn(move || server.serve(&ServerSide::new(interface), |_| ()));
+    let lead = ControlSession::connect(&address, &key, "test", limits).unwrap();
+    let result = with(&lead);
+    drop(lead);
+    stop.stop();
+    join("the server to end", serving);
+    result
+}
+
+/// The interface of all that these tests do.
+fn interface(_: Ends) -> Option<Interface> {
+    let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
+    Some(Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None })
+}
+
+/// What a worker gets from the run of such a session.
+fn invitation(lead: &ControlSession) -> Invitation {
+    Invitation { interface: Some("lo".to_owned()), ..lead.invitation() }
+}
+
+/// A trial of a point with one connection, as the engine takes it.
+fn sampled(point: &Point, count: u64) -> Result<(u64, NetworkTraffic), String> {
+    assert_eq!(point.threads(1), 1);
+    let mut load = point.thread(0, 1).map_err(|e| e.0)?;
+    point.begin_trial().map_err(|e| e.0)?;
+    let trial = trial(load.as_mut(), count);
+    trial.failure.map_or(Ok(()), Err)?;
+    let traffic = point.network().map_err(|e| e.0)?.unwrap();
+    Ok((trial.verified?, traffic))
+}
+
+#[test]
+fn every_workload_works_within_a_session() {
+    in_session(1 << 30, |lead| {
+        let workloads: [(&Network, u64); 5] = [
+            (&TCP_STREAM, 65_536),
+            (&UDP_STREAM, 65_507),
+            (&TCP_RTT, 2),
+            (&UDP_RTT, 2),
+            (&TCP_CONNECT, 1),
+        ];
+        for (workload, bytes) in workloads {
+            let point = Point::with(shape_of(workload, &[]), &invitation(lead)).unwrap();
+            let (counted, traffic) = sampled(&point, 20).unwrap();
+            assert_eq!(counted, 20, "{workload:?}");
+            assert_eq!(traffic.received_bytes, 22 * bytes, "{workload:?}");
+            // The system saw at least those bytes, and both ends used CPU time.
+            assert!(traffic.client.in_bytes.unwrap() >= 22 * bytes, "{workload:?}");
+            assert!(traffic.client.own_cpu_s.unwrap() > 0.0);
+            assert!(traffic.server.own_cpu_s.unwrap() > 0.0);
+            assert_eq!(traffic.server.in_bytes, None, "it would count twice");
+        }
+    });
+}
+
+#[test]
+fn a_loopback_is_no_peer() {
+    in_session(1 << 20, |lead| {
+        let shape = Shape { path: NetworkPath::Peer, ..shape_of(&TCP_STREAM, &[]) };
+        let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
+        assert_eq!(refused, "path is peer, and the server is at 127.0.0.1, which is this machine");
+    });
+}
+
+#[test]
+fn a_session_whose_bytes_are_used_up_is_told() {
+    in_session(10 * 65_536, |lead| {
+        let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
+        let start = Instant::now();
+        let told = sampled(&point, 20).unwrap_err();
+        assert_eq!(told, "the session's bytes or its time are used up");
+        assert!(start.elapsed().as_secs() < 10);
+    });
+}
+
+#[test]
+fn a_payload_too_large_for_ipv4_is_refused() {
+    in_session(1 << 20, |lead| {
+        let shape = shape_of(&UDP_STREAM, &[("block_size", "65508")]);
+        let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
+        assert!(refused.contains("at most 65507 B"), "{refused}");
+    });
+}

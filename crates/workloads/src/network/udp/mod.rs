@@ -1,0 +1,11 @@
+//! What goes over UDP: `stream` and `rtt` hold the near and the server of one protocol
+//! each, `reach` what comes before both, `batch` gets datagrams to the system and from it,
+//! `window` counts them.
+
+mod batch;
+pub(super) mod reach;
+pub(super) mod rtt;
+pub(super) mod stream;
+mod window;
+
+pub(super) use rtt::LOST_AFTER;

@@ -1,0 +1,261 @@
+//! Datagrams one way. What arrives is counted by number; a request is done when all have
+//! come, or when nothing more has come for a while after the last was sent.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use proofmark_model::Datagrams;
+use proofmark_peer::Token;
+
+use super::batch::{Batch, Came};
+use super::window::Window;
+use crate::network::client::ClientSide;
+use crate::network::line::{Line, SLICE, broken, waits};
+use crate::network::server::{Serve, Served};
+use crate::network::shape::Shape;
+use crate::network::socket::{self, now_ns};
+use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
+use crate::network::tally::Tally;
+use crate::network::wire::{Report, Request, Sent};
+
+/// Of so many batches that came one after the other, one is followed by a look at whether
+/// the session still lasts.
+const LOOK: u64 = 256;
+
+/// How long a receiver of datagrams that are not paced sleeps when it has taken all that were
+/// there; the system makes some 60 us of it. Else it would be asleep for almost each one, and
+/// to wake it is the sender's work, a sixth of it: over loopback with 65,507 B a nap brought
+/// 8 %, and to spin instead cost 20 %.
+const NAP: Duration = Duration::from_micros(5);
+/// Bytes of receive buffer, as the system counts them, that hold what comes meanwhile.
+const NAP_NEEDS: usize = 4 << 20;
+
+/// Datagrams a batch from which on they came so close together that jitter cannot be told.
+const ONE_BY_ONE: f64 = 1.25;
+
+/// One end of a stream of datagrams.
+pub(in crate::network) struct End {
+    socket: UdpSocket,
+    block: usize,
+    sends: bool,
+    /// How long the receiver sleeps when there is nothing.
+    nap: Option<Duration>,
+    /// Nanoseconds from one datagram to the next, where they are paced.
+    pace_ns: Option<f64>,
+    lateness: Duration,
+    batch: Batch,
+    window: Window,
+    /// What a datagram says that came before the first request; see `reach`.
+    token: (u64, u64),
+}
+
+/// What a receiver got of a request.
+struct Received {
+    /// What was sent, by the word of who sent it.
+    sent: Sent,
+    /// Since the last one that counts came, or since the start.
+    quiet: Duration,
+    wrong: Option<Wrong>,
+    /// Datagrams that one look at the clock stands for, on average.
+    batch: f64,
+}
+
+impl End {
+    /// With a connected socket whose reads end after [`Shape::lateness`] or sooner.
+    pub(in crate::network) fn new(
+        socket: UdpSocket,
+        token: Token,
+        shape: &Shape,
+        sends: bool,
+    ) -> Self {
+        let block = shape.block as usize;
+        let pace_ns = shape.rate_each().map(|rate| block as f64 * 8e9 / rate);
+        let (lateness, batch) = (shape.lateness(), Batch::new(block));
+        let token = token.bytes();
+        let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
+        let token = (word(0), word(NUMBER));
+        let room = socket::receive_buffer(&socket).is_ok_and(|bytes| bytes >= NAP_NEEDS);
+        let nap = (pace_ns.is_none() && room).then_some(NAP);
+        let window = Window::new();
+        Self { socket, block, sends, nap, pace_ns, lateness, batch, window, token }
+    }
+
+    /// Sends datagrams from the number `first` on, and then says that it has.
+    fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
+        let start = now_ns();
+        let (mut sent, mut calls, mut since) = (0, 0_u64, Instant::now());
+        while sent < count {
+            let due = self.due(line, sent, start)?.min(count - sent);
+            match self.batch.send(&self.socket, (first + sent, due), now_ns) {
+                Ok(n) => (sent, since) = (sent + n, Instant::now()),
+                // The device's queue is full: what a plain program would lose, too, waits here.
+                Err(e) if full(&e) => {
+                    line.patience().check(since)?;
+                    std::thread::yield_now();
+                }
+                Err(e) if waits(&e) => line.patience().check(since)?,
+                Err(e) => return Err(broken(&e)),
+            }
+            calls += 1;
+            if calls.is_multiple_of(LOOK) {
+                line.patience().check(since)?;
+            }
+        }
+        line.send(&Sent { count: sent, took_ns: now_ns() - start })
+    }
+
+    /// Waits until the next datagram may be sent; how many may be.
+    fn due(&self, line: &Line, sent: u64, start_ns: u64) -> Result<u64, String> {
+        let Some(pace) = self.pace_ns else { return Ok(u64::MAX) };
+        let at = (sent as f64 * pace) as u64;
+        loop {
+            // Nobody is silent while this end waits for its own time.
+            line.patience().check(Instant::now())?;
+            let now = now_ns() - start_ns;
+            if now >= at {
+                return Ok(((now as f64 / pace) as u64 + 1).saturating_sub(sent).max(1));
+            }
+            std::thread::sleep(Duration::from_nanos(at - now).min(SLICE));
+        }
+    }
+
+    /// Receives what comes of the datagrams from the number `first` on.
+    fn receive(&mut self, line: &Line, first: u64, count: u64) -> Result<Received, String> {
+        self.window.begin(first, count);
+        let (mut last, mut calls, mut wrong) = (Instant::now(), 0_u64, None);
+        let mut all_sent: Option<(Sent, Instant)> = None;
+        while self.window.received < count {
+            let before = self.window.received;
+            match self.batch.receive(&self.socket, self.nap) {
+                Ok(came) => {
+                    let now = now_ns();
+                    for came in came.filter(|came| came.head != Some(self.token)) {
+                        take(&mut self.window, &mut wrong, came, self.block, now);
+                    }
+                }
+                Err(e) if waits(&e) => {}
+                Err(e) => return Err(broken(&e)),
+            }
+            if self.window.received > before {
+                last = Instant::now();
+                calls += 1;
+                if !calls.is_multiple_of(LOOK) {
+                    continue;
+                }
+            }
+            line.patience().check(last)?;
+            match all_sent {
+                None => {
+                    let sent = line.receive_now::<Sent>()?;
+                    all_sent = sent.map(|sent| (sent, Instant::now()));
+                }
+                Some((_, at)) if at.max(last).elapsed() >= self.lateness => break,
+                Some(_) => {}
+            }
+        }
+        let quiet = last.elapsed();
+        let sent = line.all_sent(all_sent.map(|(sent, _)| sent))?;
+        let batch = self.window.received as f64 / calls.max(1) as f64;
+        Ok(Received { sent, quiet, wrong, batch })
+    }
+
+    fn report(&self, received: &Received) -> Report {
+        let w = &self.window;
+        // Those of a batch came at one and the same time.
+        let jitter_ns = if received.batch < ONE_BY_ONE { w.jitter_ns() as u64 } else { 0 };
+        Report {
+            reordered: w.reordered,
+            duplicated: w.duplicated,
+            jitter_ns,
+            quiet_ns: received.quiet.as_nanos() as u64,
+            ..Report::of(w.received, self.block as u64)
+        }
+        .with_wrong(received.wrong)
+    }
+}
+
+fn take(window: &mut Window, wrong: &mut Option<Wrong>, came: Came, block: usize, now: u64) {
+    match came.head {
+        _ if came.bytes != block => {
+            wrong.get_or_insert(Wrong { due: block as u64, found: came.bytes as u64 });
+        }
+        Some((number, sent)) => window.take(number, sent, now),
+        None => window.take_any(),
+    }
+}
+
+fn full(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+impl ClientSide for End {
+    fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
+        let Request { first, count } = request;
+        let (block, start) = (self.block as u64, Instant::now());
+        // What is sent after the last that arrives is work, too.
+        let (report, quiet, worked) = if self.sends {
+            self.send(line, first, count).map_err(|e| line.why(e))?;
+            let worked = start.elapsed();
+            let report = tally.report(line, (count, block))?;
+            (report, Duration::from_nanos(report.quiet_ns), worked)
+        } else {
+            let received = self.receive(line, first, count)?;
+            let sent = received.sent;
+            if sent.count != count {
+                return Err(format!("the server sent {} datagrams of {count}", sent.count));
+            }
+            tally.report(line, (count, block))?;
+            (self.report(&received), received.quiet, Duration::from_nanos(sent.took_ns))
+        };
+        tally.add_bytes(count * block, report.bytes);
+        let numbered = |n: u64| (block >= LEAST as u64).then_some(n);
+        let jitter = numbered(report.jitter_ns).filter(|ns| *ns > 0 && self.pace_ns.is_some());
+        tally.add_datagrams(Datagrams {
+            sent: count,
+            received: report.blocks,
+            reordered: numbered(report.reordered),
+            duplicated: numbered(report.duplicated),
+            jitter_s: jitter.map(|ns| ns as f64 * 1e-9),
+        });
+        tally.counted = report.blocks;
+        tally.idled_s = quiet.min(start.elapsed().saturating_sub(worked)).as_secs_f64();
+        Ok(())
+    }
+}
+
+impl Serve for End {
+    fn serve(&mut self, line: &Line, request: Request) -> Served {
+        let Request { first, count } = request;
+        if self.sends {
+            self.send(line, first, count)?;
+            return Ok(Report::of(count, self.block as u64));
+        }
+        let received = self.receive(line, first, count)?;
+        Ok(self.report(&received))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{NetworkPath, Params};
+
+    use super::*;
+    use crate::network::shape::Kind;
+
+    #[test]
+    fn jitter_is_that_of_datagrams_that_came_one_by_one() {
+        let params = Params::default().with("block_size", 100).with("streams", 1);
+        let params = params.with("path", NetworkPath::Loopback.as_str());
+        let shape = Shape::of(Kind::UdpStream, &params).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut end = End::new(socket, Token::random().unwrap(), &shape, false);
+        end.window.begin(0, 10);
+        end.window.take(0, 100, 105);
+        end.window.take(1, 200, 365);
+        let jitter_ns = |batch: f64| {
+            let (sent, quiet) = (Sent { count: 2, took_ns: 0 }, Duration::ZERO);
+            end.report(&Received { sent, quiet, wrong: None, batch }).jitter_ns
+        };
+        assert_eq!((jitter_ns(1.0), jitter_ns(2.0)), (10, 0));
+    }
+}
