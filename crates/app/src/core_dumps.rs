@@ -5,8 +5,8 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 /// From now on a crash of this process writes no memory to a disk: a worker holds GiBs, and the
 /// key of a network run. How it crashed is still reported to its parent.
 ///
-/// The limit is 1 byte and not 0: no file is as small, and it is the value at which the workload
-/// starts no program to take the dump either; for a pipe it ignores 0 (Linux `fs/coredump.c`).
+/// The limit is 1 byte: no dump fits into it. Where `core_pattern` pipes dumps to a program, the
+/// kernel ignores a limit of 0 but skips the dump at exactly 1 (Linux `fs/coredump.c`).
 /// Where a dump is made nevertheless, the filter leaves all memory out of it (core(5)).
 /// `PR_SET_DUMPABLE` would do both, and would also take the process's /proc files from its run.
 pub fn turn_off() {

@@ -78,7 +78,7 @@ fn outcome(run: &Run) -> Outcome {
     }
     match run.verdict() {
         None => Outcome::Failed,
-        Some(Verdict::Valid) => Outcome::Done,
-        Some(Verdict::Suspect | Verdict::Invalid) => Outcome::Doubtful,
+        Some(Verdict::Valid) if run.interrupted.is_none() => Outcome::Done,
+        Some(_) => Outcome::Doubtful,
     }
 }

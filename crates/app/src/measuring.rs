@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::{Idle, Schedule, Stop, Workers};
-use proofmark_model::{Host, Plan, Point, Run, SCHEMA, StorageKind, Timestamp};
+use proofmark_model::{Host, Plan, PlannedSeries, Point, Run, SCHEMA, StorageKind, Timestamp};
 use proofmark_reference::Installed;
 use proofmark_workloads::find;
 
@@ -21,7 +21,7 @@ use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::references::{Machine, Tools};
-use crate::room::{Watch, look_ahead};
+use crate::room::{Needs, Watch, look_ahead};
 use crate::samples;
 use crate::server::{Served, ServerSide, session_for};
 use crate::signals;
@@ -85,13 +85,14 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
 pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outcome> {
     let stop = Stop::default();
     let stopper = stop.clone();
-    // The second signal ends the run however a tool or a worker hangs. Both follow: each asked the
-    // workload for a signal when the run is gone. What was measured is in the file that was saved.
+    // The second signal ends the run however a tool or a worker hangs. Both end too: each has set a
+    // parent-death signal. What was measured is in the file that was saved.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(asked.out, &planned.plan, started)?;
-    try_json(asked.json)?;
-    let watch = watch(&host, &planned.plan, output.dir(), &stop)?;
+    // The file may be meant for that folder.
+    try_json(asked.json).inspect_err(|_| output.discard())?;
+    let watch = watch(&host, &planned.plan, &output, &stop)?;
     let tools = Found {
         installed: std::mem::take(&mut planned.tools),
         missing: std::mem::take(&mut planned.no_reference),
@@ -105,18 +106,21 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
 }
 
 /// Says what a series will write, and watches the disks that it writes to.
-fn watch(host: &Host, plan: &Plan, folder: &Path, stop: &Stop) -> Result<Option<Watch>> {
-    let disk = host.storage.get().map(|s| PathBuf::from(&s.path));
-    let at_the_end = output::room(plan) as u64;
-    let own_files = at_the_end + samples::estimate(plan);
-    let lines = look_ahead(plan, own_files, folder, disk.as_deref()).map_err(|why| {
-        // It holds nothing yet.
-        let _ = std::fs::remove_dir(folder);
+fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Option<Watch>> {
+    let on_disk = |series: &PlannedSeries| {
+        let point = plan.points.get(series.point)?;
+        Some(find(&point.workload)?.disk_bytes(&point.params) > 0)
+    };
+    let disk = host.storage.get().map(|s| Path::new(&s.path));
+    let disk = disk.filter(|_| plan.series.iter().any(|series| on_disk(series) == Some(true)));
+    let needs = Needs { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
+    let lines = look_ahead(plan, needs, output.dir(), disk).map_err(|why| {
+        output.discard();
         anyhow!(why)
     })?;
     lines.iter().for_each(|line| say(&format!("proofmark: {line}")));
-    let folders: Vec<&Path> = [Some(folder), disk.as_deref()].into_iter().flatten().collect();
-    Ok((!lines.is_empty()).then(|| Watch::begin(&folders, at_the_end, stop.clone())))
+    let watch = || Watch::begin(output.dir(), needs.at_the_end, disk, stop.clone());
+    Ok((!lines.is_empty()).then(watch))
 }
 
 /// The run file before anything is measured.
@@ -211,7 +215,7 @@ fn measure(
     Ok(run)
 }
 
-/// This program's own file, which its children run; without /proc, as the workload was told to run
+/// This program's own file, which its children run; without /proc, as the kernel was told to run
 /// it: the name by which it was called may be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf> {
     std::env::current_exe().or_else(|e| {

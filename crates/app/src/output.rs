@@ -30,6 +30,8 @@ pub struct Output {
     dir: PathBuf,
     /// Whether the run file there is of this run.
     saved: Cell<bool>,
+    /// Whether the folder was not there before.
+    made: bool,
 }
 
 /// Name of the run file in its folder.
@@ -42,11 +44,12 @@ impl Output {
     /// If it holds a run or a file of a name that a run writes (usage), cannot be made, is
     /// read-only or full.
     pub fn create(asked: Option<&Path>, plan: &Plan, started: Timestamp) -> Result<Self> {
+        let made = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
         let dir = match asked {
             Some(dir) => named_folder(dir)?,
             None => new_folder(Path::new(""), started)?,
         };
-        let output = Self { dir, saved: Cell::new(false) };
+        let output = Self { dir, saved: Cell::new(false), made };
         output.try_out(plan)?;
         Ok(output)
     }
@@ -90,6 +93,13 @@ impl Output {
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// Removes the folder again, if it was made for this run and holds nothing.
+    pub fn discard(&self) {
+        if self.made {
+            let _ = fs::remove_dir(&self.dir);
+        }
     }
 
     /// The folder.

@@ -64,22 +64,41 @@ fn disk_rate(folder: &Path, bytes: u64) -> Result<f64, Refusal> {
     Ok(bytes as f64 / begun.elapsed().as_secs_f64())
 }
 
+/// What the files of a run need, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The samples, which grow while the run goes on.
+    pub samples: u64,
+    /// The final reports.
+    pub at_the_end: u64,
+}
+
+/// Bytes that stay free: the larger of what the final reports need and the smaller of 1 % of the
+/// file system and half of what is free.
+fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
+    own.max((size / OTHERS).min(free / 2))
+}
+
 /// The lines that a person should read before a series starts; nothing for a plan without one.
 ///
 /// # Errors
 /// If the files of the run need more than is free.
 pub fn look_ahead(
     plan: &Plan,
-    own_files: u64,
+    needs: Needs,
     folder: &Path,
     disk: Option<&Path>,
 ) -> Result<Vec<String>, String> {
     if plan.series.is_empty() {
         return Ok(Vec::new());
     }
-    let space = free(folder).map(|(free, _)| free);
+    let own_files = needs.samples.saturating_add(needs.at_the_end);
+    let space = free(folder);
     let named = folder.display();
-    if let Some(free) = space.filter(|free| *free < own_files) {
+    let enough = |(free, size): (u64, u64)| {
+        free >= needs.samples.saturating_add(kept_free((free, size), needs.at_the_end))
+    };
+    if let Some((free, _)) = space.filter(|space| !enough(*space)) {
         return Err(format!(
             "the files of this run need up to {}, but {named} has {} free; choose a longer \
             --every, a shorter --for or another directory with --out",
@@ -87,7 +106,7 @@ pub fn look_ahead(
             format_size(free)
         ));
     }
-    let free = space.map_or_else(String::new, |free| format!(" ({} free)", format_size(free)));
+    let free = space.map_or_else(String::new, |(free, _)| format!(" ({} free)", format_size(free)));
     let mut lines =
         vec![format!("the run's files in {named} need up to {}{free}", format_size(own_files))];
     if let (Some(written), Some(disk)) = (written(plan), disk) {
@@ -102,7 +121,8 @@ fn will_write(written: Written, disk: &Path) -> String {
     let what = format!("the workload overwrites {} in {}", format_size(file), disk.display());
     match disk_rate(disk, PROBE.min(file)) {
         Ok(rate) => format!(
-            "{what} for {}: up to about {} in total, at the {} just measured there",
+            "{what} for {}: about {} in total at the {} just measured there, more if the disk is faster \
+             under this load",
             format_seconds(seconds),
             format_size((rate * seconds) as u64),
             format_quantity(rate, Unit::BytePerSecond)
@@ -121,15 +141,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches these folders. Each keeps at least `own` bytes free, which the end of the run
-    /// needs, and 1 % of its file system, or half of what is free now if that is less.
-    pub fn begin(folders: &[&Path], own: u64, stop: Stop) -> Self {
-        let watched: Vec<(PathBuf, u64)> = folders
-            .iter()
-            .filter_map(|folder| {
-                let (free, size) = free(folder)?;
-                Some((folder.to_path_buf(), own.max((size / OTHERS).min(free / 2))))
-            })
+    /// Watches the output folder, which needs so many bytes at the end of the run, and the folder
+    /// whose disk a workload writes to.
+    pub fn begin(output: &Path, at_the_end: u64, disk: Option<&Path>, stop: Stop) -> Self {
+        let watched: Vec<(PathBuf, u64)> = std::iter::once((output, at_the_end))
+            .chain(disk.map(|folder| (folder, 0)))
+            .filter_map(|(folder, own)| Some((folder.to_path_buf(), kept_free(free(folder)?, own))))
             .collect();
         let (end, ended) = channel();
         let found = Arc::new(OnceLock::new());
@@ -188,8 +205,9 @@ mod tests {
     #[test]
     fn what_writes_is_said_with_its_file_and_what_does_not_is_not() {
         let dir = tempfile::tempdir().unwrap();
+        let small = Needs { samples: 0, at_the_end: 1 << 20 };
         let lines = |arguments: &[&str]| {
-            look_ahead(&plan(arguments), 1 << 20, dir.path(), Some(dir.path())).unwrap()
+            look_ahead(&plan(arguments), small, dir.path(), Some(dir.path())).unwrap()
         };
         assert_eq!(lines(&["cpu.clock"]).len(), 1);
         assert_eq!(lines(&["disk.rand_read", "--set", "cache=none"]).len(), 1);
@@ -206,24 +224,42 @@ mod tests {
             assert!(disk.contains("B/s just measured there"), "{disk}");
         }
         let none = Plan { series: Vec::new(), ..plan(&["cpu.clock"]) };
-        assert_eq!(look_ahead(&none, 1 << 20, dir.path(), None), Ok(Vec::new()));
+        assert_eq!(look_ahead(&none, small, dir.path(), None), Ok(Vec::new()));
     }
 
     #[test]
     fn files_that_do_not_fit_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let error = look_ahead(&plan(&["cpu.clock"]), u64::MAX, dir.path(), None).unwrap_err();
+        let huge = Needs { samples: u64::MAX, at_the_end: 1 };
+        let error = look_ahead(&plan(&["cpu.clock"]), huge, dir.path(), None).unwrap_err();
         assert!(error.contains("--every") && error.contains("free"), "{error}");
         let days = ["cpu.clock", "--for", "30d", "--every", "100ms"];
         assert!(crate::samples::estimate(&plan(&days)) > 20 << 30);
     }
 
     #[test]
+    fn a_run_that_would_be_stopped_is_refused() {
+        // 1 % of 1000 is left to others; of 8 free bytes half are, which is less.
+        assert_eq!(kept_free((500, 1000), 3), 10);
+        assert_eq!(kept_free((8, 1000), 3), 4);
+        assert_eq!(kept_free((500, 1000), 70), 70);
+        let dir = tempfile::tempdir().unwrap();
+        let (free, size) = free(dir.path()).unwrap();
+        let kept = kept_free((free, size), 0);
+        let needs = |samples| Needs { samples, at_the_end: 0 };
+        let look = |needs| look_ahead(&plan(&["cpu.clock"]), needs, dir.path(), None);
+        // Other programs write meanwhile.
+        let margin = (free - kept) / 4;
+        assert!(look(needs(free - kept - margin)).is_ok());
+        assert!(look(needs(free - kept + margin)).is_err(), "less than all that is free");
+    }
+
+    #[test]
     fn a_disk_with_too_little_space_stops_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let (stop, enough) = (Stop::default(), Stop::default());
-        let quiet = Watch::begin(&[dir.path()], 1, enough.clone());
-        let watch = Watch::begin(&[dir.path()], u64::MAX, stop.clone());
+        let quiet = Watch::begin(dir.path(), 1, Some(dir.path()), enough.clone());
+        let watch = Watch::begin(dir.path(), u64::MAX, None, stop.clone());
         let line = wait_until("the free space to be read", || watch.found().map(str::to_owned));
         assert!(line.contains("stopped early"), "{line}");
         drop(watch);

@@ -1,5 +1,6 @@
-//! Writing to standard output and standard error. Nothing else does, so that all text is cleaned
-//! here before it reaches a terminal: messages quote files, peers, tools and paths.
+//! Writing to standard output and standard error. All text for people goes through here, where it
+//! is cleaned: messages quote files, peers, tools and paths. Only the progress bar, which cleans
+//! its own text, and clap's help write directly.
 
 use std::io::{self, IsTerminal, Write};
 

@@ -5,12 +5,13 @@
 //! with `O_EXCL` and `O_NOFOLLOW`, so that nobody who may write to the folder can have a link
 //! followed or an existing file overwritten.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fstat};
 use tempfile::NamedTempFile;
 
 /// What becomes of a file that is already there.
@@ -46,7 +47,12 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return write(path, bytes, Existing::Replace);
     }
     let mut file = open_special(path)?;
-    let is_file = file.metadata()?.is_file();
+    let there = file.metadata()?;
+    // `/dev/stdout`, which may lead to a file that holds more than this.
+    if is_same(&there, io::stdout()) {
+        return io::stdout().write_all(bytes);
+    }
+    let is_file = there.is_file();
     if is_file {
         file.set_len(0)?;
     }
@@ -61,6 +67,8 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match is_regular_or_new(path)? {
         true => temporary(path, bytes).map(drop),
+        // Its reader would take the end of this for the end of all.
+        false if fs::metadata(path)?.file_type().is_fifo() => Ok(()),
         false => open_special(path).map(drop),
     }
 }
@@ -107,6 +115,11 @@ fn is_regular_or_new(path: &Path) -> io::Result<bool> {
 /// What is there and must not be replaced: a device, a pipe, what a symbolic link leads to.
 fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
+}
+
+/// Whether an open file is the same as one with that descriptor.
+fn is_same(there: &Metadata, other: impl AsFd) -> bool {
+    fstat(other).is_ok_and(|s| (s.st_dev, s.st_ino) == (there.dev(), there.ino()))
 }
 
 #[cfg(test)]
@@ -194,6 +207,19 @@ mod tests {
         write_named(&link, b"x").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(folder.count(), 1);
+    }
+
+    #[test]
+    fn the_reader_of_a_pipe_gets_all_and_nothing_before() {
+        let folder = Folder::new();
+        let pipe = folder.0.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+        let from = pipe.clone();
+        let reader = std::thread::spawn(move || fs::read_to_string(from).unwrap());
+        try_named(&pipe, b"x").unwrap();
+        write_named(&pipe, b"all").unwrap();
+        assert_eq!(proofmark_testing::join("the reader of the pipe", reader), "all");
     }
 
     #[test]

@@ -196,7 +196,8 @@ impl Work {
 }
 
 /// Iterations that fill a trial of so many seconds: doubles the work until it lasts long enough to
-/// be scaled. It must do so twice, since work that was held up once looks long enough.
+/// be scaled. The shorter of two timings counts: a single one may be long only because the thread
+/// was preempted.
 fn filling<E>(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, E>) -> Result<u64, E> {
     let enough = trial_s / 16.0;
     let mut iterations = 1;

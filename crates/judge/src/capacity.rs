@@ -6,7 +6,7 @@ use proofmark_model::{Host, Measurement, Trial};
 use crate::execution::threads_here;
 use crate::statistics::median;
 
-/// Length of a quota's period in seconds. The workload's default; `cpu.max` and
+/// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
 /// `cpu.cfs_period_us` are rarely set otherwise.
 const QUOTA_PERIOD_S: f64 = 0.1;
 

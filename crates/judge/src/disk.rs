@@ -146,7 +146,7 @@ pub(crate) fn in_flight_at_most(m: &Measurement) -> f64 {
     queue_depth(m) as f64 * m.params.threads().max(1) as f64
 }
 
-/// I/Os in so much of the workload's work.
+/// I/Os in so much of the kernel's work.
 pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     match m.unit {
         Unit::BytePerSecond => Some(work / m.params.block_bytes()?),
@@ -164,13 +164,13 @@ pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
 
 /// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
 /// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
-/// its say too, and some 30 us of 1 MiB, whose pages the workload's own threads work off.
+/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
 const WAKE_S: f64 = 50e-6;
 /// Deep queues complete many I/Os in one go: no more than this share of the CPU time.
 const WAKE_SHARE: f64 = 0.1;
 
 /// CPU time that others took from a trial, less what being woken by a device takes; `None`
-/// too where threads take turns, since the account then holds the workload's own threads that
+/// too where threads take turns, since the account then holds the kernel's own threads that
 /// carry the I/O.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     let all = t.conditions.other_cpu_s;

@@ -46,7 +46,13 @@ pub fn clean_page(text: &str) -> String {
 fn is_safe(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
-            '\u{200b}'..='\u{200f}'
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180e}'
+            | '\u{3164}'
+            | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
             | '\u{feff}'
@@ -81,6 +87,7 @@ mod tests {
     fn untrusted_text_steers_nothing() {
         assert_eq!(clean("a\u{1b}[2Jb\u{202e}c\nd\u{e0041}"), "a[2Jbc d");
         assert_eq!(clean("\u{1b}[31ma\u{7}\u{9b}31m\u{7f}\u{2028}b"), "[31ma31m b");
+        assert_eq!(clean("a\u{61c}b\u{ad}c\u{3164}d\u{180e}"), "abcd");
         assert_eq!(clean("Zürich 10 µs ≤ 5 ✓ 日本"), "Zürich 10 µs ≤ 5 ✓ 日本");
     }
 

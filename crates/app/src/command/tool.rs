@@ -23,7 +23,7 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
     set_parent_process_death_signal(Some(Signal::TERM)).context("cannot follow the run's end")?;
     // What its children leave behind becomes a child of this process.
     set_child_subreaper(Some(getpid())).context("cannot look after the program's children")?;
-    // SIGHUP is what the workload sends, with SIGCONT, to a stopped group whose run is gone.
+    // SIGHUP is what the kernel sends, with SIGCONT, to a stopped group whose run is gone.
     let numbers = [SIGCHLD, SIGTERM, SIGINT, SIGHUP];
     let mut signals = Signals::new(numbers).context("cannot handle signals")?;
     if getppid() != parent {

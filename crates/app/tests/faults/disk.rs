@@ -74,7 +74,7 @@ fn an_honest_disk_is_not_called_a_lie() {
 fn a_cached_file_read_buffered_is_invalid() {
     let _quiet = quiet();
     let m = measured(folder().path(), "test.disk.cached");
-    assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    hides_reads(&m);
     assert_eq!(found(&m, "direct_refused"), Some(Severity::Invalid), "{:?}", m.findings);
 }
 
@@ -157,6 +157,12 @@ fn a_loop_device_on_tmpfs_is_no_disk() {
     assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
 }
 
+/// The page cache answered, and that is found: where other processes read as much of the disk
+/// meanwhile it is suspect, else invalid.
+fn hides_reads(m: &Measurement) {
+    assert!(found(m, "page_cache") >= Some(Severity::Suspect), "{:?}", m.findings);
+}
+
 #[test]
 fn a_loop_device_on_a_disk_is_seen_through() {
     let _quiet = quiet();
@@ -171,7 +177,7 @@ fn a_loop_device_on_a_disk_is_seen_through() {
     }
     // The loop device reads its file through the page cache, where it lies already.
     let m = &run.measurements[0];
-    assert_eq!(found(m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+    hides_reads(m);
     let devices = &run.host.storage.get().unwrap().devices;
     assert!(devices.len() > 1 && devices[0].kind == "loop", "{devices:?}");
 }
@@ -182,7 +188,7 @@ fn what_was_never_written_is_no_read() {
     for workload in ["test.disk.sparse", "test.disk.fallocated"] {
         let m = measured(folder().path(), workload);
         assert_eq!(found(&m, "unwritten_data"), Some(Severity::Invalid), "{:?}", m.findings);
-        assert_eq!(found(&m, "page_cache"), Some(Severity::Invalid), "{:?}", m.findings);
+        hides_reads(&m);
     }
 }
 

@@ -282,7 +282,7 @@ fn a_session_too_short_for_the_plan_is_told_first() {
         command.arg("--dry-run").arg("--profile").arg(written(folder.path(), &plan));
         String::from_utf8(output(&mut command).stderr).unwrap()
     };
-    assert!(said("10s").contains("the server grants 3.0 s"), "{}", said("10s"));
+    assert!(said("10s").contains("the server allows 3.0 s"), "{}", said("10s"));
     assert_eq!(said("20ms"), "");
 }
 

@@ -188,7 +188,7 @@ fn what_nobody_asks_for_does_not_run() {
     assert_eq!((places(&run, "fio"), ran()), (vec![0], 1));
     assert!(m.findings.iter().any(|f| f.check == "reference.failed"));
     let why = &run.measurements[1].missing["references"];
-    assert!(why.contains("if it is named with --reference"), "{why}");
+    assert!(why.contains("name a tool with --reference"), "{why}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn bytes_of_an_io(
         return Ok(block);
     }
     if !direct {
-        return Err("buffered I/O reaches the device in I/Os of the workload's own size".to_owned());
+        return Err("buffered I/O reaches the device in I/Os of the kernel's own size".to_owned());
     }
     // Neighbours in flight together are merged up to the device's largest request.
     let largest = storage

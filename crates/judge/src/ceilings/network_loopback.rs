@@ -10,7 +10,7 @@ use crate::network::{of_stream, over_loopback, threads_here};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// Times that each byte is copied: into the workload by who sends it, and out of it by who
+/// Times that each byte is copied: into the kernel by who sends it, and out of it by who
 /// receives it.
 const COPIES: f64 = 2.0;
 /// The copy rate was measured within one core's cache and by a loop of its own; the
@@ -30,11 +30,11 @@ impl CeilingRule for NetworkLoopback {
     }
 
     fn about(&self) -> &'static str {
-        "Loopback has no wire: each byte is copied into the workload by the CPU that sends it and out again \
+        "Loopback has no wire: each byte is copied into the kernel by the CPU that sends it and out again \
          by the one that receives it. So the ceiling is the copy rate of one CPU within its own cache, \
          as this run measured it, times the CPUs that copy at the same time, no more than the threads \
          of both ends, divided by the two copies; for TCP and UDP alike. An upper bound, sure to within \
-         10 %, since the workload copies with a loop of its own: what the protocol costs beside the \
+         10 %, since the kernel copies with a loop of its own: what the protocol costs beside the \
          copies, and the way between two cores, is not in it. It is the ceiling of a loopback, and says \
          nothing of a network."
     }

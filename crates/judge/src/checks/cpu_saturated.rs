@@ -9,7 +9,7 @@ use crate::network::{
 };
 
 /// Where less than this of an end's busy time is its own threads', somebody else took its
-/// CPUs: what the workload does for the packets beside the threads is seldom twice as much.
+/// CPUs: what the kernel does for the packets beside the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
 pub(super) struct CpuSaturated;

@@ -31,7 +31,7 @@ impl Check for Crashed {
         };
         let advice = match signal.as_deref() {
             Some("SIGKILL") => {
-                "look for the out-of-memory killer in the workload log, or for who \
+                "look for the out-of-memory killer in the kernel log, or for who \
                                 killed it; then run the point again"
             }
             Some("SIGILL") => {

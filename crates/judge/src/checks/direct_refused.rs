@@ -22,7 +22,7 @@ impl Check for DirectRefused {
          says afterwards, and whether more than 1 % of it was found in the page cache before a trial after \
          the first: it is put out at set-up, and direct I/O leaves nothing there. Either is invalid: some \
          file systems drop the flag without a word, others keep it and carry the I/O out through the page \
-         cache. A note where the workload does not tell the flag; the device's own traffic still does \
+         cache. A note where the kernel does not report the flag; the device's own traffic still does \
          (page_cache). Use another file system, or measure buffered I/O under its own name."
     }
 

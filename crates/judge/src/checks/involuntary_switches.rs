@@ -8,7 +8,7 @@ use crate::Context;
 use crate::capacity::{Bound, Capacity};
 use crate::execution::Execution;
 
-/// Switches a second and CPU. Workload threads alone (timers, read-copy-update,
+/// Switches a second and CPU. Kernel threads alone (timers, read-copy-update,
 /// writeback) make up to some 20; a process that competes all the time makes 100
 /// and more, since the scheduler's slices are a few milliseconds long.
 const THRESHOLD: f64 = 50.0;
@@ -32,7 +32,7 @@ impl Check for InvoluntarySwitches {
          at least 8 in all trials together, are suspect; a note where only the worst tenth of the trials \
          make it so: something else wanted the CPU, whether or not its time could be counted. Silent where the cause is known and stands in \
          another finding: threads that take turns on too few CPUs, a CPU quota, a competing process. Not \
-         judged for a disk or a network, whose I/O the workload's own threads carry on the same CPUs. Stop what else \
+         judged for a disk or a network, whose I/O the kernel's own threads carry on the same CPUs. Stop what else \
          runs, or give the run CPUs of its own."
     }
 

@@ -15,7 +15,7 @@ const THRESHOLD: f64 = 0.02;
 const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
 /// Where threads take turns, only the CPUs' own account tells what others took: it
 /// goes by ticks of 10 ms and holds the run's own work between the trials too; beside a
-/// network it holds what the workload's own threads do for the packets. A busy competitor
+/// network it holds what the kernel's own threads do for the packets. A busy competitor
 /// takes a third or more even from two threads.
 const THRESHOLD_ROUGH: f64 = 0.25;
 
@@ -35,7 +35,7 @@ impl Check for OtherCpu {
          than 2 % of it, or than a quarter of one CPU, is suspect; a note where that is so only with the \
          worst tenth of the trials counted. With more threads than CPUs the account is coarse, and the \
          threshold is 25 %. For a disk 50 us an I/O are left out, 10 % at most, which being woken takes, \
-         and with more threads than CPUs nothing is said: the account then holds the workload's own threads \
+         and with more threads than CPUs nothing is said: the account then holds the kernel's own threads \
          that carry the I/O. For a network the threshold is 25 % too; over loopback it is held against \
          the time that all CPUs were busy with neither end, where the run may use them all. Stop the \
          other process, or give the run CPUs of its own."
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!([beside(0.045), beside(0.055)], [None, Some(Severity::Suspect)]);
         assert_eq!(on("peer", waits(tcp(1, "peer"))), Some(Severity::Suspect));
         let some = each(tcp(1, "peer"), |_, t| t.conditions.other_cpu_s = Some(0.02));
-        assert_eq!(on("peer", some), None, "the workload's own threads");
+        assert_eq!(on("peer", some), None, "the kernel's own threads");
         let mut narrow = crate::testing::host_with_network("loopback");
         narrow.limits.usable_cpus = vec![0];
         let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));

@@ -75,7 +75,7 @@ impl PageCache {
     /// A number that must come from the device.
     fn asked_of_device(&self, ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
         let sum = Account::of(m, way);
-        // What is written is written back in the workload's name, not in this process's.
+        // What is written is written back in the kernel's name, not in this process's.
         let own = sum.own.filter(|_| way == Way::Read);
         let too_few = |bytes: f64| bytes < MOVED * sum.asked;
         let advice = "measure with direct I/O, or with a file that is out of the page cache; for \

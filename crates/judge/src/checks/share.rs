@@ -4,7 +4,7 @@
 //! move far. So the worst tenth of five or more trials is left out: what remains
 //! above the threshold makes the measurement suspect; what is above it only with
 //! the worst trials counted is a note. Amounts are summed before they are divided,
-//! because the workload counts some of them in ticks of 10 ms, which are coarse for
+//! because the kernel counts some of them in ticks of 10 ms, which are coarse for
 //! one trial and exact for many.
 
 use proofmark_model::{Finding, Severity, Trial};

@@ -30,7 +30,7 @@ pub(super) struct SharedDevice;
 
 /// Whether bytes of that direction that are not this process's are somebody else's.
 ///
-/// A journal and copies on write are written in the workload's name, and several devices
+/// A journal and copies on write are written in the kernel's name, and several devices
 /// at the bottom hold each write more than once, or read what they do not write whole.
 fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
     let Some(storage) = ctx.host.storage.get() else { return false };
@@ -152,7 +152,7 @@ impl Check for SharedDevice {
          blocks that the device takes whole also the number of I/Os, since small ones take time, not bytes: \
          more than 2 % and at least 8 of others in a third of the trials are suspect. Writes beside commits \
          (disk.fsync), on file systems that copy on write and on several devices at once are not compared, \
-         since the workload itself writes more than was asked. Warm reads use no device. Stop what else uses it."
+         since the kernel itself writes more than was asked. Warm reads use no device. Stop what else uses it."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -24,7 +24,7 @@ impl Check for Steal {
     fn about(&self) -> &'static str {
         "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials (wall \
          time x CPUs used). More than 1 % is suspect; a note where that is so only with the worst \
-         tenth of the trials counted. The workload counts in ticks of 10 ms, so the sum over the trials \
+         tenth of the trials counted. The kernel counts in ticks of 10 ms, so the sum over the trials \
          is meant, not one trial. Use a host with dedicated CPUs, or measure at a quieter hour."
     }
 

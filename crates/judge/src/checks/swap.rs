@@ -24,7 +24,7 @@ impl Check for Swap {
 
     fn about(&self) -> &'static str {
         "Pages that the whole system swapped in or out during the trials, for each second. More than \
-         256 (1 MiB of 4 KiB pages) is suspect: memory is short, and the disk and the workload were busy \
+         256 (1 MiB of 4 KiB pages) is suspect: memory is short, and the disk and the kernel were busy \
          with it. Any fewer is a note. Free memory, or use a smaller working set."
     }
 

@@ -34,7 +34,7 @@ impl Check for Unwatched {
     }
 
     fn about(&self) -> &'static str {
-        "What the checks look for is told by the workload, and not every system tells all of it: the core \
+        "What the checks look for is reported by the kernel, and not every system tells all of it: the core \
          clock, steal, other processes' CPU time, context switches, page faults, swapping, and throttling \
          where there is a cgroup. What no trial tells of is named in a note, since a check without its \
          figure stays silent. The clock is not asked for beside a disk or a network."

@@ -4,12 +4,12 @@ use std::io;
 
 use proofmark_engine::Refusal;
 
-/// The names that the workload of this machine has loaded (Linux
+/// The names that the kernel of this machine has loaded (Linux
 /// `Documentation/networking/ip-sysctl.rst`).
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Whether a connection of `machine`, which runs this, may be given a congestion control. Only
-/// names that the workload lists: setsockopt(2) of any other name makes the workload look for a module
+/// names that the kernel lists: setsockopt(2) of any other name makes the kernel look for a module
 /// of that name, which it loads for root. A peer must not choose what a server loads.
 ///
 /// # Errors

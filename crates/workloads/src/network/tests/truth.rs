@@ -183,7 +183,7 @@ fn trials_follow_each_other_on_one_connection() {
     }
 }
 
-/// setsockopt(2) of a name that is not loaded makes the workload look for a module of that name.
+/// setsockopt(2) of a name that is not loaded makes the kernel look for a module of that name.
 #[test]
 fn a_peer_cannot_name_a_module_for_the_server_to_load() {
     let mut shape = shape_of(&TCP_STREAM, &[]);
