@@ -112,8 +112,8 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
         let (run, code) = run_json(enter(group.as_ref(), &mut command));
         let m = &run.measurements[0];
         let ratio = m.summary.as_ref().unwrap().median / truth;
-        // With its headers it would read 1.05 or more.
-        assert!((0.97..1.01).contains(&ratio), "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
+        // With its headers it would read 1.045 or more.
+        assert!((0.97..1.04).contains(&ratio), "{mbit} Mbit/s, MTU {mtu}: {ratio} of the truth");
         let ceiling = m.ceiling.as_ref().unwrap();
         assert_eq!(ceiling.id, "network.limit");
         let computed = ceiling.value / truth;
