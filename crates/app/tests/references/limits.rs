@@ -29,7 +29,7 @@ fn a_tool_has_the_limits_of_the_user_and_no_key() {
             captured()
         ),
     );
-    let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
+    let mut command = lab.long_run(&["--trials", "3", "--reference", "fio"]);
     command.env("PROOFMARK_KEY", "5ec2e7".repeat(10)).env("PROOFMARK_PEER", "{\"key\":\"5ec2e7\"}");
     let (_, m, words) = result(&mut limited(&command, "ulimit -Sn 333"));
     assert_eq!(m.references.len(), 1, "{words} {:?}", m.findings);
