@@ -65,11 +65,15 @@ pub fn tell(host: &Host, planned: &Planned, server: Option<&ServerSide>) {
     }
 }
 
+/// Bytes of the files that a point makes.
+fn disk_bytes(point: &Point) -> u64 {
+    find(&point.workload).map_or(0, |workload| workload.disk_bytes(&point.params))
+}
+
 /// What a person should know before a folder in memory is measured as a disk.
 fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
-    let on_disk = |p: &Point| find(&p.workload).is_some_and(|k| k.disk_bytes(&p.params) > 0);
-    plan.points.iter().any(on_disk).then(|| {
+    plan.points.iter().any(|point| disk_bytes(point) > 0).then(|| {
         format!(
             "proofmark: warning: {} is in memory ({}), not on a disk; name another directory with \
             --disk-path",
@@ -107,12 +111,9 @@ pub fn carry_out(host: Host, mut planned: Planned, asked: &Asked) -> Result<Outc
 
 /// Says what a series will write, and watches the disks that it writes to.
 fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Option<Watch>> {
-    let on_disk = |series: &PlannedSeries| {
-        let point = plan.points.get(series.point)?;
-        Some(find(&point.workload)?.disk_bytes(&point.params) > 0)
-    };
+    let on_disk = |series: &PlannedSeries| plan.points.get(series.point).map_or(0, disk_bytes) > 0;
     let disk = host.storage.get().map(|s| Path::new(&s.path));
-    let disk = disk.filter(|_| plan.series.iter().any(|series| on_disk(series) == Some(true)));
+    let disk = disk.filter(|_| plan.series.iter().any(on_disk));
     let needs = Needs { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
     let lines = look_ahead(plan, needs, output.dir(), disk).map_err(|why| {
         output.discard();
@@ -174,8 +175,7 @@ fn measure(
         .min(LONGEST_RUN.as_secs_f64());
     // A worker that takes a sample says nothing until it has it.
     let sample_s = plan.series.iter().map(|s| s.every_s).fold(0.0, f64::max);
-    let largest_file =
-        plan.points.iter().filter_map(|p| Some(find(&p.workload)?.disk_bytes(&p.params))).max();
+    let largest_file = plan.points.iter().map(disk_bytes).max();
     let machine = Machine::of(&run.host)?;
     let workers = Workers {
         program: own_program()?,
