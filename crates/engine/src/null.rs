@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Better, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Better, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::workload::{Amount, Load, Refusal, Setup, Workload};
 
@@ -12,6 +12,7 @@ const fn spec(id: &'static str, unit: Unit, interleave: bool) -> WorkloadSpec {
         title: Cow::Borrowed("Nothing"),
         summary: Cow::Borrowed("Does nothing."),
         detail: Cow::Borrowed("Counts its iterations and does nothing else."),
+        method: 1,
         subsystem: Subsystem::Cpu,
         unit,
         better: Better::Higher,
@@ -19,6 +20,8 @@ const fn spec(id: &'static str, unit: Unit, interleave: bool) -> WorkloadSpec {
         ceilings: Cow::Borrowed(&[]),
         axis: None,
         interleave,
+        work: Work::CORE,
+        role: Role::NONE,
     }
 }
 

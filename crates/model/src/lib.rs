@@ -19,6 +19,7 @@ mod network;
 mod params;
 mod plan;
 mod probe;
+mod role;
 mod run;
 mod sanitize;
 mod series;
@@ -27,6 +28,7 @@ mod statistics;
 mod storage;
 mod time;
 mod units;
+mod work;
 mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance};
@@ -53,6 +55,7 @@ pub use network::{
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
+pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{ReadError, Run, SCHEMA, Tool, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
@@ -66,4 +69,5 @@ pub use units::{
     ParseError, Quantity, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size,
 };
+pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};

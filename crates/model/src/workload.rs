@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Params;
+use crate::{Params, Role, Work};
 
 /// Part of the machine.
 #[derive(
@@ -157,6 +157,8 @@ pub struct WorkloadSpec {
     pub summary: Cow<'static, str>,
     /// A paragraph: what runs, what is counted, how it is verified.
     pub detail: Cow<'static, str>,
+    /// Raised whenever its figures stop being comparable with older ones.
+    pub method: u32,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Base unit of the value.
@@ -172,6 +174,10 @@ pub struct WorkloadSpec {
     pub ceilings: Cow<'static, [Cow<'static, str>]>,
     /// True where set-up is so cheap that trials of many points are taken in turn.
     pub interleave: bool,
+    /// How it runs and what it touches.
+    pub work: Work,
+    /// What its figures are used for.
+    pub role: Role,
 }
 
 impl WorkloadSpec {

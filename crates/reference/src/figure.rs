@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    Better, Conditions, Latency, Params, Subsystem, Timestamp, Trial, Unit, WorkloadSpec,
+    Better, Conditions, Latency, Pace, Params, Role, Subsystem, Timestamp, Trial, Unit, Work,
+    WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -76,12 +77,18 @@ impl Figure {
 
     /// A declaration for what no workload of ours measures.
     pub fn spec(&self) -> WorkloadSpec {
+        let pace = match self.subsystem {
+            Subsystem::Cpu => Pace::Core,
+            Subsystem::Memory => Pace::Memory,
+            Subsystem::Disk | Subsystem::Network => Pace::Device,
+        };
         WorkloadSpec {
             id: self.workload.clone(),
             title: self.title.clone().into(),
             summary: format!("{}, as another tool measured it.", self.title).into(),
             detail: "Imported: what ran and what is counted is the tool's; see its own documents."
                 .into(),
+            method: 1,
             subsystem: self.subsystem,
             unit: self.unit,
             better: self.better,
@@ -89,6 +96,8 @@ impl Figure {
             axis: None,
             ceilings: Cow::Borrowed(&[]),
             interleave: false,
+            work: Work { pace, ..Work::CORE },
+            role: Role::NONE,
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{
+    AUTO, Better, Counterpart, Parameter, ParameterKind, Place, Relation, Role, Subsystem, Unit,
+    Work, WorkloadSpec,
+};
 
 /// The greatest size of any parameter, in bytes: 64 TiB.
 pub(crate) const MOST: u64 = 1 << 46;
@@ -44,6 +47,7 @@ pub(crate) struct Words {
     pub(crate) title: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) detail: &'static str,
+    pub(crate) method: u32,
 }
 
 /// A workload of which more is better, and whose set-up takes too long for trials of many
@@ -54,12 +58,15 @@ pub(crate) const fn rate(
     parameters: &'static [Parameter],
     axis: Option<&'static str>,
     ceilings: &'static [Cow<'static, str>],
+    work: Work,
+    role: Role,
 ) -> WorkloadSpec {
     WorkloadSpec {
         id: Cow::Borrowed(words.id),
         title: Cow::Borrowed(words.title),
         summary: Cow::Borrowed(words.summary),
         detail: Cow::Borrowed(words.detail),
+        method: words.method,
         subsystem,
         unit,
         better: Better::Higher,
@@ -70,5 +77,33 @@ pub(crate) const fn rate(
         },
         ceilings: Cow::Borrowed(ceilings),
         interleave: false,
+        work,
+        role,
+    }
+}
+
+/// A row of a table of several workloads.
+pub(crate) const fn place(table: &'static str, row: u32, label: &'static str) -> Place {
+    Place { table: Cow::Borrowed(table), row, label: Cow::Borrowed(label) }
+}
+
+/// The workload that takes the same blocks in order of addresses.
+pub(crate) const fn in_order(workload: &'static str) -> Counterpart {
+    Counterpart {
+        workload: Cow::Borrowed(workload),
+        relation: Relation::InOrder,
+        differs_in: Cow::Borrowed(&[]),
+    }
+}
+
+/// A workload that does the same in another way, and the parameters that may differ.
+pub(crate) const fn alternative(
+    workload: &'static str,
+    differs_in: &'static [Cow<'static, str>],
+) -> Counterpart {
+    Counterpart {
+        workload: Cow::Borrowed(workload),
+        relation: Relation::Alternative,
+        differs_in: Cow::Borrowed(differs_in),
     }
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Load, Refusal, Setup, Workload, wait_until};
-use proofmark_model::{Better, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Better, Pace, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::cpu::isa::Isa;
 use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
@@ -55,6 +55,7 @@ const fn spec(id: &'static str) -> WorkloadSpec {
         title: Cow::Borrowed("Fault"),
         summary: Cow::Borrowed("Goes wrong on purpose."),
         detail: Cow::Borrowed("Goes wrong on purpose, to test what a run makes of it."),
+        method: 1,
         subsystem: Subsystem::Cpu,
         unit: Unit::OpPerSecond,
         better: Better::Higher,
@@ -62,6 +63,8 @@ const fn spec(id: &'static str) -> WorkloadSpec {
         ceilings: Cow::Borrowed(&[]),
         axis: None,
         interleave: true,
+        work: Work::CORE,
+        role: Role::NONE,
     }
 }
 
@@ -73,6 +76,7 @@ static CORRUPT_SPEC: WorkloadSpec = WorkloadSpec {
     title: Cow::Borrowed("Fault"),
     summary: Cow::Borrowed("Copies memory and leaves an element wrong."),
     detail: Cow::Borrowed("Copies memory and leaves an element wrong, to see it found."),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::BytePerSecond,
     better: Better::Higher,
@@ -80,6 +84,8 @@ static CORRUPT_SPEC: WorkloadSpec = WorkloadSpec {
     ceilings: Cow::Borrowed(&[]),
     axis: None,
     interleave: false,
+    work: Work { pace: Pace::Memory, ..Work::CORE },
+    role: Role::NONE,
 };
 
 /// Copies, then flips the sign of the second element.

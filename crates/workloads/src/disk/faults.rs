@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
-use proofmark_model::{FileState, Host, Params, WorkloadSpec};
+use proofmark_model::{FileState, Host, Params, Role, WorkloadSpec};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 
@@ -41,7 +41,7 @@ macro_rules! faults {
     ($($name:ident = $id:literal $operation:ident $summary:literal $fault:expr;)*) => {
         $(pub(crate) static $name: Planted = {
             const OPERATION: Operation = Operation::$operation;
-            static SPEC: WorkloadSpec = spec::blocks($id, "Fault", $summary, OPERATION, true);
+            static SPEC: WorkloadSpec = spec::blocks(($id, "Fault", $summary), OPERATION, true, Role::NONE);
             let disk = Disk { spec: &SPEC, operation: OPERATION, order: Order::Rand };
             Planted { disk, fault: $fault }
         };)*

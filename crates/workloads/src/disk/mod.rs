@@ -7,10 +7,13 @@
 //! written, `seen` gathers what the threads tell of a trial. `faults` is none of it: what
 //! the checks are tested with.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, WorkloadSpec};
+use proofmark_model::{Host, Params, Role, WorkloadSpec};
+
+use crate::declare::{alternative, in_order, place};
 
 mod buffers;
 mod content;
@@ -49,12 +52,13 @@ pub struct Disk {
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
 macro_rules! workloads {
     ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $order:ident
-        $summary:literal;)*) => {
+        $summary:literal, $role:expr;)*) => {
         $($(#[$doc])*
         pub static $name: Disk = {
+            const ROLE: Role = $role;
             const RANDOM: bool = matches!(Order::$order, Order::Rand);
             static SPEC: WorkloadSpec =
-                spec::blocks($id, $title, $summary, Operation::$operation, RANDOM);
+                spec::blocks(($id, $title, $summary), Operation::$operation, RANDOM, ROLE);
             Disk { spec: &SPEC, operation: Operation::$operation, order: Order::$order }
         };)*
     };
@@ -63,22 +67,28 @@ macro_rules! workloads {
 workloads! {
     /// `disk.seq_read`.
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
-        "Bytes a second read from a file in order of offsets.";
+        "Bytes a second read from a file in order of offsets.",
+        Role { lead: Some(1), tables: Cow::Borrowed(&[place("disk_blocks", 1, "Sequential read"), place("disk_glance", 1, "sequential read")]), ..Role::NONE };
     /// `disk.seq_write`.
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
-        "Bytes a second written to a file in order of offsets.";
+        "Bytes a second written to a file in order of offsets.",
+        Role { lead: Some(2), tables: Cow::Borrowed(&[place("disk_blocks", 3, "Sequential write"), place("disk_glance", 2, "sequential write")]), counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]), ..Role::NONE };
     /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
-        "Bytes a second read from one half of a file and written to the other, in order of offsets.";
+        "Bytes a second read from one half of a file and written to the other, in order of offsets.",
+        Role { tables: Cow::Borrowed(&[place("disk_blocks", 5, "Sequential read and write")]), ..Role::NONE };
     /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
-        "Bytes a second read from a file in random order.";
+        "Bytes a second read from a file in random order.",
+        Role { lead: Some(3), tables: Cow::Borrowed(&[place("disk_blocks", 2, "Random read"), place("disk_glance", 3, "random read")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]), ..Role::NONE };
     /// `disk.rand_write`.
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
-        "Bytes a second written to a file in random order.";
+        "Bytes a second written to a file in random order.",
+        Role { lead: Some(4), tables: Cow::Borrowed(&[place("disk_blocks", 4, "Random write"), place("disk_glance", 4, "random write")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]), ..Role::NONE };
     /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
-        "Bytes a second read and written in random order, 70 % of them read by default.";
+        "Bytes a second read and written in random order, 70 % of them read by default.",
+        Role::NONE;
 }
 
 impl Workload for Disk {

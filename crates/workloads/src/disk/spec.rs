@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{AUTO, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{
+    AUTO, Access, Pace, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
+};
 
 use super::engine;
 use super::shape::Operation;
-use crate::declare::{Words, choice, parameter, rate, size_parameter, threads_parameter};
+use crate::declare::{Words, choice, parameter, place, rate, size_parameter, threads_parameter};
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each with its own part of the file; they run where the scheduler puts them.",
@@ -195,11 +197,10 @@ const FSYNC: &str = "Each thread appends blocks to a file of its own, through th
 
 /// The declaration of a workload of blocks.
 pub(super) const fn blocks(
-    id: &'static str,
-    title: &'static str,
-    summary: &'static str,
+    (id, title, summary): (&'static str, &'static str, &'static str),
     operation: Operation,
     random: bool,
+    role: Role,
 ) -> WorkloadSpec {
     let (detail, parameters) = match (operation, random) {
         (Operation::Read, false) => (READING, SEQ_READ_PARAMETERS),
@@ -210,8 +211,11 @@ pub(super) const fn blocks(
         (Operation::Mixed, _) => (MIXING, MIXED_PARAMETERS),
     };
     let axis = if random { "queue_depth" } else { "block_size" };
-    let words = Words { id, title, summary, detail };
-    rate(words, (Subsystem::Disk, Unit::BytePerSecond), parameters, Some(axis), CEILINGS)
+    let access = Some(if random { Access::Random } else { Access::Sequential });
+    let work = device(access);
+    let words = Words { id, title, summary, detail, method: 1 };
+    let what = (Subsystem::Disk, Unit::BytePerSecond);
+    rate(words, what, parameters, Some(axis), CEILINGS, work, role)
 }
 
 /// The declaration of `disk.fsync`.
@@ -221,11 +225,32 @@ pub(super) static FSYNC_SPEC: WorkloadSpec = rate(
         title: "Commit",
         summary: "Appends to a file and flushes it, operations a second.",
         detail: FSYNC,
+        method: 1,
     },
     (Subsystem::Disk, Unit::OpPerSecond),
     FSYNC_PARAMETERS,
     Some("threads"),
     CEILINGS,
+    device(Some(Access::Sequential)),
+    FSYNC_ROLE,
 );
+
+const FSYNC_ROLE: Role = Role {
+    lead: Some(5),
+    tables: Cow::Borrowed(&[place("disk_glance", 5, "commits")]),
+    ..Role::NONE
+};
+
+/// Waiting for a disk.
+const fn device(access: Option<Access>) -> Work {
+    Work {
+        pace: Pace::Device,
+        access,
+        traffic: Cow::Borrowed(&[]),
+        data: None,
+        names_node: false,
+        whole_problem: false,
+    }
+}
 
 const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];

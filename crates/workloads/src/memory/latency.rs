@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{
-    Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+    Better, Host, Parameter, ParameterKind, Params, Property, Role, Subsystem, Unit, WorkloadSpec,
 };
 
 use super::chase::{Chase, Order, PAGE};
-use super::parameters::{self, PAGES, four_times_the_cache, settled, size_parameter};
+use super::parameters::{
+    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, settled, size_parameter,
+};
 use crate::arena::{Arena, Pages};
 
 /// The workload `memory.latency`.
@@ -51,6 +53,7 @@ static SPEC: WorkloadSpec = WorkloadSpec {
          The order is computed, so the line at the end of any number of steps is known: the walk \
          must end there, which proves the loads up to whole rounds of the cycle.",
     ),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::Second,
     better: Better::Lower,
@@ -58,6 +61,8 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
     axis: Some(Cow::Borrowed("working_set")),
     interleave: false,
+    work: chase(ANY_LEVEL, false),
+    role: Role { lead: Some(2), provides: Cow::Borrowed(&[Property::LoadLatency]), ..Role::NONE },
 };
 
 impl Workload for Latency {

@@ -7,12 +7,12 @@ use std::sync::{Arc, Barrier};
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, monotonic, usable_cpus};
 use proofmark_model::{
-    AUTO, Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+    AUTO, Better, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, WorkloadSpec,
 };
 
 use super::chase::{Chase, Order};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
-use super::parameters::{self, PAGES, settled};
+use super::parameters::{self, PAGES, arrays, chase, settled};
 use super::reader::{BURST, Reader};
 use crate::arena::Arena;
 use crate::declare::threads_parameter;
@@ -50,6 +50,7 @@ static SPEC: WorkloadSpec = WorkloadSpec {
          each trial as the bandwidth in the background. The steps of the chase are proved as those \
          of memory.latency are.",
     ),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::Second,
     better: Better::Lower,
@@ -57,6 +58,8 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
     axis: Some(Cow::Borrowed("load")),
     interleave: false,
+    work: chase(arrays("working_set"), false),
+    role: Role::NONE,
 };
 
 impl Workload for LoadedLatency {

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{AUTO, Better, Host, Parameter, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{
+    AUTO, Access, Better, Host, Pace, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
+};
 
 use super::chase::{Chase, Order};
 use super::latency::{Place, VERIFICATION, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
-use super::parameters::{PAGES, settled};
+use super::parameters::{PAGES, arrays, chase, settled, traffic};
 use super::reader::{BURST, Reader};
 use crate::arena::Arena;
 use crate::declare::threads_parameter;
@@ -37,6 +39,7 @@ static READ: WorkloadSpec = WorkloadSpec {
          and sums every 64-bit word of it. The words are known, so the sum proves that all were \
          read. Nearness shows in the ratio between a node's own memory and that of another.",
     ),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::BytePerSecond,
     better: Better::Higher,
@@ -45,6 +48,15 @@ static READ: WorkloadSpec = WorkloadSpec {
     ceilings: Cow::Borrowed(&[]),
     axis: None,
     interleave: false,
+    work: Work {
+        access: Some(Access::Sequential),
+        traffic: Cow::Borrowed(&[traffic(1.0, 0.0, 0.0)]),
+        names_node: true,
+        pace: Pace::Memory,
+        data: Some(arrays("working_set")),
+        whole_problem: false,
+    },
+    role: Role::NONE,
 };
 
 static LATENCY: WorkloadSpec = WorkloadSpec {
@@ -61,6 +73,7 @@ static LATENCY: WorkloadSpec = WorkloadSpec {
          the link between them adds to a load. The steps of the chase are proved as those of \
          memory.latency are.",
     ),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::Second,
     better: Better::Lower,
@@ -68,6 +81,8 @@ static LATENCY: WorkloadSpec = WorkloadSpec {
     ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
     axis: None,
     interleave: false,
+    work: chase(arrays("working_set"), true),
+    role: Role::NONE,
 };
 
 impl Workload for NumaRead {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use proofmark_engine::Refusal;
 use proofmark_model::{
-    AUTO, Host, Param, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+    AUTO, Access, Data, Host, Pace, Param, Parameter, ParameterKind, Params, Role, Subsystem,
+    Traffic, Unit, Work, WorkloadSpec,
 };
 
 use crate::arena::Pages;
@@ -53,14 +54,51 @@ pub(super) const STORES: Parameter = Parameter {
     default: Cow::Borrowed(AUTO),
 };
 
+/// Arrays that a workload of memory reads and writes at every point.
+pub(super) const fn traffic(read: f64, written: f64, flops: f64) -> Traffic {
+    Traffic { when: None, read, written, flops }
+}
+
+/// Data that must come from memory, the size of each array by that parameter.
+pub(super) const fn arrays(parameter: &'static str) -> Data {
+    Data {
+        parameter: Cow::Borrowed(parameter),
+        per_thread: false,
+        all_arrays: false,
+        any_level: false,
+    }
+}
+
+/// A working set that points choose to fit into a cache level or to exceed all.
+pub(super) const ANY_LEVEL: Data = Data {
+    parameter: Cow::Borrowed("working_set"),
+    per_thread: false,
+    all_arrays: false,
+    any_level: true,
+};
+
+/// A chase through memory: each load waits for the one before it.
+pub(super) const fn chase(data: Data, names_node: bool) -> Work {
+    Work {
+        pace: Pace::Memory,
+        access: Some(Access::Dependent),
+        traffic: Cow::Borrowed(&[]),
+        data: Some(data),
+        names_node,
+        whole_problem: false,
+    }
+}
+
 /// A workload that tells bytes a second of the whole machine's memory.
 pub(super) const fn rate(
     words: Words,
     parameters: &'static [Parameter],
     axis: Option<&'static str>,
+    work: Work,
+    role: Role,
 ) -> WorkloadSpec {
     let what = (Subsystem::Memory, Unit::BytePerSecond);
-    declare::rate(words, what, parameters, axis, CEILINGS)
+    declare::rate(words, what, parameters, axis, CEILINGS, work, role)
 }
 
 const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")];

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{
-    Better, Host, Parameter, ParameterKind, Params, Subsystem, Unit, WorkloadSpec,
+    Access, Better, Data, Host, Pace, Parameter, ParameterKind, Params, Property, Role, Subsystem,
+    Traffic, Unit, When, Work, WorkloadSpec,
 };
 
 use super::parameters;
@@ -49,6 +50,7 @@ static SPEC: WorkloadSpec = WorkloadSpec {
          and written. What else moves depends on where the set lies (a line that is written \
          is read first, unless it is in the cache already), so bytes moved are not declared.",
     ),
+    method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::BytePerSecond,
     better: Better::Higher,
@@ -66,7 +68,33 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     ]),
     axis: Some(Cow::Borrowed("working_set")),
     interleave: false,
+    work: Work {
+        pace: Pace::Memory,
+        access: Some(Access::Sequential),
+        traffic: Cow::Borrowed(&[
+            op_traffic(Op::Read),
+            op_traffic(Op::Write),
+            op_traffic(Op::Copy),
+        ]),
+        data: Some(Data {
+            parameter: Cow::Borrowed("working_set"),
+            per_thread: true,
+            all_arrays: true,
+            any_level: true,
+        }),
+        ..Work::CORE
+    },
+    role: Role {
+        lead: Some(5),
+        provides: Cow::Borrowed(&[Property::LevelBandwidth]),
+        ..Role::NONE
+    },
 };
+
+/// What an operation of the sweep reads and writes.
+const fn op_traffic(op: Op) -> Traffic {
+    op.traffic(Some(When { parameter: Cow::Borrowed("op"), value: Cow::Borrowed(op.name()) }))
+}
 
 const MIB: u64 = 1 << 20;
 

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{AUTO, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{AUTO, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, Kind, LEAST_RATE};
-use crate::declare::{Words, choice, parameter, rate, size_parameter};
+use crate::declare::{Words, alternative, choice, parameter, place, rate, size_parameter};
 
 const STREAMS: Parameter = parameter(
     "streams",
@@ -235,9 +235,46 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
             "streams",
         ),
     };
-    let words = Words { id, title, summary, detail };
-    rate(words, (Subsystem::Network, unit), parameters, Some(axis), CEILINGS)
+    let words = Words { id, title, summary, detail, method: 1 };
+    let what = (Subsystem::Network, unit);
+    rate(words, what, parameters, Some(axis), CEILINGS, Work::DEVICE, role(kind))
 }
+
+/// What the figures of a workload are used for.
+const fn role(kind: Kind) -> Role {
+    match kind {
+        Kind::TcpStream => TCP_STREAM_ROLE,
+        Kind::UdpStream => UDP_STREAM_ROLE,
+        Kind::TcpRtt => TCP_RTT_ROLE,
+        Kind::UdpRtt => UDP_RTT_ROLE,
+        Kind::TcpConnect => Role::NONE,
+    }
+}
+
+const TCP_STREAM_ROLE: Role = Role {
+    lead: Some(1),
+    tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
+    ..Role::NONE
+};
+const UDP_STREAM_ROLE: Role = Role {
+    lead: Some(3),
+    tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
+    ..Role::NONE
+};
+const TCP_RTT_ROLE: Role = Role {
+    lead: Some(2),
+    tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
+    ..Role::NONE
+};
+const UDP_RTT_ROLE: Role = Role {
+    lead: Some(4),
+    tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
+    counterparts: Cow::Borrowed(&[alternative(
+        "network.tcp.rtt",
+        &[Cow::Borrowed("no_delay"), Cow::Borrowed("socket_buffer"), Cow::Borrowed("congestion")],
+    )]),
+    ..Role::NONE
+};
 
 const CEILINGS: &[Cow<str>] = &[
     Cow::Borrowed("network.limit"),

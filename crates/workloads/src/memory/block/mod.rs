@@ -7,11 +7,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, ParameterKind, Params, WorkloadSpec};
+use proofmark_model::{
+    Access, Host, Pace, Parameter, ParameterKind, Params, Role, Work, WorkloadSpec,
+};
 
 use super::parameters;
+use super::stream::op::Op;
 use crate::arena::{self, Arena, Pages};
-use crate::declare::Words;
+use crate::declare::{Words, in_order, place};
 
 mod body;
 mod content;
@@ -52,10 +55,11 @@ pub struct Blocks {
 /// Declares a workload: its name here, id, title, operation, order and summary.
 macro_rules! workloads {
     ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $random:literal
-        $summary:literal;)*) => {
+        $summary:literal, $role:expr;)*) => {
         $($(#[$doc])*
         pub static $name: Blocks = {
-            static SPEC: WorkloadSpec = spec($id, $title, $summary, Operation::$operation);
+            const ROLE: Role = $role;
+            static SPEC: WorkloadSpec = spec($id, $title, $summary, (Operation::$operation, $random), ROLE);
             Blocks { spec: &SPEC, operation: Operation::$operation, random: $random }
         };)*
     };
@@ -64,22 +68,28 @@ macro_rules! workloads {
 workloads! {
     /// `memory.read_write`.
     READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
-        "Bytes a second read and written by copying blocks in order of addresses.";
+        "Bytes a second read and written by copying blocks in order of addresses.",
+        Role { lead: Some(4), tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
     /// `memory.rand_read_write`.
     RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
-        "Bytes a second read and written by copying blocks in random order.";
+        "Bytes a second read and written by copying blocks in random order.",
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
     /// `memory.seq_write`.
     SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
-        "Bytes a second written by filling blocks in order of addresses.";
+        "Bytes a second written by filling blocks in order of addresses.",
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 3, "Sequential write")]), ..Role::NONE };
     /// `memory.rand_write`.
     RAND_WRITE = "memory.rand_write" "Random write" Write true
-        "Bytes a second written by filling blocks in random order.";
+        "Bytes a second written by filling blocks in random order.",
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
     /// `memory.seq_read`.
     SEQ_READ = "memory.seq_read" "Sequential read" Read false
-        "Bytes a second read from blocks in order of addresses.";
+        "Bytes a second read from blocks in order of addresses.",
+        Role { lead: Some(6), tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
     /// `memory.rand_read`.
     RAND_READ = "memory.rand_read" "Random read" Read true
-        "Bytes a second read from blocks in random order.";
+        "Bytes a second read from blocks in random order.",
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };
 }
 
 const PARAMETERS: &[Parameter] = &[
@@ -123,7 +133,8 @@ const fn spec(
     id: &'static str,
     title: &'static str,
     summary: &'static str,
-    operation: Operation,
+    (operation, random): (Operation, bool),
+    role: Role,
 ) -> WorkloadSpec {
     let detail = match operation {
         Operation::Copy => detail!(
@@ -140,7 +151,20 @@ const fn spec(
              whole ones. The sum must be that of what the memory was filled with."
         ),
     };
-    parameters::rate(Words { id, title, summary, detail }, PARAMETERS, Some("block_size"))
+    let work = Work {
+        pace: Pace::Memory,
+        access: Some(if random { Access::Random } else { Access::Sequential }),
+        traffic: match operation {
+            Operation::Read => Op::Read.declared(),
+            Operation::Write => Op::Write.declared(),
+            Operation::Copy => Op::Copy.declared(),
+        },
+        data: Some(parameters::arrays("data_size")),
+        names_node: false,
+        whole_problem: false,
+    };
+    let words = Words { id, title, summary, detail, method: 1 };
+    parameters::rate(words, PARAMETERS, Some("block_size"), work, role)
 }
 
 impl Workload for Blocks {

@@ -1,5 +1,9 @@
 //! What a stream workload does to each element, and how it stores.
 
+use std::borrow::Cow;
+
+use proofmark_model::{Traffic, When};
+
 /// An operation on arrays of f64, after STREAM. Names as in the workloads' ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -53,6 +57,29 @@ impl Op {
     /// Arrays in all.
     pub(crate) const fn arrays(self) -> usize {
         self.sources() + self.stores() as usize
+    }
+
+    /// What one element takes, for the declaration.
+    pub(crate) const fn traffic(self, when: Option<When>) -> Traffic {
+        let flops = match self {
+            Self::Scale | Self::Add => 1.0,
+            Self::Triad => 2.0,
+            Self::Read | Self::Write | Self::Copy => 0.0,
+        };
+        Traffic { when, read: self.sources() as f64, written: self.stores() as u8 as f64, flops }
+    }
+
+    /// The same for a workload of nothing else.
+    pub(crate) const fn declared(self) -> Cow<'static, [Traffic]> {
+        const ALL: [&[Traffic]; 6] = [
+            &[Op::Read.traffic(None)],
+            &[Op::Write.traffic(None)],
+            &[Op::Copy.traffic(None)],
+            &[Op::Scale.traffic(None)],
+            &[Op::Add.traffic(None)],
+            &[Op::Triad.traffic(None)],
+        ];
+        Cow::Borrowed(ALL[self as usize])
     }
 
     /// Bytes that the program loads for one element of each array.

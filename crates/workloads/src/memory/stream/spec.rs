@@ -1,9 +1,12 @@
 //! What the workloads after STREAM declare about themselves.
 
-use proofmark_model::{Parameter, WorkloadSpec};
+use std::borrow::Cow;
+
+use proofmark_model::{Access, Pace, Parameter, Property, Role, Work, WorkloadSpec};
 
 use super::super::parameters;
-use crate::declare::Words;
+use super::op::Op;
+use crate::declare::{Words, place};
 
 const ARRAY_SIZE: Parameter = parameters::size_parameter(
     "array_size",
@@ -51,7 +54,9 @@ pub(super) static COPY: WorkloadSpec = spec(
         "Counted are 16 bytes an element, 8 read and 8 written, as STREAM counts. ",
         storing!()
     ),
+    Op::Copy,
     STORING,
+    const { Role { lead: Some(3), tables: Cow::Borrowed(&[place("stream", 1, "Copy")]), ..Role::NONE } },
 );
 
 /// `memory.scale`.
@@ -65,7 +70,9 @@ pub(super) static SCALE: WorkloadSpec = spec(
         "Counted are 16 bytes an element, 8 read and 8 written, as STREAM counts. ",
         storing!()
     ),
+    Op::Scale,
     STORING,
+    const { Role { tables: Cow::Borrowed(&[place("stream", 2, "Scale")]), ..Role::NONE } },
 );
 
 /// `memory.add`.
@@ -79,7 +86,9 @@ pub(super) static ADD: WorkloadSpec = spec(
         "Counted are 24 bytes an element, 16 read and 8 written, as STREAM counts. ",
         storing!()
     ),
+    Op::Add,
     STORING,
+    const { Role { tables: Cow::Borrowed(&[place("stream", 3, "Add")]), ..Role::NONE } },
 );
 
 /// `memory.triad`.
@@ -95,7 +104,16 @@ pub(super) static TRIAD: WorkloadSpec = spec(
         "Counted are 24 bytes an element, 16 read and 8 written, as STREAM counts. ",
         storing!()
     ),
+    Op::Triad,
     STORING,
+    const {
+        Role {
+            lead: Some(1),
+            provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
+            tables: Cow::Borrowed(&[place("stream", 4, "Triad")]),
+            ..Role::NONE
+        }
+    },
 );
 
 /// `memory.read`.
@@ -111,7 +129,9 @@ pub(super) static READ: WorkloadSpec = spec(
          sum over the trial must be exactly that of as many passes over each segment \
          as were made."
     ),
+    Op::Read,
     READING,
+    const { Role { provides: Cow::Borrowed(&[Property::MemoryBandwidth]), ..Role::NONE } },
 );
 
 /// `memory.write`.
@@ -128,7 +148,9 @@ pub(super) static WRITE: WorkloadSpec = spec(
          the last pass over it; then it is overwritten, so that no result of one trial \
          can pass for that of the next."
     ),
+    Op::Write,
     STORING,
+    Role::NONE,
 );
 
 const fn spec(
@@ -136,7 +158,18 @@ const fn spec(
     title: &'static str,
     summary: &'static str,
     detail: &'static str,
+    op: Op,
     used: &'static [Parameter],
+    role: Role,
 ) -> WorkloadSpec {
-    parameters::rate(Words { id, title, summary, detail }, used, None)
+    let work = Work {
+        pace: Pace::Memory,
+        access: Some(Access::Sequential),
+        traffic: op.declared(),
+        data: Some(parameters::arrays("array_size")),
+        names_node: false,
+        whole_problem: false,
+    };
+    let words = Words { id, title, summary, detail, method: 1 };
+    parameters::rate(words, used, None, work, role)
 }
