@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Left, Observer, Phase};
-use proofmark_judge::{Context, judge};
+use proofmark_judge::judge_measurements;
 use proofmark_model::{Ending, Measurement, Run, Trial};
 
 use crate::output::Output;
@@ -100,22 +100,11 @@ fn ended_by_itself(ending: &Ending) -> bool {
     matches!(ending, Ending::Crashed { .. } | Ending::Refused { .. } | Ending::Unverified { .. })
 }
 
-/// Every measurement judged in the light of the others. Twice, because checks that
-/// compare points must know how the other point was judged.
+/// These measurements, judged as the run's.
 pub fn judged(run: &Run, known: &[Measurement]) -> Vec<Measurement> {
-    let once = |others: &[Measurement]| -> Vec<Measurement> {
-        others
-            .iter()
-            .map(|m| match run.workloads.get(&m.workload) {
-                None => m.clone(),
-                Some(spec) => {
-                    let (host, policy) = (&run.host, &run.plan.policy);
-                    judge(&Context { host, spec, policy, others }, m.clone())
-                }
-            })
-            .collect()
-    };
-    once(&once(known))
+    let mut all = known.to_vec();
+    judge_measurements(run, &mut all);
+    all
 }
 
 impl Observer for Recorder<'_> {

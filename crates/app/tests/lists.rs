@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_host::{FINDINGS, designs};
-use proofmark_judge::{ceilings, checks, microarchitecture, streams_are_known};
-use proofmark_model::{ParameterKind, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_judge::{ceilings, checks, microarchitecture};
+use proofmark_model::{Pace, Params, Subsystem, Unit};
 use proofmark_workloads::ALL as WORKLOADS;
 
 /// Designs that the host names and for which nobody has documented well enough
@@ -49,22 +49,28 @@ fn designs_of_the_host_and_rows_of_the_judge_are_the_same() {
 }
 
 #[test]
-fn what_a_memory_workload_reads_and_writes_is_known_to_the_judge() {
-    let rates =
-        |s: &&WorkloadSpec| s.subsystem == Subsystem::Memory && s.unit == Unit::BytePerSecond;
-    let specs: Vec<_> = WORKLOADS.iter().map(|workload| workload.spec()).filter(rates).collect();
-    assert!(specs.len() > 1, "no workloads of memory");
-    for spec in specs {
-        let op = spec.parameters.iter().find(|parameter| parameter.name == "op");
-        let points = match op.map(|parameter| &parameter.kind) {
-            Some(ParameterKind::Choice(words)) => {
-                words.iter().map(|word| Params::default().with("op", word.as_ref())).collect()
-            }
-            _ => vec![Params::default()],
-        };
-        for params in points {
-            assert!(streams_are_known(&spec.id, &params), "{} {params:?}", spec.id);
+fn a_workload_declares_facts_that_fit_together() {
+    let ids: Vec<&str> = WORKLOADS.iter().map(|workload| &*workload.spec().id).collect();
+    let mut leads = BTreeSet::new();
+    for spec in WORKLOADS.iter().map(|workload| workload.spec()) {
+        let id = &spec.id;
+        assert!(spec.method >= 1, "{id} has no method");
+        if let Some(data) = &spec.work.data {
+            assert!(spec.parameter(&data.parameter).is_some(), "{id}: data of {}", data.parameter);
         }
+        let named = spec.role.counterparts.iter().map(|c| &*c.workload);
+        named.for_each(|other| assert!(ids.contains(&other) && other != id, "{id}: {other}"));
+        if let Some(lead) = spec.role.lead {
+            assert!(leads.insert((spec.subsystem, lead)), "{id}: lead {lead} twice");
+        }
+        // Without what it reads and writes a rate of memory has no ceiling.
+        let rate = spec.work.pace == Pace::Memory && spec.unit == Unit::BytePerSecond;
+        for params in spec.choices(Params::default()).iter().filter(|_| rate) {
+            assert!(spec.work.traffic(params).is_some(), "{id} {params:?}");
+        }
+    }
+    for subsystem in Subsystem::ALL {
+        assert!(leads.contains(&(subsystem, 1)), "nothing answers for {subsystem}");
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
     }
-    if let Some(bottleneck) = taken_away(m) {
+    if let Some(bottleneck) = taken_away(ctx, m) {
         return Ok(bottleneck);
     }
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
@@ -72,7 +72,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id)
         .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
     let mut bottleneck = rule.bottleneck(ceiling, &capacity, &share);
-    let busy = !Execution::of(m).waits(); // Threads that wait lose nothing to interrupts.
+    let busy = !Execution::of(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
     if let Some(lost) = lost {
         let lost = lost * 100.0;
@@ -137,12 +137,12 @@ pub(crate) fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 
 /// What all threads share, where they reach it.
 fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
-    if from_memory(ctx.host, m).is_ok() {
+    if from_memory(ctx, m).is_ok() {
         return Some("memory bus");
     }
-    let set = m.params.int("working_set")?;
-    let beyond = cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes);
-    (m.workload == "memory.sweep" && beyond).then_some("shared cache")
+    let data = ctx.work(m).data.as_ref().filter(|data| data.any_level)?;
+    let set = m.params.int(&data.parameter)?;
+    cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes).then_some("shared cache")
 }
 
 /// What each core has for itself: for long runs of vectors from memory the lines that
@@ -151,12 +151,12 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
     let wide = matches!(m.params.text("isa"), Some("sse2" | "avx2" | "avx512"));
     let long = m.params.int("block_size").map_or(wide, |block| block >= LONG);
-    if long && from_memory(ctx.host, m).is_ok() { "lines in flight of a core" } else { "core" }
+    if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }
 
 /// The first of the findings that says who took the CPU.
-fn taken_away(m: &Measurement) -> Option<Bottleneck> {
-    let lost = |check: &str| check == "swap" || !is_at_its_disk(m);
+fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
+    let lost = |check: &str| check == "swap" || !is_at_its_disk(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
@@ -165,9 +165,9 @@ fn taken_away(m: &Measurement) -> Option<Bottleneck> {
 }
 
 /// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
-fn is_at_its_disk(m: &Measurement) -> bool {
+fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
-    let waits = m.subsystem == Subsystem::Disk && Execution::of(m).waits();
+    let waits = m.subsystem == Subsystem::Disk && Execution::of(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 

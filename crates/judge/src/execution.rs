@@ -3,24 +3,11 @@
 //! A check that holds for every subsystem asks here and names none itself, so that a new
 //! subsystem answers once.
 
-use proofmark_model::{Bottleneck, Host, Measurement, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Bottleneck, Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
 use crate::statistics::median;
 use crate::{Context, bottleneck, disk, network};
-
-/// What sets the pace of a workload's threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// The core, by its clock.
-    Core,
-    /// Caches and memory, which the core clock does not drive; more threads make each
-    /// one's part of the data smaller.
-    Memory,
-    /// A device: the threads wait, so that neither the CPUs nor what takes them away for a
-    /// moment bound their number.
-    Device,
-}
 
 /// How a measurement is to be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +35,9 @@ pub(crate) struct Execution {
 const LONG_S: f64 = 1.0;
 
 /// Whether each trial is one whole problem that takes seconds.
-pub(crate) fn long_whole(m: &Measurement) -> bool {
+pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
-    Execution::of(m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
+    Execution::of(ctx, m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their
@@ -108,55 +95,53 @@ pub(crate) fn bottleneck(
     }
 }
 
+/// Why a workload whose threads never wait times no single operation.
+fn no_latency(m: &Measurement) -> &'static str {
+    if m.unit == Unit::Second {
+        "each value is the mean over many loads that waited for each other; one load is too short \
+         to be timed alone"
+    } else {
+        "this workload measures a rate, not the time of single operations"
+    }
+}
+
 /// Nobody in particular was expected to count.
 const NOBODY: &str = "nobody counted the work independently";
 
 impl Execution {
-    /// Of a measurement.
-    pub(crate) fn of(m: &Measurement) -> Self {
+    /// Of a measurement, by what its workload declares.
+    pub(crate) fn of(ctx: &Context, m: &Measurement) -> Self {
+        let work = ctx.work(m);
+        let common = Self {
+            pace: work.pace,
+            pinned: true,
+            rough_others: false,
+            whole: work.whole_problem,
+            exact_verification: true,
+            no_latency: no_latency(m),
+            no_verification: NOBODY,
+        };
         match m.subsystem {
-            Subsystem::Cpu => Self::computing(m, Pace::Core),
-            Subsystem::Memory => Self::computing(m, Pace::Memory),
+            Subsystem::Cpu | Subsystem::Memory => common,
             Subsystem::Disk => Self {
                 // A warm page cache is memory.
                 pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
                 pinned: false,
-                rough_others: false,
-                whole: false,
                 // Whole sectors, and everybody's.
                 exact_verification: false,
                 no_latency: "no single I/O was timed",
                 no_verification: "no device's counters tell what it moved",
+                ..common
             },
             Subsystem::Network => Self {
-                pace: Pace::Device,
                 pinned: network::pinned(m),
                 rough_others: true,
-                whole: false,
                 // Headers too, and everybody's.
                 exact_verification: false,
                 no_latency: "no single message was timed",
                 no_verification: "nobody told what the receivers got",
+                ..common
             },
-        }
-    }
-
-    /// Of a workload whose threads never wait.
-    fn computing(m: &Measurement, pace: Pace) -> Self {
-        let no_latency = if m.unit == Unit::Second {
-            "each value is the mean over many loads that waited for each other; one load is too short \
-             to be timed alone"
-        } else {
-            "this workload measures a rate, not the time of single operations"
-        };
-        Self {
-            pace,
-            pinned: true,
-            rough_others: false,
-            whole: m.params.int(Params::SIZE).is_some(),
-            exact_verification: true,
-            no_latency,
-            no_verification: NOBODY,
         }
     }
 
@@ -169,7 +154,9 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp};
+    use crate::testing::{
+        context_on, dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp,
+    };
 
     #[test]
     fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
@@ -181,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_problem_with_a_size_is_done_whole() {
-        let whole = |m: &Measurement| Execution::of(m).whole;
+        let whole = |m: &Measurement| Execution::of(&context_on(&host()), m).whole;
         assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
         assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
     }
@@ -194,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_pace_is_set_by_what_the_threads_need() {
-        let pace = |m: &Measurement| Execution::of(m).pace;
+        let pace = |m: &Measurement| Execution::of(&context_on(&host()), m).pace;
         assert_eq!(pace(&flops(1)), Pace::Core);
         assert_eq!(pace(&stream("triad", 1)), Pace::Memory);
         assert_eq!(pace(&disk("seq_read", 8, "warm")), Pace::Memory, "copied from the page cache");
@@ -205,7 +192,10 @@ mod tests {
 
     #[test]
     fn devices_count_everybodys_work_and_threads_are_pinned_where_the_point_says_so() {
-        let of = |m: &Measurement| (Execution::of(m).pinned, Execution::of(m).exact_verification);
+        let of = |m: &Measurement| {
+            let execution = Execution::of(&context_on(&host()), m);
+            (execution.pinned, execution.exact_verification)
+        };
         assert_eq!(of(&flops(1)), (true, true));
         assert_eq!(of(&rand_read(1)), (false, false));
         assert_eq!(of(&tcp(1, "loopback")), (false, false));

@@ -19,6 +19,7 @@ mod network;
 #[cfg(test)]
 mod property;
 mod references;
+mod run;
 mod series;
 mod statistics;
 #[cfg(test)]
@@ -28,22 +29,19 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, Host, Measurement, Params, Policy, Trial, Verdict, WorkloadSpec,
+    Better, Ceiling, Host, Measurement, Params, Policy, Property, Trial, Work, WorkloadSpec,
 };
 
 pub use capacity::{Bound, Capacity};
-pub use memory::streams_are_known;
-
-use execution::Execution;
-use words::counted;
+pub use run::{judge_measurements, judge_run};
 
 /// What a measurement is judged against.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The machine.
     pub host: &'a Host,
-    /// The workload's declaration.
-    pub spec: &'a WorkloadSpec,
+    /// The declarations of the run's workloads, by id.
+    pub specs: &'a BTreeMap<String, WorkloadSpec>,
     /// How the trials were to be taken.
     pub policy: &'a Policy,
     /// All measurements of the run so far; the one that is judged may be among them.
@@ -51,6 +49,25 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// The declaration of the measurement's workload.
+    pub(crate) fn spec(&self, m: &Measurement) -> Option<&'a WorkloadSpec> {
+        self.specs.get(&m.workload)
+    }
+
+    /// What the measurement's workload does to the machine.
+    pub(crate) fn work(&self, m: &Measurement) -> &'a Work {
+        self.spec(m).map_or(&UNDECLARED, |spec| &spec.work)
+    }
+
+    /// The measurements of the run whose figures give a property of the machine.
+    pub(crate) fn giving(&self, property: Property) -> impl Iterator<Item = &'a Measurement> {
+        let specs = self.specs;
+        let gives = move |o: &&Measurement| {
+            specs.get(&o.workload).is_some_and(|spec| spec.role.gives(property))
+        };
+        self.others.iter().filter(gives)
+    }
+
     /// The same workload with the same parameters on one thread, where the run measured it.
     pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
         self.but_for_threads(m).find(|other| other.params.threads() == 1)
@@ -73,54 +90,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Judges a measurement that has its trials, summary, verification and ending: fills the
-/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part
-/// that stays null; and of each tool beside it the efficiency, findings and verdict, which
-/// change no verdict of ours. Findings of checks that are not this crate's are kept.
-pub fn judge(ctx: &Context, raw: Measurement) -> Measurement {
-    let mut m = raw;
-    let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
-
-    m.ceiling = None;
-    m.efficiency = None;
-    m.bottleneck = None;
-    m.findings.retain(|f| checks::find(&f.check).is_none());
-    m.series = series::analysed(ctx.host, &m);
-
-    match ceilings::derive(ctx, &m) {
-        Ok(ceiling) => m.ceiling = Some(ceiling),
-        Err(reason) => {
-            reasons.insert("ceiling", reason);
-        }
-    }
-    match efficiency(&m) {
-        Ok(value) => m.efficiency = Some(value),
-        Err(reason) => {
-            reasons.insert("efficiency", reason);
-        }
-    }
-    let tools = std::mem::take(&mut m.references);
-    let tools = tools.into_iter().map(|r| references::judged(ctx, &m, r)).collect();
-    m.references = tools;
-    // In order: a later check may look at what an earlier one found.
-    for check in checks::ALL {
-        if let Some(finding) = check.examine(ctx, &m) {
-            m.findings.push(finding);
-            if check.id() == checks::STOP_AFTER {
-                break;
-            }
-        }
-    }
-    match bottleneck::name(ctx, &m) {
-        Ok(bottleneck) => m.bottleneck = Some(bottleneck),
-        Err(reason) => {
-            reasons.insert("bottleneck", reason);
-        }
-    }
-    m.verdict = Verdict::of(&m.findings);
-    explain_what_is_missing(&mut m, reasons);
-    m
-}
+/// Of a workload that nobody declared nothing is known.
+static UNDECLARED: Work = Work::CORE;
 
 /// Measured / ceiling: the median over the trials, each against the ceiling at its
 /// own clock; where no trial can be used, the summary's median against the ceiling.
@@ -181,54 +152,13 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
     (ratio.is_finite() && ratio >= 0.0).then_some(ratio)
 }
 
-/// Sees to it that each null part has its reason, and no other part has one.
-fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>) {
-    let (trials, execution) = (m.trials.len(), Execution::of(m));
-    let no_trial = || "no trial was completed".to_owned();
-    let (summary, ci95, sd) = match &m.summary {
-        None => (true, false, false),
-        Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
-    };
-    let too_few = || match trials {
-        0..6 => format!(
-            "{} cannot give a 95 % interval by order statistics; 6 can",
-            counted(trials, "trial")
-        ),
-        _ => "no interval was computed".to_owned(),
-    };
-    let unusable = || match trials {
-        0 => no_trial(),
-        _ => "the trials' values cannot be summarised".to_owned(),
-    };
-    let mut note = |part: &str, absent: bool, default: &dyn Fn() -> String| {
-        if !absent {
-            m.missing.remove(part);
-        } else if let Some(reason) = reasons.get(part) {
-            m.missing.insert(part.to_owned(), reason.clone());
-        } else {
-            // The engine may know better why.
-            m.missing.entry(part.to_owned()).or_insert_with(default);
-        }
-    };
-    note("summary", summary, &unusable);
-    note("summary.ci95", ci95, &too_few);
-    note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
-    note("latency", m.latency.is_none(), &|| execution.no_latency.to_owned());
-    note("verification", m.verification.is_none(), &|| match trials {
-        0 => no_trial(),
-        _ => execution.no_verification.to_owned(),
-    });
-    note("ceiling", m.ceiling.is_none(), &no_trial);
-    note("efficiency", m.efficiency.is_none(), &no_trial);
-    note("bottleneck", m.bottleneck.is_none(), &no_trial);
-    note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
-}
-
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Verdict;
+
     use super::*;
     use crate::testing::{
-        around, clock, context, dgemm, flops, host, iops, judged, linpack, mix, policy,
+        around, clock, context, dgemm, flops, host, iops, judged, judged_in, linpack, mix, policy,
         set_microarchitecture, spec, with_values,
     };
 
@@ -380,10 +310,10 @@ mod tests {
         let (mut spec, policy) = (spec("cpu.flops"), policy());
         spec.ceilings = vec!["no.such".into()].into();
         let h = host();
-        let m = judge(&context(&h, &spec, &policy, &[]), flops(1));
+        let m = judged_in(&context(&h, &spec, &policy, &[]), flops(1));
         assert!(m.missing["ceiling"].contains("no such ceiling"));
         spec.ceilings = Vec::new().into();
-        let m = judge(&context(&h, &spec, &policy, &[]), flops(1));
+        let m = judged_in(&context(&h, &spec, &policy, &[]), flops(1));
         assert!(m.missing["ceiling"].contains("declares no ceiling"));
     }
 }

@@ -7,7 +7,6 @@
 
 use proofmark_model::{Measurement, Params, Reference, Summary, Verdict};
 
-use crate::memory::SIZES;
 use crate::{Context, checks, efficiency};
 
 /// The reference with its efficiency, findings and verdict. The measurement has its ceiling.
@@ -38,7 +37,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
     Measurement {
         workload: m.workload.clone(),
         subsystem: m.subsystem,
-        params: as_told(&m.params, &r.params),
+        params: with_reported(&m.params, &r.params),
         unit: m.unit,
         better: m.better,
         trials: r.evidence.clone(),
@@ -58,13 +57,9 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
     }
 }
 
-/// Our parameters, with what the tool tells in their place. The size of the data has several names:
-/// a tool that tells one of them means its data by it, whatever ours is called.
-fn as_told(ours: &Params, theirs: &Params) -> Params {
+/// Our parameters, with what the tool reports in their place.
+fn with_reported(ours: &Params, theirs: &Params) -> Params {
     let mut all = ours.clone();
-    if SIZES.iter().any(|name| theirs.get(name).is_some()) {
-        all.0.retain(|name, _| !SIZES.contains(&name.as_str()));
-    }
     all.0.extend(theirs.0.clone());
     // Our number says by its name that the cache was warm. What a tool prints carries no name of a
     // cache and is read as a disk's, so that it is judged as one, and keeps its finding `page_cache`
@@ -275,11 +270,9 @@ mod tests {
             let m = judged(&host_with_caches(), m, &[]);
             findings(&m.references[0]).first().map(|f| f.1)
         };
-        for name in ["array_size", "working_set"] {
-            assert_eq!(with(name, 16 << 20), Some(Severity::Invalid), "{name}");
-            assert_eq!(with(name, 64 << 20), Some(Severity::Suspect), "{name}");
-            assert_eq!(with(name, 1 << 30), None, "{name}");
-        }
+        assert_eq!(with("array_size", 16 << 20), Some(Severity::Invalid));
+        assert_eq!(with("array_size", 64 << 20), Some(Severity::Suspect));
+        assert_eq!(with("array_size", 1 << 30), None);
         assert_eq!(with("NTIMES", 10), None, "ours, where it tells nothing");
     }
 

@@ -3,14 +3,15 @@
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
 use proofmark_model::{
-    Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement,
-    Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Timestamp,
-    Trial, Unit, Verification, WorkloadSpec,
+    Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
+    Params, Policy, Probe, Role, Severity, Solution, Summary, Timestamp, Trial, Unit, Verification,
+    WorkloadSpec,
 };
 use proptest::prelude::*;
 
+use crate::Context;
 use crate::checks::Check;
-use crate::{Context, judge};
+use crate::run::{Judge, forget};
 
 mod disk;
 mod network;
@@ -65,50 +66,34 @@ pub(crate) fn policy() -> Policy {
     Policy { min_trials: 3, max_trials: 30, ..Policy::default() }
 }
 
-/// A workload's declaration, as far as the judge looks at it.
+/// A workload's declaration; for an unknown one that of a workload which declares nothing.
 pub(crate) fn spec(workload: &str) -> WorkloadSpec {
-    let ceilings: &[&'static str] = match workload {
-        "cpu.clock" => &["cpu.boost"],
-        "cpu.mix.int" | "cpu.mix.float" => &["cpu.mix"],
-        "memory.sweep" => &["memory.cache", "memory.core", "memory.dram"],
-        _ if workload.ends_with("latency") => &["memory.load_use"],
-        _ if workload.starts_with("memory.") => &["memory.core", "memory.dram"],
-        _ if workload.starts_with("disk.") => &["disk.limit", "disk.link"],
-        _ if workload.starts_with("network.") => {
-            &["network.limit", "network.link", "network.loopback"]
-        }
-        _ => &["cpu.peak"],
-    };
-    let subsystem = match workload.split_once('.') {
-        Some(("memory", _)) => Subsystem::Memory,
-        Some(("disk", _)) => Subsystem::Disk,
-        Some(("network", _)) => Subsystem::Network,
-        _ => Subsystem::Cpu,
-    };
-    let time = workload.ends_with("latency");
-    WorkloadSpec {
+    let found = proofmark_workloads::find(workload).map(|w| w.spec().clone());
+    found.unwrap_or_else(|| WorkloadSpec {
         id: workload.to_owned().into(),
-        title: "".into(),
-        summary: "".into(),
-        detail: "".into(),
-        subsystem,
-        unit: if time { Unit::Second } else { Unit::OpPerSecond },
-        better: if time { Better::Lower } else { Better::Higher },
-        parameters: Vec::new().into(),
-        ceilings: ceilings.iter().map(|id| (*id).into()).collect(),
-        axis: None,
-        interleave: true,
-    }
+        ceilings: Vec::new().into(),
+        role: Role::NONE,
+        ..spec("cpu.flops")
+    })
 }
 
-/// A context of these parts.
+/// A context of these parts; the other workloads are declared as they are.
 pub(crate) fn context<'a>(
     host: &'a Host,
-    spec: &'a WorkloadSpec,
+    spec: &WorkloadSpec,
     policy: &'a Policy,
     others: &'a [Measurement],
 ) -> Context<'a> {
-    Context { host, spec, policy, others }
+    let declared = proofmark_workloads::ALL.iter().map(|w| w.spec().clone());
+    let specs = declared.chain([spec.clone()]).map(|s| (s.id.to_string(), s));
+    // For the rest of the test.
+    let specs = Box::leak(Box::new(specs.collect()));
+    Context { host, specs, policy, others }
+}
+
+/// The context of a measurement on that machine, without others.
+pub(crate) fn context_on(host: &Host) -> Context<'_> {
+    context(host, &spec("cpu.flops"), Box::leak(Box::new(policy())), &[])
 }
 
 /// A quiet trial.
@@ -365,8 +350,20 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
 
 /// The measurement, judged.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
-    let (spec, policy) = (spec(&m.workload), policy());
-    judge(&context(host, &spec, &policy, others), m)
+    let policy = policy();
+    judged_in(&context(host, &spec(&m.workload), &policy, others), m)
+}
+
+/// The same, with that declaration and policy; the others stay as they are.
+pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
+    let mut all = ctx.others.to_vec();
+    all.push(m);
+    let (judge, last) =
+        (Judge { host: ctx.host, specs: ctx.specs, policy: ctx.policy }, all.len() - 1);
+    forget(&mut all[last]);
+    judge.examine(&mut all, last);
+    judge.conclude(&mut all, last);
+    all.swap_remove(last)
 }
 
 /// What one check says of a measurement on this machine after all of it was judged.

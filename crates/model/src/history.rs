@@ -46,6 +46,8 @@ pub struct PastPoint {
     pub machine: String,
     /// Workload id.
     pub workload: String,
+    /// The workload's method: figures of different methods are not comparable.
+    pub method: u32,
     /// Every parameter.
     pub params: Params,
     /// Base unit.

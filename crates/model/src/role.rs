@@ -109,6 +109,12 @@ impl Role {
         self.tables.iter().find(|place| place.table == table)
     }
 
+    /// The workload that takes the same blocks in order of addresses, where this one is random.
+    pub fn in_order(&self) -> Option<&str> {
+        let in_order = |c: &&Counterpart| c.relation == Relation::InOrder;
+        self.counterparts.iter().find(in_order).map(|c| c.workload.as_ref())
+    }
+
     /// The tests of that tool that do the work of a point with these parameters.
     pub fn tests_of<'a>(
         &'a self,

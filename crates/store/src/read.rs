@@ -20,6 +20,7 @@ struct Measured {
     unit: Unit,
     better: Better,
     over_time: bool,
+    method: u32,
 }
 
 impl Store {
@@ -111,13 +112,14 @@ impl Store {
     /// parameters; of equal ones trials before samples over time.
     fn measured(&self, workload: &str, filter: &Filter) -> Result<Vec<Measured>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Measured>> {
-            let sql = "SELECT id, workload, params, unit, better, over_time FROM measured
+            let sql = "SELECT id, workload, params, unit, better, over_time, method FROM measured
                        WHERE workload = ?1";
             self.db.prepare_cached(sql)?.query_map([workload], measured)?.collect()
         };
         let mut all = read().map_err(|e| self.failed(e))?;
         all.retain(|m| filter.takes(&m.params));
-        all.sort_by(|a, b| (&a.params, a.over_time, a.id).cmp(&(&b.params, b.over_time, b.id)));
+        let key = |m: &Measured| (m.over_time, m.method, m.id);
+        all.sort_by(|a, b| (&a.params, key(a)).cmp(&(&b.params, key(b))));
         Ok(all)
     }
 
@@ -174,6 +176,7 @@ fn measured(row: &Row) -> rusqlite::Result<Measured> {
         unit: word(row, 3)?,
         better: word(row, 4)?,
         over_time: row.get(5)?,
+        method: row.get(6)?,
     })
 }
 
@@ -185,6 +188,7 @@ fn past_point(row: &Row, measured: &Measured) -> rusqlite::Result<PastPoint> {
         host: row.get(2)?,
         machine: row.get(9)?,
         workload: measured.workload.clone(),
+        method: measured.method,
         params: measured.params.clone(),
         unit: measured.unit,
         better: measured.better,

@@ -10,7 +10,7 @@ use crate::error::{StoreError, about};
 pub const APPLICATION: i64 = 0x5066_4d6b;
 
 /// Versions up to this one were never released; nothing reads them.
-const UNRELEASED: i64 = 3;
+const UNRELEASED: i64 = 4;
 
 /// What makes each version from the one before, the first from an empty database. A list only
 /// grows: stores of every version are out there. `PRAGMA user_version` is [`UNRELEASED`] and the
@@ -35,11 +35,12 @@ pub const MIGRATIONS: &[&str] = &["PRAGMA application_id = 0x50664d6b;
      CREATE TABLE measured (
          id INTEGER PRIMARY KEY,
          workload TEXT NOT NULL,
+         method INTEGER NOT NULL,
          params TEXT NOT NULL, -- JSON, sorted by parameter
          unit TEXT NOT NULL,
          better TEXT NOT NULL,
          over_time INTEGER NOT NULL, -- 0 or 1
-         UNIQUE (workload, params, unit, better, over_time)
+         UNIQUE (workload, method, params, unit, better, over_time)
      ) STRICT;
      -- In the order in which a result is read over time.
      CREATE TABLE numbers (

@@ -58,12 +58,18 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
         )?;
     tx.prepare_cached("DELETE FROM numbers WHERE run = ?1")?.execute([id])?;
     for m in &run.measurements {
-        number(tx, id, micros(run.started), m)?;
+        let method = run.workloads.get(&m.workload).map_or(0, |spec| spec.method);
+        number(tx, (id, micros(run.started)), method, m)?;
     }
     Ok(id)
 }
 
-fn number(tx: &Transaction, run: i64, started: i64, m: &Measurement) -> rusqlite::Result<()> {
+fn number(
+    tx: &Transaction,
+    (run, started): (i64, i64),
+    method: u32,
+    m: &Measurement,
+) -> rusqlite::Result<()> {
     let Some(summary) = m.summary.as_ref().filter(|s| s.median.is_finite()) else { return Ok(()) };
     let json = |e: serde_json::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
     let what = params![
@@ -75,16 +81,17 @@ fn number(tx: &Transaction, run: i64, started: i64, m: &Measurement) -> rusqlite
             proofmark_model::Better::Lower => "lower",
         },
         m.series.is_some(),
+        method,
     ];
     tx.prepare_cached(
-        "INSERT INTO measured (workload, params, unit, better, over_time)
-         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+        "INSERT INTO measured (workload, params, unit, better, over_time, method)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
     )?
     .execute(what)?;
     let measured: i64 = tx
         .prepare_cached(
             "SELECT id FROM measured WHERE workload = ?1 AND params = ?2 AND unit = ?3 AND better = ?4
-             AND over_time = ?5",
+             AND over_time = ?5 AND method = ?6",
         )?
         .query_row(what, |row| row.get(0))?;
     let levels = m.series.as_ref().map(|s| s.levels.len());

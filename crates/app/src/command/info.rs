@@ -1,5 +1,7 @@
 //! `proofmark info`: the machine, and the ceilings that follow from it.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use proofmark_engine::Workload;
 use proofmark_judge::{Context, ceilings};
@@ -57,12 +59,13 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
     let spec = workload.spec();
     let points = spec.choices(Params::default().with("threads", threads));
     let policy = Policy::default();
+    let specs = BTreeMap::from([(spec.id.to_string(), spec.clone())]);
     points
         .into_iter()
         .filter(|params| workload.supports(params).is_ok())
         .map(|params| {
             let m = Measurement::new(spec, params);
-            let context = Context { host, spec, policy: &policy, others: &[] };
+            let context = Context { host, specs: &specs, policy: &policy, others: &[] };
             let (ceiling, missing) = match ceilings::derive(&context, &m) {
                 Ok(ceiling) => (Some(ceiling), None),
                 Err(reason) => (None, Some(reason)),

@@ -34,11 +34,7 @@ struct Mix {
 
 impl Mix {
     fn of(m: &Measurement) -> Result<Self, String> {
-        let float = match m.workload.as_str() {
-            "cpu.mix.float" => true,
-            "cpu.mix.int" => false,
-            other => return Err(format!("{other} is not an instruction mix")),
-        };
+        let float = m.params.text("type").is_some_and(|name| name.starts_with('f'));
         let arith17 = match m.params.text("mix") {
             Some("arith17") => true,
             Some("add16") => false,

@@ -50,7 +50,8 @@ impl Peak {
     /// If the ports do not bound this workload in this way, or a parameter is absent or unknown.
     pub(crate) fn of(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
-        let declared = ctx.spec.ceilings.iter().any(|id| id == CpuPeak.id());
+        let declared =
+            ctx.spec(m).is_some_and(|spec| spec.ceilings.iter().any(|id| id == CpuPeak.id()));
         if !declared || !(float || m.unit == Unit::OpPerSecond) {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }

@@ -4,7 +4,7 @@ use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 
 use super::CeilingRule;
 use super::parts::{Derived, at_clock, clock, cores, memory_row, quota, tabled};
-use crate::memory::{Streams, cache_at, l1_at_most};
+use crate::memory::{cache_at, l1_at_most, traffic};
 use crate::microarchitecture::Width;
 use crate::microarchitecture::memory::MemoryRow;
 use crate::words::counted;
@@ -48,9 +48,9 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
 ///
 /// The portable loop goes by the name of scalar, and the compiler may have made
 /// 128-bit code of it.
-pub(crate) fn l1_bytes(m: &Measurement, row: &MemoryRow) -> Option<f64> {
-    let streams = Streams::of(m)?;
-    let at = |width: Width| row.l1_bytes(streams.read, streams.written, width);
+pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &MemoryRow) -> Option<f64> {
+    let traffic = traffic(ctx, m).ok()?;
+    let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
     match m.params.text("isa") {
         Some("scalar" | "sse2") => at(Width::V128),
         Some("avx2") => at(Width::V256),
@@ -80,13 +80,12 @@ impl CeilingRule for MemoryCache {
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        if m.workload != "memory.sweep" {
-            return Err("the data of this workload is meant to lie in memory".to_owned());
-        }
-        let set = m.params.int("working_set").ok_or("the point has no working set")? as f64;
+        let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
+        let data = data.ok_or("the data of this workload is meant to lie in memory")?;
+        let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
         let capacity = Capacity::of(ctx.host, m)?;
         let row = memory_row(ctx.host)?;
-        let l1 = l1_bytes(m, row).ok_or_else(|| {
+        let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {
             format!("what {} can load and store in a cycle is not documented", row.id)
         })?;
         let (name, bytes, from_l1) = match level(ctx.host, set)? {

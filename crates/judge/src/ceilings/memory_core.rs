@@ -4,13 +4,14 @@
 //! one of them takes.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Finding, Input, Measurement, Provenance, Severity, Unit, format_quantity,
+    Bottleneck, Ceiling, Finding, Input, Measurement, Property, Provenance, Severity, Unit,
+    format_quantity,
 };
 
 use super::CeilingRule;
 use super::parts::{Derived, LATENCY_INPUT, cores, input, memory_row, quota, tabled};
 use crate::memory::{
-    LINE, MOSTLY_CACHE, Streams, cache_share, from_memory, line_share, touched_bytes,
+    LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
 use crate::statistics::median;
 use crate::words::counted;
@@ -36,39 +37,39 @@ const LONGER: &[&str] =
 /// longer.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
-        o.workload == "memory.latency"
-            && o.summary.is_some()
+        o.summary.is_some()
             && o.params.text("pages") == Some("huge")
             && o.params.text("order") == Some("local")
             && o.findings.iter().all(|f| f.severity != Severity::Invalid)
     };
-    let set = |o: &Measurement| o.params.int("working_set").unwrap_or(0);
-    let Some(largest) = ctx.others.iter().filter(of_memory).max_by_key(|o| set(o)) else {
+    let set = |o: &Measurement| array_bytes(ctx, o).unwrap_or(0);
+    let measured = ctx.giving(Property::LoadLatency).filter(of_memory);
+    let Some(largest) = measured.max_by_key(|o| set(o)) else {
         return Err(
-            "this run did not measure memory.latency with huge pages in local order".to_owned()
+            "this run did not measure the latency of memory with huge pages in local order"
+                .to_owned(),
         );
     };
+    let name = &largest.workload;
     let longer =
         |f: &&Finding| f.severity == Severity::Suspect && LONGER.contains(&f.check.as_ref());
     if let Some(finding) = largest.findings.iter().find(longer) {
-        return Err(format!("memory.latency was disturbed itself ({})", finding.check));
+        return Err(format!("{name} was disturbed itself ({})", finding.check));
     }
     let huge: Vec<f64> = largest.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
     if median(&huge).is_none_or(|h| h < HUGE) {
-        return Err(
-            "memory.latency got no huge pages, so that its time holds page walks".to_owned()
-        );
+        return Err(format!("{name} got no huge pages, so that its time holds page walks"));
     }
-    let bytes = touched_bytes(largest).unwrap_or(0);
+    let bytes = touched_bytes(ctx, largest).unwrap_or(0);
     if cache_share(ctx.host, bytes) >= MOSTLY_CACHE {
-        return Err("memory.latency's largest set is not twice the last-level cache".to_owned());
+        return Err(format!("{name}'s largest set is not twice the last-level cache"));
     }
     let seconds = largest.summary.as_ref().map_or(f64::NAN, |s| s.min);
     if !(seconds.is_finite() && seconds > 0.0) {
-        return Err("memory.latency has no value".to_owned());
+        return Err(format!("{name} has no value"));
     }
     let note = format!(
-        "memory.latency of this run with {} MiB in huge pages, in local order, the fastest trial",
+        "{name} of this run with {} MiB in huge pages, in local order, the fastest trial",
         bytes >> 20
     );
     Ok(input(LATENCY_INPUT, seconds, "s", Provenance::Measured, note))
@@ -76,12 +77,12 @@ fn latency(ctx: &Context) -> Result<Input, String> {
 
 /// Lines that the operation reads for each line that it counts. Those that a store
 /// reads only to overwrite are left out: some cores do without.
-fn lines_read(m: &Measurement) -> Result<f64, String> {
-    let streams = Streams::of(m).ok_or("this workload counts no bytes")?;
-    if streams.read == 0.0 {
+fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
+    let traffic = traffic(ctx, m)?;
+    if traffic.read == 0.0 {
         return Err("what is only written need not be read first".to_owned());
     }
-    Ok(streams.read / streams.counted())
+    Ok(traffic.read / traffic.counted())
 }
 
 impl CeilingRule for MemoryCore {
@@ -106,14 +107,14 @@ impl CeilingRule for MemoryCore {
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let capacity = Capacity::of(ctx.host, m)?;
-        let read = lines_read(m)?;
-        let from_cache = from_memory(ctx.host, m)?;
+        let read = lines_read(ctx, m)?;
+        let from_cache = from_memory(ctx, m)?;
         let row = memory_row(ctx.host)?;
         let lines = row
             .lines
             .ok_or_else(|| format!("how many lines {} has in flight is not documented", row.id))?;
         let latency = latency(ctx)?;
-        let used = line_share(m);
+        let used = line_share(ctx, m);
         let slack = capacity.quota_slack(&m.trials);
         let per_line = used / read;
         let counted = input(

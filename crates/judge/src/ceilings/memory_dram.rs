@@ -9,7 +9,7 @@ use proofmark_model::{Bottleneck, Ceiling, Host, Input, Measurement, Provenance}
 use super::CeilingRule;
 use super::modules;
 use super::parts::{Derived, input, memory_row};
-use crate::memory::{Streams, from_memory};
+use crate::memory::{from_memory, traffic};
 use crate::statistics::median;
 use crate::{Capacity, Context};
 
@@ -102,11 +102,11 @@ impl CeilingRule for MemoryDram {
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let streams = Streams::of(m).ok_or("this workload counts no bytes")?;
-        let from_cache = from_memory(ctx.host, m)?;
+        let traffic = traffic(ctx, m)?;
+        let from_cache = from_memory(ctx, m)?;
         let (mut inputs, uncertainty) = bus(ctx.host)?;
         let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
-        let allocated = 1.0 + streams.written / streams.counted();
+        let allocated = 1.0 + traffic.written / traffic.counted();
         let moved = moved(m, allocated);
         let without_allocation = moved.clamp(1.0, allocated);
         let names: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();

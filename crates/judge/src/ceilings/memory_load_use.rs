@@ -61,7 +61,7 @@ impl CeilingRule for MemoryLoadUse {
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let set = touched_bytes(m).ok_or("the point has no working set")?;
+        let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
         let l2 = cache_at(ctx.host, 2).ok_or("the size of the second level is not known")?;
         if set as f64 > FITS * l2.size_bytes as f64 {
             return Err(
@@ -73,7 +73,7 @@ impl CeilingRule for MemoryLoadUse {
     }
 
     fn bound(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        floor(self, ctx, m, touched_bytes(m).ok_or("the point has no working set")?)
+        floor(self, ctx, m, touched_bytes(ctx, m).ok_or("the point has no working set")?)
     }
 
     fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

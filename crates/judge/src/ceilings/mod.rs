@@ -85,12 +85,13 @@ pub fn find(id: &str) -> Option<&'static dyn CeilingRule> {
 /// # Errors
 /// Why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if ctx.spec.ceilings.is_empty() {
+    let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
+    if declared.is_empty() {
         return Err("this workload declares no ceiling".to_owned());
     }
     let mut derived: Vec<Ceiling> = Vec::new();
     let mut reasons: Vec<(&str, String)> = Vec::new();
-    for id in ctx.spec.ceilings.iter() {
+    for id in declared {
         let reason = match find(id).map(|rule| rule.derive(ctx, m)) {
             Some(Ok(c)) if usable(&c) => {
                 derived.push(c);
@@ -136,7 +137,8 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
 /// Everything that bounds a measurement: what each rule of its kernel's list can
 /// say for certain, be it too loose to show an efficiency against.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
-    let rules = ctx.spec.ceilings.iter().filter_map(|id| find(id));
+    let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
+    let rules = declared.iter().filter_map(|id| find(id));
     rules.filter_map(|rule| rule.bound(ctx, m).ok()).filter(usable).collect()
 }
 

@@ -45,7 +45,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
         return None;
     }
-    if Execution::of(m).waits() {
+    if Execution::of(ctx, m).waits() {
         let other = series.changes.iter().filter_map(|c| c.cause.as_deref());
         let what = match m.subsystem {
             Subsystem::Network => "nothing that was recorded at either end changed with it",

@@ -129,7 +129,7 @@ impl Check for CacheDisagreement {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let by_set = matches!(m.workload.as_str(), "memory.latency" | "memory.sweep");
+        let by_set = ctx.work(m).any_level();
         if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
             return None;
         }

@@ -1,6 +1,6 @@
 //! `clock_disagreement`: two ways to measure the clock do not agree.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Finding, Measurement, Pace, Severity};
 
 use super::{Check, percent};
 use crate::Context;
@@ -28,8 +28,8 @@ impl Check for ClockDisagreement {
          frequency."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if m.subsystem != Subsystem::Cpu {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
+        if ctx.work(m).pace != Pace::Core {
             return None;
         }
         let gaps: Vec<f64> =

@@ -1,6 +1,6 @@
 //! `clock_drop`: the core clock fell.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
 
 use super::{Check, percent};
 use crate::Context;
@@ -32,9 +32,8 @@ fn first_and_last(clocks: &[f64]) -> Option<(f64, f64)> {
 /// was measured when the host was looked at.
 fn at_start(ctx: &Context) -> Option<f64> {
     let first = ctx
-        .others
-        .iter()
-        .find(|o| o.workload == "cpu.clock" && o.params.threads() == 1)
+        .giving(Property::CoreClock)
+        .find(|o| o.params.threads() == 1)
         .and_then(|o| Some(o.summary.as_ref()?.median));
     first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
 }
@@ -78,7 +77,7 @@ impl Check for ClockDrop {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if m.subsystem != Subsystem::Cpu {
+        if ctx.work(m).pace != Pace::Core {
             return None;
         }
         let clocks = clocks(m);

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Finding, Measurement, Pace, Severity};
 
 use super::{Check, percent};
 use crate::Context;
@@ -40,7 +40,7 @@ impl Reach {
     /// problems are held down by other things, the smaller the more.
     fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
         Peak::of(ctx, m).ok()?;
-        match (Execution::of(m).whole, long_whole(m)) {
+        match (Execution::of(ctx, m).whole, long_whole(ctx, m)) {
             (false, _) => Some(LOOP),
             (true, true) => Some(WHOLE),
             (true, false) => None,
@@ -85,7 +85,7 @@ impl Check for CoreShared {
         let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
         // Elsewhere the loops are plain Rust, which does not reach the ports.
         let tuned = ctx.host.cpu.arch == "x86_64";
-        if m.subsystem != Subsystem::Cpu || !tuned {
+        if ctx.work(m).pace != Pace::Core || !tuned {
             return None;
         }
         let capacity = Capacity::of(ctx.host, m).ok()?;

@@ -83,11 +83,11 @@ impl Check for FallingRate {
          trials; trend and clusters may tell of the same. Quote the sustained rate, of a longer run."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         // What is sampled over time is judged by its levels.
         if m.series.is_some()
-            || !Execution::of(m).waits()
+            || !Execution::of(ctx, m).waits()
             || values.len() < LEAST_TRIALS
             || !values.iter().all(|v| v.is_finite() && *v > 0.0)
         {

@@ -3,7 +3,7 @@
 //! After the rule of STREAM (McCalpin): each array at least 4 times the size of all
 //! last-level caches together.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Access, Finding, Measurement, Severity};
 
 use super::{Check, percent};
 use crate::Context;
@@ -15,9 +15,6 @@ const TIMES: u64 = 4;
 /// bytes: a hypervisor may hide the shared cache, and no server has had less of it
 /// than this for ten years.
 const LEAST_CACHE: u64 = 4 << 20;
-
-/// Workloads that are meant to be run in caches too: their points are named by the set.
-const BY_SET: &[&str] = &["memory.sweep", "memory.latency"];
 
 pub(super) struct InCache;
 
@@ -37,7 +34,7 @@ impl InCache {
     /// Blocks smaller than a line, in random order, meet each line again and again.
     fn met_again(&self, ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
         let block = m.params.int("block_size").filter(|b| *b < LINE)?;
-        if !m.workload.starts_with("memory.rand_") {
+        if ctx.work(m).access != Some(Access::Random) {
             return None;
         }
         let share = cache_share(ctx.host, all);
@@ -77,10 +74,10 @@ impl Check for InCache {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if BY_SET.contains(&m.workload.as_str()) || m.trials.is_empty() {
+        if ctx.work(m).any_level() || m.trials.is_empty() {
             return None;
         }
-        let (array, all) = (array_bytes(m)?, touched_bytes(m)?);
+        let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
         let cache = ctx.host.usable_cache();
         let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
         let finding = if array <= at_least {

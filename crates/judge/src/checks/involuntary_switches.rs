@@ -38,7 +38,7 @@ impl Check for InvoluntarySwitches {
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        let explained = Execution::of(m).waits()
+        let explained = Execution::of(ctx, m).waits()
             || capacity.oversubscribed()
             || capacity.bound == Bound::Quota
             || found_before(m, "throttled", Severity::Note)

@@ -29,11 +29,11 @@ impl Check for MisplacedMemory {
          at what moves pages (numa balancing, a policy set around the run)."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let shares: Vec<f64> =
             m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
         let share = median(&shares).filter(|s| *s > THRESHOLD)?;
-        let by_node = m.workload.starts_with("memory.numa_");
+        let by_node = ctx.work(m).names_node;
         let (severity, what) = if by_node {
             (Severity::Invalid, "not on the node that the point names")
         } else {

@@ -48,7 +48,7 @@ impl Check for OtherCpu {
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
         let cpus = capacity.threads.min(capacity.cpus) as f64;
-        let threshold = if capacity.oversubscribed() || Execution::of(m).rough_others {
+        let threshold = if capacity.oversubscribed() || Execution::of(ctx, m).rough_others {
             THRESHOLD_ROUGH
         } else {
             THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)

@@ -41,7 +41,7 @@ impl Check for Oversubscribed {
         if !capacity.oversubscribed() || m.trials.is_empty() {
             return None;
         }
-        let execution = Execution::of(m);
+        let execution = Execution::of(ctx, m);
         let waits = execution.waits() || !execution.pinned;
         if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
             return None;

@@ -1,7 +1,7 @@
 //! `page_faults`: memory was touched for the first time, or read from disk, in the
 //! timed region.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{Finding, Measurement, Pace, Severity};
 
 use super::Check;
 use super::share::Share;
@@ -39,7 +39,7 @@ impl Check for PageFaults {
          touches all that it uses."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let threads = m.params.threads().max(1) as f64;
         let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
         let minor =
@@ -61,14 +61,14 @@ impl Check for PageFaults {
                     .with("trials_affected", major.affected),
             );
         }
-        let memory = m.subsystem == Subsystem::Memory;
+        let memory = ctx.work(m).pace == Pace::Memory;
         let minor = minor?;
         let took = Share::of(
             &m.trials,
             |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
             |t| t.seconds * threads,
         );
-        let moves = !Execution::of(m).waits() && took.is_some_and(|took| took.usual > MOVES);
+        let moves = !Execution::of(ctx, m).waits() && took.is_some_and(|took| took.usual > MOVES);
         let severity = match memory {
             true => minor.severity(0.0)?,
             false if minor.usual <= MINOR => return None,

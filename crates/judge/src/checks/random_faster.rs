@@ -4,7 +4,7 @@
 //! ones, without remark: the sequential pass met first-touch page faults, or left the
 //! data in a cache for the random one.
 
-use proofmark_model::{Finding, Measurement, Severity, Summary};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 
 use super::Check;
 use crate::Context;
@@ -14,14 +14,6 @@ use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
 const LARGEST_BLOCK: u64 = 1 << 20;
-/// Random workloads, their sequential partners, and by what the two are judged.
-const PAIRS: &[(&str, &str, Rule)] = &[
-    ("memory.rand_read_write", "memory.read_write", MEMORY),
-    ("memory.rand_write", "memory.seq_write", MEMORY),
-    ("memory.rand_read", "memory.seq_read", MEMORY),
-    ("disk.rand_read", "disk.seq_read", DISK),
-    ("disk.rand_write", "disk.seq_write", DISK),
-];
 /// What a disk may gain from random order: neighbouring blocks may lie on one chip or one
 /// server of a volume, scattered ones on many.
 const SCATTERED: f64 = 1.25;
@@ -89,7 +81,7 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
         ));
     }
     let cache = ctx.host.usable_cache()?;
-    if array_bytes(random)? < cache.saturating_mul(4) {
+    if array_bytes(ctx, random)? < cache.saturating_mul(4) {
         return Some("the data is less than 4 times the last-level cache".to_owned());
     }
     disturbed(sequential)
@@ -115,12 +107,13 @@ impl Check for RandomFaster {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let (_, partner, rule) = PAIRS.iter().find(|(random, ..)| *random == m.workload)?;
+        let partner = ctx.spec(m)?.role.in_order()?;
+        let rule = if ctx.work(m).pace == Pace::Device { DISK } else { MEMORY };
         if m.params.int("block_size")? > LARGEST_BLOCK {
             return None;
         }
         let sequential =
-            ctx.others.iter().find(|o| o.workload == *partner && o.params == m.params)?;
+            ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
         let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
         let ratio = random.median / other.median;
         if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
@@ -172,7 +165,11 @@ mod tests {
             ("disk", name) => disk(name, 4096, "none"),
             (_, name) => blocks(name, 8),
         };
-        for (random, partner, _) in PAIRS {
+        let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
+        let pairs: Vec<(&str, &str)> =
+            specs.filter_map(|s| Some((&*s.id, s.role.in_order()?))).collect();
+        assert_eq!(pairs.len(), 5, "{pairs:?}");
+        for (random, partner) in pairs {
             let m = with_values(point(random), &around(2e10));
             let others = [point(partner)];
             assert!(found_on(&host_with_caches(), &RandomFaster, m, &others).is_some(), "{random}");

@@ -1,11 +1,11 @@
 //! `scaling`: more threads gave more than their number, or than the CPUs there are.
 
-use proofmark_model::{Better, Finding, Measurement, Severity, Summary, Unit};
+use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit};
 
 use super::Check;
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::execution::{Execution, Pace};
+use crate::execution::Execution;
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -72,7 +72,7 @@ impl Check for Scaling {
         }
         let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
         let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let pace = Execution::of(m).pace;
+        let pace = Execution::of(ctx, m).pace;
         let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
         let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
         let quota = capacity.quota.unwrap_or(f64::INFINITY);

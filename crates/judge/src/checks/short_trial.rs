@@ -37,7 +37,7 @@ impl Check for ShortTrial {
         let typical = median(&seconds)?;
         let resolution =
             ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
-        let whole = Execution::of(m).whole;
+        let whole = Execution::of(ctx, m).whole;
         let advice = if whole {
             "choose a larger problem (n)"
         } else {

@@ -34,7 +34,7 @@ impl Check for SmallPages {
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let asked = m.params.text("pages")?;
-        if m.trials.is_empty() || touched_bytes(m).is_some_and(|bytes| bytes <= REACH) {
+        if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
             return None;
         }
         let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();

@@ -4,7 +4,7 @@
 //! evidence. Elsewhere it is the shape: the clock decays from its first samples on and stays
 //! low, while no quota and no other guest took anything.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Unit, format_quantity};
 
 use super::{Check, percent};
 use crate::Context;
@@ -65,7 +65,7 @@ impl Check for Thermal {
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) {
+        if ctx.work(m).pace == Pace::Device {
             return None;
         }
         let counts = m.trials.iter().filter_map(|t| t.conditions.thermal_throttles);

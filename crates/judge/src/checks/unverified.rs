@@ -45,7 +45,7 @@ impl Check for Unverified {
          interface_disagreement judge these."
     }
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
+    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if let Ending::Unverified { reason } = &m.ending {
             return Some(
                 Finding::new(
@@ -57,7 +57,7 @@ impl Check for Unverified {
                 .with("reason", reason.as_str()),
             );
         }
-        let w = m.verification.as_ref().filter(|_| Execution::of(m).exact_verification)?;
+        let w = m.verification.as_ref().filter(|_| Execution::of(ctx, m).exact_verification)?;
         let larger = w.claimed.abs().max(w.counted.abs());
         if (w.claimed - w.counted).abs() <= ROUNDING * larger {
             return None;

@@ -45,7 +45,7 @@ impl Check for Unwatched {
             return None;
         }
         let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
-        let matters = |name: &str| Execution::of(m).pinned || name != CLOCK;
+        let matters = |name: &str| Execution::of(ctx, m).pinned || name != CLOCK;
         let watched = WATCHED.iter().filter(|(name, told)| matters(name) && nobody(*told));
         let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
         if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {

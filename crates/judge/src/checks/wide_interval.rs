@@ -22,7 +22,7 @@ impl WideInterval {
     /// What was cut short before there could be an interval.
     fn too_few(&self, ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
         let half = half_range(summary);
-        let client = long_whole(m) && half <= ctx.policy.target_for(m.subsystem);
+        let client = long_whole(ctx, m) && half <= ctx.policy.target_for(m.subsystem);
         let severity = if client { Severity::Note } else { Severity::Suspect };
         let mut message = format!(
             "the time allowed ended after {}, too few for a 95 % interval",

@@ -1,6 +1,6 @@
 //! `work_removed`: more operations or bytes a cycle than any known core can do.
 
-use proofmark_model::{Finding, Measurement, Severity, Subsystem, Trial, Unit};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, Unit};
 
 use super::Check;
 use crate::Context;
@@ -33,8 +33,8 @@ fn widest(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
 }
 
 /// The design whose first level gives most for this workload, and how many bytes.
-fn widest_cache(m: &Measurement) -> Option<(f64, &'static str)> {
-    let each = memory::rows().filter_map(|row| Some((l1_bytes(m, row)?, row.id)));
+fn widest_cache(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
+    let each = memory::rows().filter_map(|row| Some((l1_bytes(ctx, m, row)?, row.id)));
     each.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
@@ -81,16 +81,16 @@ impl Check for WorkRemoved {
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         let capacity = Capacity::of(ctx.host, m).ok()?;
-        let (done, most, design, unit) = match (m.subsystem, m.unit) {
-            (Subsystem::Cpu, _) => {
+        let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
+            (Pace::Core, _) => {
                 let (most, design) = widest(ctx, m)?;
                 (each_cycle(m, &capacity)?, most, design, "operations")
             }
-            (Subsystem::Memory, Unit::BytePerSecond) => {
-                let (most, design) = widest_cache(m)?;
+            (Pace::Memory, Unit::BytePerSecond) => {
+                let (most, design) = widest_cache(ctx, m)?;
                 (each_cycle(m, &capacity)?, most, design, "bytes")
             }
-            (Subsystem::Memory, Unit::Second) => {
+            (Pace::Memory, Unit::Second) => {
                 let (most, design) = soonest_load()?;
                 (loads_each_cycle(m)?, most, design, "dependent loads")
             }

@@ -19,6 +19,19 @@ pub(super) struct Runs<'a> {
 type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
 
 impl<'a> Runs<'a> {
+    /// The workload measures by the same method in both runs, so that its figures are comparable.
+    fn same_method(&self, m: &Measurement) -> Result<(), String> {
+        let method = |run: &Run| run.workloads.get(&m.workload).map(|spec| spec.method);
+        match (method(self.a), method(self.b)) {
+            (Some(a), Some(b)) if a != b => Err(format!(
+                "A was measured by method {a} of {}, B by method {b}: their figures are not \
+                 comparable; measure A again with the program that measured B",
+                m.workload
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// These two.
     pub(super) fn new(a: &'a Run, b: &'a Run) -> Self {
         let plan = |run: &'a Run| {
@@ -60,6 +73,7 @@ pub(super) fn known(runs: &Runs, pair: &Pair, ranks: &mut Ranks) -> Result<Known
         number(name, m)?;
     }
     same_work(m, n)?;
+    runs.same_method(m)?;
     for (name, m) in [("A", m), ("B", n)] {
         if m.verdict == Verdict::Invalid {
             return Err(format!("{name} is invalid: {}", worst(m)));
@@ -111,13 +125,6 @@ fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
         return Err("the two runs do not agree on what is better".to_owned());
     }
     Ok(())
-}
-
-/// Whether the workload of each run tells what it measures in other words, so that it may count
-/// something else.
-pub(super) fn other_words(a: &Run, b: &Run, workload: &str) -> bool {
-    let summary = |run: &Run| run.workloads.get(workload).map(|s| s.summary.clone());
-    matches!((summary(a), summary(b)), (Some(x), Some(y)) if x != y)
 }
 
 /// The message of what weighs most.

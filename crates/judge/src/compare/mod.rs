@@ -203,9 +203,6 @@ impl Judge<'_> {
             (Comparability::Slower, cause::of(("B", b), ("A", a)))
         };
         let mut reason = self.explained(a.subsystem, cause);
-        if comparable::other_words(self.a, self.b, &a.workload) {
-            reason.push_str("; the two programs word what this workload measures differently");
-        }
         if known.ratio.ci95.is_none() {
             reason = format!("all trials apart, no interval; {reason}");
         }

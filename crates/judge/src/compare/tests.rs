@@ -268,14 +268,14 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
 }
 
 #[test]
-fn other_words_for_the_work_hide_no_difference_and_are_told_beside_one() {
+fn figures_of_different_methods_are_not_compared() {
     let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
-    b.workloads.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
+    assert_eq!(compared(&a, &b).points[0].outcome, Comparability::Slower);
+    b.workloads.get_mut("cpu.flops").unwrap().method = 2;
     let p = &compared(&a, &b).points[0];
-    assert_eq!(p.outcome, Comparability::Slower);
-    assert!(p.reason.contains("word what this workload measures differently"), "{}", p.reason);
-    b.measurements = vec![flops(1)];
-    assert_eq!(outcomes(&compared(&a, &b)), [Comparability::NoDifferenceShown]);
+    assert_eq!(p.outcome, Comparability::NotComparable);
+    assert!(p.reason.contains("method 1 of cpu.flops, B by method 2"), "{}", p.reason);
+    assert!(compared(&a, &b).fails(), "a baseline of another method is no baseline");
 }
 
 #[test]

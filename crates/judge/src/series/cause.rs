@@ -2,6 +2,7 @@
 
 use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_quantity};
 
+use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
@@ -65,7 +66,7 @@ impl Effect {
 /// What of the trials' conditions changed the way that explains this ratio, or a fair part of it;
 /// `None` where nothing that was recorded did.
 pub(super) fn of(
-    host: &Host,
+    ctx: &Context,
     m: &Measurement,
     [before, after]: [&[Trial]; 2],
     ratio: f64,
@@ -79,7 +80,7 @@ pub(super) fn of(
     let effect =
         Effect { more: if worse { 1.0 } else { -1.0 }, size: 1.0 - ratio.min(1.0 / ratio) };
     let mut found: Vec<String> = Vec::new();
-    let (was, is) = (shares(host, m, before), shares(host, m, after));
+    let (was, is) = (shares(ctx.host, m, before), shares(ctx.host, m, after));
     for (what, was, is) in [
         ("held back by a CPU quota", was.throttled, is.throttled),
         ("CPU time stolen by the hypervisor", was.steal, is.steal),
@@ -95,7 +96,7 @@ pub(super) fn of(
             ));
         }
     }
-    found.extend(states(m, before, after, effect));
+    found.extend(states(ctx, m, before, after, effect));
     found.extend(traffic(m, before, after, effect));
     (!found.is_empty()).then(|| found.join("; "))
 }
@@ -107,11 +108,17 @@ fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> 
 
 /// Clock, temperature and counts of throttling. Heat slows a core down by its clock: where that
 /// stayed, it is no cause.
-fn states(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -> Vec<String> {
+fn states(
+    ctx: &Context,
+    m: &Measurement,
+    before: &[Trial],
+    after: &[Trial],
+    effect: Effect,
+) -> Vec<String> {
     let mut found = Vec::new();
     let both = |of: fn(&Trial) -> Option<f64>| Some((typical(before, of)?, typical(after, of)?));
     let clocks = both(|t| t.conditions.clock_hz)
-        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::of(m).waits());
+        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::of(ctx, m).waits());
     if let Some((was, is)) = clocks {
         let most = was.max(is);
         // A lower clock is what a disturbance is more of.

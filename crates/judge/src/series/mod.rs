@@ -7,7 +7,9 @@ mod segments;
 mod trend;
 mod when;
 
-use proofmark_model::{Change, Host, Level, Measurement, Series, Trial};
+use proofmark_model::{Change, Level, Measurement, Series, Trial};
+
+use crate::Context;
 
 use crate::statistics::{median, median_interval};
 
@@ -17,7 +19,7 @@ pub(crate) use cause::shares;
 const MOST_TRIALS: usize = 1 << 14;
 
 /// Fills in what the trials of a series tell. A measurement without a series has none.
-pub(crate) fn analysed(host: &Host, m: &Measurement) -> Option<Series> {
+pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     let mut series = m.series.clone()?;
     (series.levels, series.changes, series.trend) = (Vec::new(), Vec::new(), None);
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
@@ -60,7 +62,7 @@ pub(crate) fn analysed(host: &Host, m: &Measurement) -> Option<Series> {
             at_s: moment.at_s,
             at: series.moment(moment.at_s).unwrap_or(series.started),
             ratio: after.median / before.median,
-            cause: cause::of(host, m, sides, after.median / before.median),
+            cause: cause::of(ctx, m, sides, after.median / before.median),
         });
     }
     series.trend = trend::of(&starts[..values.len()], &values, noise.discount());

@@ -3,7 +3,7 @@
 use proofmark_model::{PlannedSeries, Timestamp};
 
 use super::*;
-use crate::testing::{each, flops, host, judged, policy, summary, xorshift};
+use crate::testing::{context_on, each, flops, host, judged, policy, summary, xorshift};
 
 /// A measurement that was sampled once a second, at that share of its usual rate, with noise of
 /// some tenths of a percent.
@@ -58,7 +58,7 @@ fn levels_and_changes_are_told_with_their_times() {
     let mut m = stepped(0.5);
     // The change is in the middle of sample 100.
     m.trials[100].value *= 1.5;
-    let series = analysed(&host(), &m).unwrap();
+    let series = analysed(&context_on(&host()), &m).unwrap();
     let usual = flops(1).trials[0].value;
     let [before, after] = series.levels.as_slice() else { panic!("{:?}", series.levels) };
     assert!(
@@ -112,15 +112,18 @@ fn each_cause_is_named_with_its_figures() {
     ];
     for (spoil, words) in causes {
         let m = each(stepped(0.5), |i, t| spoil(t, i >= 100));
-        let cause = analysed(&host(), &m).unwrap().changes[0].cause.clone().unwrap_or_default();
+        let cause = analysed(&context_on(&host()), &m).unwrap().changes[0]
+            .cause
+            .clone()
+            .unwrap_or_default();
         assert!(cause.contains(words), "{cause} instead of {words}");
         // What got better at the same time is no cause.
         let m = each(stepped(0.5), |i, t| spoil(t, i < 100));
-        assert_eq!(analysed(&host(), &m).unwrap().changes[0].cause, None, "{words}");
+        assert_eq!(analysed(&context_on(&host()), &m).unwrap().changes[0].cause, None, "{words}");
         // And of a rise, that which went away is.
         let m = over_time(flops(1), 300, |i| if i < 100 { 0.5 } else { 1.0 });
         let m = each(m, |i, t| spoil(t, i < 100));
-        assert!(analysed(&host(), &m).unwrap().changes[0].cause.is_some(), "{words}");
+        assert!(analysed(&context_on(&host()), &m).unwrap().changes[0].cause.is_some(), "{words}");
     }
 }
 
@@ -148,15 +151,15 @@ fn what_a_stranger_wrote_is_no_panic() {
                 (true, _) => t.conditions.throttled_s = Some(value),
                 _ => (),
             });
-            analysed(&host(), &m).unwrap();
+            analysed(&context_on(&host()), &m).unwrap();
             judged(&host(), m, &[]);
         }
     }
     let mut odd = m.clone();
     odd.trials.reverse();
-    analysed(&host(), &odd).unwrap();
+    analysed(&context_on(&host()), &odd).unwrap();
     odd.trials.clear();
-    assert!(analysed(&host(), &odd).unwrap().levels.is_empty());
+    assert!(analysed(&context_on(&host()), &odd).unwrap().levels.is_empty());
     let mut series = m.series.clone().unwrap();
     series.started = Timestamp::from_millis(i64::MAX / 1_000_000).unwrap_or_default();
     series.levels =
@@ -193,7 +196,7 @@ fn what_explains_little_of_a_change_is_no_cause() {
     let with = |others: f64, fall: f64| {
         let m = over_time(flops(1), 300, move |i| if i < 100 { 1.0 } else { 1.0 - fall });
         let m = each(m, |i, t| t.conditions.other_cpu_s = Some(if i < 100 { 0.0 } else { others }));
-        analysed(&host(), &m).unwrap().changes[0].cause.clone()
+        analysed(&context_on(&host()), &m).unwrap().changes[0].cause.clone()
     };
     assert_eq!(with(0.011, 0.5), None);
     assert!(with(0.011, 0.05).is_some());

@@ -24,7 +24,8 @@ const RUN: [&str; 11] = [
 
 /// Before the parameters, and after them.
 const POINT: [&str; 5] = ["run", "started_utc", "host", "machine", "workload"];
-const NUMBER: [&str; 10] = [
+const NUMBER: [&str; 11] = [
+    "method",
     "over_time",
     "n",
     "median",
@@ -77,6 +78,7 @@ pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
             Better::Lower => "lower",
         };
         row.extend([
+            p.method.to_string(),
             p.over_time.to_string(),
             p.n.to_string(),
             number(Some(p.median)),

@@ -67,9 +67,11 @@ pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
     let parameters = varying(points);
     let units: BTreeSet<&str> = points.iter().map(|p| p.unit.as_str()).collect();
     let machines: BTreeSet<Machine> = points.iter().map(machine).collect();
+    let methods: BTreeSet<u32> = points.iter().map(|p| p.method).collect();
     let both_ways = points.iter().any(|p| p.over_time) && points.iter().any(|p| !p.over_time);
     let same = |a: &PastPoint, b: &PastPoint| {
-        (&a.params, a.unit, a.better, a.over_time) == (&b.params, b.unit, b.better, b.over_time)
+        let key = |p: &PastPoint| (p.method, p.unit, p.better, p.over_time);
+        a.params == b.params && key(a) == key(b)
     };
     let mut lines = Vec::new();
     for of_point in points.chunk_by(same) {
@@ -80,6 +82,7 @@ pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
             let on = on(here, &machines);
             let way = first.over_time.then(|| OVER_TIME.to_owned()).filter(|_| both_ways);
             let unit = (units.len() > 1).then(|| format!("in {}", first.unit));
+            let method = (methods.len() > 1).then(|| format!("method {}", first.method));
             let values = parameters.iter().filter_map(|parameter| {
                 Some(format!(
                     "{} {}",
@@ -87,7 +90,7 @@ pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
                     value(spec, parameter, first.params.get(parameter)?)
                 ))
             });
-            let name: Vec<String> = values.chain(unit).chain(way).chain(on).collect();
+            let name: Vec<String> = values.chain(unit).chain(way).chain(method).chain(on).collect();
             lines.push(Line {
                 name: name.join(", "),
                 better: first.better,

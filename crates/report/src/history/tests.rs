@@ -37,6 +37,7 @@ fn point(run: i64, threads: u64, median: f64) -> PastPoint {
         host: Some("node1".into()),
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
         workload: "cpu.flops".into(),
+        method: 1,
         params: Params::default().with("isa", "avx2").with("threads", threads),
         unit: Unit::FlopPerSecond,
         better: Better::Higher,

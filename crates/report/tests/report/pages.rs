@@ -111,6 +111,7 @@ fn over_runs() -> String {
         host: Some(hostile()),
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
         workload: "memory.copy".into(),
+        method: 1,
         params: Params::default().with("threads", threads.unsigned_abs()),
         unit: Unit::BytePerSecond,
         better: Better::Higher,

@@ -2,14 +2,14 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Measurement, Param, ParameterKind, Params, Reference, Severity, Subsystem, Trial,
-    Unit, format_seconds, format_size,
+    AUTO, Better, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity, Traffic,
+    Trial, Unit, format_seconds, format_size,
 };
 
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::disk::Cached;
-use crate::memory::{SIZES, Streams, array_bytes, cache_at, touched_bytes};
+use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
 use crate::references::as_measurement;
 use crate::statistics::median;
@@ -158,14 +158,15 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
 /// Only one of the two went to memory, by the sizes of its arrays or by what was found of them.
 fn in_cache(c: &Compared) -> Option<Explanation> {
     let cache = c.ctx.host.usable_cache();
-    let fits = |m| cache.zip(array_bytes(m)).is_some_and(|(cache, array)| array <= cache);
+    let fits = |m| cache.zip(array_bytes(c.ctx, m)).is_some_and(|(cache, array)| array <= cache);
     let cached = |m| fits(m) || found(m, &["in_cache"], Severity::Suspect).is_some();
     let (one, other, with, without) = match (c.ahead(), cached(&c.theirs), cached(c.ours)) {
         (Side::Theirs, true, false) => ("its", "ours", &c.theirs, c.ours),
         (Side::Ours, false, true) => ("our", "its own", c.ours, &c.theirs),
         _ => return None,
     };
-    let (small, large) = (format_size(array_bytes(with)?), format_size(array_bytes(without)?));
+    let (small, large) =
+        (format_size(array_bytes(c.ctx, with)?), format_size(array_bytes(c.ctx, without)?));
     whole(match cache.filter(|_| fits(with)) {
         Some(cache) => format!(
             "{one} array of {small} fits into {} of last-level cache, {other} of {large} does not",
@@ -208,27 +209,27 @@ const SAME_TRAFFIC: f64 = 0.01;
 const STORES: &str = "stores";
 
 /// Bytes that move for each one that is counted: as declared, else by the stores that are told.
-fn traffic(m: &Measurement, told: &Params) -> Option<f64> {
+fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
     let declared = typical(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
-        let streams = Streams::of(m)?;
-        let allocated = match told.text(STORES)? {
-            "temporal" => streams.written,
+        let traffic = traffic(ctx, m).ok()?;
+        let allocated = match params.text(STORES)? {
+            "temporal" => traffic.written,
             "nontemporal" => 0.0,
             _ => return None,
         };
-        Some(1.0 + allocated / streams.counted())
+        Some(1.0 + allocated / traffic.counted())
     };
     declared.or_else(by_stores)
 }
 
 /// Both count the bytes that the program asks for, and one has more of them moved.
 fn write_allocate(c: &Compared) -> Option<Explanation> {
-    if c.ours.subsystem != Subsystem::Memory || c.ours.unit != Unit::BytePerSecond {
+    if c.ctx.work(c.ours).pace != Pace::Memory || c.ours.unit != Unit::BytePerSecond {
         return None;
     }
-    let ours = traffic(c.ours, &c.ours.params)?;
-    let theirs = traffic(&c.theirs, &c.tool.params)?;
+    let ours = moved_per_counted(c.ctx, c.ours, &c.ours.params)?;
+    let theirs = moved_per_counted(c.ctx, &c.theirs, &c.tool.params)?;
     let predicted = theirs / ours;
     if (predicted - 1.0).abs() < SAME_TRAFFIC || (predicted > 1.0) != (c.ratio > 1.0) {
         return None;
@@ -258,10 +259,10 @@ const LARGE_MATRIX: u64 = 2000;
 /// compilers leave it without optimisation. An iteration then takes 3 cycles and more: of the
 /// loops after STREAM, in the first cache, gcc -O0 gave 6 to 7.5 B a cycle and 0.6 operations
 /// on Granite Rapids (gcc -O2: 32 to 85 B).
-fn without_optimisation(m: &Measurement) -> Option<(f64, &'static str)> {
-    match (m.subsystem, m.unit) {
-        (Subsystem::Memory, Unit::BytePerSecond) => Some((8.0, "bytes")),
-        (Subsystem::Cpu, Unit::FlopPerSecond) => Some((1.0, "operations")),
+fn without_optimisation(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
+    match (ctx.work(m).pace, m.unit) {
+        (Pace::Memory, Unit::BytePerSecond) => Some((8.0, "bytes")),
+        (Pace::Core, Unit::FlopPerSecond) => Some((1.0, "operations")),
         _ => None,
     }
 }
@@ -271,15 +272,16 @@ fn without_optimisation(m: &Measurement) -> Option<(f64, &'static str)> {
 fn held_otherwise(c: &Compared) -> bool {
     let own_cache = cache_at(c.ctx.host, 2).map_or(0, |cache| cache.size_bytes);
     let each = |bytes| bytes / c.theirs.params.threads().max(1);
-    let outside = touched_bytes(&c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
-    let server = c.ours.subsystem == Subsystem::Memory && outside;
+    let outside = touched_bytes(c.ctx, &c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
+    let in_memory = c.ctx.work(c.ours).pace == Pace::Memory && outside;
     let small = c.theirs.params.int("n").is_some_and(|n| n < LARGE_MATRIX);
     let threads = Params::THREADS.iter().find_map(|parameter| c.tool.params.int(parameter));
     let as_many = threads.unwrap_or(1) == c.ours.params.threads();
     // What sizes and stores do is looked for by themselves.
-    let other = |name: &str| !SIZES.contains(&name) && name != STORES;
+    let data = c.ctx.work(c.ours).data.as_ref().map(|data| &*data.parameter);
+    let other = |name: &str| Some(name) != data && name != STORES;
     let disturbed = found(&c.theirs, DISTURBANCES, Severity::Suspect).is_some();
-    server || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
+    in_memory || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
 
 /// Whether the tool says that it works on one number at a time: few operations a cycle are what
@@ -290,7 +292,7 @@ fn narrow(tool: &Reference) -> bool {
 
 /// The tool's threads do a few operations a cycle where ours do several times as many of the same.
 fn unoptimised(c: &Compared) -> Option<Explanation> {
-    let (most, what) = without_optimisation(c.ours)?;
+    let (most, what) = without_optimisation(c.ctx, c.ours)?;
     if narrow(c.tool) || held_otherwise(c) {
         return None;
     }
@@ -298,11 +300,11 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     let capacity = Capacity::of(c.ctx.host, c.ours).ok()?;
     let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
     // Ours moves at least so many times as many bytes, whatever the tool's stores are.
-    let least = |s: Streams| {
-        let ours = traffic(c.ours, &c.ours.params).unwrap_or(1.0);
-        (ours / (1.0 + s.written / s.counted())).min(1.0)
+    let least = |t: &Traffic| {
+        let ours = moved_per_counted(c.ctx, c.ours, &c.ours.params).unwrap_or(1.0);
+        (ours / (1.0 + t.written / t.counted())).min(1.0)
     };
-    let moved = Streams::of(c.ours).map_or(1.0, least);
+    let moved = traffic(c.ctx, c.ours).map_or(1.0, least);
     if rate > most || c.ratio * moved < SEVERAL {
         return None;
     }
@@ -315,7 +317,8 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
 
 /// A value as a person types it.
 fn value(c: &Compared, name: &str, value: &Param) -> String {
-    let size = c.ctx.spec.parameters.iter().any(|parameter| {
+    let parameters = c.ctx.spec(c.ours).map_or(&[][..], |spec| &spec.parameters);
+    let size = parameters.iter().any(|parameter| {
         parameter.name == name && matches!(parameter.kind, ParameterKind::Size { .. })
     });
     match value {

@@ -1,0 +1,286 @@
+//! Judges all measurements of a run, in the order in which their judgements depend on each other,
+//! so that none rests on another that is not made yet.
+
+use proofmark_model::{Access, Host, Measurement, Policy, Property, Run, Verdict, WorkloadSpec};
+use std::collections::BTreeMap;
+
+use crate::execution::Execution;
+use crate::words::counted;
+use crate::{Context, bottleneck, ceilings, checks, efficiency, references, series};
+
+/// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
+/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays null;
+/// and of each reference tool the efficiency, findings and verdict, which change no verdict of
+/// proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
+/// gives the same.
+pub fn judge_run(run: &mut Run) {
+    let mut all = std::mem::take(&mut run.measurements);
+    judge_measurements(run, &mut all);
+    run.measurements = all;
+}
+
+/// Judges measurements that belong to a run, which itself stays as it is.
+pub fn judge_measurements(run: &Run, all: &mut [Measurement]) {
+    Judge { host: &run.host, specs: &run.workloads, policy: &run.plan.policy }.judge(all);
+}
+
+/// What does not change while a run is judged.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) specs: &'a BTreeMap<String, WorkloadSpec>,
+    pub(crate) policy: &'a Policy,
+}
+
+impl<'a> Judge<'a> {
+    fn context<'b>(&self, others: &'b [Measurement]) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { host: self.host, specs: self.specs, policy: self.policy, others }
+    }
+
+    fn judge(&self, all: &mut [Measurement]) {
+        all.iter_mut().filter(|m| self.specs.contains_key(&m.workload)).for_each(forget);
+        let order = self.order(all);
+        order.iter().for_each(|i| self.examine(all, *i));
+        // What held a number down shows in others too, before and after it.
+        order.iter().for_each(|i| self.conclude(all, *i));
+    }
+
+    /// The places of the declared measurements, each after those that its checks and ceilings
+    /// look at: those that give the latency of memory, on which ceilings rest, before all others;
+    /// sequential order before random; few threads before many.
+    fn order(&self, all: &[Measurement]) -> Vec<usize> {
+        let stage = |m: &Measurement, spec: &WorkloadSpec| match spec.work.access {
+            _ if spec.role.gives(Property::LoadLatency) => (0, m.params.threads()),
+            Some(Access::Random) => (2, m.params.threads()),
+            _ => (1, m.params.threads()),
+        };
+        let stage = |i: usize| Some((stage(&all[i], self.specs.get(&all[i].workload)?), i));
+        let mut order: Vec<_> = (0..all.len()).filter_map(stage).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// Fills in what a measurement's verdict rests on.
+    pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
+        all[i].series = series::analysed(&self.context(all), &all[i]);
+        match ceilings::derive(&self.context(all), &all[i]) {
+            Ok(ceiling) => all[i].ceiling = Some(ceiling),
+            Err(reason) => note_missing(&mut all[i], "ceiling", reason),
+        }
+        match efficiency(&all[i]) {
+            Ok(value) => all[i].efficiency = Some(value),
+            Err(reason) => note_missing(&mut all[i], "efficiency", reason),
+        }
+        let tools = std::mem::take(&mut all[i].references);
+        let judged = |r| references::judged(&self.context(all), &all[i], r);
+        all[i].references = tools.into_iter().map(judged).collect();
+        // In order: a later check may look at what an earlier one found.
+        for check in checks::ALL {
+            let Some(finding) = check.examine(&self.context(all), &all[i]) else { continue };
+            all[i].findings.push(finding);
+            if check.id() == checks::STOP_AFTER {
+                break;
+            }
+        }
+    }
+
+    /// Names what held a measurement down, and sums up its findings.
+    pub(crate) fn conclude(&self, all: &mut [Measurement], i: usize) {
+        match bottleneck::name(&self.context(all), &all[i]) {
+            Ok(bottleneck) => all[i].bottleneck = Some(bottleneck),
+            Err(reason) => note_missing(&mut all[i], "bottleneck", reason),
+        }
+        let execution = Execution::of(&self.context(all), &all[i]);
+        all[i].verdict = Verdict::of(&all[i].findings);
+        explain_what_is_missing(&mut all[i], &execution);
+    }
+}
+
+/// Takes an earlier judgement away.
+pub(crate) fn forget(m: &mut Measurement) {
+    (m.ceiling, m.efficiency, m.bottleneck) = (None, None, None);
+    m.findings.retain(|f| checks::find(&f.check).is_none());
+}
+
+fn note_missing(m: &mut Measurement, part: &str, reason: String) {
+    m.missing.insert(part.to_owned(), reason);
+}
+
+/// Gives each null part its reason, and no other part one.
+fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
+    let trials = m.trials.len();
+    let no_trial = || "no trial was completed".to_owned();
+    let (summary, ci95, sd) = match &m.summary {
+        None => (true, false, false),
+        Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
+    };
+    let too_few = || match trials {
+        0..6 => format!(
+            "{} cannot give a 95 % interval by order statistics; 6 can",
+            counted(trials, "trial")
+        ),
+        _ => "no interval was computed".to_owned(),
+    };
+    let unusable = || match trials {
+        0 => no_trial(),
+        _ => "the trials' values cannot be summarised".to_owned(),
+    };
+    let mut note = |part: &str, absent: bool, default: &dyn Fn() -> String| {
+        if !absent {
+            m.missing.remove(part);
+        } else {
+            // Whoever left it out may know better why.
+            m.missing.entry(part.to_owned()).or_insert_with(default);
+        }
+    };
+    note("summary", summary, &unusable);
+    note("summary.ci95", ci95, &too_few);
+    note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
+    note("latency", m.latency.is_none(), &|| execution.no_latency.to_owned());
+    note("verification", m.verification.is_none(), &|| match trials {
+        0 => no_trial(),
+        _ => execution.no_verification.to_owned(),
+    });
+    note("ceiling", m.ceiling.is_none(), &no_trial);
+    note("efficiency", m.efficiency.is_none(), &no_trial);
+    note("bottleneck", m.bottleneck.is_none(), &no_trial);
+    note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Counterpart, Plan};
+
+    use super::*;
+    use crate::testing::{
+        around, at_rate, blocks, clock, disk, each, flops, host_with_caches, latency, linpack,
+        policy, rand_read, stream, sweep, with_values,
+    };
+
+    /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
+    /// that a quota held back, at sequential blocks, at larger problems, at the clock.
+    fn all() -> Vec<Measurement> {
+        let stolen = |m: Measurement| each(m, |_, t| t.conditions.steal_s = Some(0.2 * t.seconds));
+        let held =
+            |m: Measurement| each(m, |_, t| t.conditions.throttled_s = Some(0.5 * t.seconds));
+        let faster = with_values(blocks("rand_read", 8192), &around(2e10));
+        vec![
+            stream("read", 2),
+            stream("read", 1),
+            stream("triad", 2),
+            stolen(latency(1 << 30, 1e-7)),
+            faster,
+            stolen(blocks("seq_read", 8192)),
+            held(flops(1)),
+            with_values(flops(2), &around(3.0 * 64e9)),
+            at_rate(linpack(1000, 2), 64e9),
+            linpack(10_000, 2),
+            sweep("copy", 2, 1 << 20),
+            with_values(disk("rand_read", 4096, "none"), &around(9e9)),
+            disk("seq_read", 4096, "none"),
+            rand_read(32),
+            clock(4.4e9),
+        ]
+    }
+
+    fn run_of(measurements: Vec<Measurement>) -> Run {
+        let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
+        Run {
+            schema: "".into(),
+            tool: proofmark_model::Tool {
+                version: String::new(),
+                commit: None,
+                build: String::new(),
+            },
+            started: Default::default(),
+            ended: None,
+            interrupted: None,
+            imported: None,
+            host: host_with_caches(),
+            plan: Plan { policy: policy(), ..Plan::default() },
+            workloads: specs.map(|s| (s.id.to_string(), s.clone())).collect(),
+            measurements,
+            findings: Vec::new(),
+        }
+    }
+
+    fn judged(measurements: Vec<Measurement>) -> Vec<Measurement> {
+        let mut run = run_of(measurements);
+        judge_run(&mut run);
+        run.measurements
+    }
+
+    /// All that the judge fills in.
+    fn judgement(m: &Measurement) -> String {
+        format!(
+            "{} {} {:?} {:?} {:?} {:?} {:?} {:?}",
+            m.workload,
+            proofmark_model::Point { workload: String::new(), params: m.params.clone() },
+            m.ceiling.as_ref().map(|c| (&c.id, c.value)),
+            m.efficiency,
+            m.bottleneck,
+            m.findings,
+            m.verdict,
+            m.missing
+        )
+    }
+
+    #[test]
+    fn no_judgement_rests_on_one_that_is_not_made_yet() {
+        let once = judged(all());
+        let mut backwards = all();
+        backwards.reverse();
+        let mut backwards = judged(backwards);
+        backwards.reverse();
+        for (how, other) in [("again", judged(once.clone())), ("in another order", backwards)] {
+            for (a, b) in once.iter().zip(&other) {
+                assert_eq!(judgement(a), judgement(b), "judged {how}");
+            }
+        }
+        let bounded_by = once[0].ceiling.as_ref().map(|c| c.id.as_str());
+        assert_eq!(bounded_by, Some("memory.dram"), "the latency was disturbed itself");
+        let found = |m: &Measurement, id: &str| m.findings.iter().any(|f| f.check == id);
+        assert!(found(&once[4], "random_faster") && found(&once[11], "random_faster"));
+        assert!(!found(&once[7], "scaling"), "one thread was throttled");
+        assert_eq!(once[8].bottleneck.as_ref().unwrap().resource, "size of the problem");
+    }
+
+    #[test]
+    fn a_workload_is_known_by_what_it_declares_and_not_by_its_name() {
+        let names: BTreeMap<String, String> = proofmark_workloads::ALL
+            .iter()
+            .enumerate()
+            .map(|(i, w)| (w.spec().id.to_string(), format!("w{i}")))
+            .collect();
+        let mut run = run_of(all());
+        run.measurements.iter_mut().for_each(|m| m.workload = names[&m.workload].clone());
+        let renamed = |c: &Counterpart| Counterpart {
+            workload: names[&*c.workload].clone().into(),
+            ..c.clone()
+        };
+        run.workloads = std::mem::take(&mut run.workloads)
+            .into_values()
+            .map(|mut spec| {
+                spec.id = names[&*spec.id].clone().into();
+                spec.role.counterparts = spec.role.counterparts.iter().map(renamed).collect();
+                (spec.id.to_string(), spec)
+            })
+            .collect();
+        judge_run(&mut run);
+        for (named, plain) in run.measurements.iter().zip(judged(all())) {
+            let ids = |m: &Measurement| -> Vec<(String, _)> {
+                m.findings.iter().map(|f| (f.check.to_string(), f.severity)).collect()
+            };
+            assert_eq!(ids(named), ids(&plain), "{}", plain.workload);
+            assert_eq!(named.verdict, plain.verdict, "{}", plain.workload);
+            let ceiling = |m: &Measurement| m.ceiling.clone().map(|c| (c.id, c.value));
+            assert_eq!(ceiling(named), ceiling(&plain), "{}", plain.workload);
+            assert_eq!(named.efficiency, plain.efficiency, "{}", plain.workload);
+            let resource = |m: &Measurement| m.bottleneck.clone().map(|b| b.resource);
+            assert_eq!(resource(named), resource(&plain), "{}", plain.workload);
+        }
+    }
+}
