@@ -11,12 +11,12 @@ use super::task;
 static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("cpu.clock"),
     title: Cow::Borrowed("Core clock"),
-    summary: Cow::Borrowed("Core cycles a second, the mean over the threads."),
+    summary: Cow::Borrowed("Core cycles per second, averaged over the threads."),
     detail: Cow::Borrowed(
-        "Each thread runs a chain of dependent register adds, of which a core can retire one a cycle, \
-         so that adds a second are cycles a second. The sum of the chain proves how many ran. Around \
-         each trial a second chain of other instructions (multiplies of three cycles on x86-64) must \
-         show the same clock.",
+        "Each thread runs a chain of dependent register additions. A core retires one per cycle, \
+         so additions per second are cycles per second. The sum of the chain proves how many \
+         additions ran. Around each trial a second chain of other instructions (3-cycle \
+         multiplications on x86-64) must show the same clock.",
     ),
     subsystem: Subsystem::Cpu,
     unit: Unit::Hertz,
@@ -38,11 +38,11 @@ impl Workload for Clock {
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         if !chain::AVAILABLE {
-            let reason = "no chain of instructions of known latency for this architecture";
+            let reason = "this architecture has no instruction chain of known latency";
             return Err(Refusal(reason.to_owned()));
         }
         if params.threads() > cpus {
-            let reason = "threads that take turns on a CPU do not show its clock";
+            let reason = "threads that share a CPU cannot measure its clock";
             return Err(Refusal(reason.to_owned()));
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Load for Chain {
         if self.sum.is_multiple_of(PER_STEP) {
             Ok(self.sum / PER_STEP)
         } else {
-            Err(format!("the chain's sum is {}, which is no multiple of {PER_STEP}", self.sum))
+            Err(format!("the chain's sum {} is not a multiple of {PER_STEP}", self.sum))
         }
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     fn threads_that_take_turns_are_refused() {
         let threads = |n| Clock.supports(&Params::default().with("threads", n));
         assert_eq!(threads(1), Ok(()));
-        assert!(threads(4096).unwrap_err().to_string().contains("take turns"));
+        assert!(threads(4096).unwrap_err().to_string().contains("share a CPU"));
     }
 
     #[test]

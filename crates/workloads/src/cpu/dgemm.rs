@@ -18,7 +18,7 @@ const PARAMETERS: &[Parameter] = &[
     dense::THREADS,
     parameter(
         "n",
-        "Rows and columns of each matrix; the three take 24 n^2 bytes.",
+        "Rows and columns of each matrix; the three matrices take 24 n^2 bytes.",
         ParameterKind::Count { min: 1, max: dense::MOST },
         "4000",
     ),
@@ -30,14 +30,15 @@ static SPEC: WorkloadSpec = rate(
     Words {
         id: "cpu.dgemm",
         title: "Matrix product",
-        summary: "The rate at which all threads together multiply two dense matrices, C = A B.",
-        detail: "A and B are random, between -1/2 and 1/2; all three matrices lie row by row. Each \
-                 thread has a rectangle of C of its own. It copies blocks of B, which stay in the \
-                 second cache, into groups of 8 columns, a row of a group in one line of 64 bytes; A \
-                 is read where it lies, and the sums are kept in registers. The copying is timed. \
-                 Operations counted: 2 n^3. After each trial C v is compared with A (B v) for a \
-                 random vector v, another each time, with A and B made again: an element of C that is \
-                 wrong by more than rounding makes its row differ.",
+        summary: "The rate at which all threads together multiply two dense matrices: C = A B.",
+        detail: "A and B hold random numbers between -1/2 and 1/2. All three matrices are stored \
+                 row by row. Each thread computes its own rectangle of C. It copies blocks of B, \
+                 which stay in the L2 cache, into groups of 8 columns; one row of a group is one \
+                 64-byte line. It reads A in place and keeps the sums in registers. The copying is \
+                 timed. proofmark counts 2 n^3 operations. Verification: after each trial \
+                 proofmark generates A and B again and compares C v with A (B v) for a new random \
+                 vector v. An element of C that is wrong by more than rounding makes its row \
+                 differ.",
     },
     (Subsystem::Cpu, Unit::FlopPerSecond),
     PARAMETERS,

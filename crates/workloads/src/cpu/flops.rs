@@ -1,4 +1,4 @@
-//! `cpu.flops`: the most floating-point operations a second, by instruction set.
+//! `cpu.flops`: peak floating-point rate, by instruction set.
 
 use std::borrow::Cow;
 
@@ -28,20 +28,18 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("cpu.flops"),
     title: Cow::Borrowed("Floating-point peak"),
     summary: Cow::Borrowed(
-        "The most additions and multiplications a second that one instruction set \
-         gives, on numbers held in registers.",
+        "Peak rate of additions and multiplications on registers, by instruction set.",
     ),
     detail: Cow::Borrowed(
-        "Many independent registers are each multiplied by 1 and have 1 added, so that \
-         no instruction waits for another and no memory is touched. scalar, sse2 and \
-         avx2 use a multiplication and an addition, as many of one as of the other; \
-         avx2+fma and avx512 use one fused instruction for both. Each multiplication \
-         and each addition of each lane is one operation, so a fused instruction on 4 \
-         lanes is 8. On x86-64 the loop is assembly, instruction by instruction; \
-         elsewhere it is plain Rust kept from being folded. Every lane starts from a \
-         value of its own and must end exactly one higher for each addition; the \
-         iterations are counted from these values, at least every 8388608 additions, \
-         before an f32 would stop counting exactly.",
+        "The loop multiplies many independent registers by 1 and adds 1 to them. No instruction \
+         waits for another, and no memory is touched. scalar, sse2 and avx2 run equal numbers of \
+         multiplications and additions. avx2+fma and avx512 use fused multiply-adds. Each \
+         multiplication and each addition of each lane counts as one operation, so a fused \
+         instruction on 4 lanes counts 8. On x86-64 the loop is assembly. On other architectures \
+         it is Rust that the compiler cannot simplify. Verification: every lane starts from its \
+         own value and must end exactly 1 higher per addition. proofmark derives the number of \
+         iterations from these values, at least once per 8388608 additions, while f32 still counts \
+         exactly.",
     ),
     subsystem: Subsystem::Cpu,
     unit: Unit::FlopPerSecond,

@@ -1,4 +1,4 @@
-//! `cpu.iops`: the most integer additions a second, by instruction set.
+//! `cpu.iops`: peak integer addition rate, by instruction set.
 
 use std::borrow::Cow;
 
@@ -26,19 +26,15 @@ const PARAMETERS: &[Parameter] =
 static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("cpu.iops"),
     title: Cow::Borrowed("Integer peak"),
-    summary: Cow::Borrowed(
-        "The most integer additions a second that one instruction set gives, on \
-         numbers held in registers.",
-    ),
+    summary: Cow::Borrowed("Peak rate of integer additions on registers, by instruction set."),
     detail: Cow::Borrowed(
-        "One register is added to many independent others, so that no instruction \
-         waits for another and no memory is touched. Each addition of each lane is one \
-         operation. The addend is a register and not a constant in the instruction, \
-         which recent cores add without executing anything. On x86-64 the loop is \
-         assembly, instruction by instruction; elsewhere it is plain Rust kept from \
-         being folded. Every lane starts from a value of its own and the addend is a \
-         large odd number, so that the final values, modulo 2^64 or 2^32, give back \
-         the exact number of additions; every lane must agree.",
+        "The loop adds one register to many independent others. No instruction waits for another, \
+         and no memory is touched. Each addition of each lane counts as one operation. The addend \
+         is in a register: recent cores execute additions of a constant without using an execution \
+         port. On x86-64 the loop is assembly. On other architectures it is Rust that the compiler \
+         cannot simplify. Verification: every lane starts from its own value, and the addend is a \
+         large odd number. The final values, modulo 2^64 or 2^32, give the exact number of \
+         additions. All lanes must agree.",
     ),
     subsystem: Subsystem::Cpu,
     unit: Unit::OpPerSecond,

@@ -1,4 +1,4 @@
-//! `cpu.linpack`: a dense system of linear equations, solved as fast as this machine can.
+//! `cpu.linpack`: solves a dense system of linear equations.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
     dense::THREADS,
     parameter(
         "n",
-        "Equations, and unknowns; the matrix takes 8 n^2 bytes.",
+        "Number of equations and unknowns; the matrix takes 8 n^2 bytes.",
         ParameterKind::Count { min: 1, max: dense::MOST },
         "5000",
     ),
@@ -35,19 +35,20 @@ static SPEC: WorkloadSpec = rate(
     Words {
         id: "cpu.linpack",
         title: "LINPACK",
-        summary: "The rate at which all threads together solve a dense system of linear equations, \
+        summary: "The rate at which all threads together solve a dense system of linear equations: \
                   A x = b.",
-        detail: "A and b are random, between -1/2 and 1/2, new before each trial. The timed part is \
-                 the factorisation of A by Gaussian elimination with partial pivoting, b taken along, and \
-                 the back substitution; making A and b is not timed. As with HPL, the matrix lies in \
-                 memory as suits the solver: groups of 8 columns, a row of a group in one line of \
-                 64 bytes, so that exchanging two rows moves whole lines and no part is copied before \
-                 it is multiplied. Panels of columns are factored recursively by one thread, as soon \
-                 as their columns are up to date, while the others still update the rest (look-ahead); \
-                 threads take chunks of columns in turn and wait only for what they need. Operations \
-                 counted: 2/3 n^3 + 2 n^2. After each trial A and b are made again, and the residual \
-                 |A x - b| over eps (|A| |x| + |b|) n, eps = 2^-53, must be below 16, the threshold of \
-                 HPL. One trial is one solve, so small n has short trials.",
+        detail: "A and b hold random numbers between -1/2 and 1/2, new for each trial. Timed: the \
+                 LU factorisation of A (Gaussian elimination with partial pivoting, b included) \
+                 and the back substitution. Generating A and b is not timed. As in HPL, the solver \
+                 chooses the matrix layout: groups of 8 columns, one row of a group per 64-byte \
+                 line. Exchanging two rows then moves whole lines, and no operand is copied before \
+                 it is multiplied. One thread factors each panel recursively as soon as its \
+                 columns are up to date, while the other threads still update the rest \
+                 (look-ahead). Threads take chunks of columns in order and wait only for what they \
+                 need. proofmark counts 2/3 n^3 + 2 n^2 operations. Verification: after each trial \
+                 proofmark generates A and b again. The residual |A x - b| / (eps (|A| |x| + |b|) \
+                 n), eps = 2^-53, must be below 16, the HPL threshold. One trial is one complete \
+                 solve, so trials with small n are short.",
     },
     (Subsystem::Cpu, Unit::FlopPerSecond),
     PARAMETERS,
@@ -94,7 +95,7 @@ impl Workload for Linpack {
     }
 
     fn verification(&self) -> &'static str {
-        "the residual, with A and b made again"
+        "the residual, with A and b generated again"
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
@@ -187,18 +188,18 @@ impl Load for Part {
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        // A random matrix is never singular: something was worked out wrong.
+        // A random matrix is practically never singular, so this is a computation error.
         if !self.outcome.map_err(|singular| singular.to_string())? {
             return Ok(0);
         }
         let solution = self.state.system.check(&self.attempt, self.index, self.element());
         if !solution.normalised_residual.is_finite() {
-            return Err("the solution holds numbers that are not finite".to_owned());
+            return Err("the solution contains numbers that are not finite".to_owned());
         }
         if self.index == 0 {
             let mut kept = self.state.solution.lock().unwrap_or_else(PoisonError::into_inner);
             *kept = Some(solution);
         }
-        Ok(1) // Whether the residual passes is for the judge.
+        Ok(1) // The judge's check `residual` applies the threshold.
     }
 }

@@ -27,22 +27,21 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("cpu.mix.float"),
     title: Cow::Borrowed("Floating-point instruction mix"),
     summary: Cow::Borrowed(
-        "The rate of a fixed mix of floating-point operations, a fixed number of \
-         iterations divided among the threads.",
+        "The rate of a fixed mix of floating-point operations. The threads share a fixed number of \
+         iterations.",
     ),
     detail: Cow::Borrowed(
-        "One pass of the loop is one iteration. add16 adds 16 times, to independent \
-         registers. arith17 does 5 additions, 4 subtractions, 4 multiplications, 2 \
-         divisions and 2 comparisons: a counter is multiplied by 3 and divided by 3, \
-         another by 7, each quotient is compared with its counter, added to a sum and \
-         the counter subtracted from it; x * 2 - 3 and x / 2 + 7 (by multiplication \
-         with 1/2) stay at their fixed points 3 and 14. The dividends change at each \
-         iteration and every result is exact. Counting the loop and moving operands is \
-         not counted; a comparison counts as one operation. avx2 does every operation \
-         on 4 lanes and each lane counts. The total of iterations is fixed and divided \
-         among the threads (strong scaling). The final counters must stand for the \
-         same number of iterations, and sums, fixed points and, with avx2, the \
-         comparisons must hold what that number gives.",
+        "One pass of the loop is one iteration. add16: 16 additions to independent registers. \
+         arith17: 5 additions, 4 subtractions, 4 multiplications, 2 divisions and 2 comparisons. \
+         In arith17 one counter is multiplied by 3 and divided by 3, another by 7 and by 7. Each \
+         quotient is compared with its counter and added to a sum, from which the counter is \
+         subtracted. x * 2 - 3 stays at its fixed point 3, and x / 2 + 7 (by multiplication with \
+         1/2) at 14. The dividends change in each iteration, and every result is exact. A \
+         comparison counts as one operation; loop counting and operand moves do not count. avx2 \
+         runs every operation on 4 lanes, and each lane counts. The threads divide a fixed total \
+         of iterations (strong scaling). Verification: the final counters must give the same \
+         number of iterations. The sums, the fixed points and, with avx2, the comparisons must \
+         match that number.",
     ),
     subsystem: Subsystem::Cpu,
     unit: Unit::OpPerSecond,

@@ -27,22 +27,21 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("cpu.mix.int"),
     title: Cow::Borrowed("Integer instruction mix"),
     summary: Cow::Borrowed(
-        "The rate of a fixed mix of integer operations, a fixed number of iterations \
-         divided among the threads.",
+        "The rate of a fixed mix of integer operations. The threads share a fixed number of \
+         iterations.",
     ),
     detail: Cow::Borrowed(
-        "One pass of the loop is one iteration. add16 adds 16 times, to independent \
-         registers. arith17 does 5 additions, 4 subtractions, 4 multiplications, 2 \
-         divisions and 2 comparisons: a counter is multiplied by 3 and divided by 3, \
-         another by 7, each quotient is compared with its counter, added to a sum and \
-         the counter subtracted from it; two recurrences multiply and add or subtract, \
-         modulo 2^64. The divisors are in registers and the dividends change at each \
-         iteration. Counting the loop, moving operands and extending signs is not \
-         counted. avx2 does every operation on 4 lanes and each lane counts; there is \
-         no vector division of integers, so no avx2 for arith17. The total of \
-         iterations is fixed and divided among the threads (strong scaling). The final \
-         counters must stand for the same number of iterations, sums and recurrences \
-         must hold what that number gives.",
+        "One pass of the loop is one iteration. add16: 16 additions to independent registers. \
+         arith17: 5 additions, 4 subtractions, 4 multiplications, 2 divisions and 2 comparisons. \
+         In arith17 one counter is multiplied by 3 and divided by 3, another by 7 and by 7. Each \
+         quotient is compared with its counter and added to a sum, from which the counter is \
+         subtracted. Two recurrences multiply and then add or subtract, modulo 2^64. The divisors \
+         are in registers, and the dividends change in each iteration. A comparison counts as one \
+         operation; loop counting, operand moves and sign extensions do not count. avx2 runs every \
+         operation on 4 lanes, and each lane counts. x86-64 has no vector division of integers, so \
+         arith17 has no avx2. The threads divide a fixed total of iterations (strong scaling). \
+         Verification: the final counters must give the same number of iterations. The sums and \
+         recurrences must match that number.",
     ),
     subsystem: Subsystem::Cpu,
     unit: Unit::OpPerSecond,

@@ -69,7 +69,7 @@ impl fmt::Display for Mismatch {
         write!(f, "register {} lane {} holds {found}, ", self.slot, self.lane)?;
         match self.expected {
             Some((n, bits)) => write!(f, "not {} after {n} iterations", self.element.show(bits)),
-            None => f.write_str("which no whole number of iterations gives"),
+            None => f.write_str("which is not a whole number of iterations"),
         }
     }
 }
@@ -265,7 +265,7 @@ pub(crate) mod tests {
         let mut work = of(uneven);
         work.run(10);
         let message = work.verify().unwrap_err();
-        assert!(message.contains("no whole number of iterations"), "{message}");
+        assert!(message.contains("not a whole number of iterations"), "{message}");
         let mut work = of(trampling);
         work.run(10);
         assert!(work.verify().unwrap_err().starts_with("register 2 lane 0 holds 0.5, not 1 "));

@@ -1,5 +1,5 @@
-//! What of a file was ever written, and what of it lies in the page cache: the system's
-//! own word, asked of the open file.
+//! Which parts of a file were ever written, and which are in the page cache, as reported by the
+//! system.
 //!
 //! Sources: Documentation/filesystems/fiemap.rst of Linux, lseek(2), cachestat in
 //! Linux 6.5 (mm/filemap.c, include/uapi/linux/mman.h), mincore(2).
@@ -49,10 +49,9 @@ struct Fiemap {
     extents: [Extent; EXTENTS],
 }
 
-/// Share of the first `size` bytes of a file that was never written, 0 to 1: holes, and
-/// extents that are allocated but unwritten, which a read fills with zeros without
-/// asking the device. Data that wait in the page cache are written out first. `None`
-/// where the file system does not tell.
+/// Share of the first `size` bytes of a file that was never written, 0 to 1: holes, and allocated
+/// but unwritten extents, which a read fills with zeros without device I/O. Dirty data in the page
+/// cache are written out first. `None` where the file system does not report extents.
 pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     if size == 0 {
@@ -95,8 +94,8 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
     Ok(written)
 }
 
-/// Bytes in holes. `None` where none are seen: a file system that knows no holes calls
-/// everything data.
+/// Bytes in holes. `None` where none are seen: a file system without holes reports everything as
+/// data.
 fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     let (mut at, mut data) = (0, 0);
     while at < size {
@@ -115,8 +114,8 @@ fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     (data < size).then(|| size - data)
 }
 
-/// Share of the pages of the first `size` bytes of a file that lie in the page cache,
-/// 0 to 1. `None` where the system does not tell.
+/// Share of the pages of the first `size` bytes of a file that are in the page cache, 0 to 1.
+/// `None` where the system does not report it.
 pub(crate) fn cached_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     let pages = size.div_ceil(rustix::param::page_size() as u64);
@@ -178,7 +177,7 @@ mod tests {
         ftruncate(&file, SIZE).unwrap();
         let told = written_extents(file.as_fd(), SIZE, EXTENTS);
         if let Err(e) = told {
-            skip(test, &format!("the file system does not tell extents: {e}"));
+            skip(test, &format!("the file system does not report extents: {e}"));
         }
         (file, told.is_ok())
     }

@@ -287,7 +287,7 @@ mod tests {
         for direct in [true, false] {
             let Some((counted, _)) = trial(&LOST, direct) else { continue };
             let reason = counted.unwrap_err();
-            assert!(reason.contains("what was written last did not get there"), "{reason}");
+            assert!(reason.contains("the last write is missing"), "{reason}");
         }
     }
 }

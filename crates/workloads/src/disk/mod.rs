@@ -1,11 +1,10 @@
-//! Disk workloads: what the device does, not what the page cache remembers.
+//! Disk workloads: they measure the device, not the page cache.
 //!
-//! `spec` declares them, `shape` turns parameters into numbers. `file` lays out the test file,
-//! `content` says what every byte of it is, `order` which block comes next, `extents` what
-//! of it is written or cached. `engine` gets I/Os to the system, `feed` gives it those of
-//! one thread, `load` and `fsync` are the work that is timed, `readback` checks what was
-//! written, `seen` gathers what the threads tell of a trial. `faults` is none of it: what
-//! the checks are tested with.
+//! `spec` declares the workloads, `shape` turns parameters into numbers. `file` creates the test
+//! file, `content` defines every byte of it, `order` the sequence of blocks, `extents` what is
+//! written or cached. `engine` submits I/Os, `feed` generates those of one thread. `load` and
+//! `fsync` are the timed work, `readback` verifies what was written, `seen` collects the threads'
+//! reports of a trial. `faults` plants faults for the tests of the checks.
 
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ use order::Order;
 use shape::{Operation, Shape};
 pub use tool_file::ToolFile;
 
-/// Who else counts what is read and written.
+/// The independent count of reads and writes.
 const VERIFICATION: &str = "device sectors";
 
 /// A workload that reads or writes blocks of one file.
@@ -63,22 +62,22 @@ macro_rules! workloads {
 workloads! {
     /// `disk.seq_read`.
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
-        "Bytes a second read from a file in order of offsets.";
+        "Bytes per second read from a file in order of offsets.";
     /// `disk.seq_write`.
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
-        "Bytes a second written to a file in order of offsets.";
+        "Bytes per second written to a file in order of offsets.";
     /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
-        "Bytes a second read from one half of a file and written to the other, in order of offsets.";
+        "Bytes per second read from one half of a file and written to the other, in order of offsets.";
     /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
-        "Bytes a second read from a file in random order.";
+        "Bytes per second read from a file in random order.";
     /// `disk.rand_write`.
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
-        "Bytes a second written to a file in random order.";
+        "Bytes per second written to a file in random order.";
     /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
-        "Bytes a second read and written in random order, 70 % of them read by default.";
+        "Bytes per second read and written in random order; 70 % of the I/Os read by default.";
 }
 
 impl Workload for Disk {

@@ -1,4 +1,4 @@
-//! What the threads of a point tell of its last trial.
+//! What the threads of a point report about its last trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

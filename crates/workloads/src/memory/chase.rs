@@ -201,7 +201,9 @@ impl Walk {
         }
         let line = |node: *mut *mut u8| node.addr().wrapping_sub(self.cycle.base.addr());
         let (due, found, steps) = (line(due), line(self.at), self.steps);
-        Err(format!("{steps} steps of the chase lead to byte {due}, the walk is at {found}"))
+        Err(format!(
+            "after {steps} steps the pointer chase must be at byte {due}, but is at {found}"
+        ))
     }
 }
 

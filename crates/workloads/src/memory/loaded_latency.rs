@@ -21,14 +21,14 @@ use crate::declare::threads_parameter;
 pub struct LoadedLatency;
 
 const THREADS: Parameter = threads_parameter(
-    "Threads: one chases, the others load the memory; auto: as many as there are CPUs.",
+    "Threads: one chases pointers, the others load the memory; auto: one per CPU.",
     AUTO,
 );
 
 const LOAD: Parameter = Parameter {
     name: Cow::Borrowed("load"),
     about: Cow::Borrowed(
-        "Percent of what the loading threads can read together that they do read; 0: nothing.",
+        "Target of the loading threads, in percent of their maximum read rate; 0: no load.",
     ),
     kind: ParameterKind::Count { min: 0, max: 100 },
     default: Cow::Borrowed("100"),
@@ -37,18 +37,15 @@ const LOAD: Parameter = Parameter {
 static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.loaded_latency"),
     title: Cow::Borrowed("Loaded latency"),
-    summary: Cow::Borrowed(
-        "The time of one load that waited for the one before it, while other threads read memory.",
-    ),
+    summary: Cow::Borrowed("The time of one dependent load while other threads read memory."),
     detail: Cow::Borrowed(
-        "The first thread does what memory.latency does. The others each read a part of a second \
-         region, as large as the working set in all, from start to end and again, in bursts of 16 \
-         KiB. What they reach together without a chase is measured once; at a load below 100 each \
-         pauses between bursts so that it keeps that percentage of its share, as far as the chase \
-         leaves it so much. Between bursts and at load 0 they spin without touching memory, so \
-         that the cores' clocks stay alike. What they really read is counted and reported beside \
-         each trial as the bandwidth in the background. The steps of the chase are proved as those \
-         of memory.latency are.",
+        "The first thread runs memory.latency. The others read a second region of the same total \
+         size, from start to end and again, in bursts of 16 KiB. proofmark first measures how fast \
+         they read together without the chase. Below a load of 100 each pauses between bursts to \
+         hold that percentage of its share, as far as the chase permits. Between bursts, and at \
+         load 0, they spin without touching memory, so that the core clocks stay alike. The report \
+         shows the bandwidth that they reached as the background of each trial. Verification: that \
+         of memory.latency.",
     ),
     subsystem: Subsystem::Memory,
     unit: Unit::Second,
@@ -78,11 +75,12 @@ impl Workload for LoadedLatency {
         let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
         let load = load(params)?;
         if params.threads() > cpus {
-            let reason = "threads that take turns on a CPU do not load the memory meanwhile";
+            let reason =
+                "the loading threads need CPUs of their own: use at most one thread per CPU";
             return Err(Refusal(reason.to_owned()));
         }
         if params.threads() == 1 && load > 0 {
-            let reason = "a load takes a second thread: one alone has load 0";
+            let reason = "one thread cannot load the memory as well: set load=0 or use 2 threads";
             return Err(Refusal(reason.to_owned()));
         }
         Place::of(params).map(drop)
@@ -342,7 +340,7 @@ mod tests {
     fn a_load_needs_threads_and_cpus_of_its_own() {
         let refused = |p: &Params| LoadedLatency.supports(p).unwrap_err().to_string();
         assert_eq!(LoadedLatency.supports(&point(1, 0)), Ok(()));
-        assert!(refused(&point(1, 50)).contains("second thread"));
-        assert!(refused(&point(4096, 0)).contains("take turns"));
+        assert!(refused(&point(1, 50)).contains("use 2 threads"));
+        assert!(refused(&point(4096, 0)).contains("one thread per CPU"));
     }
 }

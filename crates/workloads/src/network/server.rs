@@ -50,7 +50,7 @@ impl Work for ServerSide {
 
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String> {
         let job: Job = serde_json::from_value(job.clone())
-            .map_err(|e| format!("the server does not understand the job: {e}"))?;
+            .map_err(|e| format!("the server cannot parse the job: {e}"))?;
         let streams = streams(&job, ends).map_err(|e| e.0)?;
         Ok(streams.into_iter().map(|s| Box::new(s) as Box<dyn Task>).collect())
     }
@@ -76,7 +76,7 @@ impl Work for ServerSide {
 pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     job.check()?;
     job.shape.fits(ends.peer.is_ipv6())?;
-    let failed = |e: std::io::Error| Refusal(format!("the server has no socket: {e}"));
+    let failed = |e: std::io::Error| Refusal(format!("the server cannot create a socket: {e}"));
     let mut streams = Vec::with_capacity(job.shape.connections() as usize);
     for index in 0..job.shape.connections() as usize {
         let token = Token::random().map_err(failed)?;
@@ -153,7 +153,7 @@ impl Stream {
             let bytes = count.checked_mul(shape.block).is_some();
             if !numbers || !bytes || !bounds.spend(shape.cost(count)) {
                 line.send(&Report { outcome: Outcome::Refused, ..Report::default() })?;
-                return Err("it asked for more than was agreed".to_owned());
+                return Err("the client asked for more than was agreed".to_owned());
             }
             let report = end.serve(&line, request)?;
             line.send(&report)?;
@@ -162,8 +162,8 @@ impl Stream {
 
     fn end(self) -> Result<Box<dyn Serve>, String> {
         let (shape, sends) = (&self.shape, !self.shape.client_sends(self.index));
-        let socket = || self.udp.ok_or_else(|| "there is no UDP socket".to_owned());
-        let listener = || self.listener.ok_or_else(|| "there is no listener".to_owned());
+        let socket = || self.udp.ok_or_else(|| "the server has no UDP socket".to_owned());
+        let listener = || self.listener.ok_or_else(|| "the server has no listener".to_owned());
         Ok(match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),

@@ -123,7 +123,7 @@ impl Shape {
         let no = |reason: String| Err(Refusal(reason));
         if self.streams == 0 || self.connections() > CONNECTIONS {
             return no(format!(
-                "{} connections are asked for, there can be from 1 to {CONNECTIONS}",
+                "streams must be 1 to {CONNECTIONS}; {} connections were requested",
                 self.connections()
             ));
         }
@@ -131,12 +131,12 @@ impl Shape {
             return no(too_large(self.block, DATAGRAM_V4, "IPv4"));
         }
         if self.block == 0 || self.block > BLOCK {
-            return no(format!("blocks are of 1 B to {BLOCK} B, block_size is {} B", self.block));
+            return no(format!("block_size must be 1 B to {BLOCK} B; it is {} B", self.block));
         }
         let least = self.block * self.connections();
         if least > MEMORY {
             return no(format!(
-                "a block of {} B for each of {} connections is {least} B, there can be {MEMORY} B",
+                "a block of {} B for each of {} connections takes {least} B; the limit is {MEMORY} B",
                 self.block,
                 self.connections()
             ));
@@ -144,7 +144,7 @@ impl Shape {
         self.check_rate()?;
         match self.amount {
             Some(amount) if amount < least => no(format!(
-                "a block of {} B for each of {} connections is {least} B, amount is {amount} B",
+                "a block of {} B for each of {} connections takes {least} B, but amount is {amount} B",
                 self.block,
                 self.connections()
             )),
@@ -155,13 +155,15 @@ impl Shape {
     fn check_rate(&self) -> Result<(), Refusal> {
         let Some(rate) = self.rate else { return Ok(()) };
         if rate < LEAST_RATE {
-            return Err(Refusal(format!("rate is {rate} bit/s, and at least {LEAST_RATE} bit/s")));
+            return Err(Refusal(format!(
+                "rate is {rate} bit/s; the minimum is {LEAST_RATE} bit/s"
+            )));
         }
         let pace = self.rate_each().map_or(0.0, |each| self.block as f64 * 8.0 / each);
         if pace > PACE {
             return Err(Refusal(format!(
-                "at a rate of {rate} bit/s a datagram of {} B on each of {} connections is sent \
-                 every {pace:.1} s, and at least every {PACE} s one must be",
+                "at rate {rate} bit/s, datagrams of {} B on each of {} connections are {pace:.1} s \
+                 apart; the maximum is {PACE} s",
                 self.block,
                 self.connections()
             )));
@@ -254,7 +256,7 @@ fn choice<T: Copy>(
 ) -> Result<Option<T>, Refusal> {
     let Some(word) = params.text(parameter).filter(|w| *w != AUTO) else { return Ok(None) };
     let known = words.iter().find(|known| known.0 == word);
-    let known = known.ok_or_else(|| Refusal(format!("{parameter} cannot be {word}")))?;
+    let known = known.ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))?;
     Ok(Some(known.1))
 }
 
@@ -264,7 +266,8 @@ fn unset(parameter: &str) -> Refusal {
 
 fn too_large(block: u64, most: u64, protocol: &str) -> String {
     format!(
-        "a UDP datagram over {protocol} carries at most {most} B of payload, block_size is {block} B"
+        "a UDP datagram over {protocol} carries at most {most} B of payload, but block_size is \
+         {block} B"
     )
 }
 

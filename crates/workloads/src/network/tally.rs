@@ -86,7 +86,7 @@ impl Tally {
         let report = line.report()?;
         if report.blocks > count || report.bytes > count * block {
             return Err(format!(
-                "the server tells of {} blocks and {} B, and was asked for {count} of {block} B",
+                "the server reported {} blocks and {} B; the request was {count} blocks of {block} B",
                 report.blocks, report.bytes
             ));
         }
@@ -99,7 +99,7 @@ impl Tally {
     /// Keeps a wrong block, if it is the first.
     pub(super) fn found(&mut self, wrong: Wrong) {
         let Wrong { due, found } = wrong;
-        self.wrong.get_or_insert_with(|| format!("block {due} was due and block {found} came"));
+        self.wrong.get_or_insert_with(|| format!("block {found} arrived, expected block {due}"));
     }
 }
 

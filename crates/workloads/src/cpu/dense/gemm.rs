@@ -1,8 +1,6 @@
-//! The product of two square matrices that lie row by row, by many threads.
-//!
-//! Each thread has a rectangle of C. It copies one block of B after the other into groups
-//! ([`super::matrix`]), line by line; the copy stays in the second cache while the rows of A
-//! go by, which are read where they lie.
+//! The product of two square row-major matrices, by many threads. Each thread computes a rectangle
+//! of C. It copies B block by block into groups ([`super::matrix`]). The copy stays in the L2 cache
+//! while the thread reads the rows of A in place.
 
 #![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
 
@@ -47,7 +45,7 @@ impl Layout {
     }
 }
 
-/// Threads as rows and columns of rectangles.
+/// Arrangement of the threads: rows and columns of rectangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Grid {
     down: usize,
@@ -55,8 +53,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// As near to a square as the number allows, and rather more across than down: threads
-    /// below each other copy the same of B.
+    /// As near to a square as the number of threads allows, wider rather than taller: threads in
+    /// one column copy the same part of B.
     fn of(threads: usize) -> Self {
         let divides = |down: &usize| down * down <= threads && threads.is_multiple_of(*down);
         let down = (1..=threads).filter(divides).max().unwrap_or(1);
@@ -254,8 +252,8 @@ impl Gemm {
         }
     }
 
-    /// One thread's part of the proof: C v against A (B v) in its rows, for a random vector
-    /// v, with A and B made again.
+    /// One thread's part of the verification: compares C v with A (B v) in its rows, for a random
+    /// vector v, with A and B generated again.
     ///
     /// # Errors
     /// The first row in which they differ by more than rounding can.
@@ -284,8 +282,8 @@ impl Gemm {
             let difference = (found - expected).abs();
             if difference.is_nan() || difference > most {
                 return Err(format!(
-                    "row {row} of C times a random vector v is {found:e}, not {expected:e} as of \
-                     A (B v); rounding explains {most:e}"
+                    "row {row} of C v is {found:e}, expected {expected:e} from A (B v) with a \
+                     random vector v; rounding explains at most {most:e}"
                 ));
             }
         }
@@ -293,8 +291,8 @@ impl Gemm {
     }
 }
 
-/// Groups that a block of B is wide, for so many that it is deep: two thirds, in whole
-/// tiles. Deep blocks take fewer passes over C.
+/// Width of a block of B in groups, for its depth: two thirds, in whole tiles. Deep blocks need
+/// fewer passes over C.
 fn width(block: usize) -> usize {
     (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
 }

@@ -23,7 +23,7 @@ use super::update::{Elimination, Panel};
 
 /// A column without a pivot: of zeros, or with numbers that are not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the matrix is singular, or not finite: no pivot in column {0}")]
+#[error("the matrix is singular or not finite: column {0} has no pivot")]
 pub(crate) struct Singular(pub(super) usize);
 
 /// How the columns are cut, in groups.

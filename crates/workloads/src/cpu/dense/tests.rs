@@ -292,7 +292,7 @@ fn a_singular_matrix_is_told_to_every_thread() {
                 let singular = solve(shape(isa, n, threads, 2), of).unwrap_err();
                 assert_eq!(singular, Singular(*column), "{isa:?} {threads}");
                 let words =
-                    format!("the matrix is singular, or not finite: no pivot in column {column}");
+                    format!("the matrix is singular or not finite: column {column} has no pivot");
                 assert_eq!(singular.to_string(), words);
             }
         }

@@ -1,5 +1,5 @@
-//! How I/Os get to the system. An engine takes them from a [`Source`], keeps as many in
-//! flight as it was made for, and tells the source of each that is done.
+//! I/O engines. An engine takes I/Os from a [`Source`], keeps a fixed number in flight, and reports
+//! each completed one to the source.
 //!
 //! To add one, write its file, with a type that is a [`Way`], and a row of `engines!`.
 
@@ -81,9 +81,9 @@ macro_rules! engines {
 
         /// All names, each with what it is.
         pub(super) const ABOUT: &str = concat!(
-            "How I/Os get to the system: ",
+            "How I/Os are submitted: ",
             $($name, " (", $what, "); ",)*
-            "auto: io_uring where the queue_depth is above 1 and the system allows it."
+            "auto: io_uring where queue_depth is above 1 and the system allows it."
         );
 
         /// One thread's engine: a `match` a run, and no call through a table for an I/O.
@@ -118,8 +118,8 @@ macro_rules! engines {
 }
 
 engines! {
-    Psync(psync::Psync) = "psync" "pread and pwrite, one in flight a thread";
-    Uring(uring::Uring) = "io_uring" "a ring a thread";
+    Psync(psync::Psync) = "psync" "pread and pwrite, 1 I/O in flight per thread";
+    Uring(uring::Uring) = "io_uring" "one ring per thread";
 }
 
 impl Kind {
@@ -143,7 +143,7 @@ impl Engine {
         // An own descriptor of the same open file: it lives as long as the engine.
         let file = file
             .try_clone_to_owned()
-            .map_err(|e| Refusal(format!("the test file cannot be used: {e}")))?;
+            .map_err(|e| Refusal(format!("cannot use the test file: {e}")))?;
         Self::of(kind, file, block, depth)
     }
 }
@@ -163,10 +163,8 @@ fn failure(io: Io, block: usize, result: Result<usize, io::Error>) -> Option<Str
     match result {
         Ok(moved) if moved == block => None,
         Ok(moved) => Some(format!(
-            "{what} {block} bytes at offset {offset} of the test file moved only {moved}"
+            "{what} {block} B at offset {offset} of the test file: only {moved} B were transferred"
         )),
-        Err(e) => {
-            Some(format!("{what} {block} bytes at offset {offset} of the test file failed: {e}"))
-        }
+        Err(e) => Some(format!("{what} {block} B at offset {offset} of the test file failed: {e}")),
     }
 }

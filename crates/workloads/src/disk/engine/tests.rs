@@ -141,8 +141,8 @@ fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
         let file = of_zeros(5 * 2048);
         let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
         let reason = engine.run(100, &mut Ordered::new(false, 4096)).unwrap_err();
-        let short = "reading 4096 bytes at offset 8192 of the test file moved only 2048";
-        let none = "of the test file moved only 0";
+        let short = "reading 4096 B at offset 8192 of the test file: only 2048 B were transferred";
+        let none = "of the test file: only 0 B were transferred";
         // The first failure that is seen counts: with a queue it may be a later block's.
         assert!(
             reason == short || (depth > 1 && reason.contains(none)),
@@ -162,7 +162,7 @@ fn the_systems_words_are_told() {
         let mut engine = Engine::new(kind, file.as_fd(), 512, depth).unwrap();
         let mut source = Ordered::new(true, 512);
         let reason = engine.run(100, &mut source).unwrap_err();
-        assert!(reason.starts_with("writing 512 bytes at offset "), "{reason}");
+        assert!(reason.starts_with("writing 512 B at offset "), "{reason}");
         assert!(reason.contains("failed: Bad file descriptor"), "{kind:?} {depth}: {reason}");
         assert!(source.begun <= depth as u64, "none is begun after a failure");
     }

@@ -147,7 +147,7 @@ fn the_first_wrong_block_is_told() {
         feed.done(io, &buffer, None);
     }
     let wrong = feed.run().wrong.take().unwrap();
-    assert!(wrong.starts_with("byte 515 of the file"), "{wrong}");
+    assert!(wrong.starts_with("byte 515 of the test file"), "{wrong}");
     feed.begin(1, 2);
     assert_eq!(feed.run().wrong, None, "another run");
 }

@@ -51,7 +51,7 @@ fn a_block_that_was_not_written_is_found() {
     let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     file.file.buffered.write_all_at(&[0; 4096], 2 * MIB).unwrap();
     let told = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
-    assert!(told.starts_with("byte 2097152 of the file: read 00 00"), "{told}");
+    assert!(told.starts_with("byte 2097152 of the test file: read 00 00"), "{told}");
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! A new file that no folder shows.
+//! An unlinked temporary file.
 //!
-//! It is made with O_TMPFILE and O_EXCL: without a name, never to get one. The second
-//! descriptor, for direct I/O, is opened through /proc/self/fd; a duplicate would share
-//! its flags with the first. Where the file system knows no O_TMPFILE, or /proc is
-//! missing, the file is made with a random name, opened twice and its name removed at
-//! once, before anything is written: a kill between the two leaves an empty file.
+//! It is created with O_TMPFILE and O_EXCL, so it never gets a name. The second descriptor, for
+//! direct I/O, is opened through /proc/self/fd; a duplicate would share the flags of the first.
+//! Without O_TMPFILE or /proc, the file gets a random name, is opened twice and unlinked at once,
+//! before anything is written. A kill between the two leaves an empty file.
 //!
 //! Sources: open(2), statx(2), setrlimit(2).
 
@@ -141,15 +140,15 @@ pub(super) fn no_direct(e: &std::io::Error) -> String {
 fn within_limit(bytes: u64, limit: Option<u64>) -> Result<(), Refusal> {
     let Some(limit) = limit.filter(|limit| *limit < bytes) else { return Ok(()) };
     let (bytes, limit) = (format_size(bytes), format_size(limit));
-    Err(Refusal(format!("a file of {bytes} is larger than the {limit} that `ulimit -f` allows")))
+    Err(Refusal(format!("a test file of {bytes} exceeds the limit of {limit} set by `ulimit -f`")))
 }
 
 fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refusal> {
     let Some(free) = free.filter(|free| *free / 2 < bytes) else { return Ok(()) };
     let (bytes, free, folder) = (format_size(bytes), format_size(free), shown(folder));
     Err(Refusal(format!(
-        "a file of {bytes} is more than half of the {free} that is free in {folder}; \
-         name another folder by --disk-path or set file_size"
+        "a test file of {bytes} exceeds half of the {free} free in {folder}; choose another folder \
+         with --disk-path or a smaller file with file_size"
     )))
 }
 
@@ -158,13 +157,16 @@ pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refu
     let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
     Refusal(match Errno::from_io_error(error) {
         Some(Errno::NOSPC) => format!("the disk of {folder} is full"),
-        Some(Errno::DQUOT) => format!("the disk quota in {folder} is used up"),
-        Some(Errno::ROFS) => format!("{folder} is on a file system that is read-only"),
-        Some(Errno::ACCESS | Errno::PERM) => format!("no permission to make a file in {folder}"),
-        Some(Errno::NOENT) if !is_there => format!("there is no folder {folder}"),
+        Some(Errno::DQUOT) => format!("the disk quota in {folder} is exhausted"),
+        Some(Errno::ROFS) => format!("{folder} is on a read-only file system"),
+        Some(Errno::ACCESS | Errno::PERM) => format!("no permission to create a file in {folder}"),
+        Some(Errno::NOENT) if !is_there => format!("folder {folder} does not exist"),
         Some(Errno::NOTDIR) => format!("{folder} is not a folder"),
-        Some(Errno::FBIG) => format!("a file of {size} is larger than {folder} can hold"),
-        _ => format!("no file can be written in {folder}: {error}"),
+        Some(Errno::FBIG) => format!(
+            "a test file of {size} exceeds the largest file that {folder} \
+                                      can hold"
+        ),
+        _ => format!("cannot write a file in {folder}: {error}"),
     })
 }
 
@@ -236,10 +238,10 @@ mod tests {
         assert_eq!(within_half(gib, Some(2 * gib), folder.path()), Ok(()));
         assert_eq!(within_half(gib, None, folder.path()), Ok(()));
         let refusal = within_half(gib, Some(2 * gib - 1), folder.path()).unwrap_err();
-        assert!(refusal.0.starts_with("a file of 1 GiB is more than half of the 2"), "{refusal}");
+        assert!(refusal.0.starts_with("a test file of 1 GiB exceeds half of the 2"), "{refusal}");
         assert!(refusal.0.contains(&here) && refusal.0.contains("--disk-path"), "{refusal}");
         let refusal = Unnamed::create(folder.path(), 1 << 60).unwrap_err();
-        assert!(refusal.0.contains("more than half"), "{refusal}");
+        assert!(refusal.0.contains("exceeds half"), "{refusal}");
     }
 
     #[test]
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(within_limit(10, None), Ok(()));
         assert_eq!(within_limit(10, Some(10)), Ok(()));
         let refusal = within_limit(2048, Some(1024)).unwrap_err();
-        assert_eq!(refusal.0, "a file of 2 KiB is larger than the 1 KiB that `ulimit -f` allows");
+        assert_eq!(refusal.0, "a test file of 2 KiB exceeds the limit of 1 KiB set by `ulimit -f`");
     }
 
     /// Runs itself once more, under such a limit.
@@ -278,7 +280,7 @@ mod tests {
             (Errno::DQUOT, "quota"),
             (Errno::ROFS, "read-only"),
             (Errno::ACCESS, "no permission"),
-            (Errno::FBIG, "a file of 5 GiB is larger than"),
+            (Errno::FBIG, "a test file of 5 GiB exceeds the largest file"),
             (Errno::IO, "(os error 5)"),
         ] {
             let Refusal(line) = refused(folder.path(), 5 << 30, &errno.into());
@@ -288,8 +290,8 @@ mod tests {
         std::fs::write(folder.path().join("file"), "").unwrap();
         let create = |name| Unnamed::create(&folder.path().join(name), 1).unwrap_err().0;
         assert_eq!(create("file"), format!("{here}/file is not a folder"));
-        assert_eq!(create("none"), format!("there is no folder {here}/none"));
+        assert_eq!(create("none"), format!("folder {here}/none does not exist"));
         let Refusal(line) = refused(folder.path(), 1, &Errno::NOENT.into());
-        assert!(line.starts_with("no file can be written in"), "{line}");
+        assert!(line.starts_with("cannot write a file in"), "{line}");
     }
 }

@@ -73,7 +73,7 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
     assert!(reason.starts_with("the file ends before byte 32768"), "{reason}");
     log.file().set_len(8 * 4096).unwrap();
     let reason = log.verify().unwrap_err();
-    assert!(reason.starts_with("byte 28672 of the file: read 00 00"), "{reason}");
+    assert!(reason.starts_with("byte 28672 of the test file: read 00 00"), "{reason}");
 }
 
 #[test]

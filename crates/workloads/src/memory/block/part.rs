@@ -215,7 +215,7 @@ impl Part {
         let at = (0..target.len()).find(|i| target[*i] != wanted(*i)).unwrap_or_default();
         let (found, block) = (target[at], block + at / self.area.size);
         let byte = at % self.area.size;
-        format!("byte {byte} of block {block} is {found}, {} was to be written", wanted(at))
+        format!("byte {byte} of block {block} is {found}, expected {}", wanted(at))
     }
 }
 
@@ -254,7 +254,7 @@ impl Load for Part {
         }
         if self.operation == Operation::Read {
             let found = run.sum;
-            let wrong = format!("what was read adds up to {found}, what is there to {sum}");
+            let wrong = format!("the sum of the bytes read is {found}, expected {sum}");
             return if found == sum { Ok(run.blocks) } else { Err(wrong) };
         }
         if run.sum != sum {

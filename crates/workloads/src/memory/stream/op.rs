@@ -1,4 +1,4 @@
-//! What a stream workload does to each element, and how it stores.
+//! The operation of a stream workload on each element, and its store type.
 
 /// An operation on arrays of f64, after STREAM. Names as in the workloads' ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -182,9 +182,9 @@ impl Part {
         let (number, expected) = (index + at as u64, expected.at(at));
         Err(match found.get(at) {
             Some(value) if !value.is_nan() => {
-                format!("element {number} should be {expected} and is {value}")
+                format!("element {number} is {value}, expected {expected}")
             }
-            _ => format!("element {number} should be {expected} and was not written"),
+            _ => format!("element {number} was not written, expected {expected}"),
         })
     }
 
@@ -201,7 +201,7 @@ impl Part {
         if self.sum == expected {
             return Ok(());
         }
-        Err(format!("the sum of the bits read should be {expected:#x} and is {:#x}", self.sum))
+        Err(format!("the sum of the words read is {:#x}, expected {expected:#x}", self.sum))
     }
 }
 

@@ -50,7 +50,7 @@ fn host(path: NetworkPath, address: &str, mtu: u64) -> Host {
 fn what_cannot_be_is_refused_in_words() {
     let udp = of(Kind::UdpStream, &[("block_size", "65536")]).unwrap_err();
     let words =
-        "a UDP datagram over IPv4 carries at most 65507 B of payload, block_size is 65536 B";
+        "a UDP datagram over IPv4 carries at most 65507 B of payload, but block_size is 65536 B";
     assert_eq!(udp, words);
     let udp = of(Kind::UdpRtt, &[("block_size", "65508")]).unwrap();
     assert_eq!(udp.fits(false).unwrap_err().0, words.replace("36 B", "08 B"));
@@ -62,14 +62,17 @@ fn what_cannot_be_is_refused_in_words() {
     let both = [("block_size", "9"), ("streams", "129"), ("direction", "both")];
     assert!(of(Kind::TcpStream, &both).is_err());
     let least = of(Kind::TcpStream, &[("block_size", "100"), ("amount", "199")]).unwrap_err();
-    assert_eq!(least, "a block of 100 B for each of 2 connections is 200 B, amount is 199 B");
+    assert_eq!(
+        least,
+        "a block of 100 B for each of 2 connections takes 200 B, but amount is 199 B"
+    );
     let large = [("block_size", "16777216"), ("streams", "17")];
     let large = of(Kind::TcpStream, &large).unwrap_err();
-    assert!(large.ends_with("is 285212672 B, there can be 268435456 B"), "{large}");
+    assert!(large.ends_with("takes 285212672 B; the limit is 268435456 B"), "{large}");
     let slow = of(Kind::UdpStream, &[("block_size", "1"), ("rate", "999")]).unwrap_err();
-    assert_eq!(slow, "rate is 999 bit/s, and at least 1000 bit/s");
+    assert_eq!(slow, "rate is 999 bit/s; the minimum is 1000 bit/s");
     let slow = of(Kind::UdpStream, &[("block_size", "1000"), ("rate", "2000")]).unwrap_err();
-    assert!(slow.ends_with("is sent every 8.0 s, and at least every 4 s one must be"), "{slow}");
+    assert!(slow.ends_with("are 8.0 s apart; the maximum is 4 s"), "{slow}");
     let path = of(Kind::TcpStream, &[("block_size", "9"), ("path", AUTO)]).unwrap_err();
     assert_eq!(path, "path is not set");
 }
@@ -78,7 +81,7 @@ fn what_cannot_be_is_refused_in_words() {
 fn words_that_mean_nothing_are_refused() {
     for parameter in ["direction", "no_delay", "mode", "placement", "path"] {
         let refused = of(Kind::TcpStream, &[("block_size", "9"), (parameter, "sideways")]);
-        assert_eq!(refused.unwrap_err(), format!("{parameter} cannot be sideways"));
+        assert_eq!(refused.unwrap_err(), format!("{parameter} has no value 'sideways'"));
     }
 }
 

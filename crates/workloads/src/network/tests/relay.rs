@@ -331,7 +331,7 @@ fn a_datagram_of_another_length_is_wrong() {
         };
         let (trial, _) = through(shape(), 50, fate);
         let error = trial.verified.unwrap_err();
-        assert_eq!(error, format!("block 100 was due and block {length} came"));
+        assert_eq!(error, format!("block {length} arrived, expected block 100"));
     }
 }
 

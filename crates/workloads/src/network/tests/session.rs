@@ -74,7 +74,7 @@ fn a_loopback_is_no_peer() {
     in_session(1 << 20, |lead| {
         let shape = Shape { path: NetworkPath::Peer, ..shape_of(&TCP_STREAM, &[]) };
         let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
-        assert_eq!(refused, "path is peer, and the server is at 127.0.0.1, which is this machine");
+        assert_eq!(refused, "path=peer, but 127.0.0.1 is this machine");
     });
 }
 
@@ -84,7 +84,7 @@ fn a_session_whose_bytes_are_used_up_is_told() {
         let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
         let start = Instant::now();
         let told = sampled(&point, 20).unwrap_err();
-        assert_eq!(told, "the session's bytes or its time are used up");
+        assert_eq!(told, "the session's limit of bytes or time is reached");
         assert!(start.elapsed().as_secs() < 10);
     });
 }

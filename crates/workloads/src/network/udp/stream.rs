@@ -202,7 +202,7 @@ impl ClientSide for End {
             let received = self.receive(line, first, count)?;
             let sent = received.sent;
             if sent.count != count {
-                return Err(format!("the server sent {} datagrams of {count}", sent.count));
+                return Err(format!("the server sent {} of {count} datagrams", sent.count));
             }
             tally.report(line, (count, block))?;
             (self.report(&received), received.quiet, Duration::from_nanos(sent.took_ns))
