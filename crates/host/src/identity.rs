@@ -147,7 +147,7 @@ fn isa(cpuinfo: Result<&str, &Reason>, cpuid: Result<&Dump, &Reason>) -> Probe<V
             let reported = features::reported(dump);
             Probe::known(
                 features::extensions(reported.iter().map(String::as_str)),
-                "CPUID (not checked for what the kernel enables)",
+                "CPUID (without checking what the kernel enables)",
             )
         }
         (None, Err(reason)) => Probe::missing(format!("{CPUINFO} lists no flags; {reason}")),
@@ -182,7 +182,7 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
         model_name: known_or(
             field(&text, "model name").map(str::to_owned),
             CPUINFO,
-            "AArch64 processors carry no brand string",
+            "AArch64 processors have no brand string",
         ),
         family: match register {
             Some((_, part)) => Probe::known(part, source),

@@ -47,7 +47,7 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
     let alone = |d: &Device| names.get(d.device.as_str()) == Some(&1);
     let mut modules: Vec<_> = devices.iter().filter_map(|d| d.module(alone(d))).collect();
     if modules.is_empty() {
-        return Err(Reason::at(TABLE, "describes no memory module with a size"));
+        return Err(Reason::at(TABLE, "lists no memory module with a size"));
     }
 
     let mut origin = TABLE.to_owned();
@@ -56,13 +56,13 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
         origin += &format!(" (SMBIOS {major}.{minor})");
     }
     if populated > modules.len() {
-        origin += &format!("; {} of unknown size left out", populated - modules.len());
+        origin += &format!("; {} of unknown size omitted", populated - modules.len());
     }
     if let Some(name) = hypervisor {
         modules.iter_mut().for_each(|m| m.transfers_per_s = None);
-        origin += &format!("; made up by the hypervisor ({name}), so no speed is taken from it");
+        origin += &format!("; invented by the hypervisor ({name}), so its speeds are ignored");
     } else if modules.iter().all(|m| m.transfers_per_s.is_none()) {
-        origin += "; it tells no speed, as tables that a hypervisor made up do";
+        origin += "; without speeds, like a table that a hypervisor invents";
     }
     Ok((modules, origin))
 }
@@ -84,7 +84,7 @@ fn unreadable(error: &io::Error) -> Reason {
     Reason::at(
         TABLE,
         match error.kind() {
-            io::ErrorKind::PermissionDenied => format!("{what}; needs root"),
+            io::ErrorKind::PermissionDenied => format!("{what}; only root can read it"),
             io::ErrorKind::NotFound => {
                 format!("{what}; the firmware has no such table, or a container hides it")
             }

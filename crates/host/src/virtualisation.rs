@@ -35,7 +35,7 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
             Probe::known(by_firmware(&vendor, &product), format!("{DMI}: {vendor} {product}"))
         }
         (Err(reason), _) => Probe::missing(format!(
-            "no CPUID, /sys/hypervisor or device tree tells a hypervisor; {reason}"
+            "no CPUID, /sys/hypervisor or device tree reports a hypervisor; {reason}"
         )),
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError>
         let mut answer = [0];
         timed.read_exact(&mut answer).map_err(told)?;
         if answer != [DATA] {
-            return Err(told(malformed("not what opens a data connection")));
+            return Err(told(malformed("invalid opening of a data connection")));
         }
         stream.set_read_timeout(None).map_err(told)?;
         stream.set_write_timeout(None).map_err(told)?;
@@ -63,7 +63,7 @@ pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError>
     };
     repeatedly(once).map_err(|error| match error {
         PeerError::Silent { address } => {
-            let reason = "it closed the data connection; the job or the session has ended";
+            let reason = "the server closed the data connection; the job or the session has ended";
             PeerError::Refused { address, reason: reason.to_owned() }
         }
         other => other,
@@ -77,7 +77,7 @@ pub(crate) fn reach(
     first: &ToServer,
 ) -> Result<(SocketAddr, Sealed, ToClient), PeerError> {
     let unresolved = |source| PeerError::Unresolved { host: address.host.clone(), source };
-    let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "it has no address"));
+    let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "the server has no address"));
     for to in address.resolve().map_err(unresolved)? {
         match control(to, key, first) {
             Ok((channel, answer)) => return Ok((to, channel, answer)),

@@ -111,7 +111,7 @@ fn another_key_is_met_with_silence_and_says_what_to_do() {
     let wrong = Key::generate().unwrap();
     let error = ControlSession::connect(&server.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
-    assert!(error.to_string().contains("keys may differ"), "{error}");
+    assert!(error.to_string().contains("before authentication"), "{error}");
     server.wait_for("a client turned away", |e| matches!(e, Event::TurnedAway { .. }));
 }
 
@@ -159,7 +159,7 @@ fn an_address_of_this_machine_that_leads_to_another_is_refused() {
     };
     let error = seen(Some("another".to_owned())).unwrap_err();
     assert!(matches!(error, PeerError::Forwarded { .. }), "{error:?}");
-    assert!(error.to_string().contains("leads to another machine"), "{error}");
+    assert!(error.to_string().contains("forwarder to another machine"), "{error}");
     assert_eq!(seen(this_host().boot_id).unwrap().server, this_host());
     assert_eq!(seen(None).unwrap().server.boot_id, None);
 }
@@ -246,7 +246,7 @@ fn bytes_that_are_used_up_end_the_session() {
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
     assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    assert_eq!(end_of(&lead), "its bytes are used up");
+    assert_eq!(end_of(&lead), "its limit of bytes is reached");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
     server.next_lead();
 }
@@ -268,7 +268,7 @@ fn time_that_is_up_ends_the_session() {
     assert_eq!(until_closed(&mut data).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
-    assert_eq!(end_of(&lead), "its time is up");
+    assert_eq!(end_of(&lead), "its limit of time is reached");
     server.next_lead();
 }
 
@@ -280,7 +280,7 @@ fn a_lead_that_falls_silent_loses_its_session() {
     let begin = Instant::now();
     server.next_lead();
     assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
-    assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the client"));
+    assert!(silent.hear()["reason"].as_str().unwrap().contains("the client did not respond"));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn work_that_fails_costs_its_job_alone() {
     for (job, says) in [
         ("refuse", "planted: no such job"),
         ("panic", "the server's work failed"),
-        ("long", "where 60000 are the most"),
+        ("long", "exceeds the maximum of 60000 B"),
     ] {
         let error = channel.open(&json!(job)).unwrap_err();
         assert!(

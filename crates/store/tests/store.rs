@@ -211,7 +211,7 @@ fn a_store_of_a_newer_version_is_left_alone() {
     open.add(&small(0), "", None).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(refused(&path).contains("is of version 99, this proofmark knows up to 4"));
+    assert!(refused(&path).contains("has version 99; this proofmark supports up to 4"));
     let error = open.add(&small(1), "", None).unwrap_err().to_string();
     assert!(error.contains("version 99"), "by one that had it open too: {error}");
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -225,7 +225,7 @@ fn what_is_no_history_is_left_alone() {
     for (name, text) in [("short", "hello"), ("long", &"no database ".repeat(1000))] {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
-        assert!(refused(&path).contains("is no history of proofmark"), "{name}");
+        assert!(refused(&path).contains("is not a proofmark history"), "{name}");
         assert_eq!(fs::read_to_string(&path).unwrap(), *text);
     }
     let other = dir.path().join("other.db");
@@ -233,8 +233,8 @@ fn what_is_no_history_is_left_alone() {
     let before = fs::read(&other).unwrap();
     assert!(refused(&other).contains("the database of another program"));
     assert_eq!(fs::read(&other).unwrap(), before);
-    assert!(refused(dir.path()).contains("it is no file"));
-    assert!(refused(Path::new("/dev/null")).contains("it is no file"));
+    assert!(refused(dir.path()).contains("it is not a file"));
+    assert!(refused(Path::new("/dev/null")).contains("it is not a file"));
 }
 
 #[test]
@@ -321,8 +321,8 @@ fn what_cannot_be_made_is_told_in_one_line() {
     fs::write(dir.path().join("file"), "").unwrap();
     for path in [dir.path().join("file/history.db"), PathBuf::from("/proc/none/history.db")] {
         let error = Store::open(&path).unwrap_err().to_string();
-        assert!(error.contains("cannot be made") && error.lines().count() == 1, "{error}");
-        assert!(error.ends_with("name another file with --history"), "{error}");
+        assert!(error.contains("cannot create it") && error.lines().count() == 1, "{error}");
+        assert!(error.ends_with("choose another file with --history"), "{error}");
     }
 }
 

@@ -40,7 +40,7 @@ fn huge_pages_that_are_off_or_unknown() {
     }
     let off = told(Probe::known("never".to_owned(), "test")).unwrap();
     assert!(off.contains("set to `never`"), "{off}");
-    assert!(told(Probe::missing("test")).unwrap().contains("is not known"));
+    assert!(told(Probe::missing("test")).unwrap().contains("does not report"));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn modules_whose_speed_nobody_tells() {
     assert_eq!(hidden_modules(&host), None);
     modules[0].transfers_per_s = None;
     host.memory.modules = Probe::known(modules, "test");
-    assert!(hidden_modules(&host).unwrap().message.contains("is not known"));
+    assert!(hidden_modules(&host).unwrap().message.contains("is unknown"));
     host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
     assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
     host.memory.modules = Probe::missing("test");

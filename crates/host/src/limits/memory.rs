@@ -60,7 +60,7 @@ pub(super) fn look(root: &Root) -> Memory {
             Memory { limit: Ok((Some(limit.bytes), path)), used: limit.used }
         }
         Ok((None, why)) => Memory {
-            used: Err(Reason::new(format!("no limit to hold it against: {why}"))),
+            used: Err(Reason::new(format!("no limit to compare with: {why}"))),
             limit: Ok((None, why)),
         },
         Err(reason) => Memory { limit: Err(reason.clone()), used: Err(reason) },
@@ -92,7 +92,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
         Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
-        Err(_) => Err(Reason::at(path, format!("'{line}' is no limit"))),
+        Err(_) => Err(Reason::at(path, format!("invalid limit '{line}'"))),
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
         let m = Machine::new("0::/a\n", V2);
         m.put("/sys/fs/cgroup/a/memory.max", "max\n").put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
         let reason = used(&m).unwrap_err();
-        assert!(reason.starts_with("no limit to hold it against: no memory.max from"), "{reason}");
+        assert!(reason.starts_with("no limit to compare with: no memory.max from"), "{reason}");
         m.put("/sys/fs/cgroup/a/memory.max", "9\n").put("/sys/fs/cgroup/a/memory.stat", "file 1\n");
         assert_eq!(limit(&m), Some(9));
         assert_eq!(used(&m).unwrap_err(), "/sys/fs/cgroup/a/memory.stat: has no anon");

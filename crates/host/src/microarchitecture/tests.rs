@@ -93,7 +93,9 @@ fn features_that_the_named_model_cannot_have_override_it() {
         "CPUID features and cache sizes; the model number is masked (see host.masked_model)"
     );
     let finding = finding.unwrap();
-    assert!(finding.message.contains("Rocket Lake") && finding.message.contains("it has amx_fp16"));
+    assert!(
+        finding.message.contains("Rocket Lake") && finding.message.contains("the CPU has amx_fp16")
+    );
     assert_eq!((finding.check.as_ref(), finding.severity), ("host.masked_model", Severity::Note));
     assert_eq!(finding.evidence["concluded"], "redwood_cove_server");
 
@@ -132,13 +134,13 @@ fn without_a_resolution_the_design_is_unknown_with_the_reason() {
         other => panic!("{other:?}"),
     };
     let (reason, told) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
-    assert_eq!(reason, "several designs are left; see host.masked_model");
+    assert_eq!(reason, "several matching designs; see host.masked_model");
     assert!(
         told.contains("avx512f") && told.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
         "{told}"
     );
     let (reason, told) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
-    assert_eq!(reason, "no design is left; see host.masked_model");
+    assert_eq!(reason, "no matching design; see host.masked_model");
     assert!(told.contains("no known design"), "{told}");
     let qemu = intel(0x86, "avx512f avx512_vbmi2 vaes");
     let (_, told) = unknown(&qemu, sizes(48, 32, 1280));
@@ -150,14 +152,14 @@ fn a_virtual_cpus_number_is_resolved_by_what_it_shows() {
     let (probe, finding) = conclude(&intel(0x86, "amx_fp16"), sizes(48, 64, 2048));
     let found = probe.get().unwrap();
     assert_eq!(found.id, "redwood_cove_server");
-    assert!(found.evidence.contains("stands for several designs"), "{}", found.evidence);
+    assert!(found.evidence.contains("is used for several designs"), "{}", found.evidence);
     assert!(finding.is_some());
 }
 
 #[test]
 fn an_unknown_number_is_not_guessed() {
     let reason = id(&intel(0xfe, "amx_fp16"), NONE).unwrap_err();
-    assert_eq!(reason, "no row in the table of designs for GenuineIntel family 0x6 model 0xfe");
+    assert_eq!(reason, "the table of designs has no row for GenuineIntel family 0x6 model 0xfe");
     let mut odd = intel(0x55, "");
     odd.family = Probe::missing("not told");
     assert_eq!(id(&odd, NONE), Err("not told".to_owned()));

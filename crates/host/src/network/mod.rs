@@ -89,8 +89,7 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
         [] => Err(Reason::new(format!("no interface of this machine has the address {address}"))),
         [name] => Ok(name.to_owned()),
         [first, second, ..] => Err(Reason::new(format!(
-            "{address} is an address of {first} and of {second}: which one packets leave by \
-             is not known"
+            "{first} and {second} both have the address {address}; the one that sends is unknown"
         ))),
     }
 }

@@ -34,10 +34,13 @@ fn a_folder_that_cannot_be_used_is_named() {
         Ok(here.clone())
     );
     let none = name(&folder.path().join("none"));
-    assert_eq!(root.folder(&none).unwrap_err().0, format!("no folder {none}"));
+    assert_eq!(root.folder(&none).unwrap_err().0, format!("folder {none} does not exist"));
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    assert_eq!(root.folder(&name(&file)).unwrap_err().0, format!("{} is no folder", name(&file)));
+    assert_eq!(
+        root.folder(&name(&file)).unwrap_err().0,
+        format!("{} is not a folder", name(&file))
+    );
     assert_eq!(root.writable(&here), Ok(()));
     let (all, free) = root.space(&here).unwrap();
     assert!(free <= all && all > 0, "{free} of {all}");

@@ -29,7 +29,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Why a stopped server grants nothing, and why its session ended.
 pub(super) const STOPPED: &str = "the server was stopped";
 /// Why a session ended whose tasks asked for more bytes than it was granted.
-const USED_UP: &str = "its bytes are used up";
+const USED_UP: &str = "its limit of bytes is reached";
 /// Longest time that can be granted: a moment must fit the clock.
 const LONGEST: u64 = 1 << 30;
 
@@ -121,10 +121,10 @@ impl<'a> Connections<'a> {
         let refused = match &answer {
             ToClient::Overview { .. } => None,
             ToClient::Busy { seconds } => {
-                Some(format!("there is another session, for {seconds} s at most"))
+                Some(format!("the server is busy with another session, for at most {seconds} s"))
             }
             ToClient::Refused { reason } => Some(reason.clone()),
-            _ => Some("its version differs".to_owned()),
+            _ => Some("the versions differ".to_owned()),
         };
         if let Some(reason) = refused {
             self.tell(Event::Refused { from: ends.peer, reason });
@@ -167,7 +167,7 @@ impl<'a> Connections<'a> {
         ends: Ends,
         Limits { seconds, bytes }: Limits,
     ) -> Result<Arc<Session>, ToClient> {
-        let failed = || refusal("the server has no means left for a session");
+        let failed = || refusal("the server has no resources left for a session");
         let lead = channel.stream().try_clone().map_err(|_| failed())?;
         let mut slot = self.server.slot();
         match &*slot {
@@ -228,7 +228,7 @@ impl<'a> Connections<'a> {
                 Ok(ToServer::Open { job }) => self.open(session, name, ends, &job),
                 Ok(ToServer::Counters) => match self.guarded(|| self.work.counters(ends)) {
                     Some(value) => ToClient::Counters { value },
-                    None => refusal("the server's counters failed"),
+                    None => refusal("the server cannot read its counters"),
                 },
                 Ok(ToServer::Ping) => ToClient::Pong,
                 Ok(_) | Err(_) => break,
@@ -244,7 +244,7 @@ impl<'a> Connections<'a> {
         let until = Instant::now() + ANSWER;
         match channel.send(answer, until) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                channel.send(&refusal(format!("the server's answer is {error}")), until)
+                channel.send(&refusal(format!("the server's answer failed: {error}")), until)
             }
             sent => sent,
         }
@@ -290,13 +290,13 @@ fn refusal(reason: impl Into<String>) -> ToClient {
 /// Why the lead's channel ended; if the session itself ended it, that reason is known there.
 fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
     match last.map_err(|error| error.kind()) {
-        _ if left < Duration::from_millis(10) => "its time is up".to_owned(),
-        Err(ErrorKind::UnexpectedEof) => "the client closed it".to_owned(),
+        _ if left < Duration::from_millis(10) => "its limit of time is reached".to_owned(),
+        Err(ErrorKind::UnexpectedEof) => "the client closed the connection".to_owned(),
         Err(ErrorKind::TimedOut) => {
-            format!("no word from the client for {} s", silence.as_secs_f64())
+            format!("the client did not respond for {} s", silence.as_secs_f64())
         }
-        Err(ErrorKind::InvalidData) => "the client sent what is no message".to_owned(),
-        _ => "the connection to the client broke".to_owned(),
+        Err(ErrorKind::InvalidData) => "the client sent an invalid message".to_owned(),
+        _ => "the connection to the client failed".to_owned(),
     }
 }
 

@@ -38,7 +38,10 @@ impl Job {
         tasks: Vec<Box<dyn Task>>,
     ) -> Result<(Self, Vec<OpenStream>), String> {
         if tasks.len() > MOST_STREAMS {
-            return Err(format!("{} streams, where {MOST_STREAMS} are the most", tasks.len()));
+            return Err(format!(
+                "{} streams requested; the maximum is {MOST_STREAMS}",
+                tasks.len()
+            ));
         }
         let mut waiting = HashMap::new();
         let mut open = Vec::new();

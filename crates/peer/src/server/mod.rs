@@ -91,19 +91,19 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Started { run, from, seconds } => {
-                write!(f, "{from} began run {run}, for {seconds} s at most")
+                write!(f, "{from} started run {run}, at most {seconds} s")
             }
             Self::Ended { run, reason, bytes } => {
-                write!(f, "run {run} ended after {bytes} bytes: {reason}")
+                write!(f, "run {run} ended after {bytes} B: {reason}")
             }
-            Self::Refused { from, reason } => write!(f, "{from} was refused: {reason}"),
+            Self::Refused { from, reason } => write!(f, "refused {from}: {reason}"),
             Self::TurnedAway { from, count } => {
-                write!(f, "{count} connections without the key, the last from {from}")
+                write!(f, "rejected {count} connections without the key, the last from {from}")
             }
             Self::Panicked => {
-                f.write_str("the server's work panicked; its connections were closed")
+                f.write_str("the work of the server panicked; its connections were closed")
             }
-            Self::Untold { count } => write!(f, "{count} lines of this log are missing"),
+            Self::Untold { count } => write!(f, "{count} log lines were dropped"),
         }
     }
 }
