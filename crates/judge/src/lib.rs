@@ -130,8 +130,8 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     let share = share_of_ceiling(m, ceiling)?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(
-            "the number lies above this ceiling and within its uncertainty of {:.0} %, so that a \
-             share of it says nothing",
+            "the result is above this ceiling but within its uncertainty of {:.0} %, so its share \
+             of the ceiling is meaningless",
             ceiling.uncertainty * 100.0
         ));
     }
@@ -191,7 +191,7 @@ fn explain_what_is_missing(m: &mut Measurement, reasons: BTreeMap<&str, String>)
     };
     let too_few = || match trials {
         0..6 => format!(
-            "{} cannot give a 95 % interval by order statistics; 6 can",
+            "{} cannot give a 95 % interval by order statistics, which needs 6",
             counted(trials, "trial")
         ),
         _ => "no interval was computed".to_owned(),
@@ -317,7 +317,7 @@ mod tests {
     fn a_time_says_why_no_single_operation_was_timed() {
         let h = crate::testing::host_with_caches();
         let m = judged(&h, crate::testing::latency(1 << 30, 1e-7), &[]);
-        assert!(m.missing["latency"].contains("mean over many loads"));
+        assert!(m.missing["latency"].contains("mean over many dependent loads"));
         assert!(judged(&h, flops(1), &[]).missing["latency"].contains("a rate"));
     }
 
