@@ -85,7 +85,7 @@ impl ServerSide {
     }
 
     fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self> {
-        let seen = Overview::of(&address, &key)?;
+        let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
         Ok(Self { address, key, network, limits, session: RefCell::new(Held::Nothing), server })
     }

@@ -83,8 +83,8 @@ fn counter(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<f64> {
         if let Some(hz) = crystal {
             return Probe::known(hz as f64, "CPUID leaf 0x15");
         }
-        let told = decoded.get_hypervisor_info().and_then(|h| h.tsc_frequency());
-        if let Some(khz) = told.filter(|&khz| khz > 0) {
+        let reported = decoded.get_hypervisor_info().and_then(|h| h.tsc_frequency());
+        if let Some(khz) = reported.filter(|&khz| khz > 0) {
             return Probe::known(f64::from(khz) * 1e3, "CPUID leaf 0x40000010");
         }
     }

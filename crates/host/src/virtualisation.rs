@@ -20,8 +20,8 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
             None => Probe::known("none".to_owned(), "CPUID leaf 0x1"),
         };
     }
-    let told = root.line("/sys/hypervisor/type");
-    if let Ok(kind) = told {
+    let reported = root.line("/sys/hypervisor/type");
+    if let Ok(kind) = reported {
         return Probe::known(kind, "/sys/hypervisor/type");
     }
     const TREE: &str = "/proc/device-tree/hypervisor/compatible";

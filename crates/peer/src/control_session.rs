@@ -59,7 +59,7 @@ impl ControlSession {
         invitation: Invitation,
         silence: Duration,
     ) -> io::Result<Self> {
-        let ends = Ends::of(channel.stream())?;
+        let ends = Ends::from_stream(channel.stream())?;
         let stream = channel.stream().try_clone()?;
         let ended = Arc::new(Mutex::new(None));
         let why = Arc::clone(&ended);

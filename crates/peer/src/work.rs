@@ -20,7 +20,7 @@ pub struct Ends {
 
 impl Ends {
     /// Of a connected stream.
-    pub(crate) fn of(stream: &TcpStream) -> io::Result<Self> {
+    pub(crate) fn from_stream(stream: &TcpStream) -> io::Result<Self> {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }
 
@@ -68,7 +68,7 @@ pub trait Work: Send + Sync {
 /// The server of one stream.
 pub trait Task: Send {
     /// What the client must know of it, such as a UDP port.
-    fn told(&self) -> Value;
+    fn describe_stream(&self) -> Value;
 
     /// Does it, on a thread of its own, until `data` or the session ends. When the
     /// session ends `data` is shut down; whatever else it waits on, it must not wait on
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_machine_is_told_by_its_addresses() {
+    fn one_machine_is_shown_by_its_addresses() {
         for (local, peer, one) in [
             ("127.0.0.1:1", "127.0.0.2:2", true),
             ("[::1]:1", "[::1]:2", true),

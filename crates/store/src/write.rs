@@ -170,9 +170,12 @@ mod tests {
 
     #[test]
     fn what_a_kernel_keeps_for_itself_makes_no_other_machine() {
-        let told = |kib: u64| format_size(rounded(kib * 1024));
-        assert_eq!((told(2_014_156), told(1_987_312)), ("2 GiB".into(), "2 GiB".into()));
-        assert_eq!((told(16_375_800), told(16_300_004)), ("16 GiB".into(), "16 GiB".into()));
+        let reported = |kib: u64| format_size(rounded(kib * 1024));
+        assert_eq!((reported(2_014_156), reported(1_987_312)), ("2 GiB".into(), "2 GiB".into()));
+        assert_eq!(
+            (reported(16_375_800), reported(16_300_004)),
+            ("16 GiB".into(), "16 GiB".into())
+        );
     }
 
     #[test]

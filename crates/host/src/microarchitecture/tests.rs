@@ -75,7 +75,7 @@ fn true_numbers_are_believed_without_a_finding() {
 }
 
 #[test]
-fn the_product_of_a_shared_number_is_told_by_the_stepping() {
+fn the_product_of_a_shared_number_is_shown_by_the_stepping() {
     for (stepping, product) in [(4, "Skylake-SP"), (7, "Cascade Lake-SP"), (11, "Cooper Lake-SP")] {
         let (probe, _) = conclude(&who("GenuineIntel", 6, 0x55, stepping, "avx512f"), NONE);
         assert!(probe.get().unwrap().name.contains(product), "{probe:?}");
@@ -133,18 +133,18 @@ fn without_a_resolution_the_design_is_unknown_with_the_reason() {
         (Probe::Missing { reason, .. }, Some(finding)) => (reason, finding.message),
         other => panic!("{other:?}"),
     };
-    let (reason, told) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
+    let (reason, reported) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
     assert_eq!(reason, "several matching designs; see host.masked_model");
     assert!(
-        told.contains("avx512f") && told.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
-        "{told}"
+        reported.contains("avx512f") && reported.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
+        "{reported}"
     );
-    let (reason, told) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
+    let (reason, reported) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
     assert_eq!(reason, "no matching design; see host.masked_model");
-    assert!(told.contains("no known design"), "{told}");
+    assert!(reported.contains("no known design"), "{reported}");
     let qemu = intel(0x86, "avx512f avx512_vbmi2 vaes");
-    let (_, told) = unknown(&qemu, sizes(48, 32, 1280));
-    assert_eq!(told.matches("Cove").count(), 3, "{told}");
+    let (_, reported) = unknown(&qemu, sizes(48, 32, 1280));
+    assert_eq!(reported.matches("Cove").count(), 3, "{reported}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let folder = format!("{NET}/{name}");
     let mtu = root.number(&format!("{folder}/mtu"))?;
     let driver = kind::driver(root, name);
-    let kind = kind::of(root, name)?;
+    let kind = kind::read(root, name)?;
     let rate = rate::look(root, name, kind, in_virtual_machine(root));
     let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
     let interface = Interface {

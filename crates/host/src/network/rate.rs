@@ -50,7 +50,7 @@ fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reaso
     let depth =
         depth.checked_sub(1).ok_or_else(|| Reason::new("the underlying interfaces form a loop"))?;
     for one in lower {
-        kind::of(root, &one)
+        kind::read(root, &one)
             .and_then(|kind| wired(root, &one, kind, guest, depth))
             .map_err(|Reason(why)| Reason::new(format!("over {one}: {why}")))?;
     }
@@ -59,9 +59,9 @@ fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reaso
 
 /// Bits a second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign
 /// by older kernels.
-fn megabits(told: Option<i64>) -> Option<f64> {
+fn megabits(reported: Option<i64>) -> Option<f64> {
     const OLD_UNKNOWN: i64 = 0xffff;
-    let known = told.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);
+    let known = reported.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);
     known.map(|n| n as f64 * 1e6)
 }
 
@@ -72,8 +72,9 @@ mod tests {
     #[test]
     fn speeds_that_are_none() {
         assert_eq!(megabits(Some(25_000)), Some(25e9));
-        for told in [None, Some(-1), Some(0), Some(65_535), Some(4_294_967_295), Some(i64::MIN)] {
-            assert_eq!(megabits(told), None, "{told:?}");
+        for reported in [None, Some(-1), Some(0), Some(65_535), Some(4_294_967_295), Some(i64::MIN)]
+        {
+            assert_eq!(megabits(reported), None, "{reported:?}");
         }
     }
 }

@@ -41,7 +41,7 @@ impl Machine {
 }
 
 /// Kind, line rate, and why there is none, of an interface with these files.
-fn told(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
+fn reported(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
     let machine = Machine::new("x0 192.0.2.1\n");
     machine.interface("x0", number, files);
     let probe = interface_to(&machine.root(), "192.0.2.1".parse().unwrap());
@@ -84,7 +84,7 @@ fn every_kind_by_its_files() {
         ("other", 519, with(&[("device/uevent", "DRIVER=qmi_wwan\n")], ALONE)),
     ];
     for (kind, number, files) in cases {
-        let (found, rate, why) = told(number, &files);
+        let (found, rate, why) = reported(number, &files);
         assert_eq!((found.as_str(), rate), (kind, None), "{number} {files:?}");
         assert!(why.len() > 5, "{kind}: {why}");
     }
@@ -92,7 +92,7 @@ fn every_kind_by_its_files() {
 
 #[test]
 fn a_wire_has_the_rate_that_its_driver_tells() {
-    let driven = |speed| told(1, &[("device/uevent", "DRIVER=ixgbe\n"), ("speed", speed)]);
+    let driven = |speed| reported(1, &[("device/uevent", "DRIVER=ixgbe\n"), ("speed", speed)]);
     assert_eq!(driven("100\n").1, Some(100e6));
     assert_eq!(driven("400000\n"), ("ethernet".to_owned(), Some(400e9), String::new()));
     for bad in ["-1\n", "0\n", "65535\n", "4294967295\n", "fast\n", ""] {

@@ -181,7 +181,7 @@ fn widths_and_kinds() {
 }
 
 #[test]
-fn the_bank_is_told_where_it_names_the_place() {
+fn the_bank_is_reported_where_it_names_the_place() {
     let locators = |names: &[[&'static str; 2]]| -> Vec<String> {
         let dimms: Vec<_> = names.iter().map(|&names| Dimm { names, ..DDR4 }).collect();
         found(&dimms).into_iter().map(|m| m.locator).collect()

@@ -176,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(transport(&root, &path), expected, "{path}");
         }
-        for (told, expected) in [
+        for (reported, expected) in [
             (Some("tcp"), NETWORK),
             (Some("rdma"), NETWORK),
             (Some("fc"), NETWORK),
@@ -184,7 +184,7 @@ mod tests {
             (Some("pcie"), "nvme"),
             (None, "nvme"),
         ] {
-            assert_eq!(nvme(told), expected, "{told:?}");
+            assert_eq!(nvme(reported), expected, "{reported:?}");
         }
     }
 }

@@ -148,7 +148,7 @@ fn a_hypervisors_word_for_a_link_is_left_out() {
 }
 
 #[test]
-fn facts_that_are_not_told_are_none() {
+fn facts_that_are_not_reported_are_none() {
     let m = Machine::new(&on("8:0", "ext4", "/dev/sda"));
     m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
     let disk = m.look("/srv").devices.remove(0);

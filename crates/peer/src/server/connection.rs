@@ -49,7 +49,7 @@ impl<'a> Connections<'a> {
 
     /// Finds out what it is, and serves it until it ends.
     pub(super) fn serve(&self, stream: TcpStream, pass: Pass) {
-        let Ok(ends) = Ends::of(&stream) else { return };
+        let Ok(ends) = Ends::from_stream(&stream) else { return };
         let until = Instant::now() + self.server.patience.handshake;
         match self.server.handshake.admit(&mut Timed::new(&stream, Some(until))) {
             Err(_) => {
@@ -68,15 +68,15 @@ impl<'a> Connections<'a> {
 
     fn turn_away(&self, from: IpAddr) {
         let count = {
-            let mut told = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
-            told.1 += 1;
-            if told.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
+            let mut reported = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.1 += 1;
+            if reported.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
                 return;
             }
-            told.0 = Some(Instant::now());
-            std::mem::take(&mut told.1)
+            reported.0 = Some(Instant::now());
+            std::mem::take(&mut reported.1)
         };
-        self.tell(Event::TurnedAway { from, count });
+        self.report(Event::Rejected { from, count });
     }
 
     /// A data connection, if its token is good.
@@ -127,7 +127,7 @@ impl<'a> Connections<'a> {
             _ => Some("the versions differ".to_owned()),
         };
         if let Some(reason) = refused {
-            self.tell(Event::Refused { from: ends.peer, reason });
+            self.report(Event::Refused { from: ends.peer, reason });
         }
         // He may be gone; there is nothing else to tell him.
         let _ = channel.send(&answer, Instant::now() + ANSWER);
@@ -185,7 +185,7 @@ impl<'a> Connections<'a> {
     /// Keeps the session alive while its lead is.
     fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: String, granted: Limits) {
         let (from, seconds) = (session.ends.peer, granted.seconds);
-        self.tell(Event::Started { run: run.clone(), from, seconds });
+        self.report(Event::Started { run: run.clone(), from, seconds });
         let silence = self.server.patience.silence;
         let welcome = ToClient::Welcome {
             session: session.token,
@@ -206,7 +206,7 @@ impl<'a> Connections<'a> {
         session.resolve_auto();
         self.free(session);
         let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
-        self.tell(Event::Ended { run, reason, bytes: session.allowance.spent() });
+        self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });
     }
 
     fn free(&self, session: &Arc<Session>) {
@@ -273,13 +273,13 @@ impl<'a> Connections<'a> {
     fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).ok();
         if done.is_none() {
-            self.tell(Event::Panicked);
+            self.report(Event::Panicked);
         }
         done
     }
 
-    fn tell(&self, event: Event) {
-        self.log.tell(event);
+    fn report(&self, event: Event) {
+        self.log.report(event);
     }
 }
 

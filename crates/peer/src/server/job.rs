@@ -47,7 +47,7 @@ impl Job {
         let mut open = Vec::new();
         for task in tasks {
             let token = Token::random().map_err(|e| e.to_string())?;
-            open.push(OpenStream { token, told: task.told() });
+            open.push(OpenStream { token, description: task.describe_stream() });
             waiting.insert(token, task);
         }
         let streams = Mutex::new(Streams { waiting, running: HashMap::new() });

@@ -72,7 +72,7 @@ pub enum Event {
         reason: String,
     },
     /// Connections that did not prove the key; told once a second at most.
-    TurnedAway {
+    Rejected {
         /// The last of them.
         from: IpAddr,
         /// How many since this was told last.
@@ -81,7 +81,7 @@ pub enum Event {
     /// The server's work panicked; the connections of its job were closed.
     Panicked,
     /// Events that were not told, since who is told them was too slow.
-    Untold {
+    Dropped {
         /// How many.
         count: u64,
     },
@@ -97,13 +97,13 @@ impl fmt::Display for Event {
                 write!(f, "run {run} ended after {bytes} B: {reason}")
             }
             Self::Refused { from, reason } => write!(f, "refused {from}: {reason}"),
-            Self::TurnedAway { from, count } => {
+            Self::Rejected { from, count } => {
                 write!(f, "rejected {count} connections without the key, the last from {from}")
             }
             Self::Panicked => {
                 f.write_str("the work of the server panicked; its connections were closed")
             }
-            Self::Untold { count } => write!(f, "{count} log lines were dropped"),
+            Self::Dropped { count } => write!(f, "{count} log lines were dropped"),
         }
     }
 }

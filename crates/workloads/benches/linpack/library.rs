@@ -284,11 +284,12 @@ impl Library {
             return Err("a matrix is too small".to_owned());
         }
         let (order, lead, one, mut info) = (n as c_int, ld as c_int, 1, 0);
-        let (n, ld, one, told) = (&raw const order, &raw const lead, &raw const one, &raw mut info);
+        let (n, ld, one, reported) =
+            (&raw const order, &raw const lead, &raw const one, &raw mut info);
         let (a, pivots, b) = (a.as_mut_ptr(), pivots.as_mut_ptr(), b.as_mut_ptr());
         // SAFETY: declared so; what it writes is as large as it is told, and nobody else's.
         unsafe {
-            (self.dgesv)(n, one, a, ld, pivots, b, n, told);
+            (self.dgesv)(n, one, a, ld, pivots, b, n, reported);
         }
         if info == 0 { Ok(()) } else { Err(format!("dgesv returns info {info}")) }
     }

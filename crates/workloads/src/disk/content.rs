@@ -304,12 +304,12 @@ mod tests {
             let at = (length as f64 * at) as usize;
             buf[at] ^= 1_u8 << bit;
             let byte = offset + at as u64;
-            let told = Content::new().check_all(&buf, offset);
+            let reported = Content::new().check_all(&buf, offset);
             if holds_generation(byte) {
-                prop_assert_eq!(told, Ok(()));
+                prop_assert_eq!(reported, Ok(()));
             } else {
                 let start = format!("byte {byte} of the test file: read");
-                prop_assert!(told.unwrap_err().starts_with(&start));
+                prop_assert!(reported.unwrap_err().starts_with(&start));
             }
         }
 
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn other_generations_differ_in_every_sector_and_are_told() {
+    fn other_generations_differ_in_every_sector_and_are_reported() {
         let content = Content::new();
         let (one, two) = (filled(4096, 8192, 1), filled(4096, 8192, 2));
         assert!(one.chunks(SECTOR).zip(two.chunks(SECTOR)).all(|(a, b)| a != b));

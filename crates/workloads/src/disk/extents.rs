@@ -175,18 +175,19 @@ mod tests {
     fn file(test: &str, folder: &Folder) -> (File, bool) {
         let file = folder.unnamed(SIZE).buffered;
         ftruncate(&file, SIZE).unwrap();
-        let told = written_extents(file.as_fd(), SIZE, EXTENTS);
-        if let Err(e) = told {
+        let reported = written_extents(file.as_fd(), SIZE, EXTENTS);
+        if let Err(e) = reported {
             skip(test, &format!("the file system does not report extents: {e}"));
         }
-        (file, told.is_ok())
+        (file, reported.is_ok())
     }
 
     #[test]
     fn holes_and_what_was_only_allocated_were_never_written() {
         let folder = Folder::new();
-        let (file, told) = file("holes_and_what_was_only_allocated_were_never_written", &folder);
-        if !told {
+        let (file, reported) =
+            file("holes_and_what_was_only_allocated_were_never_written", &folder);
+        if !reported {
             return;
         }
         let unwritten = || unwritten_share(&file, SIZE).unwrap();
@@ -207,8 +208,8 @@ mod tests {
     #[test]
     fn extents_beyond_one_answer_are_asked_for() {
         let folder = Folder::new();
-        let (file, told) = file("extents_beyond_one_answer_are_asked_for", &folder);
-        if !told {
+        let (file, reported) = file("extents_beyond_one_answer_are_asked_for", &folder);
+        if !reported {
             return;
         }
         for at in (0..SIZE).step_by(64 * 1024) {
@@ -223,8 +224,8 @@ mod tests {
     #[test]
     fn holes_are_found_without_extents_too() {
         let folder = Folder::new();
-        let (file, told) = file("holes_are_found_without_extents_too", &folder);
-        if !told {
+        let (file, reported) = file("holes_are_found_without_extents_too", &folder);
+        if !reported {
             return;
         }
         assert_eq!(holes(file.as_fd(), SIZE), Some(SIZE));

@@ -105,7 +105,7 @@ impl Workload for Planted {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Disk { operation, order, .. } = self.disk;
-        let mut shape = Shape::of(operation, params)?;
+        let mut shape = Shape::from_params(operation, params)?;
         if let Fault::Cached = self.fault {
             (shape.direct, shape.cache) = (false, Cache::Warm);
         }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_cache_is_told_by_the_state_of_the_file() {
+    fn a_planted_cache_is_shown_by_the_state_of_the_file() {
         let Some((counted, state)) = trial(&CACHED, true) else { return };
         assert_eq!(counted, Ok(100));
         assert_eq!(state.direct, Some(false), "whatever the parameters say");
@@ -240,15 +240,17 @@ mod tests {
     }
 
     #[test]
-    fn spoiled_files_are_told_by_their_state() {
+    fn spoiled_files_are_shown_by_their_state() {
         type Told = fn(&FileState) -> bool;
         let unwritten: Told = |state| state.unwritten.is_none_or(|share| share == 1.0);
         let zeros: Told = |state| state.entropy_bits == Some(0.0);
-        for (workload, told) in [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)] {
+        for (workload, reported) in
+            [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)]
+        {
             for direct in [true, false] {
                 let Some((counted, state)) = trial(workload, direct) else { continue };
                 assert_eq!(counted, Ok(100));
-                assert!(told(&state), "{direct} {state:?}");
+                assert!(reported(&state), "{direct} {state:?}");
             }
         }
     }

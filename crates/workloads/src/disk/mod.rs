@@ -90,31 +90,33 @@ impl Workload for Disk {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.operation, params).map_or(0, |s| s.memory_bytes())
+        Shape::from_params(self.operation, params).map_or(0, |s| s.memory_bytes())
     }
 
     fn disk_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.operation, params).map_or(0, |s| s.file_size)
+        Shape::from_params(self.operation, params).map_or(0, |s| s.file_size)
     }
 
     fn disk_write_share(&self, params: &Params) -> f64 {
-        Shape::of(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
+        Shape::from_params(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(self.operation, params).map(drop)
+        Shape::from_params(self.operation, params).map(drop)
     }
 
     fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
         let io_uring = &host.limits.io_uring;
-        if Shape::of(self.operation, params)?.engine.queues() && io_uring.get() == Some(&false) {
+        if Shape::from_params(self.operation, params)?.engine.queues()
+            && io_uring.get() == Some(&false)
+        {
             return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
         }
         Ok(())
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::of(self.operation, params)?;
+        let shape = Shape::from_params(self.operation, params)?;
         let task = Task::new((self.operation, self.order), shape)?;
         Ok(Box::new(Blocks(Arc::new(task))))
     }
@@ -124,6 +126,6 @@ impl Workload for Disk {
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::of(self.operation, params).ok()?.nominal_seconds()
+        Shape::from_params(self.operation, params).ok()?.nominal_seconds()
     }
 }

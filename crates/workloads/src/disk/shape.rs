@@ -78,7 +78,7 @@ impl Shape {
     ///
     /// # Errors
     /// Why they contradict each other, in one line.
-    pub(super) fn of(operation: Operation, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let reads = match operation {
             Operation::Read => 100,
             Operation::Write => 0,

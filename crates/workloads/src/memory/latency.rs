@@ -73,7 +73,7 @@ impl Workload for Latency {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         order(params)?;
-        Place::of(params).map(drop)
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -81,7 +81,7 @@ impl Workload for Latency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
         let arena = Arena::get(bytes, pages, 1)?;
         Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
     }
@@ -113,7 +113,7 @@ pub(super) struct Place {
 
 impl Place {
     /// As the parameters say.
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let bytes = whole_pages(parameters::size(params, "working_set")?);
         if bytes < PAGE {
             return Err(Refusal("working_set must be at least 4 KiB".to_owned()));

@@ -68,7 +68,7 @@ impl Workload for LoadedLatency {
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         let bytes = params.int("working_set").unwrap_or(0);
-        Regions::of(bytes, params.threads()).all()
+        Regions::divide(bytes, params.threads()).all()
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -83,7 +83,7 @@ impl Workload for LoadedLatency {
             let reason = "one thread cannot load the memory as well: set load=0 or use 2 threads";
             return Err(Refusal(reason.to_owned()));
         }
-        Place::of(params).map(drop)
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -91,9 +91,9 @@ impl Workload for LoadedLatency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
         let threads = params.threads();
-        let regions = Regions::of(bytes, threads);
+        let regions = Regions::divide(bytes, threads);
         let arena = Arena::get(regions.all(), pages, threads)?;
         Ok(Box::new(Loaded {
             chase: Chase::new(Arc::clone(&arena), bytes, Order::Rand),
@@ -119,7 +119,7 @@ struct Regions {
 }
 
 impl Regions {
-    fn of(bytes: u64, threads: u64) -> Self {
+    fn divide(bytes: u64, threads: u64) -> Self {
         let loading = threads.saturating_sub(1);
         let part = whole_pages(bytes).div_ceil(loading.max(1)).next_multiple_of(BURST);
         Self { chase: bytes, part, loading }
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn parts_lie_side_by_side_and_fit() {
         for (bytes, threads) in [(4096, 1), (4096, 2), (1 << 20, 4), ((1 << 30) + 4096, 7)] {
-            let regions = Regions::of(bytes, threads);
+            let regions = Regions::divide(bytes, threads);
             let mut end = bytes;
             for thread in 1..threads {
                 assert_eq!(regions.start(thread), end);

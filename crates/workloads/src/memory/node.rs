@@ -35,7 +35,7 @@ pub(super) struct Pair {
 impl Pair {
     /// As the parameters say. Called before the calling thread is pinned, since what it may
     /// use is what all may.
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let node = |parameter| {
             let node = u32::try_from(parameters::size(params, parameter)?).unwrap_or(u32::MAX);
             let list = format!("/sys/devices/system/node/node{node}/cpulist");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn pair(cpu: u64, memory: u64) -> Result<Pair, Refusal> {
-        Pair::of(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
+        Pair::from_params(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
     }
 
     #[test]

@@ -87,12 +87,12 @@ impl Workload for NumaRead {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
-        let (pair, threads) = (Pair::of(params)?, params.threads());
+        let (pair, threads) = (Pair::from_params(params)?, params.threads());
         if threads > pair.cpus() {
             let cpus = pair.cpus();
             return Err(Refusal(format!("the node has {cpus} CPUs, but threads is {threads}")));
         }
-        Place::of(params)?;
+        Place::from_params(params)?;
         part(params).map(drop)
     }
 
@@ -101,8 +101,8 @@ impl Workload for NumaRead {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
-        let pair = Pair::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
+        let pair = Pair::from_params(params)?;
         let arena = pair.arena(bytes, pages)?;
         let part = part(params)?;
         arena.holds(&format!("numbers in parts of {part} bytes"));
@@ -120,7 +120,7 @@ fn cpus_of(params: &Params, host: &Host) -> u64 {
 
 /// Bytes of one thread, in whole bursts.
 fn part(params: &Params) -> Result<u64, Refusal> {
-    let (bytes, threads) = (Place::of(params)?.bytes, params.threads());
+    let (bytes, threads) = (Place::from_params(params)?.bytes, params.threads());
     match bytes / threads.max(1) / BURST * BURST {
         0 => Err(Refusal(format!("working_set must be at least {BURST} B per thread"))),
         part => Ok(part),
@@ -227,8 +227,8 @@ impl Workload for NumaLatency {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
-        Pair::of(params)?;
-        Place::of(params).map(drop)
+        Pair::from_params(params)?;
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -236,8 +236,8 @@ impl Workload for NumaLatency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
-        let pair = Pair::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
+        let pair = Pair::from_params(params)?;
         let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
         Ok(Box::new(Far { pair, chase }))
     }

@@ -8,7 +8,7 @@ use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
 use proofmark_peer::{Channel, Ends, Invitation};
 
-use super::job::{self, Job, Target, Told};
+use super::job::{self, Job, StreamDescription, Target};
 use super::line::{Line, Patience, SILENCE};
 use super::shape::{Kind, Shape};
 use super::socket::now_ns;
@@ -96,9 +96,9 @@ impl Point {
         let streams = channel.open(&job).map_err(refused)?;
         let mut links = Vec::with_capacity(streams.len());
         for (stream, udp) in streams.iter().zip(sockets) {
-            let told: Told = serde_json::from_value(stream.told.clone())
+            let reported: StreamDescription = serde_json::from_value(stream.description.clone())
                 .map_err(|e| Refusal(format!("the server sent an unknown message: {e}")))?;
-            let target = told.target(ends.peer);
+            let target = reported.target(ends.peer);
             let connection = channel.data(stream).map_err(refused)?;
             links.push(Some(link(connection, udp, target, &shape)?));
         }
@@ -357,7 +357,7 @@ mod tests {
         let shape = |word: &str| {
             let params = Params::default().with("streams", 2).with("block_size", 9);
             let params = params.with("path", "loopback").with("direction", word);
-            Shape::of(Kind::TcpStream, &params).unwrap()
+            Shape::from_params(Kind::TcpStream, &params).unwrap()
         };
         assert_eq!(ways_s(&all, &shape("both")), Some([6.0, 2.0]));
         assert_eq!(ways_s(&all, &shape("forward")), None);

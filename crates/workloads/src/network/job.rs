@@ -45,7 +45,7 @@ impl Job {
 
 /// What the server tells of one of its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct StreamDescription {
     /// The port of its own socket for it, where it has one.
     pub(super) port: Option<u16>,
     /// What the client shows there, so that it is taken for no other.
@@ -56,11 +56,11 @@ pub(super) struct Told {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
-    /// See [`Told::token`].
+    /// See [`StreamDescription::token`].
     pub(super) token: Token,
 }
 
-impl Told {
+impl StreamDescription {
     /// Where that socket is, if there is one.
     pub(super) fn target(self, mut server: SocketAddr) -> Option<Target> {
         server.set_port(self.port?);

@@ -76,20 +76,20 @@ impl Workload for Network {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.kind, params).map_or(0, |s| s.memory_bytes())
+        Shape::from_params(self.kind, params).map_or(0, |s| s.memory_bytes())
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(self.kind, params).map(drop)
+        Shape::from_params(self.kind, params).map(drop)
     }
 
     fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
-        let shape = Shape::of(self.kind, params)?;
+        let shape = Shape::from_params(self.kind, params)?;
         host.network.get().map_or(Ok(()), |network| shape.fits(network.is_v6()))
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Point::new(Shape::of(self.kind, params)?)?))
+        Ok(Box::new(Point::new(Shape::from_params(self.kind, params)?)?))
     }
 
     fn verification(&self) -> &'static str {
@@ -97,6 +97,6 @@ impl Workload for Network {
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::of(self.kind, params).ok()?.nominal_seconds()
+        Shape::from_params(self.kind, params).ok()?.nominal_seconds()
     }
 }

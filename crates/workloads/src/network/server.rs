@@ -8,7 +8,7 @@ use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
 use serde_json::Value;
 
-use super::job::{self, Job, Told};
+use super::job::{self, Job, StreamDescription};
 use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
@@ -112,8 +112,8 @@ pub(super) struct Stream {
 }
 
 impl Task for Stream {
-    fn told(&self) -> Value {
-        serde_json::to_value(self.told_to()).unwrap_or(Value::Null)
+    fn describe_stream(&self) -> Value {
+        serde_json::to_value(self.describe()).unwrap_or(Value::Null)
     }
 
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds) {
@@ -124,10 +124,13 @@ impl Task for Stream {
 
 impl Stream {
     /// What the client must know of it.
-    pub(super) fn told_to(&self) -> Told {
+    pub(super) fn describe(&self) -> StreamDescription {
         let udp = self.udp.as_ref().map(UdpSocket::local_addr);
         let address = udp.or(self.listener.as_ref().map(TcpListener::local_addr));
-        Told { port: address.and_then(Result::ok).map(|a| a.port()), token: self.token }
+        StreamDescription {
+            port: address.and_then(Result::ok).map(|a| a.port()),
+            token: self.token,
+        }
     }
 
     /// Does what is asked for over a data connection, until that or the session ends.

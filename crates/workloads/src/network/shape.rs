@@ -90,7 +90,7 @@ impl Shape {
     ///
     /// # Errors
     /// Why they cannot be, in one line.
-    pub(super) fn of(kind: Kind, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
             _ => params.int("block_size").ok_or_else(|| unset("block_size"))?,

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_congestion_controls_are_told() {
+    fn unknown_congestion_controls_are_reported() {
         let (client, _far) = pair();
         let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
         set_congestion(&client, known.trim()).unwrap();

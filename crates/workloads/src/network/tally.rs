@@ -105,7 +105,7 @@ impl Tally {
 
 impl Report {
     /// Of so many blocks of so many bytes.
-    pub(super) fn of(blocks: u64, block: u64) -> Self {
+    pub(super) fn count_blocks(blocks: u64, block: u64) -> Self {
         Self { blocks, bytes: blocks * block, ..Self::default() }
     }
 

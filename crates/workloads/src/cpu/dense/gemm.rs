@@ -30,7 +30,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// For this shape.
-    pub(crate) fn of(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         let Shape { n, threads, block, .. } = *shape;
         let lines = n.div_ceil(GROUP) | 1;
         let copy = Matrix::elements(block * GROUP + 1, width(block));
@@ -55,7 +55,7 @@ struct Grid {
 impl Grid {
     /// As near to a square as the number of threads allows, wider rather than taller: threads in
     /// one column copy the same part of B.
-    fn of(threads: usize) -> Self {
+    fn arrange(threads: usize) -> Self {
         let divides = |down: &usize| down * down <= threads && threads.is_multiple_of(*down);
         let down = (1..=threads).filter(divides).max().unwrap_or(1);
         Self { down, across: threads / down }
@@ -101,7 +101,7 @@ impl Gemm {
     /// The memory is aligned to a line, and nobody else uses it as long as this is used.
     pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
         let barrier = Barrier::new(shape.threads);
-        Self { shape, layout: Layout::of(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
+        Self { shape, layout: Layout::new(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
     }
 
     /// Begins a trial. Called by one thread, while no other uses the product.
@@ -154,7 +154,7 @@ impl Gemm {
     /// Works out a thread's rectangle of the product.
     pub(crate) fn multiply(&self, index: usize, clock: &mut ClockSamples) {
         let Shape { n, threads, block, .. } = self.shape;
-        let (rows, columns) = Grid::of(threads).rectangle(n, index);
+        let (rows, columns) = Grid::arrange(threads).rectangle(n, index);
         let copy = self.base.wrapping_add(3 * self.layout.matrix + index * self.layout.copy);
         let b = Matrix::at(copy, block * GROUP + 1, width(block));
         let depths = n.div_ceil(GROUP);
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn rectangles_cover_each_element_once() {
         for threads in 1..=12 {
-            let grid = Grid::of(threads);
+            let grid = Grid::arrange(threads);
             assert_eq!(grid.down * grid.across, threads);
             assert!(grid.down <= grid.across);
             for n in [1_usize, 7, 50, 100] {
@@ -335,7 +335,7 @@ mod tests {
                 assert!(hits.iter().all(|h| *h == 1), "{threads} {n}");
             }
         }
-        assert_eq!(Grid::of(2), Grid { down: 1, across: 2 });
-        assert_eq!(Grid::of(12), Grid { down: 3, across: 4 });
+        assert_eq!(Grid::arrange(2), Grid { down: 1, across: 2 });
+        assert_eq!(Grid::arrange(12), Grid { down: 3, across: 4 });
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Loops {
 pub(super) const AT_ONCE: usize = 8;
 
 /// The inner loops of that instruction set; `None` where there are none on this architecture.
-pub(super) fn of(isa: Isa) -> Option<&'static Loops> {
+pub(super) fn find(isa: Isa) -> Option<&'static Loops> {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => Some(&avx512::LOOPS),

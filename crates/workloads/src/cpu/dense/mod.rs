@@ -6,7 +6,7 @@
 //! solutions `residual` proves.
 //!
 //! To add an instruction set: its `Vector`, its lines at the end of `loops` and in
-//! `loops::of`, its name in `Isa` and [`ISAS`].
+//! `loops::find`, its name in `Isa` and [`ISAS`].
 
 mod back;
 mod columns;
@@ -78,7 +78,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Of these parameters.
-    pub(super) fn of(workload: &str, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| {
             let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;
             usize::try_from(value).map_err(|_| Refusal(format!("{name} is too large")))
@@ -89,7 +89,7 @@ impl Shape {
         if !isa.is_supported() {
             return Err(Refusal(format!("this CPU does not support {}", isa.name())));
         }
-        let loops = loops::of(isa).ok_or_else(|| {
+        let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
         let (threads, nb) = (int("threads").unwrap_or(1).max(1), int("nb")?);
@@ -102,7 +102,7 @@ impl Shape {
 
 /// Instruction sets of this CPU that there are loops for, the widest last.
 fn here() -> impl Iterator<Item = Isa> {
-    Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::of(*isa).is_some())
+    Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::find(*isa).is_some())
 }
 
 /// Share of the L2 cache that a square block fills.

@@ -92,7 +92,7 @@ macro_rules! engines {
         }
 
         impl Engine {
-            fn of(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+            fn open(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
                 Ok(match kind {
                     $(Kind::$kind => Self::$kind(Box::new(<$way>::new(file, block, depth)?)),)*
                 })
@@ -144,7 +144,7 @@ impl Engine {
         let file = file
             .try_clone_to_owned()
             .map_err(|e| Refusal(format!("cannot use the test file: {e}")))?;
-        Self::of(kind, file, block, depth)
+        Self::open(kind, file, block, depth)
     }
 }
 

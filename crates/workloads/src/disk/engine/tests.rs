@@ -135,7 +135,7 @@ fn of_zeros(size: u64) -> Unnamed {
 }
 
 #[test]
-fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
+fn the_end_of_the_file_is_reported_with_its_offset_and_nothing_stays_in_flight() {
     for (kind, depth) in kinds("the end of the file") {
         // Two and a half blocks.
         let file = of_zeros(5 * 2048);
@@ -156,7 +156,7 @@ fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
 }
 
 #[test]
-fn the_systems_words_are_told() {
+fn the_systems_words_are_reported() {
     for (kind, depth) in kinds("a file that is not open for writing") {
         let file = File::open(std::env::current_exe().unwrap()).unwrap();
         let mut engine = Engine::new(kind, file.as_fd(), 512, depth).unwrap();

@@ -135,7 +135,7 @@ fn a_buffer_that_was_read_into_is_filled_again() {
 }
 
 #[test]
-fn the_first_wrong_block_is_told() {
+fn the_first_wrong_block_is_reported() {
     let shape = shape(512, 100, true);
     let mut feed = feed((Operation::Read, Order::Seq), &shape, (0, 10));
     feed.begin(3, 1);

@@ -77,9 +77,9 @@ impl Unnamed {
     /// the file system carries it out through the page cache; `None` where it does not
     /// tell (before Linux 6.1).
     pub(super) fn alignment(&self) -> Option<u64> {
-        let told = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-        let both = [told.stx_dio_offset_align, told.stx_dio_mem_align];
-        let known = told.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+        let reported = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let both = [reported.stx_dio_offset_align, reported.stx_dio_mem_align];
+        let known = reported.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
         known.then(|| if both.contains(&0) { 0 } else { u64::from(both[0].max(both[1])) })
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_file_sizes_is_told_before_it_kills() {
+    fn a_limit_on_file_sizes_is_reported_before_it_kills() {
         assert_eq!(within_limit(10, None), Ok(()));
         assert_eq!(within_limit(10, Some(10)), Ok(()));
         let refusal = within_limit(2048, Some(1024)).unwrap_err();

@@ -77,7 +77,7 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
 }
 
 #[test]
-fn a_full_disk_is_told_in_the_systems_words() {
+fn a_full_disk_is_reported_in_the_systems_words() {
     let mut log = log(4096, 1 << 20);
     log.file.buffered = File::options().write(true).open("/dev/full").unwrap();
     log.run(2);

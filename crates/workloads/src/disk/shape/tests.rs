@@ -111,7 +111,7 @@ fn a_file_left_to_the_machine_is_large_enough() {
         let asked = params(&format!("{OPEN} queue_depth=1 {asked}"));
         let settled = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
         assert_eq!(settled.int("file_size"), Some(mib * MIB), "{asked:?}");
-        Shape::of(operation, &settled).unwrap();
+        Shape::from_params(operation, &settled).unwrap();
     }
     let fsync = |words| resolve_fsync(params(words)).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
@@ -147,7 +147,8 @@ fn what_contradicts_itself_is_refused_in_one_line() {
         (Mixed, "reads=auto", "reads is not set"),
         (Read, "file_size=auto", "file_size is not set"),
     ] {
-        let Err(Refusal(reason)) = Shape::of(operation, &params(&format!("{SETTLED} {change}")))
+        let Err(Refusal(reason)) =
+            Shape::from_params(operation, &params(&format!("{SETTLED} {change}")))
         else {
             panic!("{change} is not refused");
         };
@@ -158,7 +159,7 @@ fn what_contradicts_itself_is_refused_in_one_line() {
 
 #[test]
 fn what_can_be_is_read_right() {
-    let shape = Shape::of(Mixed, &params(SETTLED)).unwrap();
+    let shape = Shape::from_params(Mixed, &params(SETTLED)).unwrap();
     let expected = Shape {
         threads: 2,
         block_size: 4096,
@@ -175,12 +176,16 @@ fn what_can_be_is_read_right() {
     assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
-    let of = |words: &str| Shape::of(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
+    let of =
+        |words: &str| Shape::from_params(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
     let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
     assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
     assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
     assert_eq!(of("amount=400000000").nominal_seconds(), Some(2.0));
-    assert!(!Shape::of(Read, &params(SETTLED)).unwrap().flush, "what only reads flushes nothing");
+    assert!(
+        !Shape::from_params(Read, &params(SETTLED)).unwrap().flush,
+        "what only reads flushes nothing"
+    );
     of("file_size=16384");
 }
 

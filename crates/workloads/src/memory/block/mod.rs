@@ -157,16 +157,16 @@ impl Workload for Blocks {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(params).map_or(0, |s| s.memory(self.operation, self.random))
+        Shape::from_params(params).map_or(0, |s| s.memory(self.operation, self.random))
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         parameters::pages(params)?;
-        Shape::of(params).map(drop)
+        Shape::from_params(params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let (shape, pages) = (Shape::of(params)?, parameters::pages(params)?);
+        let (shape, pages) = (Shape::from_params(params)?, parameters::pages(params)?);
         Task::new(self.operation, self.random, shape, pages)
             .map(|task| Box::new(task) as Box<dyn Setup>)
     }
@@ -255,9 +255,9 @@ impl Task {
     /// other would be faster for being more. Its blocks then lie in what other threads
     /// fill, so no thread runs before all parts are made.
     fn mix(&self, part: &mut part::Part, index: u64, of: u64) {
-        let mut share = order::Share::of(part.blocks as u64, 0, 1);
+        let mut share = order::Share::new(part.blocks as u64, 0, 1);
         if arena::nodes() == 1 {
-            share = order::Share::of(self.shape.blocks(), index, of);
+            share = order::Share::new(self.shape.blocks(), index, of);
             part.blocks = self.shape.blocks() as usize;
             part.area.source = part.area.source.wrapping_sub(part.offset);
             part.area.target = part.area.target.wrapping_sub(part.offset);

@@ -22,7 +22,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let (block_size, data_size) =
             (parameters::size(params, "block_size")?, parameters::size(params, "data_size")?);
         let threads = params.threads().max(1);

@@ -244,7 +244,7 @@ fn an_order_that_holds_a_block_twice_is_found() {
 }
 
 #[test]
-fn the_difference_is_told() {
+fn the_difference_is_reported() {
     let mut part = part(Operation::Write, false, 100);
     part.run(40);
     // SAFETY: byte 4 of block 12.

@@ -26,7 +26,7 @@ impl Progression {
     }
 
     /// What a linear operation makes of two progressions, element by element.
-    pub(super) fn of(operation: impl Fn(f64, f64) -> f64, a: Self, b: Self) -> Self {
+    pub(super) fn combine(operation: impl Fn(f64, f64) -> f64, a: Self, b: Self) -> Self {
         let first = operation(a.first, b.first);
         Self { first, step: operation(a.first + a.step, b.first + b.step) - first }
     }
@@ -117,7 +117,7 @@ mod tests {
         let triad = |a: f64, b: f64| a + 3.0 * b;
         for index in [0, 1, (1 << 43) - 64] {
             let sources = [Progression::source(0, index), Progression::source(1, index)];
-            let result = Progression::of(triad, sources[0], sources[1]);
+            let result = Progression::combine(triad, sources[0], sources[1]);
             for i in [0, 1, 63] {
                 let exact = (index + i + 1) * 4 + 3 * (1 << 44);
                 assert_eq!(result.at(i as usize) as u64, exact);

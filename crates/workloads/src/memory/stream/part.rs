@@ -177,7 +177,7 @@ impl Part {
     /// Compares elements of the destination from that index of the array on.
     fn compare(&self, found: &[f64], index: u64, a: Progression) -> Result<(), String> {
         let b = Progression::source(1, index);
-        let expected = Progression::of(|a, b| result(self.op, a, b), a, b);
+        let expected = Progression::combine(|a, b| result(self.op, a, b), a, b);
         let Some(at) = expected.first_difference(found) else { return Ok(()) };
         let (number, expected) = (index + at as u64, expected.at(at));
         Err(match found.get(at) {

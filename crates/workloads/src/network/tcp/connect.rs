@@ -94,7 +94,7 @@ impl Serve for ServerEnd {
             said = line.receive_now::<Sent>()?;
         }
         line.all_sent(said)?;
-        Ok(Report::of(accepted, 1))
+        Ok(Report::count_blocks(accepted, 1))
     }
 }
 

@@ -86,7 +86,7 @@ impl Serve for ServerEnd {
             read(line, &mut self.block, self.poll)?;
             line.write_all(&self.block)?;
         }
-        let report = Report::of(request.count, self.block.len() as u64);
+        let report = Report::count_blocks(request.count, self.block.len() as u64);
         Ok(report.with_state(tcp_state(line.stream())))
     }
 }

@@ -201,7 +201,7 @@ fn an_honest_relay_changes_nothing() {
 }
 
 #[test]
-fn what_is_dropped_is_lost_and_the_wait_for_it_is_told() {
+fn what_is_dropped_is_lost_and_the_wait_for_it_is_reported() {
     let fate: Fate = |mut all| all.drain(..).step_by(2).collect();
     let (trial, datagrams) = through(peer(shape()), 50, fate);
     assert_eq!((trial.failure, trial.verified), (None, Ok(25)));
