@@ -162,7 +162,7 @@ mod tests {
         });
         assert!(why(&none, &tcp(1, "peer")).contains("two have the address"));
         let silent = crate::testing::each(tcp(1, "peer"), |_, t| t.network = None);
-        assert!(why(&peer, &silent).contains("no trial tells"));
+        assert!(why(&peer, &silent).contains("no trial shows"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::columns;
 use super::matrix::GROUP;
 use super::tile::{Tile, Update};
 
-/// A micro-workload: the product of a tile of fixed size.
+/// A micro-kernel (the BLAS term): the product of a tile of fixed size.
 #[derive(Clone, Copy)]
 pub(super) struct TileLoop {
     /// A divisor of [`tile::MOST_ROWS`].
