@@ -29,9 +29,9 @@ const COLUMNS: [&str; 11] = [
 /// What kind of quantity a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
-    /// Operations a second.
+    /// Operations per second.
     Rate,
-    /// Bytes or bits a second.
+    /// Bytes or bits per second.
     Throughput,
     /// Time of one operation.
     Latency,
@@ -48,7 +48,7 @@ pub enum Statistic {
     Mean,
     /// Standard deviation over the trials.
     Deviation,
-    /// Least, greatest, or not said.
+    /// Minimum, maximum, or not stated.
     Other,
 }
 

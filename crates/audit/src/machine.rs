@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::directions;
 use crate::figure::{Figure, Metric};
 
-/// What is known of one machine; everything may be missing. What else the table holds is
-/// ignored: reports say more of a machine than rules can use.
+/// Facts about one machine; each may be missing. Other keys of the table are ignored: reports say
+/// more about a machine than the rules use.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -199,9 +199,9 @@ impl Machine {
 pub(crate) struct Limit {
     /// In base units.
     pub most: f64,
-    /// Whose it is, in words that stand beside the number.
+    /// Its source, as the words before the number in a message.
     pub whose: &'static str,
-    /// What it weighs to be above it: only what is declared makes a figure impossible.
+    /// Severity of exceeding it: only a declared limit makes a figure impossible.
     pub severity: Severity,
 }
 

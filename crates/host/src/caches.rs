@@ -15,7 +15,7 @@ use crate::topology::CPUS;
 /// No processor has more.
 const MOST_CACHES: u32 = 16;
 
-/// Finds out the caches of the online CPUs.
+/// Detects the caches of the online CPUs.
 pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
         return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));

@@ -11,7 +11,7 @@ use proofmark_model::Probe;
 use crate::mounts::{self, Mount};
 use crate::root::Root;
 
-/// Finds out the container manager.
+/// Detects the container manager.
 pub(crate) fn look(root: &Root) -> Probe<String> {
     let mounts = mounts::look(root).unwrap_or_default();
     if root.exists("/run/.containerenv") {

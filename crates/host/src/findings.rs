@@ -1,5 +1,4 @@
-//! What a reader should know about the host itself. All are notes: they disturb
-//! no number by themselves.
+//! Findings about the host itself. All are notes: they disturb no result by themselves.
 
 use proofmark_model::{
     BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, format_size,
@@ -216,7 +215,7 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     Some(finding.with("hypervisor", name).with("size_bytes", cache.size_bytes).with("cpus", cpus))
 }
 
-/// Memory kernels ask for huge pages with madvise(2), which `never` refuses.
+/// Memory workloads ask for huge pages with madvise(2), which `never` refuses.
 fn huge_pages_off(host: &Host) -> Option<Finding> {
     let setting = &host.memory.transparent_huge_pages;
     let message = match setting.get().map(String::as_str) {

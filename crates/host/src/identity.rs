@@ -1,6 +1,6 @@
-//! Who the processor says it is: vendor, family, model, stepping, name and
-//! features. From CPUID on x86; from /proc/cpuinfo where CPUID is not to be had,
-//! and on AArch64, where the kernel copies the fields of MIDR_EL1 there.
+//! The processor's identity: vendor, family, model, stepping, name and features. From CPUID on
+//! x86; from /proc/cpuinfo where CPUID is not available, and on AArch64, where the kernel copies
+//! the fields of MIDR_EL1 there.
 //!
 //! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual,
 //! MIDR_EL1; the kernel's documentation of arm64 CPU feature registers.
@@ -42,7 +42,7 @@ pub(crate) struct Identity {
     pub(crate) hybrid: bool,
 }
 
-/// Finds out the identity of the processor.
+/// Detects the identity of the processor.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
     if root.arch() == "aarch64" {

@@ -17,7 +17,7 @@ use crate::root::{Reason, Root, below};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
-/// Finds out the limits; findings say where the usable CPUs are in doubt.
+/// Detects the limits; findings say where the usable CPUs are in doubt.
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = match root.affinity() {
         Ok((cpus, source)) => Probe::known(cpus, source),

@@ -9,7 +9,7 @@ use crate::root::{Reason, Root};
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
 
-/// Finds out the load.
+/// Detects the load.
 pub(crate) fn look(root: &Root) -> Load {
     Load {
         average: match root.line(LOADAVG).and_then(|line| averages(&line)) {

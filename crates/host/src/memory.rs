@@ -10,7 +10,7 @@ use crate::text::{field, kilobytes};
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Finds out the memory; `hypervisor` names the one underneath, if there is one.
+/// Detects the memory; `hypervisor` names the one underneath, if there is one.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
     let bytes = |key: &str| match meminfo(&text, key) {

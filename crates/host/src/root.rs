@@ -204,7 +204,7 @@ impl Root {
     }
 
     /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
-    /// `None` where they cannot be had.
+    /// `None` where they are not available.
     #[must_use]
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;

@@ -29,8 +29,8 @@ const MEMORY_DEVICE: u8 = 17;
 /// What a physical memory array is used for: main memory, rather than video or flash.
 const SYSTEM_MEMORY: u8 = 3;
 
-/// Finds out the memory modules. The table of a virtual machine is made up by its
-/// hypervisor: what it says of speed is not the machine's, and is left out.
+/// Detects the memory modules. The table of a virtual machine is invented by its hypervisor: what
+/// it says of speed is not the machine's, and is left out.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
     match modules(root, hypervisor) {
         Ok((modules, origin)) => Probe::known(modules, origin),
@@ -160,8 +160,8 @@ fn size(s: &Structure) -> Option<u64> {
     }
 }
 
-/// Transfers a second from a field in MT/s, or from its extended one where it is
-/// full. Already the double data rate: DDR4-2133 has 2133 here.
+/// Transfers per second from a field in MT/s, or from its extended one where it is full. Already
+/// the double data rate: DDR4-2133 has 2133 here.
 fn speed(s: &Structure, field: usize, extended: usize) -> Option<f64> {
     let mega = match s.word(field)? {
         0xffff => s.dword(extended)? & 0x7fff_ffff,

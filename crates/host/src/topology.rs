@@ -49,7 +49,7 @@ fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
 }
 
-/// Finds out where the CPUs sit.
+/// Detects where the CPUs sit.
 pub(crate) fn look(root: &Root) -> Topology {
     let list = format!("{CPUS}/online");
     let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {

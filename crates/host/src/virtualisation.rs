@@ -12,7 +12,7 @@ use crate::root::{Reason, Root};
 
 const DMI: &str = "/sys/class/dmi/id";
 
-/// Finds out the hypervisor, `none` on the bare machine.
+/// Detects the hypervisor, `none` on the bare machine.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> {
     if let Ok(dump) = cpuid {
         return match dump.hypervisor() {

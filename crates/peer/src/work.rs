@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::bounds::Bounds;
 
-/// The two ends of a control connection, as the kernel of this machine sees them. An IPv4
-/// address that came in at an IPv6 socket is told as the IPv4 address that it is.
+/// The two ends of a control connection, as the kernel of this machine sees them. An IPv4 address
+/// that came in at an IPv6 socket is reported as the IPv4 address that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
     /// This end.
@@ -49,7 +49,7 @@ pub trait Work: Send + Sync {
         None
     }
 
-    /// The CPUs that this end may use; none where its system does not tell.
+    /// The CPUs that this end may use; none where its system does not report.
     fn cpus(&self) -> Vec<u32> {
         Vec::new()
     }

@@ -366,7 +366,7 @@ fn a_log_that_stalls_holds_nothing_up() {
     let serving = std::thread::spawn(move || server.serve(&common::Echo::default(), stalled));
     let lead =
         ControlSession::connect(&address, &key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
-    // Each of them is told.
+    // Each of them is reported.
     for _ in 0..20 {
         assert!(matches!(Overview::fetch(&address, &key), Err(PeerError::Busy { .. })));
     }

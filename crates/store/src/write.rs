@@ -11,7 +11,7 @@ impl Store {
     /// Adds a run; when this returns, it is on the disk. A run that is there already, whether it
     /// was added before or was still going on then, is brought up to date and keeps its number.
     /// `path` is where its file lies, `host` the machine's own name, if it is known: a run file
-    /// does not tell. Points without a number are left out; of equal points of a run the last one
+    /// does not report. Points without a number are left out; of equal points of a run the last one
     /// stands, by itself among those in trials and among those sampled over time.
     ///
     /// # Errors

@@ -156,7 +156,7 @@ fn a_point_without_a_number_is_left_out() {
     assert_eq!(store.runs(&Filter::default()).unwrap()[0].valid, 4);
 }
 
-/// Samples over time instead of trials, with so many levels.
+/// Samples over time instead of trials, with this many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = json!({"from_s": 0, "until_s": 9, "trials": 9, "median": 1, "ci95": null});
     m.series = serde_json::from_value(json!({

@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
 /// What one run came to.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
-    /// I/Os a second.
+    /// I/Os per second.
     rate: f64,
     /// Seconds.
     p50: f64,
@@ -181,7 +181,7 @@ impl Run {
         Ok(self)
     }
 
-    /// Lets it go on for a slice. Its bytes a second, if it has not ended.
+    /// Lets it go on for a slice. Its bytes per second, if it has not ended.
     fn slice(&self) -> Result<Option<f64>, Error> {
         let (before, start) = (self.moved()?, monotonic());
         self.signal(libc::SIGCONT)?;
@@ -307,7 +307,7 @@ fn shown(mut values: Vec<f64>) -> String {
     format!("{median:6.3} ({low:.3} to {high:.3}) [{least:.3}..{greatest:.3}]")
 }
 
-/// One case, in runs of about so many seconds.
+/// One case, in runs of about this many seconds.
 fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
     let setup = case.workload.setup(&case.params())?;
     let path = own_file()?;

@@ -145,7 +145,7 @@ impl Case {
 /// What one run came to.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
-    /// Bits or round trips a second.
+    /// Bits or round trips per second.
     rate: f64,
     /// Share of the datagrams.
     loss: f64,

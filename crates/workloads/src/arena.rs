@@ -16,7 +16,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 pub(crate) enum Pages {
     /// Transparent huge pages, where the system gives them.
     Huge,
-    /// The least size that the CPU has.
+    /// The smallest size that the CPU has.
     Small,
 }
 
@@ -32,7 +32,7 @@ impl Pages {
 
 /// Alignment of an arena, in bytes: that of a huge page on x86-64.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
-/// The least page size of any architecture here, in bytes.
+/// The smallest page size of any architecture here, in bytes.
 const SMALL_PAGE: usize = 4096;
 /// Flag of mbind(2): pages that are there already move too.
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
@@ -67,7 +67,7 @@ unsafe impl Send for Arena {}
 // SAFETY: as above; the fields besides are never changed, or behind a lock.
 unsafe impl Sync for Arena {}
 
-/// The arena of the point before.
+/// The arena of the previous point.
 static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 
 impl Arena {
@@ -82,7 +82,7 @@ impl Arena {
         let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
-        // One that is still in use, as when tests run side by side, is not shared.
+        // One that is still in use, as when tests run in parallel, is not shared.
         let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
         let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
         let arena = match again {
@@ -296,8 +296,8 @@ pub(crate) fn own_node() -> Option<u32> {
 /// The node of each page; negative where it has none.
 fn nodes_of(pages: &[*mut c_void]) -> Option<Vec<i32>> {
     let mut status = vec![-1_i32; pages.len()];
-    // SAFETY: without target nodes the call only reports; both arrays have as many
-    // elements as it is told.
+    // SAFETY: without target nodes the call only reports; both arrays have as many elements as it
+    // is given.
     let result = unsafe {
         libc::syscall(
             libc::SYS_move_pages,

@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &network), [false; 4]);
         let cached = rows("disk", &rates.map(|(t, r)| (t, r * 100.0)));
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &cached), [false, true, true, true]);
-        // Perhaps drives side by side.
+        // Perhaps drives in parallel.
         let faster = rows("disk", &rates.map(|(t, r)| (t, r * 1e3)));
         let severities = |machine| -> Vec<_> {
             let found = findings(&ThreadMultiplied, machine, &faster);

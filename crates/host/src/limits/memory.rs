@@ -53,7 +53,7 @@ impl PartialOrd for Limit {
     }
 }
 
-/// Finds out the limit and what is used of it.
+/// Detects the limit and what is used of it.
 pub(super) fn look(root: &Root) -> Memory {
     match limit(root) {
         Ok((Some(limit), path)) => {
@@ -124,7 +124,7 @@ fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let stat = root.read(&path)?;
     let rss = counter(&stat, "total_rss").ok_or_else(|| Reason::at(&path, "has no total_rss"))?;
     let shmem = counter(&stat, "total_shmem").unwrap_or(0);
-    // v1 does not tell which of its slabs can shrink: all count. A kernel may count none.
+    // v1 does not report which of its slabs can shrink: all count. A kernel may count none.
     let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
     Ok((rss.saturating_add(shmem).saturating_add(kernel), path))
 }

@@ -11,8 +11,8 @@ use crate::root::{Reason, Root};
 /// Interfaces lie on one another no deeper than the kernel allows (MAX_NEST_DEV).
 const DEEPEST: u32 = 8;
 
-/// Line rate in bits a second, or why there is none. `guest`: this is a virtual machine,
-/// where the speed of a device is the hypervisor's word.
+/// Line rate in bits per second, or why there is none. `guest`: this is a virtual machine, where
+/// the hypervisor invents the speed of a device.
 pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f64, Reason> {
     wired(root, name, kind, guest, DEEPEST)?;
     megabits(root.number(&format!("{NET}/{name}/speed")).ok())
@@ -40,8 +40,8 @@ fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result
     Err(Reason::new(why))
 }
 
-/// Whether all that carry an interface have wires, so that the speed it says is not made
-/// of numbers that were made up.
+/// Whether all that carry an interface have wires, so that the speed it says is not made of numbers
+/// that were invented.
 fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reason> {
     let lower = kind::lower(root, name);
     if lower.is_empty() {
@@ -57,8 +57,8 @@ fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reaso
     Ok(())
 }
 
-/// Bits a second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign
-/// by older kernels.
+/// Bits per second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign by older
+/// kernels.
 fn megabits(reported: Option<i64>) -> Option<f64> {
     const OLD_UNKNOWN: i64 = 0xffff;
     let known = reported.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);

@@ -24,9 +24,9 @@ pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> Stora
         Some(MEMORY) => return StorageKind::Memory,
         // A disk array on Fibre Channel is a server with a cache of its own.
         Some(NETWORK | "iscsi" | "fc") => return StorageKind::Network,
-        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set
-        // aside looks the same. The others pass on what this machine holds, mostly a file
-        // or memory, and do not tell which.
+        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set aside
+        // looks the same. The others pass on what this machine holds, mostly a file or memory, and
+        // do not report which.
         Some("pmem" | "nvme loop" | "tcm_loop" | "dummy_hcd") => return StorageKind::Unknown,
         _ => {}
     }

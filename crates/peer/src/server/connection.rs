@@ -47,7 +47,7 @@ impl<'a> Connections<'a> {
         Self { server, work, log, turned_away: Mutex::new((None, 0)) }
     }
 
-    /// Finds out what it is, and serves it until it ends.
+    /// Detects what it is, and serves it until it ends.
     pub(super) fn serve(&self, stream: TcpStream, pass: Pass) {
         let Ok(ends) = Ends::from_stream(&stream) else { return };
         let until = Instant::now() + self.server.patience.handshake;

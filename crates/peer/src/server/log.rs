@@ -18,7 +18,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A queue with one thread behind it, which alone waits.
 pub(super) struct Log {
     queue: Option<SyncSender<Event>>,
-    /// Events that found the queue full and were not told yet.
+    /// Events that found the queue full and were not reported yet.
     lost: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
@@ -29,7 +29,7 @@ impl Log {
         let lost = Arc::new(AtomicU64::new(0));
         let uncounted = Arc::clone(&lost);
         let write = move || write(&log, &events, &uncounted);
-        // Without a thread for it nothing is told.
+        // Without a thread for it nothing is reported.
         let writer = thread::Builder::new().name("peer-log".to_owned()).spawn(write).ok();
         Self { queue: Some(queue), lost, writer }
     }

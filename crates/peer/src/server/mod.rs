@@ -43,12 +43,12 @@ impl Default for Patience {
     }
 }
 
-/// What a server tells of itself.
+/// What a server reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A session began.
     Started {
-        /// Name of the run, as the client says.
+        /// Name of the run, from the client.
         run: String,
         /// The client.
         from: SocketAddr,
@@ -64,23 +64,23 @@ pub enum Event {
         /// Bytes of payload that its tasks counted.
         bytes: u64,
     },
-    /// A holder of the key was sent away.
+    /// A client with the key was refused.
     Refused {
         /// Who.
         from: SocketAddr,
         /// Why.
         reason: String,
     },
-    /// Connections that did not prove the key; told once a second at most.
+    /// Connections without the key; reported at most once per second.
     Rejected {
         /// The last of them.
         from: IpAddr,
-        /// How many since this was told last.
+        /// How many since the last report.
         count: u64,
     },
     /// The server's work panicked; the connections of its job were closed.
     Panicked,
-    /// Events that were not told, since who is told them was too slow.
+    /// Events that were dropped because the log was too slow.
     Dropped {
         /// How many.
         count: u64,

@@ -11,7 +11,7 @@ type Error = Box<dyn std::error::Error>;
 /// When a thread began and ended.
 type Part = Result<[f64; 2], String>;
 
-/// The point of that order and so many threads, with that instruction set. Other parameters have
+/// The point of that order and this many threads, with that instruction set. Other parameters have
 /// their defaults, or what the workload makes of the machine.
 pub fn point(
     workload: &dyn Workload,
@@ -75,7 +75,7 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts so many, one on each of the CPUs that the point asks for, of those.
+    /// Starts this many, one on each of the CPUs that the point asks for, of those.
     pub fn start(setup: Box<dyn Setup>, threads: usize, usable: &[u32]) -> Result<Self, Error> {
         let (reported, parts) = channel();
         let cpus = setup.cpus(usable);

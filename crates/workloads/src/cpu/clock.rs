@@ -1,4 +1,4 @@
-//! `cpu.clock`: core cycles a second.
+//! `cpu.clock`: core cycles per second.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     interleave: true,
 };
 
-/// Core cycles a second.
+/// Core cycles per second.
 pub struct Clock;
 
 impl Workload for Clock {

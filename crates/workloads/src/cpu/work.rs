@@ -21,8 +21,8 @@ pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 /// Cycles of one step of a clocked loop.
 pub(crate) const CLOCKED_CYCLES: u64 = 20;
 
-/// About so many cycles of the clocked loop of that instruction set, which must be here;
-/// returns how many they were. `None`: a plain chain tells the clock.
+/// About this many cycles of the clocked loop of that instruction set, which must be here; returns
+/// how many they were. `None`: a plain chain measures the clock.
 pub(super) fn clock_chain(isa: Isa, element: Element, cycles: u64) -> Option<u64> {
     let clocked = native::clocked(isa, element)?;
     #[allow(unsafe_code)] // A clocked loop is a function in assembly.

@@ -13,8 +13,8 @@ use std::ptr;
 use proofmark_engine::Refusal;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Alignment of every buffer, in bytes: the least page size of any architecture here,
-/// and not less than any device's sector.
+/// Alignment of every buffer, in bytes: the smallest page size of any architecture here, and not
+/// less than any device's sector.
 pub(super) const PAGE: usize = 4096;
 
 /// Size of a huge page in bytes where pages are of 4 KiB; the mapping is aligned to it.
@@ -31,7 +31,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Bytes of memory that so many buffers of `block` bytes take.
+    /// Bytes of memory that this many buffers of `block` bytes take.
     pub(super) fn bytes(count: u64, block: u64) -> u64 {
         count.saturating_mul(block.next_multiple_of(PAGE as u64))
     }

@@ -14,11 +14,11 @@ use crate::mix::{mixed, random};
 
 /// Bytes after which the pool begins again.
 pub(super) const POOL: usize = 1 << 20;
-/// Bytes that begin with a stamp: the least block of any device.
+/// Bytes that begin with a stamp: the smallest block of any device.
 pub(super) const SECTOR: usize = 512;
 /// Bytes of a block whose I/O takes so long that looking at a whole sector is nothing.
 pub(super) const LARGE: usize = 64 << 10;
-/// Of smaller blocks one of so many is looked at so.
+/// One in this many smaller blocks is verified like this.
 const SOME: u64 = 16;
 /// Bytes of a stamp: its first half tells the sector, its second the generation.
 const STAMP: usize = 16;
@@ -222,7 +222,7 @@ fn shannon(sample: &[u8]) -> f64 {
     shares.map(|p| -p * p.log2()).sum::<f64>().max(0.0)
 }
 
-/// Share of the chunks of so many bytes that are different.
+/// Share of the chunks of this many bytes that are different.
 fn distinct(sample: &[u8], bytes: usize) -> f64 {
     let kinds = sample.chunks(bytes).collect::<HashSet<_>>().len();
     kinds as f64 / sample.len().div_ceil(bytes) as f64

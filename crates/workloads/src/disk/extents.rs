@@ -63,7 +63,7 @@ pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     }
 }
 
-/// Bytes in extents that hold data, asked for so many extents at a time.
+/// Bytes in extents that hold data, asked for this many extents at a time.
 fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno> {
     let (mut at, mut written) = (0, 0);
     while at < size {
@@ -76,7 +76,7 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
             reserved: 0,
             extents: [Extent::default(); EXTENTS],
         };
-        // SAFETY: the request reads and writes this structure, whose room it is told.
+        // SAFETY: the request reads and writes this structure, whose size it is given.
         unsafe { ioctl(fd, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map))? };
         let found = map.extents.get(..map.mapped as usize).unwrap_or(&map.extents);
         for extent in found {
@@ -151,7 +151,7 @@ fn resident(fd: BorrowedFd, size: u64) -> Option<u64> {
     let start =
         unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, fd, 0) };
     let start = start.ok()?;
-    // SAFETY: the mapping has so many bytes, and there is one byte for each of its pages.
+    // SAFETY: the mapping has this many bytes, and there is one byte for each of its pages.
     let result = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
     // SAFETY: mapped above, and nothing points into it.
     let _ = unsafe { munmap(start, bytes) };
@@ -171,7 +171,7 @@ mod tests {
     const KIB: u64 = 1024;
     const SIZE: u64 = 1024 * KIB;
 
-    /// A new file, and whether its extents are told.
+    /// A new file, and whether its extents are reported.
     fn file(test: &str, folder: &Folder) -> (File, bool) {
         let file = folder.unnamed(SIZE).buffered;
         ftruncate(&file, SIZE).unwrap();

@@ -186,7 +186,7 @@ impl Load for Liar {
     fn verify(&mut self) -> Result<u64, String> {
         match self.fault {
             Fault::Cached => self.honest.verify(),
-            // What was wrong is told once.
+            // Report each fault once.
             Fault::Spoiled(_) => self.honest.verify().or_else(|_| self.honest.verify()),
             Fault::Lost => {
                 self.task.file().lay_out().map_err(|e| e.to_string())?;

@@ -35,7 +35,7 @@ pub(super) struct Feed {
     reading: Sequence,
     /// Where there is none, writes go where reads would.
     writing: Option<Sequence>,
-    /// One of so many I/Os is timed, the next after `until_timed` others.
+    /// One of this many I/Os is timed, the next after `until_timed` others.
     timed_step: u64,
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
@@ -96,7 +96,7 @@ impl Feed {
         }
     }
 
-    /// Forgets the run before, for one of so many I/Os.
+    /// Forgets the previous run, for one of this many I/Os.
     pub(super) fn begin(&mut self, count: u64, generation: u64) {
         let mut written = std::mem::take(&mut self.run.written);
         let mut latencies = std::mem::take(&mut self.run.latencies);

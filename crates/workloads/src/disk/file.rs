@@ -43,12 +43,12 @@ pub(crate) struct TestFile {
     content: Content,
 }
 
-/// The file of the point before.
+/// The file of the previous point.
 static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {
-    /// A file of so many bytes in a folder: that of the point before where it is the
-    /// same, else a new one, for which the old one gives up its space.
+    /// A file of this many bytes in a folder: that of the previous point where it is the same, else
+    /// a new one, for which the old one gives up its space.
     ///
     /// # Errors
     /// If there is no room for it, or no file can be made: see [`Unnamed::create`].
@@ -64,7 +64,7 @@ impl TestFile {
         let number = unnamed::number(folder)?;
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
-        // One that is still in use, as when tests run side by side, is not shared.
+        // One that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
         let file = match again {
             Some(file) => file,
@@ -166,7 +166,7 @@ impl TestFile {
         })
     }
 
-    /// The descriptor that passes by the page cache, where so many bytes may.
+    /// The descriptor that passes by the page cache, where this many bytes may.
     fn past_cache(&self, bytes: usize) -> &File {
         let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(PAGE));
         direct.unwrap_or(&self.file.buffered)

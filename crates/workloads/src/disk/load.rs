@@ -26,7 +26,7 @@ const LONG_TRIAL_S: f64 = 1.0;
 /// Untimed work before a long trial, as a share of the trial.
 const AHEAD: f64 = 1.0 / 8.0;
 
-/// Seconds of untimed work before a trial of so many.
+/// Seconds of untimed work before a trial of this many.
 pub(super) fn ahead_s(trial_s: f64) -> f64 {
     if trial_s >= LONG_TRIAL_S { trial_s * AHEAD } else { 0.0 }
 }
@@ -52,7 +52,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Lays the file out, or takes that of the point before.
+    /// Lays the file out, or takes that of the previous point.
     pub(super) fn new(kind: (Operation, Order), shape: Shape) -> Result<Self, Refusal> {
         Self::on(TestFile::get(Path::new(FOLDER), shape.file_size)?, kind, shape)
     }
@@ -92,7 +92,7 @@ impl Task {
         if self.shape.direct { self.file.direct() } else { Ok(self.file.buffered()) }
     }
 
-    /// What is read back goes through: past the page cache, if there is a way.
+    /// The descriptor for reading back: direct I/O if available.
     fn way_back(&self) -> BorrowedFd<'_> {
         self.file.direct().unwrap_or_else(|_| self.file.buffered())
     }

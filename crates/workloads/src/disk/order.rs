@@ -1,7 +1,7 @@
 //! In which order a thread takes the blocks of its part of the file.
 //!
 //! The random order is a keyed permutation that is computed, not stored: a Feistel
-//! network over the least number of bits that can number the blocks (Luby and Rackoff,
+//! network over the smallest number of bits that can number the blocks (Luby and Rackoff,
 //! *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again
 //! while it leads to a number that is no block (cycle walking: Black and Rogaway,
 //! *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002), on average less than twice.

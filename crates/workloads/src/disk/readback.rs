@@ -1,4 +1,4 @@
-//! Reads back what was written, past the page cache where that is possible.
+//! Reads back what was written, bypassing the page cache where that is possible.
 
 use std::os::fd::BorrowedFd;
 

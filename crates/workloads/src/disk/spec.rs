@@ -66,8 +66,8 @@ const fn queue_depth(default: &'static str) -> Parameter {
     parameter("queue_depth", about, ParameterKind::Count { min: 1, max: 1024 }, default)
 }
 
-/// The parameters of a workload by its default block and queue depth; what is a size left to
-/// the machine and may be made smaller comes before `amount`.
+/// The parameters of a workload by its default block and queue depth; sizes that are `auto` and may be
+/// reduced come before `amount`.
 macro_rules! parameters {
     ($block:literal, $depth:literal $(, $own:expr)*) => {
         &[
@@ -127,7 +127,7 @@ macro_rules! detail {
     };
 }
 
-/// How the order of the blocks is told.
+/// The description of the order of the blocks.
 macro_rules! ordered {
     (sequential, $operation:literal) => {
         detail!(

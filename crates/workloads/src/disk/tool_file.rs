@@ -14,7 +14,7 @@ use super::shape::Cache;
 pub struct ToolFile(TestFile);
 
 impl ToolFile {
-    /// A file of so many bytes in a folder.
+    /// A file of this many bytes in a folder.
     ///
     /// # Errors
     /// If there is no room for it, or no file can be made.

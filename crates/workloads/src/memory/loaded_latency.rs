@@ -166,7 +166,7 @@ impl Setup for Loaded {
         }
         let start = self.regions.start(index as u64);
         let reader = Reader::new(&self.arena, start, self.regions.part);
-        // A thread that cannot read still comes, so that the others do not wait forever.
+        // A thread that cannot read still joins, so that the others do not wait forever.
         self.ready.wait();
         let mut loader = Loader { reader: reader?, period_s: 0.0, load: self.load };
         if (1..100).contains(&self.load) {
@@ -224,7 +224,7 @@ impl Loader {
                     spin_loop();
                     continue;
                 }
-                // Who is late by more than a few bursts does not make up for it.
+                // A thread that is late by more than a few bursts does not catch up.
                 due = due.max(now - 4.0 * self.period_s) + self.period_s;
             }
             black_box(self.reader.burst());
@@ -261,7 +261,7 @@ mod tests {
             .with("pages", "small")
     }
 
-    /// Bytes that the loading thread reads in so many seconds, while thread 0 chases.
+    /// Bytes that the loading thread reads in this many seconds, while thread 0 chases.
     fn disturbed(load: u64, seconds: f64) -> f64 {
         let setup = LoadedLatency.setup(&point(2, load)).unwrap();
         assert_eq!(setup.workers(2), 1);

@@ -184,7 +184,7 @@ impl Summing {
         Self { reader, before, ran: (0, 0), sum: 0 }
     }
 
-    /// Sum of the first so many bursts, counted on over the end.
+    /// Sum of the first this many bursts, counted on over the end.
     fn first(&self, bursts: u64) -> u64 {
         let len = self.reader.bursts();
         let whole = self.before[len as usize].wrapping_mul(bursts / len);

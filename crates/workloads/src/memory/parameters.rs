@@ -50,7 +50,7 @@ pub(super) const STORES: Parameter = Parameter {
     default: Cow::Borrowed(AUTO),
 };
 
-/// A workload that tells bytes a second of the whole machine's memory.
+/// A workload that measures the bandwidth of the whole machine's memory, in bytes per second.
 pub(super) const fn rate(
     words: Words,
     parameters: &'static [Parameter],

@@ -290,7 +290,7 @@ impl Thread {
         Ok(Self { client, stream, next: 0, tally, kind, index, shared, failure: None })
     }
 
-    /// Asks the server for so many iterations, and does them with it.
+    /// Asks the server for this many iterations, and does them with it.
     fn request(&mut self, count: u64) -> Result<(), String> {
         let line = Line::new(&self.stream, Patience::For(SILENCE));
         let request = Request { first: self.next, count };

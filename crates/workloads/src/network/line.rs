@@ -1,7 +1,7 @@
 //! A data connection with deadlines.
 //!
-//! Every read and write of it returns after [`SLICE`] at the latest, and whoever waits
-//! then asks its [`Patience`].
+//! Every read and write returns within [`SLICE`]; the caller then asks its [`Patience`] whether to
+//! wait on.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -46,7 +46,7 @@ pub(super) struct Line<'a> {
     patience: Patience<'a>,
 }
 
-/// Of so many reads that found nothing, one lets other threads run.
+/// One in this many empty reads lets other threads run.
 const SPINS: u32 = 1 << 12;
 
 impl<'a> Line<'a> {
@@ -99,7 +99,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Exactly so many bytes.
+    /// Exactly this many bytes.
     #[inline]
     pub(super) fn read_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let mut done = 0;
@@ -109,7 +109,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Exactly so many bytes, without ever sleeping for them.
+    /// Exactly this many bytes, without ever sleeping for them.
     pub(super) fn spin_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let (mut done, mut spins) = (0, 0_u32);
         let mut since = None;

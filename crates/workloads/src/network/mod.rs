@@ -1,14 +1,13 @@
 //! Network workloads: what goes over TCP and UDP, as the receiver counts it.
 //!
-//! A point has two ends, in two processes: the client, a worker of the run, and the far
-//! end, `proofmark serve` on this machine or another. The client opens a job over the
-//! control channel of `proofmark_peer`; each stream then has a data connection, over which
-//! it sends a request, both ends do their parts, and the server reports.
+//! A point has a client, a worker of the run, and a server: `proofmark serve` on this machine or
+//! another. The client opens a job over the control channel of `proofmark_peer`. Each stream then
+//! has one data connection: the client sends a request, both ends transfer data, the server reports.
 //!
-//! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is what the server
-//! is told of them. `wire` is the messages of a data connection, `line` the connection
-//! itself, `stamp` what every block carries. `tcp` and `udp` hold the protocols, near and
-//! server side by side; `client` and `server` what is around them, `tally` what came of it.
+//! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is the request to
+//! the server. `line` is a data connection, `wire` its messages, `stamp` the mark in every block.
+//! `tcp` and `udp` hold the protocols, client and server together; `client` and `server` run them,
+//! `tally` collects the counts.
 
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, WorkloadSpec};

@@ -19,7 +19,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Asks for buffers of so many bytes each way. The system may give other ones.
+/// Asks for buffers of this many bytes each way. The system may give other ones.
 pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
     set_socket_send_buffer_size(&fd, bytes)?;

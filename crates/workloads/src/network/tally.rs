@@ -41,7 +41,7 @@ pub(super) struct Traffic {
 }
 
 impl Tally {
-    /// Forgets the trial before.
+    /// Forgets the previous trial.
     pub(super) fn begin_trial(&mut self) {
         self.wrong = None;
         self.traffic = Traffic::default();
@@ -73,7 +73,7 @@ impl Tally {
         };
     }
 
-    /// Waits for the server's report of a request for so many blocks of so many bytes, and
+    /// Waits for the server's report of a request for this many blocks of this many bytes, and
     /// keeps what any report tells.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Tally {
 }
 
 impl Report {
-    /// Of so many blocks of so many bytes.
+    /// A report of `blocks` blocks of `block` bytes each.
     pub(super) fn count_blocks(blocks: u64, block: u64) -> Self {
         Self { blocks, bytes: blocks * block, ..Self::default() }
     }

@@ -39,7 +39,7 @@ impl Layout {
         Self { lines, matrix: rows * lines * GROUP, copy, threads }
     }
 
-    /// Of all together, and the vectors of the proof.
+    /// Of all together, and the vectors of the verification.
     pub(crate) const fn elements(&self) -> usize {
         3 * self.matrix + self.threads * self.copy + self.lines * GROUP
     }
@@ -82,7 +82,7 @@ pub(crate) struct Gemm {
     layout: Layout,
     base: *mut f64,
     barrier: Barrier,
-    /// Of the vector of the proof, another for each trial.
+    /// Of the vector of the verification, another for each trial.
     seed: AtomicU64,
 }
 
@@ -151,7 +151,7 @@ impl Gemm {
         }
     }
 
-    /// Works out a thread's rectangle of the product.
+    /// Computes a thread's rectangle of the product.
     pub(crate) fn multiply(&self, index: usize, clock: &mut ClockSamples) {
         let Shape { n, threads, block, .. } = self.shape;
         let (rows, columns) = Grid::arrange(threads).rectangle(n, index);
@@ -306,11 +306,11 @@ const MOST_GROUPS: usize = 4;
 /// Both are valid and aligned.
 unsafe fn copy_line(from: Option<*mut f64>, to: *mut f64) {
     let line = match from {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         Some(from) => unsafe { *from.cast::<Line>() },
         None => Line::default(),
     };
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     unsafe { *to.cast::<Line>() = line };
 }
 

@@ -1,9 +1,8 @@
 //! Dense matrices: products and linear systems at the speed of the execution ports.
 //!
-//! `matrix` says how they lie in memory. `tile` and `columns` are the inner loops for any
-//! `vector`, and `loops` what each instruction set makes of them. `product` is built from
-//! these, and from that `gemm`, and by way of `update`, `lu` and `back`, the `solver`, whose
-//! solutions `residual` proves.
+//! `matrix` defines the memory layout. `tile` and `columns` are the inner loops for any `vector`;
+//! `loops` instantiates them per instruction set. `product` uses these. `gemm` uses `product`, and
+//! so does the `solver`, through `update`, `lu` and `back`. `residual` verifies its solutions.
 //!
 //! To add an instruction set: its `Vector`, its lines at the end of `loops` and in
 //! `loops::find`, its name in `Isa` and [`ISAS`].
@@ -171,7 +170,7 @@ pub(super) fn warm(shape: &Shape) {
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);
 
-/// Part `index` of `of` of so many things that lie side by side.
+/// Part `index` of `of` of this many things that lie side by side.
 pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
     index * things / of..(index + 1) * things / of
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The greatest of numbers that are not negative; one that is not a number is greatest.
+/// The largest of numbers that are not negative; one that is not a number is largest.
 #[derive(Debug, Default)]
 struct Greatest(AtomicU64);
 

@@ -122,7 +122,7 @@ impl System {
         Ok(())
     }
 
-    /// One thread's part of the proof: the residual, with A and b made again.
+    /// One thread's part of the verification: the residual, with A and b made again.
     pub(crate) fn check(
         &self,
         attempt: &Attempt,

@@ -32,11 +32,11 @@ pub(super) trait Source {
     /// The next I/O, which uses buffer number `slot`; of a write, fills it.
     fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io;
 
-    /// This I/O has moved all of `buffer`, in so many nanoseconds where it was timed.
+    /// This I/O has moved all of `buffer`, in this many nanoseconds where it was timed.
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
-/// One thread's way to the system, made on that thread. What [`Engine::run`] says of it
+/// One thread's engine, created on that thread. What [`Engine::run`] says of it
 /// holds for each.
 trait Way: Sized {
     /// Whether it keeps more than one I/O in flight.
@@ -52,7 +52,7 @@ trait Way: Sized {
 /// Declares the engines: each one's type, name in the `engine` parameter, and what it is.
 macro_rules! engines {
     ($($kind:ident($way:ty) = $name:literal $what:literal;)*) => {
-        /// Which way I/Os get to the system.
+        /// The kinds of engines.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Kind {
             $(#[doc = $what] $kind,)*
@@ -98,7 +98,7 @@ macro_rules! engines {
                 })
             }
 
-            /// Does so many I/Os. When it returns, none is in flight, unless the engine itself
+            /// Does this many I/Os. When it returns, none is in flight, unless the engine itself
             /// failed: then it is not to be used again, and dropping it waits for them.
             ///
             /// # Errors

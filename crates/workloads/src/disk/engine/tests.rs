@@ -26,7 +26,7 @@ impl Ordered {
         Self { write, block: block as u64, ..Self::default() }
     }
 
-    /// That so many I/Os were each done once, right, with at most `depth` in flight.
+    /// That this many I/Os were each done once, right, with at most `depth` in flight.
     pub(super) fn check(&self, count: u64, depth: usize, what: &str) {
         let mut offsets = self.ended.clone();
         offsets.sort_unstable();

@@ -178,7 +178,7 @@ impl Uring {
         entry.user_data(slot as u64)
     }
 
-    /// Submits what is in the ring and waits for so many completions.
+    /// Submits what is in the ring and waits for this many completions.
     fn enter(&mut self, want: usize) -> Result<(), String> {
         // An I/O that is submitted once more keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;

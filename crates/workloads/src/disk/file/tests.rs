@@ -10,7 +10,7 @@ fn read(file: &File, size: u64) -> Vec<u8> {
     block.slot(0)[..length].to_vec()
 }
 
-/// Share that was never written; `None`, and said, where that is not told.
+/// Share that was never written; `None`, and said, where that is not reported.
 fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
     let share = unwritten_share(file.buffered(), file.size());
     if share.is_none() {

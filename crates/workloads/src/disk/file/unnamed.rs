@@ -21,7 +21,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::mix::random;
 
-/// How our files are opened.
+/// Open flags of the test files.
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -35,8 +35,8 @@ pub(crate) struct Unnamed {
 }
 
 impl Unnamed {
-    /// An empty file in a folder in which so many bytes are about to be written, in this
-    /// file or in several.
+    /// An empty file in a folder in which this many bytes are about to be written, in this file or
+    /// in several.
     ///
     /// # Errors
     /// If they are more than half of what is free there, or more than a file may have, or
@@ -73,9 +73,9 @@ impl Unnamed {
         self.direct = Err(why);
     }
 
-    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where
-    /// the file system carries it out through the page cache; `None` where it does not
-    /// tell (before Linux 6.1).
+    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where the file
+    /// system carries it out through the page cache; `None` where it does not report it (before
+    /// Linux 6.1).
     pub(super) fn alignment(&self) -> Option<u64> {
         let reported = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
         let both = [reported.stx_dio_offset_align, reported.stx_dio_mem_align];
@@ -152,7 +152,7 @@ fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refus
     )))
 }
 
-/// Why no file of so many bytes can be made or written in a folder.
+/// Why a file of this size cannot be created or written in a folder.
 pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
     let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
     Refusal(match Errno::from_io_error(error) {

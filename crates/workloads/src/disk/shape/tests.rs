@@ -5,7 +5,7 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-/// A machine whose disk has sectors of so many bytes, and which allows io_uring or not.
+/// A machine whose disk has sectors of this many bytes, and which allows io_uring or not.
 fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(bytes) = sector {

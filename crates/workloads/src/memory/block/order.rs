@@ -1,5 +1,5 @@
-//! The random order of blocks: a permutation that is worked out a window at a time, so
-//! that no table of all blocks is needed.
+//! The random order of blocks: a permutation that is computed a window at a time, so that no table
+//! of all blocks is needed.
 //!
 //! A keyed mixer (multiplications by odd numbers and xor-shifts, each of which can be
 //! undone) maps the numbers below a power of two onto themselves. Counting through
@@ -26,8 +26,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// What thread number `thread` of `threads` has of so many blocks, from as many as
-    /// threads to [`MOST`].
+    /// What thread number `thread` of `threads` has of this many blocks, from as many as threads to
+    /// [`MOST`].
     pub(super) fn new(blocks: u64, thread: u64, threads: u64) -> Self {
         let count = (blocks - thread).div_ceil(threads);
         let whole = (blocks / threads).min(u64::from(u32::MAX)) as u32;

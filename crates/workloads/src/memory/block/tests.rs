@@ -58,7 +58,7 @@ fn every_workload_proves_every_block_on_every_thread() {
     }
 }
 
-/// Threads that run side by side touch every block, and none that another touches.
+/// Threads that run in parallel touch every block, and none that another touches.
 #[test]
 fn the_threads_of_a_point_share_out_all_blocks() {
     for workload in [&SEQ_WRITE, &RAND_WRITE] {

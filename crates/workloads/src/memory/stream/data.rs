@@ -57,7 +57,7 @@ impl Progression {
         (!equal).then(|| (0..found.len()).find(|i| found[*i].to_bits() != self.at(*i).to_bits()))?
     }
 
-    /// Sum of the bits of so many elements as integers, modulo 2^64.
+    /// Sum of the bits of this many elements as integers, modulo 2^64.
     pub(super) fn sum_of_bits(&self, elements: usize) -> u64 {
         let (mut lanes, mut sums) = (self.lanes(), [0_u64; LANES]);
         for _ in 0..elements / LANES {
@@ -80,8 +80,8 @@ impl Progression {
     }
 }
 
-/// From the first source to the second: beyond the elements of the greatest array, and
-/// so small that three times it and more is still exact.
+/// From the first source to the second: beyond the elements of the largest array, and so small that
+/// three times it and more is still exact.
 const APART: f64 = (1_u64 << 44) as f64;
 
 #[cfg(test)]

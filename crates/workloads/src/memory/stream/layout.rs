@@ -12,9 +12,9 @@ use crate::arena::{ALIGNMENT, nodes};
 /// trial can stop nearly anywhere.
 const SEGMENT: u64 = 128 << 10;
 
-/// Greatest part that is one segment where the operation is a read, in bytes. Of guided
-/// loops the first pass of a call prefetches, which halves the rate at which a set within L2 is
-/// read (95 against 190 GB/s on Granite Rapids); writes and copies lose nothing.
+/// Largest part that is one segment where the operation is a read, in bytes. Of guided loops the
+/// first pass of a call prefetches, which halves the rate at which a set within L2 is read (95
+/// against 190 GB/s on Granite Rapids); writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
 /// Least bytes of a segment.
@@ -45,8 +45,8 @@ pub(in super::super) struct Layout {
 }
 
 impl Layout {
-    /// The arrays of an operation, of up to so many bytes each; less than 256 bytes a
-    /// segment may be left over.
+    /// The arrays of an operation, of up to this many bytes each; less than 256 bytes a segment may
+    /// be left over.
     ///
     /// # Errors
     /// If a thread's part would be too small.

@@ -1,4 +1,4 @@
-//! One thread's part of the arrays: the segments that it walks, and the proof.
+//! One thread's part of the arrays: the segments that it walks, and the verification.
 
 #![allow(unsafe_code)] // Hot loops work on raw memory, whose contents are then read back.
 
@@ -98,7 +98,7 @@ impl Part {
         let Segment { dst, a, b, .. } = self.places;
         for (source, numbers) in [(a, 0), (b, 1)] {
             if !source.is_null() {
-                // SAFETY: so many elements are this thread's part, aligned and mapped.
+                // SAFETY: this many elements are this thread's part, aligned and mapped.
                 let source = unsafe { std::slice::from_raw_parts_mut(source, elements) };
                 Progression::source(numbers, self.first).fill(source);
             }

@@ -11,7 +11,7 @@ use super::*;
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 
-/// Runs threads side by side, three times each, and proves what they did.
+/// Runs threads in parallel, three times each, and proves what they did.
 fn prove(setup: &dyn Setup, threads: usize, what: &str) {
     std::thread::scope(|scope| {
         for index in 0..threads {

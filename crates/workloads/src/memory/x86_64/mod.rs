@@ -23,8 +23,8 @@ use crate::cpu::isa::Isa;
 /// How a far loop gets its data from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several
-    /// pages to follow, and with prefetches of its own where they help.
+    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several pages to
+    /// follow, and with prefetches of its own where they help.
     Guided,
     /// In one stream, all left to the core.
     Plain,

@@ -58,7 +58,7 @@ impl ClientSide for ClientEnd {
         Ok(())
     }
 
-    /// Both ends send: what either sent again is told.
+    /// Both ends send: what either sent again is reported.
     fn after(&mut self, stream: &TcpStream, tally: &mut Tally) {
         let state = tcp_state(stream);
         tally.traffic.state = state.map(|state| TcpState {

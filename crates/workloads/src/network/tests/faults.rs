@@ -74,8 +74,8 @@ fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
     }
 }
 
-/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes
-/// a fifth of a second for it, and says that it sent so many.
+/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes a
+/// fifth of a second for it, and reports `says` of them as sent.
 fn half_arrive(says: u64) -> (Thread, f64) {
     let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
     // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.

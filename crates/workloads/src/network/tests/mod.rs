@@ -75,8 +75,8 @@ impl Bench {
         Self::at(LOOPBACK, shape, u64::MAX, |_, client, server| (client, server))
     }
 
-    /// With that many bytes, at that address; `between` is told of each stream the ports
-    /// of its two ends, and says to which port each of them sends.
+    /// With that many bytes, at that address; `between` gets the ports of each stream's two
+    /// ends, and returns to which port each of them sends.
     fn at(
         ip: IpAddr,
         shape: Shape,

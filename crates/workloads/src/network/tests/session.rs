@@ -8,7 +8,7 @@ use super::*;
 use crate::network::client::Point;
 use crate::network::{Network, ServerSide, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
-/// What comes of `with` in a session of so many bytes.
+/// What comes of `with` in a session of this many bytes.
 fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     let key = Key::generate().unwrap();
     let limits = Limits { seconds: 60, bytes };

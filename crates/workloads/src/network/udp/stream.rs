@@ -18,8 +18,7 @@ use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 
-/// Of so many batches that came one after the other, one is followed by a look at whether
-/// the session still lasts.
+/// After one in this many consecutive batches it checks whether the session still lasts.
 const LOOK: u64 = 256;
 
 /// How long a receiver of datagrams that are not paced sleeps when it has taken all that were
