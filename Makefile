@@ -1,4 +1,4 @@
-# `make run` measures this machine; `make test` proves the program.
+# `make run` measures this machine; `make test` tests the program.
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
@@ -9,9 +9,9 @@ DEADLINE = --config "target.'cfg(all())'.runner=['scripts/test-binary']"
 
 .PHONY: run build test lint bench references install uninstall dist help setup
 
-## run: build, measure the whole machine, say where the report lies (ARGS="--quick" for less)
+## run: build, measure the whole machine, print the path of the report (ARGS="--quick" for less)
 run: build
-	@$(BINARY) run $(ARGS) || { [ $$? -eq 3 ] && echo "Some figures are suspect or invalid; the report says why."; }
+	@$(BINARY) run $(ARGS) || { [ $$? -eq 3 ] && echo "Some results are suspect or invalid; the report has the causes."; }
 
 ## build: the static binary
 build: setup
@@ -19,7 +19,7 @@ build: setup
 	@ln -sf "$$(rustc -vV | sed -n 's/^host: //p')/release/proofmark" $(BINARY)
 	@ldd $(BINARY) 2>&1 | grep -qE 'statically linked|not a dynamic executable' || { echo "$(BINARY) is not static"; exit 1; }
 
-## test: every test, and in the release build again those that read machine code or solve systems
+## test: all tests, and in the release build those that decode machine code or solve linear systems
 test: setup
 	cargo test $(DEADLINE) --workspace --locked
 	cargo test $(DEADLINE) --release --locked --package proofmark-workloads --lib -- decoded dense
@@ -30,7 +30,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our workloads beside the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
+## bench: proofmark's workloads compared with the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
 bench: build
 	cargo bench --locked --package proofmark-workloads --bench peak
 	@$(BINARY) run cpu.dgemm memory.copy memory.triad memory.read memory.write memory.latency --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
@@ -38,7 +38,7 @@ bench: build
 	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-workloads --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
 	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-workloads --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
 
-## references: install the tools that `proofmark run --reference all` runs beside its points
+## references: install the reference tools for `proofmark run --reference all`
 references:
 	@scripts/references
 

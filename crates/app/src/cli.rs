@@ -58,10 +58,10 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page, or write all pages to a directory
     Man(ManArgs),
-    /// Measure what standard input asks for (used by run)
+    /// Measure the jobs that arrive on standard input (used by run)
     #[command(hide = true)]
     Worker,
-    /// Run another program that ends with its parent (used by run)
+    /// Run a program that is stopped when its parent ends (used by run)
     #[command(hide = true)]
     Tool(ToolArgs),
 }
@@ -90,8 +90,7 @@ pub struct RunArgs {
     /// [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
-    /// Longest time for the run: proofmark takes fewer trials, at least three, then skips work and
-    /// lists it
+    /// Time limit of the run: proofmark takes fewer trials (at least 3), then skips work and lists it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Thread counts, such as 1,2,4,8 or all
@@ -112,14 +111,14 @@ pub struct RunArgs {
     /// File with the key that the server uses [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Reference tools that repeat the named workloads, or those the profile marks
-    /// [default: one installed tool, for what the profile marks]
+    /// Reference tools to compare with, for the named workloads or where the profile marks them
+    /// [default: one installed tool where the profile marks it]
     #[arg(long, value_name = "NAME,...|all", value_delimiter = ',')]
     pub reference: Vec<String>,
     /// Run no reference tool
     #[arg(long, conflicts_with = "reference")]
     pub no_reference: bool,
-    /// A limit that the provider declares, used as a ceiling: disk.read=160MB/s, disk.read_iops=3000
+    /// The provider's limit, used as a ceiling: disk.read=160MB/s, disk.read_iops=3000
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
     pub limit: Vec<(String, f64)>,
     /// Number of trials, or auto: until the interval is narrow enough
@@ -132,7 +131,7 @@ pub struct RunArgs {
     /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Print what would be measured and how long it takes, then stop
+    /// Print the plan and its estimated duration, then stop
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -154,7 +153,7 @@ pub struct ServeArgs {
     /// Most bytes one run may send and receive
     #[arg(long, value_name = "SIZE", default_value = "100TB", value_parser = parse_size)]
     pub max_bytes: u64,
-    /// Serve the parent process alone and end with it (used by run)
+    /// Serve only the parent process and end with it (used by run)
     #[arg(long, hide = true)]
     pub for_run: bool,
 }
@@ -210,7 +209,7 @@ pub struct ListArgs {
 pub enum Listing {
     /// Workloads
     Workloads,
-    /// What every result, and the host, is checked for
+    /// Checks of every result and of the host
     Checks,
     /// Theoretical limits
     Ceilings,
@@ -220,7 +219,7 @@ pub enum Listing {
     Formats,
     /// Reference tools whose output can be imported
     References,
-    /// What published figures are checked for
+    /// Rules for published figures
     Rules,
 }
 
@@ -324,7 +323,7 @@ pub struct HistoryPlace {
 pub struct HistoryFile {
     #[command(flatten)]
     pub place: HistoryPlace,
-    /// Keep this run out of the history
+    /// Do not add this run to the history
     #[arg(long, conflicts_with = "history")]
     pub no_history: bool,
 }
@@ -332,7 +331,7 @@ pub struct HistoryFile {
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The first run: a run file, its directory, or a number of the history
+    /// The first run: a run file, its directory, or its number in `proofmark history`
     #[arg(value_name = "A")]
     pub a: String,
     /// The run to compare with it
@@ -347,8 +346,8 @@ pub struct CompareArgs {
     /// Print every result, not only those that differ
     #[arg(long)]
     pub all: bool,
-    /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by how much
-    /// the results of both runs vary]
+    /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by the
+    /// variation within both runs]
     #[arg(long, value_name = "FRACTION", value_parser = compare::share)]
     pub margin: Option<f64>,
     #[command(flatten)]
@@ -358,10 +357,10 @@ pub struct CompareArgs {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The run to check: a run file, its directory, or a number of the history
+    /// The run to check: a run file, its directory, or its number in `proofmark history`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The baseline
+    /// The baseline, named in the same way
     #[arg(long, value_name = "RUN")]
     pub against: String,
     /// Ignore differences up to this fraction, as in compare
@@ -392,10 +391,10 @@ pub struct HistoryArgs {
     /// Only runs of this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Only runs that began within this time, such as 7d
+    /// Only runs that began within this time before now, such as 7d
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub within: Option<Duration>,
-    /// List at most this many runs, the newest
+    /// List only this many runs, the newest
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
     /// Output format

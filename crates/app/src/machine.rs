@@ -14,7 +14,7 @@ pub fn look(disk_path: Option<&Path>) -> Host {
     let mut host = proofmark_host::look(&root, &folder.to_string_lossy());
     let p = precision();
     host.timer.resolution_s = p.resolution_s.map_or_else(
-        || Probe::missing("CLOCK_MONOTONIC did not move in 16000 readings"),
+        || Probe::missing("CLOCK_MONOTONIC did not advance in 16000 readings"),
         |r| Probe::known(r, "least step of CLOCK_MONOTONIC seen"),
     );
     host.timer.overhead_s = Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC");
@@ -32,9 +32,9 @@ fn measured_clock() -> Probe<f64> {
     const ROUNDS: u32 = 40;
     const TOLERANCE: f64 = 0.02;
     match read_clock(SLICE_S, ROUNDS) {
-        None => Probe::missing("no chain of instructions of known latency for this architecture"),
+        None => Probe::missing("this architecture has no instruction chain of known latency"),
         Some(r) if r.disagreement() > TOLERANCE => Probe::missing(format!(
-            "two chains of instructions disagree: {:.3} and {:.3} GHz",
+            "two instruction chains disagree: {:.3} GHz and {:.3} GHz",
             r.by_adds / 1e9,
             r.by_second / 1e9
         )),

@@ -88,7 +88,7 @@ impl Output {
             let Some(name) = format.file() else { continue };
             let path = self.dir.join(name);
             let text =
-                format.render(run, &options).with_context(|| format!("cannot make {name}"))?;
+                format.render(run, &options).with_context(|| format!("cannot create {name}"))?;
             write(&path, text.as_bytes(), Existing::Keep)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }

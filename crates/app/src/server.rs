@@ -85,7 +85,7 @@ impl ServerSide {
     }
 
     fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self> {
-        let seen = Overview::of(&address, &key)?;
+        let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
         Ok(Self { address, key, network, limits, session: RefCell::new(Held::Nothing), server })
     }
@@ -112,7 +112,7 @@ impl ServerSide {
         let lead = match &*held {
             Held::ControlSession(lead) => lead,
             Held::Failed(reason) => return Err(reason.clone()),
-            Held::Nothing => return Err("there is no session".to_owned()),
+            Held::Nothing => return Err("no session with the server".to_owned()),
         };
         if let Some(reason) = lead.ended() {
             return Err(format!("the session with the server ended: {reason}"));

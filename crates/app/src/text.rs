@@ -42,6 +42,24 @@ pub fn terminal_options() -> Options {
     Options { width, color }
 }
 
+/// Breaks lines longer than `width` between words; continuations start with `indent`.
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let mut current = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            if current.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::replace(&mut current, format!("{indent}{word}")));
+            } else {
+                current = format!("{current} {word}");
+            }
+        }
+        lines.push(current);
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
 /// A list of two columns.
 pub fn columns<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let rows: Vec<_> = rows.into_iter().collect();

@@ -197,7 +197,7 @@ fn a_history_that_cannot_be_written_changes_nothing() {
         let said = String::from_utf8(out.stderr).unwrap();
         assert!(a_line("cannot add this run to the history").eval(&said), "{said}");
         assert!(matches!(out.status.code(), Some(0 | 3)), "{:?}", out.status);
-        assert_eq!(fs::read_to_string(&file).unwrap(), text, "it is left as it is");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text, "it is unchanged");
     }
 }
 

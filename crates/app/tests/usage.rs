@@ -62,7 +62,7 @@ fn options_that_are_none() {
 #[test]
 fn addresses_that_are_none() {
     refused(&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535");
-    refused(&["run", "network", "--peer", ":5277"], "it names no host");
+    refused(&["run", "network", "--peer", ":5277"], "the host is missing");
     refused(&["run", "cpu", "--peer", "127.0.0.1"], "this run measures no network workload");
     refused(&["serve", "--bind", "node2"], "write an IP address of this machine");
     refused(&["serve", "--max-time", "1"], "not a duration");

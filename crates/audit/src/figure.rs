@@ -29,9 +29,9 @@ const COLUMNS: [&str; 11] = [
 /// What kind of quantity a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
-    /// Operations a second.
+    /// Operations per second.
     Rate,
-    /// Bytes or bits a second.
+    /// Bytes or bits per second.
     Throughput,
     /// Time of one operation.
     Latency,
@@ -48,7 +48,7 @@ pub enum Statistic {
     Mean,
     /// Standard deviation over the trials.
     Deviation,
-    /// Least, greatest, or not said.
+    /// Minimum, maximum, or not stated.
     Other,
 }
 
@@ -89,7 +89,7 @@ pub struct Figure {
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
     /// The header lacks a column.
-    #[error("line 1: no column '{0}'; the header must name {list}", list = COLUMNS.join(","))]
+    #[error("line 1: column '{0}' is missing; the header must name {list}", list = COLUMNS.join(","))]
     Column(&'static str),
     /// A row that is no CSV, is cut off, or is not UTF-8.
     #[error("line {line}: {reason}")]
@@ -100,7 +100,7 @@ pub enum FigureError {
         reason: String,
     },
     /// A cell that does not hold what its column says.
-    #[error("line {line}: column '{column}' holds '{found}', not {wanted}")]
+    #[error("line {line}: column '{column}' holds '{found}', expected {wanted}")]
     Cell {
         /// Line, from 1.
         line: u64,
@@ -112,10 +112,10 @@ pub enum FigureError {
         wanted: &'static str,
     },
     /// The file could not be read on.
-    #[error("cannot be read: {0}")]
+    #[error("cannot read the figures: {0}")]
     Read(String),
     /// No figures at all.
-    #[error("no figures: nothing follows the header")]
+    #[error("no figures after the header")]
     Empty,
     /// More rows than are read.
     #[error("line {line}: more than {most} figures")]
@@ -173,7 +173,7 @@ fn row_error(error: &csv::Error) -> FigureError {
     let line = error.position().map_or(0, csv::Position::line);
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells where the header has {expected_len}")
+            format!("{len} cells, but the header has {expected_len}")
         }
         csv::ErrorKind::Io(e) => return FigureError::Read(e.to_string()),
         csv::ErrorKind::Utf8 { .. } => "not UTF-8".to_owned(),
@@ -328,14 +328,14 @@ mod tests {
             ("disk,fio,r,rate,,,,-3,x,1,y\n", "line 3: column 'value' holds '-3'"),
             ("disk,fio,r,rate,,,,,x,1,y\n", "line 3: column 'value' holds ''"),
             ("disk,fio,r,rate,,,,1,x,inf,y\n", "line 3: column 'value_si' holds 'inf'"),
-            ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells where the header has 11"),
+            ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells, but the header has 11"),
         ] {
             let said = error(&format!("{good}{row}"));
             assert!(said.starts_with(says), "{said}");
         }
         let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
         assert!(error(&long).contains("column 'tool'"));
-        assert_eq!(error(""), "no figures: nothing follows the header");
+        assert_eq!(error(""), "no figures after the header");
     }
 
     #[test]
@@ -370,9 +370,9 @@ mod tests {
     #[test]
     fn a_missing_column_is_named() {
         let said = read_figures("subsystem,tool\n".as_bytes()).unwrap_err().to_string();
-        assert!(said.starts_with("line 1: no column 'operation'"), "{said}");
+        assert!(said.starts_with("line 1: column 'operation' is missing"), "{said}");
         let said = read_figures(Fails).unwrap_err().to_string();
-        assert_eq!(said, "cannot be read: gone");
+        assert_eq!(said, "cannot read the figures: gone");
         let said = read_figures(&b"\xff\xfe\n"[..]).unwrap_err().to_string();
         assert!(said.contains("UTF-8"), "{said}");
     }

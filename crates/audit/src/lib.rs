@@ -1,7 +1,7 @@
-//! Judges figures that somebody else published: a table of numbers and what is known of
-//! the machine, without the program that made them.
+//! Checks published figures: a table of numbers and the facts about the machine, without the
+//! program that made them.
 //!
-//! [`read_figures`] and [`read_machines`] take what outsiders wrote; [`Sheet`] holds all
+//! [`read_figures`] and [`read_machines`] read untrusted input; [`Sheet`] holds all
 //! figures with the indexes that rules need; each rule of [`rules::ALL`] looks at one
 //! figure among all others; [`audit`] puts a verdict on each. No I/O happens here.
 //!
@@ -27,7 +27,7 @@ pub use machine::{Machine, MachineError, choose, read_machines};
 pub use rules::Rule;
 pub use sheet::Sheet;
 
-/// What the rules have to say about one figure.
+/// The findings about one figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The worst finding decides.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::directions;
 use crate::figure::{Figure, Metric};
 
-/// What is known of one machine; everything may be missing. What else the table holds is
-/// ignored: reports say more of a machine than rules can use.
+/// Facts about one machine; each may be missing. Other keys of the table are ignored: reports say
+/// more about a machine than the rules use.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -59,7 +59,7 @@ pub enum MachineError {
         value: f64,
     },
     /// No table of that name.
-    #[error("no machine '{name}'; there are: {known}{meant}")]
+    #[error("no machine '{name}'; the file has: {known}{meant}")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -69,10 +69,10 @@ pub enum MachineError {
         meant: String,
     },
     /// Several tables, and none named.
-    #[error("which machine? there are: {0}; name one with --name")]
+    #[error("the file has several machines: {0}; choose one with --name")]
     Ambiguous(String),
     /// No table at all.
-    #[error("no [table] of a machine")]
+    #[error("the file has no [table] with a machine")]
     Empty,
 }
 
@@ -149,8 +149,8 @@ impl Machine {
     /// core.
     pub(crate) fn logical_cpus(&self) -> Option<Limit> {
         let declared = self.cpus.or(self.vcpus).map(|n| n.max(self.cores.unwrap_or(n)));
-        declared.map(|n| Limit::declared(n, "can run at once")).or_else(|| {
-            let whose = "can run at once, if a core runs two (no logical CPUs are declared)";
+        declared.map(|n| Limit::declared(n, "threads can run at once")).or_else(|| {
+            let whose = "threads can run at once, at 2 per core (no logical CPUs are declared)";
             self.cores.map(|n| Limit::assumed(n * THREADS_A_CORE, whose))
         })
     }
@@ -173,7 +173,7 @@ impl Machine {
             false => Limit::declared(v, "the disk's link carries"),
         });
         let allowed =
-            self.disk_limit_bytes_per_s.map(|v| Limit::declared(v, "the disk is allowed"));
+            self.disk_limit_bytes_per_s.map(|v| Limit::declared(v, "the provider allows"));
         [link, allowed.filter(|_| !one_operation)]
             .into_iter()
             .flatten()
@@ -199,9 +199,9 @@ impl Machine {
 pub(crate) struct Limit {
     /// In base units.
     pub most: f64,
-    /// Whose it is, in words that stand beside the number.
+    /// Its source, as the words before the number in a message.
     pub whose: &'static str,
-    /// What it weighs to be above it: only what is declared makes a figure impossible.
+    /// Severity of exceeding it: only a declared limit makes a figure impossible.
     pub severity: Severity,
 }
 
@@ -223,10 +223,10 @@ const THREADS_A_CORE: f64 = 2.0;
 
 /// 4 lanes x 32 GT/s x 128/130 / 8: the fastest link of one drive in common use.
 const FASTEST_DISK: Limit =
-    Limit::assumed(15.754e9, "one drive's PCIe 5.0 x4 link carries (none is declared)");
+    Limit::assumed(15.754e9, "no link is declared, and one drive on PCIe 5.0 x4 carries");
 const FASTEST_DISK_BOTH: Limit = Limit::assumed(
     2.0 * FASTEST_DISK.most,
-    "one drive's PCIe 5.0 x4 link carries in both directions (none is declared)",
+    "no link is declared, and one drive on PCIe 5.0 x4 carries in both directions",
 );
 
 /// 1.5, 3 and 6 Gbit/s after 8b/10b, in B/s. SATA answers a frame before it sends the next, so
@@ -237,10 +237,10 @@ const SAME_LINK: f64 = 0.01;
 
 /// 10GBASE-T: more is rare in machines whose owner does not say so.
 const FASTEST_FLOW: Limit =
-    Limit::assumed(10e9, "no link is declared and a single flow gets at most");
+    Limit::assumed(10e9, "no link is declared, and one flow carries at most");
 const FASTEST_FLOW_BOTH: Limit = Limit::assumed(
     2.0 * FASTEST_FLOW.most,
-    "no link is declared and a single flow gets at most, both directions together,",
+    "no link is declared, and one flow carries in both directions at most",
 );
 
 #[cfg(test)]

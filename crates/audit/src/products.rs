@@ -56,7 +56,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         if figure.statistic == Statistic::Mean && !sheet.trials(index).is_empty() {
             continue;
         }
-        // Not operations a second: latency x those is what is in flight, by Little's law, of true
+        // Not operations per second: latency x those is what is in flight, by Little's law, of true
         // latencies too, and the queue's depth is no column.
         let rate = sheet.partner(index, &figure.operation, Metric::Throughput);
         if let Some(pair) = rate.and_then(|rate| pair(index, figure, rate)) {
@@ -131,7 +131,7 @@ fn constant_queue(shared: &[&Pair]) -> bool {
     shared.iter().all(|p| p.in_flight.is_some_and(|n| (n / depth - 1.0).abs() <= PRINTED))
 }
 
-/// Greatest over least.
+/// Maximum over minimum.
 fn spread(values: impl Iterator<Item = f64>) -> f64 {
     let (least, most) =
         values.fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), v| (l.min(v), m.max(v)));

@@ -22,7 +22,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub fn of(figure: &Figure) -> Self {
+    pub fn from_figure(figure: &Figure) -> Self {
         let other = match figure.metric {
             Metric::Other => figure.metric_name.clone(),
             _ => String::new(),

@@ -56,7 +56,7 @@ impl Sheet {
         };
         for (index, figure) in figures.iter().enumerate() {
             let next = sheet.series.len();
-            let id = *sheet.keys.entry(Key::of(figure)).or_insert(next);
+            let id = *sheet.keys.entry(Key::from_figure(figure)).or_insert(next);
             if id == next {
                 sheet.series.push(Series::default());
             }
@@ -101,7 +101,7 @@ impl Sheet {
     /// The figure of the same tool, block, threads and trial in another series.
     pub(crate) fn partner(&self, index: usize, operation: &str, metric: Metric) -> Option<&Figure> {
         let (figure, position) = (self.figure(index)?, self.positions.get(index)?);
-        let key = Key { operation: operation.to_owned(), metric, ..Key::of(figure) };
+        let key = Key { operation: operation.to_owned(), metric, ..Key::from_figure(figure) };
         let id = *self.keys.get(&key)?;
         let same = self.statistics.get(&((id, figure.threads), figure.statistic))?;
         self.figure(*same.get(position.nth)?)

@@ -15,7 +15,7 @@ use crate::topology::CPUS;
 /// No processor has more.
 const MOST_CACHES: u32 = 16;
 
-/// Finds out the caches of the online CPUs.
+/// Detects the caches of the online CPUs.
 pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
         return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));
@@ -41,12 +41,12 @@ fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason>
             "Data" => CacheKind::Data,
             "Instruction" => CacheKind::Instruction,
             "Unified" => CacheKind::Unified,
-            other => return Err(Reason::at(&folder, format!("'{other}' is no type of cache"))),
+            other => return Err(Reason::at(&folder, format!("unknown type of cache '{other}'"))),
         };
         let size = root.line(&format!("{folder}/size"))?;
         let size_bytes = cache_size(&size)
             .filter(|&bytes| bytes > 0)
-            .ok_or_else(|| Reason::at(&folder, format!("'{size}' is no size")))?;
+            .ok_or_else(|| Reason::at(&folder, format!("invalid size '{size}'")))?;
         let positive =
             |name: &str| root.number(&format!("{folder}/{name}")).ok().filter(|&n: &u32| n > 0);
         caches.push(Cache {
@@ -147,6 +147,6 @@ mod tests {
         let mut broken = L2.to_vec();
         broken[2].1 = "0K\n";
         let (_keep, root) = machine(&broken);
-        assert!(look(&root, &Probe::known(vec![0], "")).origin().contains("'0K' is no size"));
+        assert!(look(&root, &Probe::known(vec![0], "")).origin().contains("invalid size '0K'"));
     }
 }

@@ -13,7 +13,7 @@ use crate::root::{Reason, Root};
 use crate::text::field;
 use crate::topology::CPUS;
 
-/// Finds out the reported frequencies of CPU `first`.
+/// Detects the reported frequencies of CPU `first`.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Clock {
     Clock {
         nominal_hz: nominal(root, cpuid, first),
@@ -30,7 +30,7 @@ fn from_file(root: &Root, cpu: u32, name: &str, unit: f64) -> Option<Probe<f64>>
     (value > 0).then(|| Probe::known(value as f64 * unit, path))
 }
 
-/// Base and maximum frequency of leaf 0x16 in Hz, where told.
+/// Base and maximum frequency of leaf 0x16 in Hz, where reported.
 fn leaf_0x16(cpuid: Result<&Dump, &Reason>) -> (Option<f64>, Option<f64>) {
     let info = cpuid.ok().and_then(|dump| dump.decoded().get_processor_frequency_info());
     let hertz = |mhz: u16| (mhz > 0).then(|| f64::from(mhz) * 1e6);
@@ -83,8 +83,8 @@ fn counter(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<f64> {
         if let Some(hz) = crystal {
             return Probe::known(hz as f64, "CPUID leaf 0x15");
         }
-        let told = decoded.get_hypervisor_info().and_then(|h| h.tsc_frequency());
-        if let Some(khz) = told.filter(|&khz| khz > 0) {
+        let reported = decoded.get_hypervisor_info().and_then(|h| h.tsc_frequency());
+        if let Some(khz) = reported.filter(|&khz| khz > 0) {
             return Probe::known(f64::from(khz) * 1e3, "CPUID leaf 0x40000010");
         }
     }

@@ -11,7 +11,7 @@ use proofmark_model::Probe;
 use crate::mounts::{self, Mount};
 use crate::root::Root;
 
-/// Finds out the container manager.
+/// Detects the container manager.
 pub(crate) fn look(root: &Root) -> Probe<String> {
     let mounts = mounts::look(root).unwrap_or_default();
     if root.exists("/run/.containerenv") {
@@ -33,14 +33,14 @@ pub(crate) fn look(root: &Root) -> Probe<String> {
     match mounts.iter().rev().find(|m| m.point == "/") {
         Some(top) if on_disk(top) && marked => Probe::known(
             "none".to_owned(),
-            format!("the root file system is the disk {}; /.dockerenv is a left-over", top.source),
+            format!("the root file system is the disk {}; /.dockerenv is left over", top.source),
         ),
         _ if marked => Probe::known("docker".to_owned(), "/.dockerenv"),
         Some(top) if top.kind == "overlay" => Probe::missing(
             "the root file system is an overlay, but nothing names a container manager",
         ),
         Some(_) => Probe::known("none".to_owned(), "no trace of a container manager"),
-        None => Probe::missing("/proc/self/mountinfo tells no root file system"),
+        None => Probe::missing("/proc/self/mountinfo lists no root file system"),
     }
 }
 

@@ -1,5 +1,4 @@
-//! What a reader should know about the host itself. All are notes: they disturb
-//! no number by themselves.
+//! Findings about the host itself. All are notes: they disturb no result by themselves.
 
 use proofmark_model::{
     BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, format_size,
@@ -14,92 +13,91 @@ pub(crate) type Entry = (&'static str, &'static str, &'static str);
 pub(crate) const MASKED_MODEL: Entry = (
     "host.masked_model",
     "Masked CPU model number",
-    "The CPU shows features or caches that the design of its model number cannot have, or the \
-     number is one that hypervisors give to several designs. A hypervisor can write any number but \
-     cannot add features, so the design is concluded from what was seen; where several designs \
-     are left that differ in their execution ports, it stays unknown and CPU ceilings are missing. \
-     Ask the provider for the real model if it matters.",
+    "The CPU shows features or caches that its model number excludes, or hypervisors use that \
+     number for several designs. A hypervisor can write any model number but cannot add features. \
+     So proofmark derives the design from the features. If several designs with different \
+     execution ports remain, the design is unknown and CPU ceilings are missing. Ask the provider \
+     for the real model.",
 );
 
 pub(crate) const USABLE_CPUS: Entry = (
     "host.usable_cpus",
-    "Usable CPUs in doubt",
-    "The CPUs that threads may be pinned to are those in the affinity mask, the cpuset and the \
-     list of online CPUs together. None of the three could be read, or they have no CPU in common, \
-     so the list is a guess. Check it with `taskset -p`.",
+    "Usable CPUs uncertain",
+    "Threads may be pinned to the CPUs that are in the affinity mask, in the cpuset and online. \
+     None of these three could be read, or they have no CPU in common, so the list is a guess. \
+     Check it with `taskset -p`.",
 );
 
 const HYBRID_CORES: Entry = (
     "host.hybrid_cores",
     "Cores of more than one design",
-    "The machine mixes large and small cores. Ceilings are those of the larger design, which the \
+    "The machine has large and small cores. Ceilings are those of the larger design, which the \
      small cores cannot reach. Choose cores of one design with taskset.",
 );
 
 const SMT_HIDDEN: Entry = (
     "host.smt_hidden",
     "Hardware threads hidden",
-    "A virtual machine that shows one hardware thread a core may still run two of its CPUs on one \
-     physical core, or share a core with another guest. If rates do not scale from one thread to \
-     all, the CPUs may be siblings of one core.",
+    "A virtual machine that shows one hardware thread per core may still run two of its CPUs on \
+     one physical core, or share a core with another guest. If the rate does not scale from one \
+     thread to all, two CPUs may be siblings of one core.",
 );
 
 const CLOCK_HIDDEN: Entry = (
     "host.clock_hidden",
     "Base and boost clock hidden",
-    "The virtual machine reports neither a base nor a boost clock. Ceilings rest on the clock that \
-     is measured under each load, which may differ on another day.",
+    "The virtual machine reports neither a base nor a boost clock. proofmark computes ceilings \
+     from the clock that it measures under each load. That clock can differ on another day.",
 );
 
 const CACHE_SHARE: Entry = (
     "host.cache_share",
     "Last-level cache shared with other guests",
-    "The virtual machine reports the whole last-level cache of a processor of which it has only \
-     some cores. Other guests use it too: results within that cache depend on them, and a working \
-     set for memory must be several times the whole cache.",
+    "The virtual machine reports the whole last-level cache of a processor but has only some of \
+     its cores. Other guests use the cache too, so results within it depend on them. Use a working \
+     set of several times the whole cache to measure memory.",
 );
 
 const HUGE_PAGES_OFF: Entry = (
     "host.huge_pages_off",
     "Transparent huge pages off",
-    "The kernel gives no transparent huge pages, or does not tell whether it does. The memory \
-     kernels then run on small pages, as programs here do too: random access and latency include \
-     the misses of the TLB. To measure without them, write `madvise` to \
+    "Linux provides no transparent huge pages, or does not report whether it does. Memory \
+     workloads then use base pages, as other programs do. Random access and latency include TLB \
+     misses. To measure without them, write `madvise` to \
      /sys/kernel/mm/transparent_hugepage/enabled.",
 );
 
 const MODULES_HIDDEN: Entry = (
     "host.modules_hidden",
     "Memory modules hidden",
-    "Channels and transfer rate of the memory are not known: a virtual machine hides its host's \
-     modules, and elsewhere the firmware's tables can be read by root only. The ceiling of DRAM is \
-     then the most that the core's design can have, marked as assumed, and a result far below it \
-     may be all that these modules give. On a machine without a hypervisor run it as root once.",
+    "The channels and the transfer rate of the memory are unknown. A virtual machine hides its \
+     host's modules; elsewhere only root can read the firmware's tables. The DRAM ceiling is then \
+     the maximum of the core's design, marked as assumed. A result far below it may be all that \
+     these modules can deliver. Without a hypervisor, run once as root.",
 );
 
 const VIRTUAL_DISK: Entry = (
     "host.virtual_disk",
     "Virtual disk",
-    "The disk is one that a hypervisor shows. What its host has behind it is hidden: whether it \
-     turns, what its caches hold and lose, how fast the link is, and who else uses it. Data that \
-     this system reads from its disk may come out of the host's memory, and no counter here tells. \
-     Take files larger than what the host may cache, and hold the results against the provider's \
-     figures with `--limit disk.read=...`.",
+    "A hypervisor provides this disk and hides the device behind it: its medium, its caches, its \
+     link and its other users. The host's memory may serve data that this system reads from the \
+     disk, and no counter here shows it. Use files larger than the host's cache, and compare with \
+     the provider's figures with `--limit disk.read=...`.",
 );
 
 const MEMORY_DISK: Entry = (
     "host.memory_disk",
-    "Folder in memory",
-    "The folder for the disk kernels is in memory: on a tmpfs, a RAM disk, zram, or a loop device \
-     over one of these. What is measured there is no disk. Name a folder on a disk with \
+    "Disk folder in memory",
+    "The folder for disk workloads is in memory: on a tmpfs, a RAM disk, zram, or a loop device \
+     over one of these. The results are not those of a disk. Name a folder on a disk with \
      `--disk-path`.",
 );
 
 const PROBE_FAILED: Entry = (
     "host.probe_failed",
-    "Facts that could not be read",
-    "Something that ceilings or pinning need could not be read on this machine; the reason of each \
-     stands with it. Ceilings and checks that need it say so; the other facts stand.",
+    "Host facts unknown",
+    "proofmark could not read some facts that ceilings or pinning need; each has its reason. \
+     Ceilings and checks that need them report it. The other facts are valid.",
 );
 
 /// Every finding about the host: id, title, and what it means with what to do
@@ -163,9 +161,9 @@ fn hidden_siblings(host: &Host) -> Option<Finding> {
     (one && several).then(|| {
         note(
             &SMT_HIDDEN,
-            "The virtual machine shows one hardware thread a core; whether two of its CPUs share \
-             a physical core is hidden.",
-            "If rates do not scale from one thread to all, CPUs may be siblings of one core.",
+            "The virtual machine shows one hardware thread per core and hides whether two of its \
+             CPUs share a physical core.",
+            "If the rate does not scale from one thread to all, two CPUs may be siblings of one core.",
         )
         .with("hypervisor", name)
     })
@@ -177,9 +175,9 @@ fn hidden_clock(host: &Host) -> Option<Finding> {
     (clock.nominal_hz.get().is_none() && clock.boost_hz.get().is_none()).then(|| {
         note(
             &CLOCK_HIDDEN,
-            "The virtual machine reports neither a base nor a boost clock; only the measured \
-             clock is known.",
-            "Read ceilings with the measured clock; it may differ on another day.",
+            "The virtual machine reports neither a base nor a boost clock; proofmark uses the \
+             clock that it measures.",
+            "Compare ceilings only together with the measured clock; it can differ on another day.",
         )
         .with("hypervisor", name)
     })
@@ -199,8 +197,8 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     let outsiders = sharing.filter(|&n| n > cpus.next_power_of_two());
     let too_large = cache.size_bytes > MOST_L3_A_CORE.saturating_mul(cores);
     let why = match outsiders {
-        Some(n) => format!("CPUID sets {n} CPU numbers aside for its sharers"),
-        None if too_large => "no processor has this much for each core".to_owned(),
+        Some(n) => format!("CPUID reserves {n} CPU numbers for its sharers"),
+        None if too_large => "no processor has that much per core".to_owned(),
         None => return None,
     };
     let finding = note(
@@ -211,26 +209,26 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
             format_size(cache.size_bytes),
             if cpus == 1 { "CPU" } else { "CPUs" },
         ),
-        "Take a working set of several times the whole cache for memory, and expect cache \
-         results to depend on the neighbours.",
+        "To measure memory, use a working set of several times the whole cache. Expect results \
+         within the cache to depend on other guests.",
     );
     Some(finding.with("hypervisor", name).with("size_bytes", cache.size_bytes).with("cpus", cpus))
 }
 
-/// Memory kernels ask for huge pages with madvise(2), which `never` refuses.
+/// Memory workloads ask for huge pages with madvise(2), which `never` refuses.
 fn huge_pages_off(host: &Host) -> Option<Finding> {
     let setting = &host.memory.transparent_huge_pages;
     let message = match setting.get().map(String::as_str) {
         Some("always" | "madvise") => return None,
-        Some(word) => format!(
-            "Transparent huge pages are set to `{word}`; memory kernels run on small pages."
-        ),
-        None => "Whether there are transparent huge pages is not known; memory kernels may run on \
-                 small pages."
+        Some(word) => {
+            format!("Transparent huge pages are set to `{word}`; memory workloads use base pages.")
+        }
+        None => "The system does not report whether transparent huge pages are on; memory \
+                 workloads may use base pages."
             .to_owned(),
     };
     let advice = "Write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled to measure \
-                  without the misses of the TLB.";
+                  without TLB misses.";
     Some(note(&HUGE_PAGES_OFF, message, advice).with("found", setting.origin()))
 }
 
@@ -242,12 +240,13 @@ fn hidden_modules(host: &Host) -> Option<Finding> {
     }
     let (message, advice) = match hypervisor(host) {
         Some(_) => (
-            "The virtual machine hides the memory modules; the ceiling of DRAM is assumed.",
-            "Ask the provider for the modules, or measure on the bare machine, if it matters.",
+            "The virtual machine hides the memory modules; the DRAM ceiling is assumed.",
+            "If an exact ceiling matters, ask the provider for the modules or measure on the bare \
+             machine.",
         ),
         None => (
-            "The memory modules' transfer rate is not known; the ceiling of DRAM is assumed.",
-            "If the firmware's tables could not be read, run it as root once: they are for root.",
+            "The transfer rate of the memory modules is unknown; the DRAM ceiling is assumed.",
+            "If the firmware's tables could not be read, run once as root.",
         ),
     };
     Some(note(&MODULES_HIDDEN, message, advice).with("found", modules.origin()))
@@ -264,22 +263,22 @@ fn virtual_disk(host: &Host) -> Option<Finding> {
     let message = match names.as_slice() {
         [] => return None,
         [one] => {
-            format!("{one} is a virtual disk: the device and the caches behind it are hidden.")
+            format!("{one} is a virtual disk: the hypervisor hides the device and its caches.")
         }
         several => format!(
-            "{} are virtual disks: the devices and the caches behind them are hidden.",
+            "{} are virtual disks: the hypervisor hides the devices and their caches.",
             several.join(", ")
         ),
     };
-    let advice = "Use files larger than the host's cache, and declare the provider's figures \
-                  with --limit.";
+    let advice = "Use files larger than the host's cache, and declare the provider's figures with \
+                  --limit.";
     Some(note(&VIRTUAL_DISK, message, advice).with("devices", names))
 }
 
 fn memory_disk(host: &Host) -> Option<Finding> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
     let message = format!(
-        "{} is in memory ({} at {}): what is measured there is no disk.",
+        "{} is in memory ({} at {}), not on a disk.",
         storage.path, storage.file_system, storage.mount_point
     );
     let advice = "Name a folder on a disk with --disk-path.";
@@ -308,10 +307,10 @@ fn failed_probes(host: &Host) -> Option<Finding> {
     let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
     let message = match names.as_slice() {
         [] => return None,
-        [one] => format!("{one} is not known."),
-        several => format!("{} are not known.", several.join(", ")),
+        [one] => format!("{one} is unknown."),
+        several => format!("{} are unknown.", several.join(", ")),
     };
-    let advice = "Ceilings and checks that need them say so; the other facts stand.";
+    let advice = "Ceilings and checks that need them report it; the other facts are valid.";
     let finding = note(&PROBE_FAILED, message, advice);
     Some(failed.iter().fold(finding, |f, (name, reason)| f.with(name, reason.as_str())))
 }

@@ -1,6 +1,6 @@
-//! Who the processor says it is: vendor, family, model, stepping, name and
-//! features. From CPUID on x86; from /proc/cpuinfo where CPUID is not to be had,
-//! and on AArch64, where the kernel copies the fields of MIDR_EL1 there.
+//! The processor's identity: vendor, family, model, stepping, name and features. From CPUID on
+//! x86; from /proc/cpuinfo where CPUID is not available, and on AArch64, where the kernel copies
+//! the fields of MIDR_EL1 there.
 //!
 //! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual,
 //! MIDR_EL1; the kernel's documentation of arm64 CPU feature registers.
@@ -42,7 +42,7 @@ pub(crate) struct Identity {
     pub(crate) hybrid: bool,
 }
 
-/// Finds out the identity of the processor.
+/// Detects the identity of the processor.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
     if root.arch() == "aarch64" {
@@ -147,7 +147,7 @@ fn isa(cpuinfo: Result<&str, &Reason>, cpuid: Result<&Dump, &Reason>) -> Probe<V
             let reported = features::reported(dump);
             Probe::known(
                 features::extensions(reported.iter().map(String::as_str)),
-                "CPUID (not checked for what the kernel enables)",
+                "CPUID (without checking what the kernel enables)",
             )
         }
         (None, Err(reason)) => Probe::missing(format!("{CPUINFO} lists no flags; {reason}")),
@@ -182,7 +182,7 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
         model_name: known_or(
             field(&text, "model name").map(str::to_owned),
             CPUINFO,
-            "AArch64 processors carry no brand string",
+            "AArch64 processors have no brand string",
         ),
         family: match register {
             Some((_, part)) => Probe::known(part, source),

@@ -1,7 +1,6 @@
 //! Looks at the machine and fills [`Host`].
 //!
-//! One file a probe; each fails alone and leaves its reason in the place of the
-//! value. All read through [`Root`], so that the same code runs on the live
+//! One file per probe. A probe that fails leaves its reason in place of the value. All read through [`Root`], so that the same code runs on the live
 //! machine and on folders captured of others (`tests/fixtures`).
 //!
 //! ```

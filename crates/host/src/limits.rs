@@ -17,7 +17,7 @@ use crate::root::{Reason, Root, below};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
-/// Finds out the limits; findings say where the usable CPUs are in doubt.
+/// Detects the limits; findings say where the usable CPUs are in doubt.
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = match root.affinity() {
         Ok((cpus, source)) => Probe::known(cpus, source),
@@ -68,7 +68,7 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
             }
         }
     }
-    Err(Reason::new("no cgroup on the way up has a cpuset"))
+    Err(Reason::new("no parent cgroup has a cpuset"))
 }
 
 /// The smallest limit on the way up and the file that sets it. `read` gives
@@ -86,12 +86,12 @@ fn tightest<T: PartialOrd>(
             least = Some((limit, below(folder, file)));
         }
     }
-    let unseen = if place.from_top { "" } else { "; limits above this container are not seen" };
+    let unseen = if place.from_top { "" } else { "; limits above this container are not visible" };
     Ok(match least {
         Some((limit, path)) => (Some(limit), format!("{path}{unseen}")),
         None => {
             let first = place.folders.first().map_or("", String::as_str);
-            (None, format!("no {file} from {first} up sets one{unseen}"))
+            (None, format!("no {file} from {first} upwards sets one{unseen}"))
         }
     })
 }
@@ -133,14 +133,14 @@ fn share(path: &str, quota: i64, period: i64) -> Result<Option<f64>, Reason> {
     match (quota, period) {
         (..=-1, _) => Ok(None),
         (1.., 1..) => Ok(Some(quota as f64 / period as f64)),
-        _ => Err(Reason::at(path, format!("{quota} us in {period} us is no quota"))),
+        _ => Err(Reason::at(path, format!("{quota} us per {period} us is not a valid quota"))),
     }
 }
 
 /// `max 100000` or `50000 100000`.
 fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
     let mut words = line.split_whitespace();
-    let bad = || Reason::at(path, format!("'{line}' is no quota and period"));
+    let bad = || Reason::at(path, format!("'{line}' is not a quota and a period"));
     let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));
     if quota == "max" {
         return Ok(None);
@@ -170,10 +170,14 @@ fn usable(
         }
         // The kernel lets no process be without a CPU, so one of the lists is
         // stale; the mask is closest to the truth.
-        findings.push(doubt("affinity mask, cpuset and online CPUs have no CPU in common", &sets));
+        findings.push(doubt(
+            "the affinity mask, the cpuset and the online CPUs have no CPU in common",
+            &sets,
+        ));
         return in_order(sets[0], topology.cpus.get().map_or(&[], Vec::as_slice));
     }
-    findings.push(doubt("no affinity mask, cpuset or list of online CPUs can be read", &sets));
+    findings
+        .push(doubt("cannot read the affinity mask, the cpuset or the list of online CPUs", &sets));
     (0..root.parallelism().unwrap_or(1)).collect()
 }
 
@@ -182,7 +186,7 @@ fn doubt(message: &str, sets: &[&[u32]]) -> Finding {
     note(
         &USABLE_CPUS,
         message,
-        "The CPUs that threads are pinned to are a guess; check them with `taskset -p`.",
+        "The list of CPUs for pinning is a guess; check it with `taskset -p`.",
     )
     .with("lists", lists)
 }

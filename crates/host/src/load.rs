@@ -9,7 +9,7 @@ use crate::root::{Reason, Root};
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
 
-/// Finds out the load.
+/// Detects the load.
 pub(crate) fn look(root: &Root) -> Load {
     Load {
         average: match root.line(LOADAVG).and_then(|line| averages(&line)) {
@@ -30,7 +30,7 @@ fn averages(line: &str) -> Result<[f64; 3], Reason> {
         .map(|w| w.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
     match (numbers.next(), numbers.next(), numbers.next()) {
         (Some(Some(one)), Some(Some(five)), Some(Some(fifteen))) => Ok([one, five, fifteen]),
-        _ => Err(Reason::at(LOADAVG, format!("no three averages in '{line}'"))),
+        _ => Err(Reason::at(LOADAVG, format!("'{line}' does not hold three averages"))),
     }
 }
 
@@ -50,7 +50,7 @@ fn steal(text: &str) -> Result<f64, Reason> {
                 Err(Reason::at(STAT, "no tick is counted"))
             }
         }
-        _ => Err(Reason::at(STAT, "the line 'cpu' has no eight numbers")),
+        _ => Err(Reason::at(STAT, "the line 'cpu' does not hold eight numbers")),
     }
 }
 
@@ -71,7 +71,10 @@ mod tests {
     #[test]
     fn steal_is_a_share_without_guest_time() {
         assert_eq!(steal("cpu  50 0 20 20 0 0 0 10 40 0\ncpu0 1\n"), Ok(0.1));
-        assert!(steal("cpu  1 2 3 4 5 6 7\n").is_err(), "before Linux 2.6.11 steal was not told");
+        assert!(
+            steal("before Linux 2.6.11 steal was not reported").is_err(),
+            "before Linux 2.6.11 steal was not told"
+        );
         assert!(steal("cpu  0 0 0 0 0 0 0 0\n").is_err());
         assert!(steal("cpu0 1 1 1 1 1 1 1 1\n").is_err());
     }

@@ -10,7 +10,7 @@ use crate::text::{field, kilobytes};
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Finds out the memory; `hypervisor` names the one underneath, if there is one.
+/// Detects the memory; `hypervisor` names the one underneath, if there is one.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
     let bytes = |key: &str| match meminfo(&text, key) {
@@ -32,13 +32,14 @@ pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
 fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
     let text = text.as_ref().map_err(Clone::clone)?;
     let value = field(text, key).ok_or_else(|| Reason::at(MEMINFO, format!("no {key}")))?;
-    kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is no size in kB")))
+    kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is not a size in kB")))
 }
 
 /// The word in brackets of `always [madvise] never`.
 fn chosen(line: &str) -> Result<String, Reason> {
     let word = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(w, _)| w);
-    word.map(str::to_owned).ok_or_else(|| Reason::at(HUGE, format!("no choice in '{line}'")))
+    word.map(str::to_owned)
+        .ok_or_else(|| Reason::at(HUGE, format!("'{line}' has no selected choice")))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::text::kilobytes;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Finds out the nodes.
+/// Detects the nodes.
 pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
     match nodes(root) {
         Ok(nodes) => Probe::known(nodes, NODES),

@@ -20,7 +20,7 @@ pub(crate) fn kernel(root: &Root) -> Probe<String> {
 
 /// Name of the distribution; in a container, the container's.
 pub(crate) fn distribution(root: &Root) -> Probe<String> {
-    let mut last = Reason::new("not looked at");
+    let mut last = Reason::new("not examined");
     for path in ["/etc/os-release", "/usr/lib/os-release"] {
         match root.read(path).map(|text| pretty_name(&text)) {
             Ok(Some(name)) => return Probe::known(name, path),

@@ -127,7 +127,9 @@ impl Root {
         let base = self.base.canonicalize().map_err(failed)?;
         match found.strip_prefix(base).ok().and_then(Path::to_str) {
             Some(inside) => Ok(format!("/{inside}")),
-            None => Err(Reason::at(path, "leads out of the machine, or its name is not UTF-8")),
+            None => {
+                Err(Reason::at(path, "the path leads out of the machine, or its name is not UTF-8"))
+            }
         }
     }
 
@@ -138,16 +140,16 @@ impl Root {
             return Ok(path.to_owned());
         }
         let refused = |e: io::Error| match e.kind() {
-            io::ErrorKind::NotFound => Reason::new(format!("no folder {path}")),
+            io::ErrorKind::NotFound => Reason::new(format!("folder {path} does not exist")),
             io::ErrorKind::PermissionDenied => {
-                Reason::new(format!("this user may not look into {path}"))
+                Reason::new(format!("no permission to look into {path}"))
             }
             _ => Reason::at(path, e),
         };
         let found = std::fs::metadata(path).map_err(refused)?;
         match found.is_dir() {
             true => self.real(path),
-            false => Err(Reason::new(format!("{path} is no folder"))),
+            false => Err(Reason::new(format!("{path} is not a folder"))),
         }
     }
 
@@ -162,7 +164,7 @@ impl Root {
             rustix::io::Errno::ROFS => {
                 Reason::new(format!("{folder} is on a read-only file system"))
             }
-            _ => Reason::new(format!("this user may not write in {folder}")),
+            _ => Reason::new(format!("no permission to write in {folder}")),
         })
     }
 
@@ -186,7 +188,7 @@ impl Root {
     /// Whether the kernel lets this process use io_uring: it is tried.
     pub(crate) fn io_uring(&self) -> Probe<bool> {
         if !self.live {
-            return Probe::missing("io_uring is tried on the live machine only");
+            return Probe::missing("io_uring is tried only on the live machine");
         }
         match io_uring::set_up() {
             Ok(()) => Probe::known(true, "io_uring_setup"),
@@ -202,7 +204,7 @@ impl Root {
     }
 
     /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
-    /// `None` where they cannot be had.
+    /// `None` where they are not available.
     #[must_use]
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;
@@ -240,7 +242,7 @@ impl Root {
 
     /// CPUs that the calling thread may run on, and where that was read.
     pub(crate) fn affinity(&self) -> Result<(Vec<u32>, &'static str), Reason> {
-        let mut last = Reason::new("not looked at");
+        let mut last = Reason::new("not examined");
         for path in ["/proc/thread-self/status", "/proc/self/status"] {
             match self.read(path).and_then(|text| allowed_list(path, &text)) {
                 Ok(cpus) => return Ok((cpus, path)),

@@ -29,8 +29,8 @@ const MEMORY_DEVICE: u8 = 17;
 /// What a physical memory array is used for: main memory, rather than video or flash.
 const SYSTEM_MEMORY: u8 = 3;
 
-/// Finds out the memory modules. The table of a virtual machine is made up by its
-/// hypervisor: what it says of speed is not the machine's, and is left out.
+/// Detects the memory modules. The table of a virtual machine is invented by its hypervisor: what
+/// it says of speed is not the machine's, and is left out.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
     match modules(root, hypervisor) {
         Ok((modules, origin)) => Probe::known(modules, origin),
@@ -47,7 +47,7 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
     let alone = |d: &Device| names.get(d.device.as_str()) == Some(&1);
     let mut modules: Vec<_> = devices.iter().filter_map(|d| d.module(alone(d))).collect();
     if modules.is_empty() {
-        return Err(Reason::at(TABLE, "describes no memory module with a size"));
+        return Err(Reason::at(TABLE, "lists no memory module with a size"));
     }
 
     let mut origin = TABLE.to_owned();
@@ -56,13 +56,13 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
         origin += &format!(" (SMBIOS {major}.{minor})");
     }
     if populated > modules.len() {
-        origin += &format!("; {} of unknown size left out", populated - modules.len());
+        origin += &format!("; {} of unknown size omitted", populated - modules.len());
     }
     if let Some(name) = hypervisor {
         modules.iter_mut().for_each(|m| m.transfers_per_s = None);
-        origin += &format!("; made up by the hypervisor ({name}), so no speed is taken from it");
+        origin += &format!("; invented by the hypervisor ({name}), so its speeds are ignored");
     } else if modules.iter().all(|m| m.transfers_per_s.is_none()) {
-        origin += "; it tells no speed, as tables that a hypervisor made up do";
+        origin += "; without speeds, like a table that a hypervisor invents";
     }
     Ok((modules, origin))
 }
@@ -84,7 +84,7 @@ fn unreadable(error: &io::Error) -> Reason {
     Reason::at(
         TABLE,
         match error.kind() {
-            io::ErrorKind::PermissionDenied => format!("{what}; needs root"),
+            io::ErrorKind::PermissionDenied => format!("{what}; only root can read it"),
             io::ErrorKind::NotFound => {
                 format!("{what}; the firmware has no such table, or a container hides it")
             }
@@ -160,8 +160,8 @@ fn size(s: &Structure) -> Option<u64> {
     }
 }
 
-/// Transfers a second from a field in MT/s, or from its extended one where it is
-/// full. Already the double data rate: DDR4-2133 has 2133 here.
+/// Transfers per second from a field in MT/s, or from its extended one where it is full. Already
+/// the double data rate: DDR4-2133 has 2133 here.
 fn speed(s: &Structure, field: usize, extended: usize) -> Option<f64> {
     let mega = match s.word(field)? {
         0xffff => s.dword(extended)? & 0x7fff_ffff,

@@ -7,7 +7,7 @@ use crate::root::Root;
 
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Finds out the clock source.
+/// Detects the clock source.
 pub(crate) fn look(root: &Root) -> Timer {
     Timer {
         clock_source: match root.line(SOURCE) {

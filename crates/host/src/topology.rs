@@ -49,7 +49,7 @@ fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
 }
 
-/// Finds out where the CPUs sit.
+/// Detects where the CPUs sit.
 pub(crate) fn look(root: &Root) -> Topology {
     let list = format!("{CPUS}/online");
     let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {
@@ -86,7 +86,10 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
             let list: Vec<u32> =
                 list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect();
             if !list.contains(&cpu) {
-                return Err(Reason::at(&folder, format!("CPU {cpu} is not its own sibling")));
+                return Err(Reason::at(
+                    &folder,
+                    format!("CPU {cpu} is not listed as its own sibling"),
+                ));
             }
             siblings.extend(list.iter().map(|&c| (c, list.clone())));
         }
@@ -104,7 +107,7 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
 /// is read as the only one, 0.
 fn id(root: &Root, path: &str) -> Result<u32, Reason> {
     let value: i64 = root.number(path)?;
-    u32::try_from(value.max(0)).map_err(|_| Reason::at(path, format!("{value} is no id")))
+    u32::try_from(value.max(0)).map_err(|_| Reason::at(path, format!("invalid id {value}")))
 }
 
 /// The blocks of /proc/cpuinfo of an x86 machine.
@@ -194,8 +197,8 @@ mod tests {
             ("cpu0/topology/core_id", "0\n"),
             ("cpu0/topology/physical_package_id", "0\n"),
         ]);
-        assert!(found.cpus.origin().contains("not its own sibling"), "{:?}", found.cpus);
-        assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts stand");
+        assert!(found.cpus.origin().contains("not listed as its own sibling"), "{:?}", found.cpus);
+        assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts are valid");
     }
 
     proptest! {

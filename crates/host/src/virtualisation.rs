@@ -12,7 +12,7 @@ use crate::root::{Reason, Root};
 
 const DMI: &str = "/sys/class/dmi/id";
 
-/// Finds out the hypervisor, `none` on the bare machine.
+/// Detects the hypervisor, `none` on the bare machine.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> {
     if let Ok(dump) = cpuid {
         return match dump.hypervisor() {
@@ -20,8 +20,8 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
             None => Probe::known("none".to_owned(), "CPUID leaf 0x1"),
         };
     }
-    let told = root.line("/sys/hypervisor/type");
-    if let Ok(kind) = told {
+    let reported = root.line("/sys/hypervisor/type");
+    if let Ok(kind) = reported {
         return Probe::known(kind, "/sys/hypervisor/type");
     }
     const TREE: &str = "/proc/device-tree/hypervisor/compatible";
@@ -35,7 +35,7 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
             Probe::known(by_firmware(&vendor, &product), format!("{DMI}: {vendor} {product}"))
         }
         (Err(reason), _) => Probe::missing(format!(
-            "no CPUID, /sys/hypervisor or device tree tells a hypervisor; {reason}"
+            "no CPUID, /sys/hypervisor or device tree reports a hypervisor; {reason}"
         )),
     }
 }

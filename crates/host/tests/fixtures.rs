@@ -206,6 +206,6 @@ fn the_live_machine() {
 #[test]
 fn a_live_io_uring_that_is_refused_says_why() {
     let host = look(&Root::live(), "/");
-    let told = host.limits.io_uring.get().expect("it is tried on the live machine");
-    assert_eq!(host.limits.io_uring.origin() == "io_uring_setup", *told);
+    let reported = host.limits.io_uring.get().expect("it is tried on the live machine");
+    assert_eq!(host.limits.io_uring.origin() == "io_uring_setup", *reported);
 }

@@ -54,7 +54,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
         return Ok(bottleneck);
     }
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
-        return Err("the number is invalid, so nothing limited it".to_owned());
+        return Err("the result is invalid, so it has no bottleneck".to_owned());
     }
     near_the_ceiling(ctx, m).or_else(|reason| execution::bottleneck(ctx, m, reason))
 }
@@ -62,22 +62,23 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 /// What the ceiling is made of, where the number comes near it.
 fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
-        return Err("without a ceiling nothing shows what the limit is".to_owned());
+        return Err("unknown: no ceiling".to_owned());
     };
     let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
     if efficiency < NEAR {
-        return Err(format!("{share}, and no check found what holds it down"));
+        return Err(format!("{share}; no check found the bottleneck"));
     }
     let capacity = Capacity::of(ctx.host, m)?;
-    let rule = ceilings::find(&ceiling.id)
-        .ok_or_else(|| format!("{share}, and no rule of the ceiling {} is known", ceiling.id))?;
+    let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
+        format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
+    })?;
     let mut bottleneck = rule.bottleneck(ceiling, &capacity, &share);
     let busy = !Execution::of(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
     if let Some(lost) = lost {
         let lost = lost * 100.0;
         bottleneck.evidence +=
-            &format!("; interrupts take {lost:.1} % of a busy thread's time here");
+            &format!("; interrupts take {lost:.1} % of a busy thread's time on this machine");
     }
     Ok(bottleneck)
 }
@@ -104,10 +105,10 @@ pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     } else {
         return None;
     };
-    let mut evidence = format!("with {threads} threads the rate is {ratio:.2} times that of 1");
+    let mut evidence = format!("{threads} threads reach {ratio:.2} times the rate of 1");
     let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
     if ratio < SHARED && !bare {
-        evidence += "; unless the CPUs share a core, which a hypervisor may hide";
+        evidence += "; unless the CPUs share a core, which a hypervisor can hide";
     }
     Some(Bottleneck::new(resource, evidence))
 }
@@ -128,11 +129,9 @@ pub(crate) fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let told = gain.is_finite() && gain >= LARGER && m.undisturbed();
-    let evidence = format!(
-        "with {} = {n} instead of {size} the rate is {gain:.2} times this one",
-        Params::SIZE
-    );
-    told.then(|| Bottleneck::new("size of the problem", evidence))
+    let evidence =
+        format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
+    told.then(|| Bottleneck::new("problem size", evidence))
 }
 
 /// What all threads share, where they reach it.
@@ -197,11 +196,8 @@ mod tests {
         let small = |share: f64| at_rate(linpack(1000, 2), share * 128e9);
         let large = [linpack(2000, 2), at_rate(linpack(10_000, 2), 0.92 * 128e9)];
         let bottleneck = judged(&h, small(0.5), &large).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "size of the problem");
-        assert_eq!(
-            bottleneck.evidence,
-            "with n = 10000 instead of 1000 the rate is 1.84 times this one"
-        );
+        assert_eq!(bottleneck.resource, "problem size");
+        assert_eq!(bottleneck.evidence, "n = 10000 instead of 1000 reaches 1.84 times this rate");
         assert_eq!(judged(&h, small(0.89), &large).bottleneck, None, "no more than 1.05 times");
         assert_eq!(judged(&h, small(0.3), &[linpack(10_000, 1)]).bottleneck, None, "other threads");
         let larger = at_rate(linpack(10_000, 2), 0.5 * 128e9);
@@ -257,7 +253,7 @@ mod tests {
         );
         assert_eq!(
             evidence(&h, with_values(mix(true, "arith17", "scalar"), &near(8.5e9))),
-            "99.0 % of the ceiling at 4.000 GHz: 8 cycles of division an iteration"
+            "99.0 % of the ceiling at 4.000 GHz: 8 cycles of division per iteration"
         );
         h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
         assert_eq!(
@@ -306,7 +302,7 @@ mod tests {
         for bottleneck in scaled(|threads| stream("read", threads), 1.98) {
             let bottleneck = bottleneck.unwrap();
             assert_eq!(bottleneck.resource, "lines in flight of a core");
-            assert_eq!(bottleneck.evidence, "with 2 threads the rate is 1.98 times that of 1");
+            assert_eq!(bottleneck.evidence, "2 threads reach 1.98 times the rate of 1");
         }
         let bytes = |threads: u64| {
             let mut m = blocks("read_write", 1);
@@ -326,7 +322,7 @@ mod tests {
         assert_eq!(named(1 << 20, 1.1), None, "a cache of each core's own is not shared");
         let [one, _] = scaled(|threads| stream("read", threads), 1.1);
         let evidence = one.unwrap().evidence;
-        assert!(evidence.ends_with("which a hypervisor may hide"), "{evidence}");
+        assert!(evidence.ends_with("which a hypervisor can hide"), "{evidence}");
     }
 
     #[test]

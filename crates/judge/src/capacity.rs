@@ -47,7 +47,7 @@ impl Capacity {
         let cpus = host.limits.usable_cpus.len() as u64;
         let physical = u64::from(host.limits.usable_cores);
         if cpus == 0 || physical == 0 {
-            return Err("the number of usable CPUs is not known".to_owned());
+            return Err("the number of usable CPUs is unknown".to_owned());
         }
         let threads = threads_here(m);
         let quota =

@@ -98,15 +98,14 @@ pub(crate) fn bottleneck(
 /// Why a workload whose threads never wait times no single operation.
 fn no_latency(m: &Measurement) -> &'static str {
     if m.unit == Unit::Second {
-        "each value is the mean over many loads that waited for each other; one load is too short \
-         to be timed alone"
+        "each value is the mean over many dependent loads; one load is too short to be timed alone"
     } else {
         "this workload measures a rate, not the time of single operations"
     }
 }
 
 /// Nobody in particular was expected to count.
-const NOBODY: &str = "nobody counted the work independently";
+const NOBODY: &str = "there is no independent count of the work";
 
 impl Execution {
     /// Of a measurement, by what its workload declares.
@@ -130,7 +129,7 @@ impl Execution {
                 // Whole sectors, and everybody's.
                 exact_verification: false,
                 no_latency: "no single I/O was timed",
-                no_verification: "no device's counters tell what it moved",
+                no_verification: "no device counters report what it moved",
                 ..common
             },
             Subsystem::Network => Self {
@@ -139,7 +138,7 @@ impl Execution {
                 // Headers too, and everybody's.
                 exact_verification: false,
                 no_latency: "no single message was timed",
-                no_verification: "nobody told what the receivers got",
+                no_verification: "the receivers reported no counts",
                 ..common
             },
         }

@@ -101,8 +101,8 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     let share = share_of_ceiling(m, ceiling)?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(
-            "the number lies above this ceiling and within its uncertainty of {:.0} %, so that a \
-             share of it says nothing",
+            "the result is above this ceiling but within its uncertainty of {:.0} %, so its share \
+             of the ceiling is meaningless",
             ceiling.uncertainty * 100.0
         ));
     }
@@ -247,7 +247,7 @@ mod tests {
     fn a_time_says_why_no_single_operation_was_timed() {
         let h = crate::testing::host_with_caches();
         let m = judged(&h, crate::testing::latency(1 << 30, 1e-7), &[]);
-        assert!(m.missing["latency"].contains("mean over many loads"));
+        assert!(m.missing["latency"].contains("mean over many dependent loads"));
         assert!(judged(&h, flops(1), &[]).missing["latency"].contains("a rate"));
     }
 

@@ -59,7 +59,7 @@ pub(crate) fn cache_share(host: &Host, bytes: u64) -> f64 {
 /// # Errors
 /// If the data's size is not known, or the cache could have given half of it.
 pub(crate) fn from_memory(ctx: &Context, m: &Measurement) -> Result<f64, String> {
-    let bytes = touched_bytes(ctx, m).ok_or("the size of the data is not known")?;
+    let bytes = touched_bytes(ctx, m).ok_or("the size of the data is unknown")?;
     let share = cache_share(ctx.host, bytes);
     if share >= MOSTLY_CACHE {
         return Err("the last-level cache could hold half of the data or more".to_owned());

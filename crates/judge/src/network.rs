@@ -76,11 +76,11 @@ pub(crate) fn threads_here(m: &Measurement) -> u64 {
 /// Why there is no ceiling.
 pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
     if !streams(m) {
-        return Err("the time of a round trip or a connection follows from no rate".to_owned());
+        return Err("a rate does not limit the time of a round trip or a connection".to_owned());
     }
     let host: &'a Host = ctx.host;
     let origin = host.network.origin();
-    host.network.get().ok_or_else(|| format!("the network is not known ({origin})"))
+    host.network.get().ok_or_else(|| format!("the network is unknown ({origin})"))
 }
 
 /// What a stream's trial carried on a connection, and what systems may hold of it on the way:

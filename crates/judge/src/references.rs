@@ -227,7 +227,7 @@ mod tests {
         let invalid = |found: Vec<Finding>| {
             let first = (found[0].check.as_ref(), found[0].severity);
             assert_eq!(first, ("above_ceiling", Severity::Invalid), "{found:?}");
-            assert!(!found[0].message.contains("at our"), "{found:?}");
+            assert!(!found[0].message.contains("uses proofmark's"), "{found:?}");
         };
         // The bus gives 717 GB/s at most, whatever the clock and the latency.
         invalid(above(&h, stream("read", 1), 80.0, None));
@@ -246,11 +246,11 @@ mod tests {
             assert_eq!(ids, [("above_ceiling", Severity::Note)], "{found:?}");
             assert!(found[0].message.ends_with(words), "{found:?}");
         };
-        let clock = "that ceiling is at our clock, and the tool's may have been higher";
+        let clock = "that ceiling uses proofmark's clock, and the tool's may have been higher";
         noted(above(&host(), flops(1), 1.2, None), clock);
         noted(above(&host_with_caches(), latency(32 << 10, 1.4e-9), 0.5, None), clock);
         // 31 GB/s within a factor of two by the lines in flight.
-        let latency = "that ceiling is at our latency, and the tool's may have been shorter";
+        let latency = "that ceiling uses proofmark's latency, and the tool's may have been shorter";
         noted(above(&host_with_caches(), stream("read", 1), 7.0, Some(4e9)), latency);
         assert!(above(&host_with_caches(), stream("read", 1), 6.0, None).is_empty());
         let mut ours = crate::testing::at_rate(flops(1), 1.2 * 64e9);

@@ -119,7 +119,7 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     };
     let too_few = || match trials {
         0..6 => format!(
-            "{} cannot give a 95 % interval by order statistics; 6 can",
+            "{} cannot give a 95 % interval by order statistics, which needs 6",
             counted(trials, "trial")
         ),
         _ => "no interval was computed".to_owned(),
@@ -245,7 +245,7 @@ mod tests {
         let found = |m: &Measurement, id: &str| m.findings.iter().any(|f| f.check == id);
         assert!(found(&once[4], "random_faster") && found(&once[11], "random_faster"));
         assert!(!found(&once[7], "scaling"), "one thread was throttled");
-        assert_eq!(once[8].bottleneck.as_ref().unwrap().resource, "size of the problem");
+        assert_eq!(once[8].bottleneck.as_ref().unwrap().resource, "problem size");
     }
 
     #[test]

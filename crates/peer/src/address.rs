@@ -22,7 +22,7 @@ pub struct Address {
 
 /// Why a text is no address.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{text}` is no address of a peer: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
+#[error("invalid peer address `{text}`: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
 pub struct AddressError {
     text: String,
     why: &'static str,
@@ -43,10 +43,10 @@ impl FromStr for Address {
         let (host, port) = split(text).map_err(fail)?;
         let strange = |c: char| c.is_whitespace() || c.is_control() || "/[]@".contains(c);
         if host.is_empty() {
-            return Err(fail("it names no host"));
+            return Err(fail("the host is missing"));
         }
         if host.contains(strange) {
-            return Err(fail("it is not just a host and a port"));
+            return Err(fail("it holds more than a host and a port"));
         }
         let port = match port {
             None => DEFAULT_PORT,
@@ -63,7 +63,7 @@ impl FromStr for Address {
 /// The host without brackets, and what stands in the port's place.
 fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
-        let (host, after) = rest.split_once(']').ok_or("its bracket is not closed")?;
+        let (host, after) = rest.split_once(']').ok_or("the closing bracket is missing")?;
         let port = match after.strip_prefix(':') {
             None if after.is_empty() => None,
             None => return Err("only a colon and a port may follow the bracket"),
@@ -74,7 +74,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     match text.split_once(':') {
         None => Ok((text, None)),
         Some(_) if is_v6(text) => Ok((text, None)),
-        Some((_, port)) if port.contains(':') => Err("it is no IPv6 address"),
+        Some((_, port)) if port.contains(':') => Err("it is not an IPv6 address"),
         Some((host, port)) => Ok((host, Some(port))),
     }
 }

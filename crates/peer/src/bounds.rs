@@ -36,7 +36,7 @@ pub struct Bounds {
 impl Bounds {
     /// Bounds that belong to no session, for the tests of tasks: `bytes` in all.
     #[must_use]
-    pub fn of(bytes: u64) -> Self {
+    pub fn without_session(bytes: u64) -> Self {
         Self::within(Arc::new(Allowance::new(bytes)))
     }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn bytes_are_spent_to_the_last_and_no_further() {
-        let bounds = Bounds::of(10);
+        let bounds = Bounds::without_session(10);
         assert!(bounds.spend(4) && bounds.spend(6) && !bounds.ended());
         assert!(!bounds.spend(1) && bounds.ended() && !bounds.spend(0));
         assert_eq!(bounds.allowance.spent(), 10);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn no_number_wraps_around() {
-        let bounds = Bounds::of(u64::MAX);
+        let bounds = Bounds::without_session(u64::MAX);
         assert!(bounds.spend(u64::MAX));
         assert!(!bounds.spend(1) && !bounds.spend(u64::MAX) && bounds.ended());
         assert_eq!(bounds.allowance.spent(), u64::MAX);

@@ -28,16 +28,16 @@ pub(crate) fn control(
     key: &Key,
     first: &ToServer,
 ) -> Result<(Sealed, ToClient), PeerError> {
-    let told = |error| unanswered(to, error);
+    let reported = |error| unanswered(to, error);
     let once = || {
         let stream = connect(to)?;
         // Small messages, each waited for.
-        stream.set_nodelay(true).map_err(told)?;
+        stream.set_nodelay(true).map_err(reported)?;
         let until = Some(Instant::now() + PATIENCE);
-        let state = enter(key, &mut Timed::new(&stream, until)).map_err(told)?;
+        let state = enter(key, &mut Timed::new(&stream, until)).map_err(reported)?;
         let mut channel = Sealed::new(stream, Box::new(state));
-        channel.send(first, Instant::now() + PATIENCE).map_err(told)?;
-        let answer = channel.receive(Some(Instant::now() + PATIENCE)).map_err(told)?;
+        channel.send(first, Instant::now() + PATIENCE).map_err(reported)?;
+        let answer = channel.receive(Some(Instant::now() + PATIENCE)).map_err(reported)?;
         Ok((channel, answer))
     };
     repeatedly(once)
@@ -45,25 +45,25 @@ pub(crate) fn control(
 
 /// Opens a data connection; it comes back without timeouts.
 pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError> {
-    let told = |error| unanswered(to, error);
+    let reported = |error| unanswered(to, error);
     let once = || {
         let stream = connect(to)?;
         let mut timed = Timed::new(&stream, Some(Instant::now() + PATIENCE));
         let mut bytes = vec![DATA];
         bytes.extend_from_slice(&token.0);
-        timed.write_all(&bytes).map_err(told)?;
+        timed.write_all(&bytes).map_err(reported)?;
         let mut answer = [0];
-        timed.read_exact(&mut answer).map_err(told)?;
+        timed.read_exact(&mut answer).map_err(reported)?;
         if answer != [DATA] {
-            return Err(told(malformed("not what opens a data connection")));
+            return Err(reported(malformed("invalid opening of a data connection")));
         }
-        stream.set_read_timeout(None).map_err(told)?;
-        stream.set_write_timeout(None).map_err(told)?;
+        stream.set_read_timeout(None).map_err(reported)?;
+        stream.set_write_timeout(None).map_err(reported)?;
         Ok(stream)
     };
     repeatedly(once).map_err(|error| match error {
         PeerError::Silent { address } => {
-            let reason = "it closed the data connection; the job or the session has ended";
+            let reason = "the server closed the data connection; the job or the session has ended";
             PeerError::Refused { address, reason: reason.to_owned() }
         }
         other => other,
@@ -77,7 +77,7 @@ pub(crate) fn reach(
     first: &ToServer,
 ) -> Result<(SocketAddr, Sealed, ToClient), PeerError> {
     let unresolved = |source| PeerError::Unresolved { host: address.host.clone(), source };
-    let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "it has no address"));
+    let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "the server has no address"));
     for to in address.resolve().map_err(unresolved)? {
         match control(to, key, first) {
             Ok((channel, answer)) => return Ok((to, channel, answer)),

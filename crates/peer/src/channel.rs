@@ -30,7 +30,7 @@ impl Channel {
         match control(*address, key, &ToServer::Join { session: *session })? {
             (sealed, ToClient::Joined) => {
                 let broken = |source| PeerError::Broken { address: address.to_string(), source };
-                let ends = Ends::of(sealed.stream()).map_err(broken)?;
+                let ends = Ends::from_stream(sealed.stream()).map_err(broken)?;
                 Ok(Self { sealed, ends, address: *address })
             }
             (_, answer) => Err(other(*address, answer)),

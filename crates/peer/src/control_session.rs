@@ -59,7 +59,7 @@ impl ControlSession {
         invitation: Invitation,
         silence: Duration,
     ) -> io::Result<Self> {
-        let ends = Ends::of(channel.stream())?;
+        let ends = Ends::from_stream(channel.stream())?;
         let stream = channel.stream().try_clone()?;
         let ended = Arc::new(Mutex::new(None));
         let why = Arc::clone(&ended);
@@ -109,7 +109,7 @@ fn ping(channel: &mut Sealed, silence: Duration) -> String {
         match exchange(channel, silence) {
             Ok(ToClient::Pong) => {}
             Ok(ToClient::Ended { reason }) => return excerpt(&reason),
-            Ok(_) => return "the server answered something else than was asked".to_owned(),
+            Ok(_) => return "the server's answer does not match the request".to_owned(),
             Err(error) => return gone(&error, silence),
         }
     }
@@ -137,8 +137,10 @@ fn exchange(channel: &mut Sealed, silence: Duration) -> io::Result<ToClient> {
 fn gone(error: &io::Error, silence: Duration) -> String {
     match error.kind() {
         ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
-        ErrorKind::TimedOut => format!("no word from the server for {} s", silence.as_secs_f64()),
-        _ => format!("the connection to the server broke: {error}"),
+        ErrorKind::TimedOut => {
+            format!("the server did not respond for {} s", silence.as_secs_f64())
+        }
+        _ => format!("the connection to the server failed: {error}"),
     }
 }
 

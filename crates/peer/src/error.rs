@@ -11,7 +11,7 @@ use crate::VERSION;
 #[derive(Debug, Error)]
 pub enum PeerError {
     /// The host's name means nothing.
-    #[error("{host} cannot be resolved ({source}); name the peer by its IP address")]
+    #[error("cannot resolve {host} ({source}); name the peer by its IP address")]
     Unresolved {
         /// The name.
         host: String,
@@ -20,8 +20,8 @@ pub enum PeerError {
     },
     /// Nothing listens there, or nothing gets there.
     #[error(
-        "no server at {address} ({source}); start `proofmark serve` there, bound to an address \
-         that this machine reaches"
+        "no server at {address} ({source}); start `proofmark serve` there, with --bind and an \
+         address that this machine can reach"
     )]
     NoServer {
         /// Host and port.
@@ -31,15 +31,15 @@ pub enum PeerError {
     },
     /// The connection was closed before the key was proved.
     #[error(
-        "{address} closed the connection without a word; the keys may differ: give this end the \
-         server's key file"
+        "{address} closed the connection before authentication; check that both ends have the same \
+         key file"
     )]
     Silent {
         /// Host and port.
         address: String,
     },
     /// The connection was taken, and then there was nothing.
-    #[error("{address} did not answer within {} s; is it `proofmark serve`?", waited.as_secs())]
+    #[error("{address} did not answer within {} s; check that it runs `proofmark serve`", waited.as_secs())]
     NoAnswer {
         /// Host and port.
         address: String,
@@ -47,22 +47,25 @@ pub enum PeerError {
         waited: Duration,
     },
     /// What answers does not hold the key.
-    #[error("what answers at {address} is no `proofmark serve` with this key; check the address")]
+    #[error(
+        "the program at {address} is not a `proofmark serve` with this key; check the address \
+             and the key"
+    )]
     Stranger {
         /// Host and port.
         address: String,
     },
     /// An address of this machine leads to another one.
     #[error(
-        "{address} leads to another machine (boot ids differ), through a forwarder: give that \
-         machine's own address"
+        "{address} is a forwarder to another machine (the boot ids differ); use that machine's own \
+         address"
     )]
     Forwarded {
         /// Host and port.
         address: String,
     },
     /// Another run is served.
-    #[error("{address} serves another run, for {seconds} s at most; try again then")]
+    #[error("{address} is busy with another run, for at most {seconds} s; try again then")]
     Busy {
         /// Host and port.
         address: String,
@@ -70,7 +73,7 @@ pub enum PeerError {
         seconds: u64,
     },
     /// The ends do not speak the same protocol.
-    #[error("{address} runs version {server}, this end {VERSION}; use the same build on both ends")]
+    #[error("{address} runs version {server}, this machine {VERSION}; use the same build on both")]
     Version {
         /// Host and port.
         address: String,
@@ -87,7 +90,7 @@ pub enum PeerError {
     },
     /// The connection of a session broke.
     #[error(
-        "the connection to {address} broke ({source}); look at the server's log, and run again"
+        "the connection to {address} failed ({source}); check the server's log and repeat the run"
     )]
     Broken {
         /// Host and port.
@@ -96,13 +99,13 @@ pub enum PeerError {
         source: io::Error,
     },
     /// The server holds the key and answers something else than was asked.
-    #[error("{address} answered something else than was asked; use the same build on both ends")]
+    #[error("the answer of {address} does not match the request; use the same build on both ends")]
     Unexpected {
         /// Host and port.
         address: String,
     },
     /// The environment variable of an invitation holds none.
-    #[error("{variable} holds no invitation to a session; it is set by `proofmark run` alone")]
+    #[error("{variable} does not hold an invitation; only `proofmark run` sets it")]
     NoInvitation {
         /// The variable.
         variable: &'static str,

@@ -38,13 +38,13 @@ pub enum KeySource {
 #[derive(Debug, Error)]
 pub enum KeyError {
     /// The text is no key.
-    #[error("{place} holds no key of 64 hexadecimal digits; copy it from the server's key file")]
+    #[error("{place} does not hold a key of 64 hexadecimal digits; copy the server's key file")]
     NotAKey {
         /// Whose text it is.
         place: String,
     },
     /// Others may read the file.
-    #[error("{path} is not kept from others (mode {mode:04o}); run `chmod 600 {path}`")]
+    #[error("{path} is accessible to other users (mode {mode:04o}); run `chmod 600 {path}`")]
     Open {
         /// The file.
         path: String,
@@ -53,15 +53,15 @@ pub enum KeyError {
     },
     /// There is no such file.
     #[error(
-        "there is no key in {path}; copy the key file that `proofmark serve` made on the server \
-         there, or set {KEY_VARIABLE}"
+        "no key in {path}; copy the key file that `proofmark serve` created on the server to this \
+         path, or set {KEY_VARIABLE}"
     )]
     Missing {
         /// The file.
         path: String,
     },
     /// The file cannot be read or made.
-    #[error("{path} cannot be read or made: {source}; name another file or set {KEY_VARIABLE}")]
+    #[error("cannot read or create {path}: {source}; name another file or set {KEY_VARIABLE}")]
     File {
         /// The file.
         path: String,
@@ -72,7 +72,7 @@ pub enum KeyError {
     #[error("neither XDG_CONFIG_HOME nor HOME is set; name a key file or set {KEY_VARIABLE}")]
     NoHome,
     /// The system gave no random bytes.
-    #[error("the system gives no random bytes: {0}")]
+    #[error("the system provides no random bytes: {0}")]
     Random(String),
 }
 

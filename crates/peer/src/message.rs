@@ -121,5 +121,5 @@ pub struct OpenStream {
     /// Opens the data connection, once.
     pub token: Token,
     /// What the server's task tells of itself.
-    pub told: Value,
+    pub description: Value,
 }

@@ -30,11 +30,11 @@ impl Overview {
     /// # Errors
     /// As [`crate::ControlSession::connect`], and [`PeerError::Forwarded`] if an address of this
     /// machine leads to another: what was measured there would pass for this one's loopback.
-    pub fn of(address: &Address, key: &Key) -> Result<Self, PeerError> {
+    pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
         match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
             (to, channel, ToClient::Overview { host, interface, limits }) => {
                 let broken = |source| PeerError::Broken { address: to.to_string(), source };
-                let ends = Ends::of(channel.stream()).map_err(broken)?;
+                let ends = Ends::from_stream(channel.stream()).map_err(broken)?;
                 if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
                     return Err(PeerError::Forwarded { address: to.to_string() });
                 }

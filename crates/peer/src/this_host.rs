@@ -5,10 +5,9 @@ use rustix::system::uname;
 
 use crate::VERSION;
 
-/// This machine, as a server tells itself. A client compares: equal boot ids mean one
-/// kernel. The processor is `None` where /proc/cpuinfo does not name it, as on many
-/// AArch64 machines; the boot id where /proc does not tell it. The CPUs are left to who
-/// supplies the [`crate::Work`].
+/// This machine, as a server describes itself. A client compares: equal boot ids mean one kernel. The
+/// processor is `None` where /proc/cpuinfo does not name it, as on many AArch64 machines; the boot
+/// id where /proc does not report it. The CPUs are left to who supplies the [`crate::Work`].
 #[must_use]
 pub fn this_host() -> ServerEnd {
     let uname = uname();

@@ -20,7 +20,7 @@ impl<'a> Timed<'a> {
     /// What is left of the time.
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(until) = self.until else { return Ok(None) };
-        // The kernel counts timeouts in microseconds at best and takes 0 for "for ever".
+        // The kernel counts timeouts in microseconds at best and takes 0 for "forever".
         match until.saturating_duration_since(Instant::now()) {
             left if left < Duration::from_micros(1) => Err(ErrorKind::TimedOut.into()),
             left => Ok(Some(left)),

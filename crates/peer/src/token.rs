@@ -1,4 +1,4 @@
-//! Secrets that are told over an authenticated channel and good for one thing.
+//! Secrets that are sent over an authenticated channel and valid for one purpose.
 
 use std::fmt;
 use std::io;

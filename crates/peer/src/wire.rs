@@ -60,7 +60,7 @@ pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Resu
     stream.read_exact(&mut length)?;
     let length = usize::from(u16::from_be_bytes(length));
     if !(least..=most).contains(&length) {
-        return Err(malformed("a frame of a length that is never sent"));
+        return Err(malformed("invalid frame length"));
     }
     let mut frame = vec![0; length];
     stream.read_exact(&mut frame)?;
@@ -87,7 +87,7 @@ pub fn write_frame(stream: &mut impl Write, frame: &[u8]) -> io::Result<()> {
 pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(message).map_err(io::Error::from)?;
     if json.len() > LONGEST {
-        let text = format!("a message of {} bytes, where {LONGEST} are the most", json.len());
+        let text = format!("a message of {} B exceeds the maximum of {LONGEST} B", json.len());
         return Err(io::Error::new(ErrorKind::InvalidInput, text));
     }
     Ok(json)
@@ -99,7 +99,7 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// `InvalidData` if they are none, or more than [`LONGEST`].
 pub fn decode<M: DeserializeOwned>(json: &[u8]) -> io::Result<M> {
     if json.len() > LONGEST {
-        return Err(malformed("a message longer than any is"));
+        return Err(malformed("a message exceeds the maximum length"));
     }
     serde_json::from_slice(json).map_err(|_| malformed("not a message of this protocol"))
 }

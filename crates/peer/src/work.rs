@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::bounds::Bounds;
 
-/// The two ends of a control connection, as the kernel of this machine sees them. An IPv4
-/// address that came in at an IPv6 socket is told as the IPv4 address that it is.
+/// The two ends of a control connection, as the kernel of this machine sees them. An IPv4 address
+/// that came in at an IPv6 socket is reported as the IPv4 address that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
     /// This end.
@@ -20,7 +20,7 @@ pub struct Ends {
 
 impl Ends {
     /// Of a connected stream.
-    pub(crate) fn of(stream: &TcpStream) -> io::Result<Self> {
+    pub(crate) fn from_stream(stream: &TcpStream) -> io::Result<Self> {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }
 
@@ -49,7 +49,7 @@ pub trait Work: Send + Sync {
         None
     }
 
-    /// The CPUs that this end may use; none where its system does not tell.
+    /// The CPUs that this end may use; none where its system does not report.
     fn cpus(&self) -> Vec<u32> {
         Vec::new()
     }
@@ -68,7 +68,7 @@ pub trait Work: Send + Sync {
 /// The server of one stream.
 pub trait Task: Send {
     /// What the client must know of it, such as a UDP port.
-    fn told(&self) -> Value;
+    fn describe_stream(&self) -> Value;
 
     /// Does it, on a thread of its own, until `data` or the session ends. When the
     /// session ends `data` is shut down; whatever else it waits on, it must not wait on
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_machine_is_told_by_its_addresses() {
+    fn one_machine_is_shown_by_its_addresses() {
         for (local, peer, one) in [
             ("127.0.0.1:1", "127.0.0.2:2", true),
             ("[::1]:1", "[::1]:2", true),

@@ -25,7 +25,7 @@ fn end_of(lead: &ControlSession) -> String {
 }
 
 fn lives(server: &ServerSide) {
-    let seen = Overview::of(&server.address(), &server.key).unwrap();
+    let seen = Overview::fetch(&server.address(), &server.key).unwrap();
     let cpus = (0..512).chain([2047]).collect();
     let host = proofmark_model::ServerEnd { cpus, ..this_host() };
     assert_eq!((seen.server, seen.limits), (host, LIMITS));
@@ -37,7 +37,7 @@ fn lives(server: &ServerSide) {
     assert_eq!(channel.ends().peer, server.address);
     assert_eq!(channel.counters().unwrap(), json!({ "from": server.address.ip() }));
     let streams = channel.open(&json!({ "streams": 3 })).unwrap();
-    assert_eq!(streams.iter().map(|s| &s.told).collect::<Vec<_>>(), [&json!("echo"); 3]);
+    assert_eq!(streams.iter().map(|s| &s.description).collect::<Vec<_>>(), [&json!("echo"); 3]);
     let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
     for (n, stream) in data.iter_mut().enumerate() {
         echoes(stream, &vec![n as u8; 100_000]);
@@ -78,12 +78,12 @@ fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
 }
 
 #[test]
-fn a_second_run_is_told_how_long_to_wait() {
+fn a_second_run_is_reported_how_long_to_wait() {
     let server = ServerSide::start();
     let begin = Instant::now();
     let first = server.lead();
     let second = server.try_lead().unwrap_err();
-    let seen = Overview::of(&server.address(), &server.key).unwrap_err();
+    let seen = Overview::fetch(&server.address(), &server.key).unwrap_err();
     for error in [second, seen] {
         let PeerError::Busy { seconds, .. } = error else { panic!("{error:?}") };
         assert!((59 - begin.elapsed().as_secs()..=60).contains(&seconds), "{seconds}");
@@ -96,12 +96,12 @@ fn a_second_run_is_told_how_long_to_wait() {
 fn to_look_takes_nothing() {
     let server = ServerSide::start();
     for _ in 0..20 {
-        Overview::of(&server.address(), &server.key).unwrap();
+        Overview::fetch(&server.address(), &server.key).unwrap();
     }
     server.lead();
     let first = server.events.lock().unwrap().first().cloned();
     assert!(matches!(first, None | Some(Event::Started { .. })), "{first:?}");
-    let stranger = Overview::of(&server.address(), &Key::generate().unwrap()).unwrap_err();
+    let stranger = Overview::fetch(&server.address(), &Key::generate().unwrap()).unwrap_err();
     assert!(matches!(stranger, PeerError::Silent { .. }), "{stranger:?}");
 }
 
@@ -111,12 +111,12 @@ fn another_key_is_met_with_silence_and_says_what_to_do() {
     let wrong = Key::generate().unwrap();
     let error = ControlSession::connect(&server.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
-    assert!(error.to_string().contains("keys may differ"), "{error}");
-    server.wait_for("a client turned away", |e| matches!(e, Event::TurnedAway { .. }));
+    assert!(error.to_string().contains("before authentication"), "{error}");
+    server.wait_for("a client turned away", |e| matches!(e, Event::Rejected { .. }));
 }
 
 #[test]
-fn no_server_and_no_proofmark_are_told_apart() {
+fn no_server_and_no_proofmark_are_distinguished() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connect =
@@ -138,7 +138,7 @@ fn no_server_and_no_proofmark_are_told_apart() {
 }
 
 #[test]
-fn another_version_is_told_as_such() {
+fn another_version_is_reported_as_such() {
     let server = ServerSide::start();
     let hello = json!({ "message": "hello", "version": "9.9/9", "run": "x", "asked": LITTLE });
     for first in [hello, json!({ "message": "greetings", "from": "the future" })] {
@@ -155,11 +155,11 @@ fn an_address_of_this_machine_that_leads_to_another_is_refused() {
         let overview =
             json!({ "message": "overview", "host": host, "interface": null, "limits": LIMITS });
         let key = Key::generate().unwrap();
-        Overview::of(&pretender(&key, vec![overview]), &key)
+        Overview::fetch(&pretender(&key, vec![overview]), &key)
     };
     let error = seen(Some("another".to_owned())).unwrap_err();
     assert!(matches!(error, PeerError::Forwarded { .. }), "{error:?}");
-    assert!(error.to_string().contains("leads to another machine"), "{error}");
+    assert!(error.to_string().contains("forwarder to another machine"), "{error}");
     assert_eq!(seen(this_host().boot_id).unwrap().server, this_host());
     assert_eq!(seen(None).unwrap().server.boot_id, None);
 }
@@ -169,7 +169,7 @@ fn no_word_of_a_server_commands_the_terminal() {
     const TITLE: &str = "a\u{1b}]0;b\u{7}";
     const SHOWN: &str = "a]0;b";
     let key = Key::generate().unwrap();
-    let look = |answer| Overview::of(&pretender(&key, vec![answer]), &key);
+    let look = |answer| Overview::fetch(&pretender(&key, vec![answer]), &key);
     for answer in [
         json!({ "message": "refused", "reason": TITLE }),
         json!({ "message": "ended", "reason": TITLE }),
@@ -217,7 +217,7 @@ fn no_more_than_the_server_allows_is_granted() {
         (30, 1000, limits),
     ] {
         let server = ServerSide::at(Ipv4Addr::LOCALHOST.into(), limits);
-        assert_eq!(Overview::of(&server.address(), &server.key).unwrap().limits, limits);
+        assert_eq!(Overview::fetch(&server.address(), &server.key).unwrap().limits, limits);
         let lead =
             ControlSession::connect(&server.address(), &server.key, "x", Limits { seconds, bytes })
                 .unwrap();
@@ -246,7 +246,7 @@ fn bytes_that_are_used_up_end_the_session() {
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
     assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    assert_eq!(end_of(&lead), "its bytes are used up");
+    assert_eq!(end_of(&lead), "its limit of bytes is reached");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
     server.next_lead();
 }
@@ -268,7 +268,7 @@ fn time_that_is_up_ends_the_session() {
     assert_eq!(until_closed(&mut data).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
-    assert_eq!(end_of(&lead), "its time is up");
+    assert_eq!(end_of(&lead), "its limit of time is reached");
     server.next_lead();
 }
 
@@ -280,7 +280,7 @@ fn a_lead_that_falls_silent_loses_its_session() {
     let begin = Instant::now();
     server.next_lead();
     assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
-    assert!(silent.hear()["reason"].as_str().unwrap().contains("no word from the client"));
+    assert!(silent.hear()["reason"].as_str().unwrap().contains("the client did not respond"));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn work_that_fails_costs_its_job_alone() {
     for (job, says) in [
         ("refuse", "planted: no such job"),
         ("panic", "the server's work failed"),
-        ("long", "where 60000 are the most"),
+        ("long", "exceeds the maximum of 60000 B"),
     ] {
         let error = channel.open(&json!(job)).unwrap_err();
         assert!(
@@ -366,9 +366,9 @@ fn a_log_that_stalls_holds_nothing_up() {
     let serving = std::thread::spawn(move || server.serve(&common::Echo::default(), stalled));
     let lead =
         ControlSession::connect(&address, &key, "x", Limits { bytes: 1000, ..LIMITS }).unwrap();
-    // Each of them is told.
+    // Each of them is reported.
     for _ in 0..20 {
-        assert!(matches!(Overview::of(&address, &key), Err(PeerError::Busy { .. })));
+        assert!(matches!(Overview::fetch(&address, &key), Err(PeerError::Busy { .. })));
     }
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     let streams = channel.open(&json!({ "streams": 1 })).unwrap();

@@ -11,7 +11,7 @@ use crate::PATIENCE;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file or its folder cannot be made, opened, read or written.
-    #[error("the history {path}: {reason}; name another file with --history", path = .path.display())]
+    #[error("history {path}: {reason}; choose another file with --history", path = .path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -19,7 +19,8 @@ pub enum StoreError {
         reason: String,
     },
     /// It is something else.
-    #[error("{path} is no history of proofmark ({reason}); it is left as it is; name another file with --history", path = .path.display())]
+    #[error("{path} is not a proofmark history ({reason}); it is unchanged; choose another file \
+             with --history", path = .path.display())]
     NoHistory {
         /// The file.
         path: PathBuf,
@@ -27,7 +28,8 @@ pub enum StoreError {
         reason: String,
     },
     /// A later proofmark made it.
-    #[error("the history {path} is of version {found}, this proofmark knows up to {known}; use a newer proofmark, or name another file with --history", path = .path.display())]
+    #[error("history {path} has version {found}; this proofmark supports up to {known}; use a \
+             newer proofmark, or choose another file with --history", path = .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -37,7 +39,8 @@ pub enum StoreError {
         known: i64,
     },
     /// It was a history once.
-    #[error("the history {path} is damaged ({reason}); move it away, and fill a new one with `proofmark history --add RUN...`", path = .path.display())]
+    #[error("history {path} is damaged ({reason}); move it away, and fill a new one with \
+             `proofmark history --add RUN...`", path = .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -45,7 +48,8 @@ pub enum StoreError {
         reason: String,
     },
     /// Others did not let go of it.
-    #[error("the history {path} was in use by other processes for {seconds} s; add the run later with `proofmark history --add RUN`", path = .path.display(), seconds = PATIENCE.as_secs())]
+    #[error("other processes held history {path} for {seconds} s; add the run later with \
+             `proofmark history --add RUN`", path = .path.display(), seconds = PATIENCE.as_secs())]
     Busy {
         /// The file.
         path: PathBuf,
@@ -54,11 +58,11 @@ pub enum StoreError {
 
 impl StoreError {
     pub(crate) fn cannot_make(path: &Path, error: &io::Error) -> Self {
-        Self::unusable(path, format!("cannot be made: {error}"))
+        Self::unusable(path, format!("cannot create it: {error}"))
     }
 
     pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Self {
-        Self::unusable(path, format!("cannot be read: {error}"))
+        Self::unusable(path, format!("cannot read it: {error}"))
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
@@ -85,21 +89,21 @@ pub fn about(path: &Path, error: Error) -> StoreError {
         return StoreError::damaged(path, error.to_string());
     };
     match failure.code {
-        ErrorCode::NotADatabase => StoreError::no_history(path, "it is no SQLite database"),
+        ErrorCode::NotADatabase => StoreError::no_history(path, "it is not an SQLite database"),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             StoreError::Busy { path: path.to_path_buf() }
         }
         ErrorCode::DiskFull => {
-            StoreError::unusable(path, "cannot be written: no space left on its disk".to_owned())
+            StoreError::unusable(path, "cannot write it: no space left on its disk".to_owned())
         }
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
             StoreError::unusable(
                 path,
-                format!("cannot be written: read-only, or not this user's ({error})"),
+                format!("cannot write it: read-only, or no permission ({error})"),
             )
         }
         ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory => {
-            StoreError::unusable(path, format!("cannot be read or written: {error}"))
+            StoreError::unusable(path, format!("cannot read or write it: {error}"))
         }
         _ => StoreError::damaged(path, said.clone().unwrap_or_else(|| error.to_string())),
     }

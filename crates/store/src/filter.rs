@@ -17,7 +17,7 @@ pub struct Filter {
     pub parameters: BTreeMap<String, Vec<Param>>,
     /// Runs that began then or later.
     pub since: Option<Timestamp>,
-    /// At most so many, the newest: of runs, or of each point.
+    /// At most this many, the newest: of runs, or of each point.
     pub last: Option<u32>,
 }
 

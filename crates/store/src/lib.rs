@@ -76,7 +76,7 @@ impl Store {
     fn connect(path: PathBuf) -> Result<Self, StoreError> {
         let found = fs::metadata(&path).map_err(|e| StoreError::cannot_read(&path, &e))?;
         if !found.is_file() {
-            return Err(StoreError::NoHistory { path, reason: "it is no file".to_owned() });
+            return Err(StoreError::NoHistory { path, reason: "it is not a file".to_owned() });
         }
         let db = connection(&path).map_err(|e| about(&path, e))?;
         let mut store = Self { path, db };

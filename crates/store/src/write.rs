@@ -11,7 +11,7 @@ impl Store {
     /// Adds a run; when this returns, it is on the disk. A run that is there already, whether it
     /// was added before or was still going on then, is brought up to date and keeps its number.
     /// `path` is where its file lies, `host` the machine's own name, if it is known: a run file
-    /// does not tell. Points without a number are left out; of equal points of a run the last one
+    /// does not report. Points without a number are left out; of equal points of a run the last one
     /// stands, by itself among those in trials and among those sampled over time.
     ///
     /// # Errors
@@ -177,9 +177,12 @@ mod tests {
 
     #[test]
     fn what_a_kernel_keeps_for_itself_makes_no_other_machine() {
-        let told = |kib: u64| format_size(rounded(kib * 1024));
-        assert_eq!((told(2_014_156), told(1_987_312)), ("2 GiB".into(), "2 GiB".into()));
-        assert_eq!((told(16_375_800), told(16_300_004)), ("16 GiB".into(), "16 GiB".into()));
+        let reported = |kib: u64| format_size(rounded(kib * 1024));
+        assert_eq!((reported(2_014_156), reported(1_987_312)), ("2 GiB".into(), "2 GiB".into()));
+        assert_eq!(
+            (reported(16_375_800), reported(16_300_004)),
+            ("16 GiB".into(), "16 GiB".into())
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn file() -> (tempfile::TempDir, PathBuf) {
     (dir, file)
 }
 
-fn of(workload: &str) -> Filter {
+fn filter_by(workload: &str) -> Filter {
     Filter { workload: Some(workload.to_owned()), ..Filter::default() }
 }
 
@@ -49,7 +49,7 @@ fn what_is_added_is_read_again() {
     assert_eq!(store.run_path(id).unwrap().as_deref(), Some("/runs/a"));
     assert_eq!(store.run_path(id + 1).unwrap(), None);
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
-    let points = store.points(&of("cpu.flops")).unwrap();
+    let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
     assert_eq!((one.median, one.verdict, one.n), (50e9 + 7.0, Verdict::Suspect, 8));
     assert_eq!((two.ci95, two.efficiency), (Some([0.99 * 99e9, 1.01 * 99e9]), Some(0.9)));
@@ -84,9 +84,13 @@ fn a_run_added_again_is_one_run() {
     assert_eq!(runs.len(), 2);
     assert_eq!((runs[0].path.as_str(), runs[0].ended), ("/elsewhere/a", Some(moment(1000))));
     assert_eq!(runs[0].host.as_deref(), Some("node1"), "a name once known stays");
-    assert_eq!(store.points(&of("cpu.flops")).unwrap().len(), 4);
+    assert_eq!(store.points(&filter_by("cpu.flops")).unwrap().len(), 4);
     assert_eq!(store.add(&unfinished, "/runs/a", None).unwrap(), id);
-    assert_eq!(store.points(&of("cpu.flops")).unwrap().len(), 3, "nor what it no longer holds");
+    assert_eq!(
+        store.points(&filter_by("cpu.flops")).unwrap().len(),
+        3,
+        "nor what it no longer holds"
+    );
 
     let mut other = small(0);
     other.plan.points.pop();
@@ -116,18 +120,18 @@ fn filters_choose() {
     let odd = Filter { host: Some("odd".into()), ..all.clone() };
     assert_eq!(starts(&odd), [1, 3, 5]);
     assert_eq!(starts(&Filter { last: Some(1), profile: Some("quick".into()), ..odd }), [3]);
-    assert_eq!(starts(&of("cpu.iops")), [5]);
-    assert_eq!(starts(&of("cpu.flops")).len(), 6);
-    assert!(starts(&of("no.workload")).is_empty());
+    assert_eq!(starts(&filter_by("cpu.iops")), [5]);
+    assert_eq!(starts(&filter_by("cpu.flops")).len(), 6);
+    assert!(starts(&filter_by("no.workload")).is_empty());
 
     let threads = |values: &[u64]| {
         let values = values.iter().map(|v| Param::Int(*v)).collect();
-        Filter { parameters: [("threads".to_owned(), values)].into(), ..of("cpu.flops") }
+        Filter { parameters: [("threads".to_owned(), values)].into(), ..filter_by("cpu.flops") }
     };
     assert_eq!(store.points(&threads(&[2])).unwrap().len(), 6);
     assert_eq!(store.points(&threads(&[1, 2])).unwrap().len(), 12);
     assert!(store.points(&threads(&[3])).unwrap().is_empty());
-    let last = store.points(&Filter { last: Some(2), ..of("cpu.flops") }).unwrap();
+    let last = store.points(&Filter { last: Some(2), ..filter_by("cpu.flops") }).unwrap();
     let medians: Vec<f64> = last.iter().map(|p| p.median).collect();
     assert_eq!(medians, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
     let odd = Filter { host: Some("odd".into()), last: Some(2), ..threads(&[1]) };
@@ -147,12 +151,12 @@ fn a_point_without_a_number_is_left_out() {
     bad[2].efficiency = Some(f64::NAN);
     bad.push(measurement("cpu.flops", at(3), 2.0));
     store.add(&run(0, bad), "", None).unwrap();
-    let [point] = &store.points(&of("cpu.flops")).unwrap()[..] else { panic!() };
+    let [point] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
     assert_eq!(point.median, 2.0, "of equal points the last");
     assert_eq!(store.runs(&Filter::default()).unwrap()[0].valid, 4);
 }
 
-/// Samples over time instead of trials, with so many levels.
+/// Samples over time instead of trials, with this many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = json!({"from_s": 0, "until_s": 9, "trials": 9, "median": 1, "ci95": null});
     m.series = serde_json::from_value(json!({
@@ -172,14 +176,14 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     for order in [both.clone(), both[..2].iter().rev().cloned().chain([both[2].clone()]).collect()]
     {
         let id = store.add(&run(0, order), "", None).unwrap();
-        let points = store.points(&of("cpu.flops")).unwrap();
+        let points = store.points(&filter_by("cpu.flops")).unwrap();
         let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.median)).collect();
         assert_eq!(read, [(id, false, 2.0), (id, true, 3.0)], "the last of each");
         assert_eq!((points[0].levels, points[1].levels), (None, Some(1)));
         assert!(points.iter().all(|p| p.ci95.is_some()));
     }
     store.add(&run(9, vec![over_time(at(5.0), 3)]), "", None).unwrap();
-    let points = store.points(&of("cpu.flops")).unwrap();
+    let points = store.points(&filter_by("cpu.flops")).unwrap();
     let last = points.last().unwrap();
     assert_eq!((points.len(), last.median, last.levels, last.ci95), (3, 5.0, Some(3), None));
 }
@@ -211,7 +215,7 @@ fn a_store_of_a_newer_version_is_left_alone() {
     open.add(&small(0), "", None).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(refused(&path).contains("is of version 99, this proofmark knows up to 4"));
+    assert!(refused(&path).contains("has version 99; this proofmark supports up to 4"));
     let error = open.add(&small(1), "", None).unwrap_err().to_string();
     assert!(error.contains("version 99"), "by one that had it open too: {error}");
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -225,7 +229,7 @@ fn what_is_no_history_is_left_alone() {
     for (name, text) in [("short", "hello"), ("long", &"no database ".repeat(1000))] {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
-        assert!(refused(&path).contains("is no history of proofmark"), "{name}");
+        assert!(refused(&path).contains("is not a proofmark history"), "{name}");
         assert_eq!(fs::read_to_string(&path).unwrap(), *text);
     }
     let other = dir.path().join("other.db");
@@ -233,8 +237,8 @@ fn what_is_no_history_is_left_alone() {
     let before = fs::read(&other).unwrap();
     assert!(refused(&other).contains("the database of another program"));
     assert_eq!(fs::read(&other).unwrap(), before);
-    assert!(refused(dir.path()).contains("it is no file"));
-    assert!(refused(Path::new("/dev/null")).contains("it is no file"));
+    assert!(refused(dir.path()).contains("it is not a file"));
+    assert!(refused(Path::new("/dev/null")).contains("it is not a file"));
 }
 
 #[test]
@@ -249,12 +253,12 @@ fn a_damaged_store_is_an_error_and_no_panic() {
     let use_it = || -> Result<(), String> {
         let mut store = Store::existing(&path).map_err(|e| e.to_string())?.ok_or("gone")?;
         store.runs(&Filter::default()).map_err(|e| e.to_string())?;
-        store.points(&of("cpu.flops")).map_err(|e| e.to_string())?;
+        store.points(&filter_by("cpu.flops")).map_err(|e| e.to_string())?;
         store.add(&small(99), "", None).map_err(|e| e.to_string())?;
         Ok(())
     };
     use_it().unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = |below: usize| {
         seed ^= seed << 13;
@@ -275,10 +279,10 @@ fn a_damaged_store_is_an_error_and_no_panic() {
         fs::write(&path, &torn).unwrap();
         if let Err(error) = use_it() {
             assert_eq!(error.lines().count(), 1, "{error}");
-            told += 1;
+            reported += 1;
         }
     }
-    assert!(told > 150, "most of this shows: {told} of 300");
+    assert!(reported > 150, "most of this shows: {reported} of 300");
 }
 
 #[test]
@@ -294,7 +298,7 @@ fn words_that_mean_nothing_here_are_damage() {
         Store::open(&path).unwrap().add(&small(0), "", None).unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         let store = Store::existing(&path).unwrap().unwrap();
-        let error = store.points(&of("cpu.flops")).unwrap_err().to_string();
+        let error = store.points(&filter_by("cpu.flops")).unwrap_err().to_string();
         assert!(error.contains("is damaged") && !error.contains('\u{1b}'), "{sql}: {error}");
     }
     let (_dir, path) = file();
@@ -316,13 +320,13 @@ fn a_strangers_schema_runs_nothing() {
 }
 
 #[test]
-fn what_cannot_be_made_is_told_in_one_line() {
+fn what_cannot_be_made_is_reported_in_one_line() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     for path in [dir.path().join("file/history.db"), PathBuf::from("/proc/none/history.db")] {
         let error = Store::open(&path).unwrap_err().to_string();
-        assert!(error.contains("cannot be made") && error.lines().count() == 1, "{error}");
-        assert!(error.ends_with("name another file with --history"), "{error}");
+        assert!(error.contains("cannot create it") && error.lines().count() == 1, "{error}");
+        assert!(error.ends_with("choose another file with --history"), "{error}");
     }
 }
 

@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
 /// What one run came to.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
-    /// I/Os a second.
+    /// I/Os per second.
     rate: f64,
     /// Seconds.
     p50: f64,
@@ -103,7 +103,7 @@ impl Case {
             // SAFETY: ends the child without the parent's clean-up.
             unsafe { libc::_exit(i32::from(written.is_err())) };
         }
-        Ok(Run { pid, told: from_child, count, outcome: told_by_ours })
+        Ok(Run { pid, reported: from_child, count, outcome: parse_ours })
     }
 
     /// Starts a run of fio on this process's file.
@@ -121,14 +121,14 @@ impl Case {
             .stdout(to_parent)
             .spawn()
             .map_err(|e| format!("fio cannot be started: {e}"))?;
-        Ok(Run { pid: fio.id() as libc::pid_t, told: from_child, count, outcome: told_by_fio })
+        Ok(Run { pid: fio.id() as libc::pid_t, reported: from_child, count, outcome: parse_fio })
     }
 }
 
 /// A child process that does its I/Os and then tells of them.
 struct Run {
     pid: libc::pid_t,
-    told: File,
+    reported: File,
     count: u64,
     outcome: fn(&str, u64) -> Result<Outcome, Error>,
 }
@@ -136,10 +136,10 @@ struct Run {
 impl Run {
     /// What it comes to, once it has ended.
     fn outcome(mut self) -> Result<Outcome, Error> {
-        let mut told = String::new();
-        self.told.read_to_string(&mut told)?;
+        let mut reported = String::new();
+        self.reported.read_to_string(&mut reported)?;
         let cpu = cpu_of(self.pid)?;
-        Ok(Outcome { cpu, ..(self.outcome)(&told, self.count)? })
+        Ok(Outcome { cpu, ..(self.outcome)(&reported, self.count)? })
     }
 
     /// Bytes that it has had devices move by now.
@@ -181,7 +181,7 @@ impl Run {
         Ok(self)
     }
 
-    /// Lets it go on for a slice. Its bytes a second, if it has not ended.
+    /// Lets it go on for a slice. Its bytes per second, if it has not ended.
     fn slice(&self) -> Result<Option<f64>, Error> {
         let (before, start) = (self.moved()?, monotonic());
         self.signal(libc::SIGCONT)?;
@@ -194,15 +194,16 @@ impl Run {
     }
 }
 
-fn told_by_ours(told: &str, _: u64) -> Result<Outcome, Error> {
-    let numbers: Vec<f64> = told.split_whitespace().map_while(|n| n.parse().ok()).collect();
-    let &[rate, p50, p99] = numbers.as_slice() else { return Err(told.into()) };
+fn parse_ours(reported: &str, _: u64) -> Result<Outcome, Error> {
+    let numbers: Vec<f64> = reported.split_whitespace().map_while(|n| n.parse().ok()).collect();
+    let &[rate, p50, p99] = numbers.as_slice() else { return Err(reported.into()) };
     Ok(Outcome { rate, p50, p99, cpu: 0.0 })
 }
 
-fn told_by_fio(told: &str, count: u64) -> Result<Outcome, Error> {
+fn parse_fio(reported: &str, count: u64) -> Result<Outcome, Error> {
     // Notes may come before the JSON.
-    let json: Value = serde_json::from_str(&told[told.find('{').ok_or("no JSON of fio")?..])?;
+    let json: Value =
+        serde_json::from_str(&reported[reported.find('{').ok_or("no JSON of fio")?..])?;
     let job = &json["jobs"][0];
     let way = if job["read"]["total_ios"] == 0 { "write" } else { "read" };
     let number = |value: &Value| value.as_f64().ok_or_else(|| format!("fio tells {value}"));
@@ -306,7 +307,7 @@ fn shown(mut values: Vec<f64>) -> String {
     format!("{median:6.3} ({low:.3} to {high:.3}) [{least:.3}..{greatest:.3}]")
 }
 
-/// One case, in runs of about so many seconds.
+/// One case, in runs of about this many seconds.
 fn compare(case: &Case, pairs: usize, seconds: f64) -> Result<(), Error> {
     let setup = case.workload.setup(&case.params())?;
     let path = own_file()?;

@@ -89,7 +89,7 @@ impl Case {
     }
 
     fn ours(&self, invitation: &str, seconds: f64) -> Result<Outcome, Error> {
-        let told = told_by(
+        let reported = output_of(
             Command::new(std::env::current_exe()?)
                 .arg("--near")
                 .arg(self.workload)
@@ -97,8 +97,8 @@ impl Case {
                 .arg(self.placement)
                 .env(INVITATION, invitation),
         )?;
-        let numbers: Vec<f64> = told.split_whitespace().map_while(|n| n.parse().ok()).collect();
-        let &[rate, loss, p50] = numbers.as_slice() else { return Err(told.into()) };
+        let numbers: Vec<f64> = reported.split_whitespace().map_while(|n| n.parse().ok()).collect();
+        let &[rate, loss, p50] = numbers.as_slice() else { return Err(reported.into()) };
         Ok(Outcome { rate, loss, p50 })
     }
 
@@ -113,14 +113,14 @@ impl Case {
                 if self.udp() {
                     command.args(["-u", "-b", "0"]);
                 }
-                let json: Value = serde_json::from_str(&told_by(&mut command)?)?;
-                told_by_iperf3(&json, self.udp())
+                let json: Value = serde_json::from_str(&output_of(&mut command)?)?;
+                parse_iperf3(&json, self.udp())
             }
             Tool::Iperf => {
                 let mut command = Command::new("iperf");
                 command.args(["-c", "127.0.0.1", "-p", IPERF_PORT, "-y", "C", "-t", &time]);
-                let told = told_by(command.args(["-l", &block, "-P", &streams]))?;
-                let last = told.lines().last().ok_or("iperf tells nothing")?;
+                let reported = output_of(command.args(["-l", &block, "-P", &streams]))?;
+                let last = reported.lines().last().ok_or("iperf tells nothing")?;
                 let rate = last.rsplit(',').next().ok_or("iperf tells no rate")?;
                 Ok(Outcome { rate: rate.trim().parse()?, ..Outcome::default() })
             }
@@ -132,8 +132,8 @@ impl Case {
                     command.args(["-T", "0,1"]);
                 }
                 command.args(["-t", test, "--", "-r", &format!("{block},{block}")]);
-                let told = told_by(command.args(["-o", "TRANSACTION_RATE,P50_LATENCY"]))?;
-                let mut numbers = told.trim().split(',').map(str::parse::<f64>);
+                let reported = output_of(command.args(["-o", "TRANSACTION_RATE,P50_LATENCY"]))?;
+                let mut numbers = reported.trim().split(',').map(str::parse::<f64>);
                 let mut next = || numbers.next().ok_or("netperf tells too little");
                 let (rate, p50) = (next()??, next()?? * 1e-6);
                 Ok(Outcome { rate, p50, loss: 0.0 })
@@ -145,7 +145,7 @@ impl Case {
 /// What one run came to.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
-    /// Bits or round trips a second.
+    /// Bits or round trips per second.
     rate: f64,
     /// Share of the datagrams.
     loss: f64,
@@ -153,7 +153,7 @@ struct Outcome {
     p50: f64,
 }
 
-fn told_by_iperf3(json: &Value, udp: bool) -> Result<Outcome, Error> {
+fn parse_iperf3(json: &Value, udp: bool) -> Result<Outcome, Error> {
     let number = |value: &Value| value.as_f64().ok_or_else(|| format!("iperf3 tells {value}"));
     let received = &json["end"]["sum_received"];
     if !udp {
@@ -166,11 +166,11 @@ fn told_by_iperf3(json: &Value, udp: bool) -> Result<Outcome, Error> {
     Ok(Outcome { rate, loss, p50: 0.0 })
 }
 
-fn told_by(command: &mut Command) -> Result<String, Error> {
+fn output_of(command: &mut Command) -> Result<String, Error> {
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stdout);
-        return Err(format!("{command:?} failed: {told}").into());
+        let reported = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{command:?} failed: {reported}").into());
     }
     Ok(String::from_utf8(output.stdout)?)
 }
@@ -338,9 +338,9 @@ fn main() -> Result<(), Error> {
             .env(KEY_VARIABLE, key.to_hex())
             .stdout(Stdio::piped()),
     )?;
-    let mut told = String::new();
-    BufReader::new(server.0.stdout.take().ok_or("no output")?).read_line(&mut told)?;
-    let address: Address = told.trim().parse()?;
+    let mut reported = String::new();
+    BufReader::new(server.0.stdout.take().ok_or("no output")?).read_line(&mut reported)?;
+    let address: Address = reported.trim().parse()?;
     let lead = ControlSession::connect(&address, &key, "bench", LIMITS)?;
     let invitation = lead.invitation().to_json();
     let null = Stdio::null;

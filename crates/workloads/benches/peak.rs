@@ -1,5 +1,5 @@
 //! Operations a cycle of every CPU workload on the core that this runs on (pin it with
-//! `taskset`), to be held against the number of ports.
+//! `taskset`), to be compared with the number of ports.
 //!
 //! Taken in turn, since clocks drift: the workload's own clock chain (or a plain chain
 //! of dependent adds, where it has none), the workload, the chain again; the rate of
@@ -20,7 +20,7 @@ fn seconds(work: impl FnOnce()) -> f64 {
     monotonic() - start
 }
 
-/// Cycles a second, under this load.
+/// Cycles per second, under this load.
 fn clock(load: &mut dyn Load) -> f64 {
     const CYCLES: u64 = (SLICE * 4e9) as u64;
     let mut cycles = 0;
@@ -30,7 +30,7 @@ fn clock(load: &mut dyn Load) -> f64 {
     cycles as f64 / took
 }
 
-/// Operations a cycle and operations a second, `pairs` times, each sorted.
+/// Operations a cycle and operations per second, `pairs` times, each sorted.
 fn ratios(load: &mut dyn Load, per_iteration: f64, pairs: usize) -> Result<[Vec<f64>; 2], String> {
     load.run(1_000);
     let once = seconds(|| load.run(20_000)) / 20_000.0;

@@ -1,5 +1,5 @@
-//! The memory that a worker measures with: one anonymous mapping, kept from point to
-//! point, so that its pages are made and placed once.
+//! The memory of a worker: one anonymous mapping, kept from point to point. Its pages are allocated
+//! and placed once.
 //!
 //! Sources: mmap(2), madvise(2), mbind(2), move_pages(2), proc_pid_smaps(5).
 
@@ -16,7 +16,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 pub(crate) enum Pages {
     /// Transparent huge pages, where the system gives them.
     Huge,
-    /// The least size that the CPU has.
+    /// The smallest size that the CPU has.
     Small,
 }
 
@@ -32,7 +32,7 @@ impl Pages {
 
 /// Alignment of an arena, in bytes: that of a huge page on x86-64.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
-/// The least page size of any architecture here, in bytes.
+/// The smallest page size of any architecture here, in bytes.
 const SMALL_PAGE: usize = 4096;
 /// Flag of mbind(2): pages that are there already move too.
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
@@ -56,24 +56,23 @@ pub(crate) struct Arena {
 struct State {
     /// Bytes from the start whose pages have been made.
     made: usize,
-    /// What the arena holds, in the words of the workload that filled it.
+    /// Description of the contents, written by the workload that filled the arena.
     content: String,
-    /// Offset, length and the node that it should lie on.
+    /// Offset, length and intended node of each range.
     homes: Vec<(usize, usize, u32)>,
 }
 
-// SAFETY: the mapping is plain memory; who reads and writes which part of it is for
-// the workloads to keep apart.
+// SAFETY: the mapping is plain memory; the workloads keep the parts of different threads apart.
 unsafe impl Send for Arena {}
 // SAFETY: as above; the fields besides are never changed, or behind a lock.
 unsafe impl Sync for Arena {}
 
-/// The arena of the point before.
+/// The arena of the previous point.
 static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 
 impl Arena {
-    /// Memory of at least so many bytes for so many threads: that of the point before
-    /// where it suffices, else a new mapping, whose bytes are zero.
+    /// Memory of at least `bytes` bytes for `threads` threads: the arena of the previous point if
+    /// it is large enough, else a new zeroed mapping.
     ///
     /// # Errors
     /// If the system gives no such memory.
@@ -83,7 +82,7 @@ impl Arena {
         let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
-        // One that is still in use, as when tests run side by side, is not shared.
+        // One that is still in use, as when tests run in parallel, is not shared.
         let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
         let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
         let arena = match again {
@@ -97,9 +96,8 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Has the first so many bytes made by all CPUs at once, where any of them may touch
-    /// them first. In a guest a new page may cost a fault in the host as well: some
-    /// seconds a gigabyte.
+    /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.
+    /// In a guest a new page can also fault in the host: some seconds per gigabyte.
     fn make(&self, bytes: usize) {
         let made = {
             let mut state = self.state();
@@ -130,9 +128,8 @@ impl Arena {
         }
     }
 
-    /// A mapping as large as all memory, where the system allows that, so that a point
-    /// which needs more than the one before finds the pages of that one in place. Only
-    /// what is touched takes memory.
+    /// Reserves a mapping as large as all memory, where the system allows it. A later, larger point
+    /// then finds the pages of an earlier one in place. Untouched pages take no memory.
     fn map(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
         let memory = rustix::system::sysinfo();
         let all = memory.totalram.saturating_mul(memory.mem_unit.into());
@@ -153,14 +150,14 @@ impl Arena {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }
-        .map_err(|e| Refusal(format!("{} of memory cannot be had: {e}", size(bytes as u64))))?;
+        .map_err(|e| Refusal(format!("cannot allocate {} of memory: {e}", size(bytes as u64))))?;
         let base = start.cast::<u8>().map_addr(|a| a.next_multiple_of(ALIGNMENT));
         let advice = match pages {
             Pages::Huge => Advice::LinuxHugepage,
             Pages::Small => Advice::LinuxNoHugepage,
         };
-        // SAFETY: the range lies within the new mapping. A workload without transparent
-        // huge pages refuses; `placement` tells what came of it.
+        // SAFETY: the range lies within the new mapping. The advice may fail (no transparent huge
+        // pages); `placement` reports the result.
         let _ = unsafe { madvise(base.cast(), bytes, advice) };
         let state = Mutex::new(State::default());
         Ok(Self { mapped: (start, whole), base, bytes, pages, split, state })
@@ -171,8 +168,8 @@ impl Arena {
         self.base
     }
 
-    /// Whether the arena already holds what these words name. If not, the caller
-    /// fills it, and it is taken to hold that from now on.
+    /// Whether the arena already holds these contents. If not, the caller must fill it: it is
+    /// recorded as holding them from now on.
     pub(crate) fn holds(&self, content: &str) -> bool {
         let mut state = self.state();
         let same = state.content == content;
@@ -183,9 +180,8 @@ impl Arena {
         same
     }
 
-    /// Touches each page of a range from the calling thread, so that none is made
-    /// while a trial is timed, and notes the thread's node as the one where the range
-    /// should lie.
+    /// Touches each page of a range from the calling thread, so that no page fault falls into a
+    /// timed trial. Records the thread's node as the range's intended node.
     pub(crate) fn resolve_auto_here(&self, offset: usize, length: usize) {
         self.touch(offset, length);
         if let Some(node) = own_node() {
@@ -193,22 +189,23 @@ impl Arena {
         }
     }
 
-    /// Notes where a range should lie.
+    /// Records the intended node of a range.
     pub(crate) fn expect(&self, offset: usize, length: usize, node: u32) {
         let mut state = self.state();
         state.homes.retain(|(o, l, _)| *o + *l <= offset || offset + length <= *o);
         state.homes.push((offset, length, node));
     }
 
-    /// Asks for a range on a NUMA node, before it is touched: where that node is full,
-    /// its pages come from others, and [`Arena::placement`] tells.
+    /// Binds a range to a NUMA node before it is touched. Where that node is full, other nodes
+    /// provide the pages, and [`Arena::placement`] reports it.
     ///
     /// # Errors
     /// If the system refuses.
     pub(crate) fn bind(&self, offset: usize, length: usize, node: u32) -> Result<(), Refusal> {
         let mut mask = [0_u64; 16];
         let word = mask.get_mut(node as usize / 64);
-        *word.ok_or_else(|| Refusal(format!("no node {node}")))? |= 1 << (node % 64);
+        *word.ok_or_else(|| Refusal(format!("NUMA node {node} does not exist")))? |=
+            1 << (node % 64);
         // SAFETY: the range lies within the mapping and the mask outlives the call.
         let result = unsafe {
             libc::syscall(
@@ -225,11 +222,11 @@ impl Arena {
             return Ok(());
         }
         let why = std::io::Error::last_os_error();
-        Err(Refusal(format!("memory cannot be bound to node {node}: {why}")))
+        Err(Refusal(format!("cannot bind memory to NUMA node {node}: {why}")))
     }
 
-    /// Where the memory lies: the share of huge pages among all that the arena has, and
-    /// that of misplaced ones among the first so many bytes.
+    /// Where the memory lies: the share of huge pages in the arena, and the share of misplaced
+    /// pages in the first `bytes` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
         let used = usize::try_from(used).unwrap_or(usize::MAX).min(self.bytes);
         let start = self.base.addr();
@@ -240,7 +237,7 @@ impl Arena {
         }
     }
 
-    /// Share of the pages that lie elsewhere than noted.
+    /// Share of the pages that are not on their intended node.
     fn misplaced(&self, used: usize) -> Option<f64> {
         let homes = self.state().homes.clone();
         let step = (used / ASKED).max(SMALL_PAGE).next_multiple_of(SMALL_PAGE);
@@ -271,14 +268,14 @@ impl Drop for Arena {
 }
 
 fn too_much(bytes: u64) -> Refusal {
-    Refusal(format!("{} of memory is more than this machine can address", size(bytes)))
+    Refusal(format!("{} of memory exceeds the address space of this machine", size(bytes)))
 }
 
 fn size(bytes: u64) -> String {
     proofmark_model::format_size(bytes)
 }
 
-/// NUMA nodes of this machine; 1 where the system does not tell.
+/// NUMA nodes of this machine; 1 where the system does not report them.
 pub(crate) fn nodes() -> usize {
     let Ok(entries) = std::fs::read_dir("/sys/devices/system/node") else { return 1 };
     let is_node = |name: &str| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
@@ -299,8 +296,8 @@ pub(crate) fn own_node() -> Option<u32> {
 /// The node of each page; negative where it has none.
 fn nodes_of(pages: &[*mut c_void]) -> Option<Vec<i32>> {
     let mut status = vec![-1_i32; pages.len()];
-    // SAFETY: without target nodes the call only reports; both arrays have as many
-    // elements as it is told.
+    // SAFETY: without target nodes the call only reports; both arrays have as many elements as it
+    // is given.
     let result = unsafe {
         libc::syscall(
             libc::SYS_move_pages,

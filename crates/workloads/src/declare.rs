@@ -7,7 +7,7 @@ use proofmark_model::{
     Work, WorkloadSpec,
 };
 
-/// The greatest size of any parameter, in bytes: 64 TiB.
+/// The largest size of any parameter, in bytes: 64 TiB.
 pub(crate) const MOST: u64 = 1 << 46;
 
 /// A parameter.
@@ -35,7 +35,7 @@ pub(crate) const fn threads_parameter(about: &'static str, default: &'static str
     parameter("threads", about, ParameterKind::Count { min: 1, max: 4096 }, default)
 }
 
-/// A parameter for a number of bytes that is left to the machine unless it is typed.
+/// A parameter for a number of bytes that is `auto` unless it is typed.
 pub(crate) const fn size_parameter(name: &'static str, about: &'static str, min: u64) -> Parameter {
     parameter(name, about, ParameterKind::Size { min, max: MOST }, AUTO)
 }

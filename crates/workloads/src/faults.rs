@@ -53,8 +53,8 @@ const fn spec(id: &'static str) -> WorkloadSpec {
     WorkloadSpec {
         id: Cow::Borrowed(id),
         title: Cow::Borrowed("Fault"),
-        summary: Cow::Borrowed("Goes wrong on purpose."),
-        detail: Cow::Borrowed("Goes wrong on purpose, to test what a run makes of it."),
+        summary: Cow::Borrowed("Fails on purpose."),
+        detail: Cow::Borrowed("Fails on purpose, to test how a run handles it."),
         method: 1,
         subsystem: Subsystem::Cpu,
         unit: Unit::OpPerSecond,
@@ -74,8 +74,8 @@ static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupt
 static CORRUPT_SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("test.corrupt"),
     title: Cow::Borrowed("Fault"),
-    summary: Cow::Borrowed("Copies memory and leaves an element wrong."),
-    detail: Cow::Borrowed("Copies memory and leaves an element wrong, to see it found."),
+    summary: Cow::Borrowed("Copies memory and corrupts one element."),
+    detail: Cow::Borrowed("Copies memory and corrupts one element, to test verification."),
     method: 1,
     subsystem: Subsystem::Memory,
     unit: Unit::BytePerSecond,
@@ -205,6 +205,6 @@ mod tests {
         let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
         load.run(1);
         let error = load.verify().unwrap_err();
-        assert_eq!(error, "element 1 should be 2 and is -2");
+        assert_eq!(error, "element 1 is -2, expected 2");
     }
 }

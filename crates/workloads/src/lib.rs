@@ -1,8 +1,8 @@
 //! The workloads that are timed: one folder a subsystem, one file a workload.
 //!
 //! To add a workload, write its file and add a line to [`ALL`]. Workloads never print
-//! and never judge; they declare their work ([`proofmark_model::WorkloadSpec`]), do
-//! exactly that much of it, and prove it.
+//! and never judge. They declare their work ([`proofmark_model::WorkloadSpec`]), do exactly that
+//! work, and prove it.
 
 use proofmark_engine::Workload;
 

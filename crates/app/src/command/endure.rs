@@ -39,6 +39,6 @@ fn server(args: &EndureArgs, host: &mut Host) -> Result<Option<ServerSide>> {
         return Ok(None);
     }
     let server = ServerSide::loopback()?;
-    host.network = Probe::known(server.network().clone(), "the server, and this machine's routes");
+    host.network = Probe::known(server.network().clone(), "the server and this machine's routes");
     Ok(Some(server))
 }

@@ -10,7 +10,7 @@ use crate::error::{Outcome, Usage};
 use crate::plan::{self, BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, unknown};
 use crate::profile::BUILT_IN;
 use crate::references::FINDINGS as TOOL_FINDINGS;
-use crate::text::print;
+use crate::text::{print, terminal_options, wrap};
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Outcome> {
@@ -32,6 +32,18 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Longer lines are hard to read.
+const WIDEST: usize = 90;
+
+/// A paragraph in lines.
+fn paragraph(text: &str) -> String {
+    wrap(text, width(), "")
+}
+
+fn width() -> usize {
+    terminal_options().width.clamp(40, WIDEST)
+}
+
 /// Every id that can be explained: of workloads, of what else has words, of profiles.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     let workloads = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
@@ -43,10 +55,10 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 fn explain_profile(name: &str, text: &str) -> String {
     let here = plan::here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
-        |(points, takes)| format!("# On this machine: {points} points, {takes}.\n"),
+        |(points, takes)| format!("# On this machine: {points} configurations, {takes}.\n"),
     );
     format!(
-        "{here}# To see its points: proofmark run --profile {name} --dry-run\n\
+        "{here}# To list them: proofmark run --profile {name} --dry-run\n\
          # To change it: proofmark explain {name} > mine.toml; proofmark run --profile mine.toml\n\n\
          {text}"
     )
@@ -56,7 +68,7 @@ fn explain_profile(name: &str, text: &str) -> String {
 fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str) -> Option<String> {
     let texts: Vec<_> = words
         .filter(|(name, _, _)| *name == id)
-        .map(|(_, title, about)| format!("{id}: {title}\n\n{about}\n"))
+        .map(|(_, title, about)| format!("{id}: {title}\n\n{}", paragraph(about)))
         .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
@@ -77,19 +89,17 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
 }
 
 fn explain_workload(spec: &WorkloadSpec) -> String {
-    let mut text = format!("{}: {}\n\n{}\n\n{}\n", spec.id, spec.title, spec.summary, spec.detail);
+    let (summary, detail) = (paragraph(&spec.summary), paragraph(&spec.detail));
+    let mut text = format!("{}: {}\n\n{summary}\n{detail}", spec.id, spec.title);
     text += &format!("\nUnit: {}\n", spec.unit);
     if !spec.parameters.is_empty() {
         text += "\nParameters, set with --set WORKLOAD.PARAMETER=VALUE:\n";
     }
     for parameter in spec.parameters.iter() {
-        text += &format!(
-            "  {}: {} ({}; default {})\n",
-            parameter.name,
-            parameter.about,
-            range(parameter),
-            default(parameter)
-        );
+        let (range, default) = (range(parameter), default(parameter));
+        let line =
+            format!("  {}: {} ({range}; default {default})", parameter.name, parameter.about);
+        text += &wrap(&line, width(), "      ");
     }
     text += &format!("\nCeilings: {}\n", spec.ceilings.join(", "));
     text

@@ -26,7 +26,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
     IMPORTED,
     "Measured by another tool",
     "The results come from another tool's output. proofmark applied the checks and ceilings that \
-    need nothing else; nobody recorded what the machine did meanwhile. A result is suspect if the \
+    need nothing else; the state of the machine during the test is unknown. A result is suspect if the \
     output has no residual and no count of a receiver or a device: a cache may have produced it. \
     If the output has no time, the file's time is used.",
 )];

@@ -103,7 +103,7 @@ const STATUSES: &[Item] = &[
         &["check"],
     ),
     ("0", "Done.", SAY),
-    ("0", "Stopped by SIGINT or SIGTERM, as it should be.", &["serve"]),
+    ("0", "Stopped by SIGINT or SIGTERM (the normal end).", &["serve"]),
     ("1", "The command failed; standard error has the reason.", ALL),
     ("2", "Invalid argument or input file.", ALL),
     (
@@ -170,7 +170,7 @@ const FILES: &[Item] = &[
         "The report as HTML and Markdown, and every trial as CSV.",
         MEASURE,
     ),
-    ("DIR/run.json", "The file read when a run is named by its directory DIR.", READ),
+    ("DIR/run.json", "The file that a command reads when its argument is a directory DIR.", READ),
     (
         "~/.local/share/proofmark/history.db",
         "The history of past runs, an SQLite database; --history or PROOFMARK_HISTORY names another.",

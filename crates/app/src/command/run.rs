@@ -60,7 +60,7 @@ fn server(args: &RunArgs, host: &mut Host) -> Result<Option<ServerSide>> {
     };
     if let Some(server) = &server {
         host.network =
-            Probe::known(server.network().clone(), "the server, and this machine's routes");
+            Probe::known(server.network().clone(), "the server and this machine's routes");
     }
     Ok(server)
 }
@@ -75,7 +75,7 @@ fn targets(plan: &Plan) -> String {
     text
 }
 
-/// The points of a plan and the time that they take.
+/// The configurations of a plan and their estimated duration.
 fn dry_run(plan: &Plan) -> String {
     let policy = &plan.policy;
     let mut text = String::new();
@@ -88,7 +88,7 @@ fn dry_run(plan: &Plan) -> String {
             text += &format!("  (every {every} for {length})");
         }
         if !names.is_empty() {
-            text += &format!("  (beside it: {})", names.join(", "));
+            text += &format!("  (reference: {})", names.join(", "));
         }
         text.push('\n');
     }
@@ -103,7 +103,7 @@ fn dry_run(plan: &Plan) -> String {
         )
     };
     text += &format!(
-        "\n{} points of profile {}; {trials} each; {}\n",
+        "\n{} configurations of profile {}; {trials} each; {}\n",
         plan.points.len(),
         plan.profile,
         takes(plan)

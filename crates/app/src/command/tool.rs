@@ -20,9 +20,10 @@ use crate::error::{Outcome, Usage};
 /// Runs the command; ends as the program does.
 pub fn run(args: &ToolArgs) -> Result<Outcome> {
     let parent = getppid();
-    set_parent_process_death_signal(Some(Signal::TERM)).context("cannot follow the run's end")?;
+    set_parent_process_death_signal(Some(Signal::TERM))
+        .context("cannot watch the parent process")?;
     // What its children leave behind becomes a child of this process.
-    set_child_subreaper(Some(getpid())).context("cannot look after the program's children")?;
+    set_child_subreaper(Some(getpid())).context("cannot track the program's children")?;
     // SIGHUP is what the kernel sends, with SIGCONT, to a stopped group whose run is gone.
     let numbers = [SIGCHLD, SIGTERM, SIGINT, SIGHUP];
     let mut signals = Signals::new(numbers).context("cannot handle signals")?;
@@ -31,7 +32,7 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
     }
     pin(&args.cpu)?;
     let [program, arguments @ ..] = &args.command[..] else {
-        return Err(Usage::error("no program was named"));
+        return Err(Usage::error("no program given"));
     };
     let started = spawn(Command::new(program).args(arguments));
     let mut child = started.with_context(|| format!("cannot run {}", program.display()))?;

@@ -197,7 +197,7 @@ fn what_is_written_and_lost_is_unverified() {
     let _quiet = quiet();
     let m = measured(folder().path(), "test.disk.lost");
     let Ending::Unverified { reason } = &m.ending else { panic!("{:?}", m.ending) };
-    assert!(reason.contains("what was written last did not get there"), "{reason}");
+    assert!(reason.contains("the last write is missing"), "{reason}");
     assert_eq!(m.verdict, Verdict::Invalid);
 }
 

@@ -57,7 +57,7 @@ fn who_has_not_the_key_is_told_so_in_one_line() {
     let other = folder.path().join("other");
     drop(Served::here(&other)); // Makes another key.
     refused(&mut to(server.address, &other), "key");
-    refused(&mut to(server.address, &folder.path().join("none")), "there is no key in");
+    refused(&mut to(server.address, &folder.path().join("none")), "no key in");
     set_mode(&key, 0o644);
     refused(&mut to(server.address, &key), "chmod 600");
     set_mode(&key, 0o600);
@@ -96,7 +96,10 @@ fn a_forwarder_to_another_machine_is_no_loopback() {
     let Some(server) = Served::here_booted_as(&key, &boot_id) else {
         return skip("a_forwarder_to_another_machine_is_no_loopback", "this user may not mount");
     };
-    refused(&mut to(server.address, &key), "leads to another machine (boot ids differ)");
+    refused(
+        &mut to(server.address, &key),
+        "is a forwarder to another machine (the boot ids differ)",
+    );
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     let out = output(to(server.address, &key).current_dir(folder.path()));
     let text = String::from_utf8_lossy(&out.stderr);
     assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
-    assert!(text.contains("serves another run") && text.contains("try again"), "{text}");
+    assert!(text.contains("is busy with another run") && text.contains("try again"), "{text}");
     assert!((1..=3600).contains(&seconds(&text)), "{text}");
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
@@ -244,12 +247,12 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let mut run = begun_to(&server, &key, folder.path(), &streams);
     assert_eq!(wait("the run to end", &mut run).code(), Some(3));
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
-    assert!(log.contains("its bytes are used up"), "{log}");
+    assert!(log.contains("its limit of bytes is reached"), "{log}");
     for m in &saved(folder.path()).measurements {
         assert!(!matches!(m.ending, Ending::Complete), "{}", m.point());
     }
     let (said, _) = server.end("TERM");
-    assert!(said.contains("ended after 314572800 bytes: its bytes are used up"), "{said}");
+    assert!(said.contains("ended after 314572800 B: its limit of bytes is reached"), "{said}");
 }
 
 #[test]

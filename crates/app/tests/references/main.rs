@@ -200,7 +200,10 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
         String::from_utf8(output.stdout).unwrap()
     };
     let (with, without) = (dry(&["--reference", "all"]), dry(&["--no-reference"]));
-    assert!(with.contains("(beside it: fio)") && !without.contains("beside"), "{with}{without}");
+    assert!(
+        with.contains("(reference: fio)") && !without.contains("(reference"),
+        "{with}{without}"
+    );
     // A subsystem that is named is all of its workloads, not only what the profile marks.
     let mut disk = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     disk.args(["run", "disk", "--dry-run", "--reference", "fio", "--disk-path"]);
@@ -208,7 +211,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     let text = String::from_utf8(output(&mut disk).stdout).unwrap();
     let has = |workload: &str| {
         let mut lines = text.lines().filter(|l| l.starts_with(workload));
-        lines.any(|l| l.ends_with("(beside it: fio)"))
+        lines.any(|l| l.ends_with("(reference: fio)"))
     };
     assert!(has("disk.mixed") && has("disk.fsync") && has("disk.rand_write"), "{text}");
     assert_ne!(with.lines().last(), without.lines().last(), "the tools take time");
@@ -216,7 +219,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     let output = output(&mut lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("skipped: the reference tools would take about"), "{told}");
-    assert!(!String::from_utf8_lossy(&output.stdout).contains("beside it"));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("(reference: "));
 }
 
 #[test]

@@ -22,15 +22,16 @@ impl Rule for AboveOwnCeiling {
     }
 
     fn title(&self) -> &'static str {
-        "above the report's own ceiling"
+        "rate above the report's own ceiling"
     }
 
     fn about(&self) -> &'static str {
-        "A rate above the theoretical value that the report gives is suspect: one of the two is wrong. \
-         Where it gives none, a floating-point rate above CPUs x the highest clock declared x 64 FLOP a \
-         cycle (two 512-bit fused multiply-adds, single precision) is suspect: 16-bit numbers, matrix \
-         units and a turbo clock may do more. One above CPUs x 10 GHz, which no processor reaches, x \
-         2048 FLOP a cycle, the widest matrix unit, is invalid."
+        "A rate above the report's own theoretical value is suspect: one of the two is wrong. If \
+         the report gives no value, the limit is CPUs x the highest declared clock x 64 FLOP per \
+         cycle (two 512-bit fused multiply-adds, single precision). A floating-point rate above it \
+         is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A rate above \
+         CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no processor \
+         reaches 10 GHz."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -47,8 +48,9 @@ impl Rule for AboveOwnCeiling {
                     100.0 * rate / ceiling,
                     format_quantity(ceiling, unit)
                 ),
-                "derive the ceiling from cores, operations a cycle and the clock under that load (or \
-                 from the memory's transfers, which DDR already counts twice), then measure again",
+                "Derive the ceiling from cores, operations per cycle and the clock under that load \
+                 (for memory from transfers per second, which DDR already counts twice). Then \
+                 measure again.",
             )
             .with("ceiling", ceiling)
             .with("rate", rate),
@@ -75,12 +77,12 @@ fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
         (Subsystem::Cpu, Metric::Rate | Metric::Throughput) if is_floating_point(figure) => {
             let cpus = machine.logical_cpus().map(|l| l.most);
             let matrix = cpus.map(|cpus| {
-                let whose = "what no core comes up to (10 GHz, 2048 FLOP a cycle)";
+                let whose = "the physical limit (10 GHz, 2048 FLOP per cycle)";
                 (cpus * NO_CLOCK * MATRIX_FLOP_A_CYCLE, Severity::Invalid, whose)
             });
             let vector = cpus.zip(machine.clock()).map(|(cpus, clock)| {
-                let whose = "what vector units do (64 FLOP a cycle of the declared clock; \
-                             16-bit numbers, matrix units and turbo may do more)";
+                let whose = "the limit of vector units (64 FLOP per cycle at the declared clock; \
+                             16-bit numbers, matrix units and turbo can exceed it)";
                 (cpus * clock * VECTOR_FLOP_A_CYCLE, Severity::Suspect, whose)
             });
             let claimed = machine
@@ -141,7 +143,7 @@ mod tests {
         let nominal = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\n";
         assert_eq!(severities(nominal), [None, suspect, suspect, invalid]);
         let said = of(nominal).swap_remove(1).unwrap().message;
-        assert!(said.contains("16-bit numbers, matrix units and turbo may do more"), "{said}");
+        assert!(said.contains("16-bit numbers, matrix units and turbo can exceed it"), "{said}");
         let declared = format!("{nominal}claimed_peak_gflops = 8192\n");
         assert_eq!(severities(&declared), [None, None, None, invalid]);
         assert_eq!(severities("[m]\nvcpus = 2\n"), [None, None, None, invalid]);

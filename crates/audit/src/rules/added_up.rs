@@ -18,12 +18,13 @@ impl Rule for AddedUp {
     }
 
     fn title(&self) -> &'static str {
-        "workloads added up as one bandwidth"
+        "STREAM's four operations added up as one bandwidth"
     }
 
     fn about(&self) -> &'static str {
-        "STREAM's four workloads run one after the other; each has the whole bandwidth. A figure that is \
-         the sum of the four, to the digits printed (0.5 %), is four times a bandwidth."
+        "STREAM's four operations run one after the other, and each uses the whole bandwidth. A \
+         figure that equals the sum of the four, to the printed digits (0.5 %), is four times a \
+         bandwidth."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -37,8 +38,8 @@ impl Rule for AddedUp {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                "the sum of copy, scale, add and triad, which run one after the other",
-                "print each by itself; triad stands for the machine",
+                "the figure is the sum of copy, scale, add and triad, which run one after the other",
+                "Print each by itself, and use triad for the machine.",
             )
             .with("sum_bytes_per_s", sum)
         })

@@ -21,9 +21,9 @@ impl Rule for BelowOneCycle {
     }
 
     fn about(&self) -> &'static str {
-        "An operation that a processor starts and waits for takes a cycle at the least. Less than one \
-         of 10 GHz, which no processor reaches, is invalid. Less than one of the higher of the nominal \
-         and the running clock is suspect: a turbo clock may have been above both."
+        "A dependent operation takes at least one clock cycle. A latency below one cycle of 10 GHz \
+         is invalid: no processor reaches 10 GHz. A latency below one cycle of the highest \
+         declared clock (nominal or running) is suspect: a turbo clock may have been higher."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -34,7 +34,7 @@ impl Rule for BelowOneCycle {
             (declared.unwrap_or(NO_CLOCK), Severity::Invalid, "")
         } else {
             let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock)?;
-            (clock, Severity::Suspect, ", if no turbo clock was above the declared one")
+            (clock, Severity::Suspect, "; valid only if a turbo clock exceeded the declared one")
         };
         let cycle = 1.0 / clock;
         Some(
@@ -42,12 +42,12 @@ impl Rule for BelowOneCycle {
                 self.id(),
                 severity,
                 format!(
-                    "{latency:.3e} s are {:.4} of a cycle of {}{whose}",
+                    "{latency:.3e} s is {:.4} of a cycle of {}{whose}",
                     latency / cycle,
                     format_quantity(cycle, Unit::Second)
                 ),
-                "look at the unit, and at what was divided by what: time one operation that \
-                 waits for the one before it; declare the clock that it ran at",
+                "Check the unit and the divisor. Time one operation that waits for the previous \
+                 one, and declare the clock.",
             )
             .with("cycle_s", cycle)
             .with("latency_s", latency),
@@ -82,7 +82,7 @@ mod tests {
         let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
         assert_eq!(severities(MACHINE), [suspect, invalid]);
         let said = findings(&BelowOneCycle, MACHINE, rows).swap_remove(0).unwrap().message;
-        assert!(said.ends_with("if no turbo clock was above the declared one"), "{said}");
+        assert!(said.ends_with("only if a turbo clock exceeded the declared one"), "{said}");
         // As printed: 1 / 4.2 GHz is 0.23810 ns.
         let running = format!("{MACHINE}clock_hz_running = 4.2e9\n");
         assert_eq!(severities(&running), [None, invalid]);

@@ -17,8 +17,8 @@ impl Rule for CopiedColumn {
     }
 
     fn about(&self) -> &'static str {
-        "Two different points whose trials, at least three different numbers, are the same one by one \
-         were not both measured. Fewer may agree by chance where the timer is coarse."
+        "Two points whose trials are equal one by one (at least three different numbers) cannot \
+         both have been measured. Fewer can agree by chance if the timer is coarse."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -27,8 +27,8 @@ impl Rule for CopiedColumn {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("all trials are those of {} (line {})", other.operation, other.line),
-                "look up both in the raw data; of the two at least one was not measured",
+                format!("all trials equal those of {} (line {})", other.operation, other.line),
+                "Look up both in the raw data; at least one of the two was not measured.",
             )
             .with("line", other.line),
         )

@@ -17,11 +17,11 @@ impl Rule for Loopback {
     }
 
     fn about(&self) -> &'static str {
-        "Within one machine no packet meets a wire, and the rate is that of copying memory. Above the \
-         declared link a rate is invalid. Where none is declared it is suspect above 10 Gbit/s, \
-         a convention: faster links are rare in machines whose owner does not say so. \
-         Declare network_link_bits_per_s for machines with more. An operation that says both \
-         directions (both, bidir, duplex) may be twice as fast."
+        "Within one machine no packet reaches a wire, and the rate is that of memory copies. A \
+         rate above the declared link is invalid. Without a declared link, a rate above 10 Gbit/s \
+         is suspect, since faster links are rare where none is declared. Declare \
+         network_link_bits_per_s for faster links. Operations named both, bidir or duplex may be \
+         twice as fast."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -33,9 +33,9 @@ impl Rule for Loopback {
             Finding::new(
                 self.id(),
                 limit.severity,
-                format!("{}, where {} {}", shown(rate), limit.whose, shown(limit.most)),
-                "both ends were on one machine, or nothing was sent: name it loopback, or measure \
-                 between two machines and look at the interfaces' counters",
+                format!("{}, but {} {}", shown(rate), limit.whose, shown(limit.most)),
+                "Both ends were on one machine, or no data was sent. Name the figure loopback, or \
+                 measure between two machines and check the interface counters.",
             )
             .with("limit_bit_per_s", limit.most)
         })
@@ -72,6 +72,6 @@ mod tests {
         let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
         assert_eq!(severities, [None, Some(Severity::Invalid), Some(Severity::Invalid)]);
         let said = found.into_iter().flatten().next().unwrap().message;
-        assert!(said.ends_with("where the link carries in both directions 2.000 Gbit/s"), "{said}");
+        assert!(said.ends_with("the link carries in both directions 2.000 Gbit/s"), "{said}");
     }
 }

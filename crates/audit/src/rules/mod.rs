@@ -34,12 +34,12 @@ pub trait Rule: Sync {
     /// What it looks at, and from what its limits are derived.
     fn about(&self) -> &'static str;
 
-    /// What it has to say about the figure of that index.
+    /// Its finding about the figure with that index, if any.
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding>;
 }
 
-/// Every rule in the order of causes: how a number was worked out, then what answered in place
-/// of the device, then what can be seen of it.
+/// Every rule in the order of causes: how a number was computed, then what answered in place of the
+/// device, then what can be seen of it.
 pub const ALL: &[&dyn Rule] = &[
     &wrong_unit::WrongUnit,
     &below_one_cycle::BelowOneCycle,

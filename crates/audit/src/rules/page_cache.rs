@@ -5,8 +5,8 @@ use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 use super::Rule;
 use crate::{Figure, Metric, Sheet};
 
-const ADVICE: &str = "the page cache answered; measure with direct I/O, or with far more data \
-                      than memory, and compare with the device's own counters";
+const ADVICE: &str = "The page cache served the data. Measure with direct I/O, or with far more \
+                      data than memory, and compare with the device's own counters.";
 
 pub(super) struct PageCache;
 
@@ -20,15 +20,16 @@ impl Rule for PageCache {
     }
 
     fn about(&self) -> &'static str {
-        "A rate above what the disk's link carries after coding, or above what the provider allows, \
-         did not come from the disk but from memory. Operations a second count as their blocks, and \
-         random operations smaller than a sector as the sector of 512 B that the device must move. \
-         A latency counts as the rate of one operation at a time, block / latency, against the link \
-         alone: an allowance is one of many operations. Where no link is declared, a rate above that \
-         of one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An operation that reads and writes may \
-         use both directions of a link at once, but for SATA (a link of 150, 300 or 600 MB/s). A rate \
-         below the limit is suspect where nine in ten of the same tool's other rates with that block \
-         and those threads, of nine at least, are above: it was buffered too."
+        "A rate above what the disk's link carries after coding, or above what the provider \
+         allows, came from memory and is invalid. Operations per second are converted to bytes by \
+         their block size. Random operations smaller than a sector count as one sector of 512 B, \
+         which the device must move. A latency is converted to a rate, block / latency, and \
+         compared with the link alone: an allowance covers many parallel operations. Without a \
+         declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An \
+         operation that reads and writes may use both directions of a link at once, except on SATA \
+         (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the same tool's other \
+         rates (at least nine) with that block and those threads exceed the limit: that tool used \
+         the page cache."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -43,12 +44,7 @@ impl Rule for PageCache {
             Finding::new(
                 self.id(),
                 limit.severity,
-                format!(
-                    "{} from the disk, where {} {}",
-                    shown(rate),
-                    limit.whose,
-                    shown(limit.most)
-                ),
+                format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
                 ADVICE,
             )
             .with("device_bytes_per_s", rate)
@@ -76,7 +72,8 @@ fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
             PageCache.id(),
             Severity::Suspect,
             format!(
-                "{} of this tool's {others} other rates here are above the disk's",
+                "{} of this tool's {others} other rates at this block size and thread count exceed \
+                 the disk's limit",
                 tally.above
             ),
             ADVICE,

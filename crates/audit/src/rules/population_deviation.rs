@@ -19,14 +19,14 @@ impl Rule for PopulationDeviation {
     }
 
     fn title(&self) -> &'static str {
-        "population deviation for a sample"
+        "population deviation used for a sample"
     }
 
     fn about(&self) -> &'static str {
-        "Trials are a sample, whose deviation divides by n - 1. A printed deviation that is the one \
-         divided by n is too small by sqrt(n / (n - 1)), 22 % with three trials. The difference is \
-         known to the digit, so this is a note and the figure stands. Looked at from 2 to 20 trials, \
-         where the two differ by more than the digits printed."
+        "Trials are a sample, so the deviation must divide by n - 1. Dividing by n makes it too \
+         small by sqrt(n / (n - 1)): 22 % with three trials. The error is known exactly, so this \
+         is a note and the figure is valid. The rule examines 2 to 20 trials, where the two differ \
+         by more than the printed digits."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -45,8 +45,12 @@ impl Rule for PopulationDeviation {
             Finding::new(
                 self.id(),
                 Severity::Note,
-                format!("divided by {n:.0} and not by {:.0}: {sample:.4} it should be", n - 1.0),
-                "divide by n - 1",
+                format!(
+                    "the deviation divides by {n:.0} instead of {:.0}; the sample deviation is \
+                         {sample:.4}",
+                    n - 1.0
+                ),
+                "Divide by n - 1.",
             )
             .with("sample_deviation", sample)
         })

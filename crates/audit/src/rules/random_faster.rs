@@ -20,9 +20,10 @@ impl Rule for RandomFaster {
     }
 
     fn about(&self) -> &'static str {
-        "Prefetchers, rows of DRAM, TLBs and read-ahead all favour sequential order, so random order is \
-         not faster but for noise and for blocks that lie on several chips: a quarter. Beyond that the \
-         sequential pass met first-touch page faults, or left the data in a cache for the random one."
+        "Prefetchers, DRAM rows, TLBs and read-ahead all favour sequential order. Noise, and \
+         blocks spread over several chips, can make random order up to a quarter faster. Beyond \
+         that the sequential pass included first-touch page faults, or left its data in a cache \
+         for the random pass."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -38,8 +39,8 @@ impl Rule for RandomFaster {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("{ahead:.2} times as fast as the same in sequential order"),
-                "touch memory before, drop caches between the passes, and run the two in turn",
+                format!("{ahead:.2} times as fast as the same operation in sequential order"),
+                "Touch the memory first, drop caches between the passes, and alternate the two.",
             )
             .with("ahead", ahead)
         })

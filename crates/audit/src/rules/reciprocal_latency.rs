@@ -7,8 +7,8 @@ use crate::{Metric, Sheet};
 
 pub(super) struct ReciprocalLatency;
 
-const ADVICE: &str = "print it as reciprocal throughput; a latency is the time of one operation \
-                      that waited for the one before it, with a histogram";
+const ADVICE: &str = "Name it reciprocal throughput. Measure latency as the time of one operation \
+                      that waits for the previous one, with a histogram.";
 
 impl Rule for ReciprocalLatency {
     fn id(&self) -> &'static str {
@@ -16,17 +16,17 @@ impl Rule for ReciprocalLatency {
     }
 
     fn title(&self) -> &'static str {
-        "latency that is the reciprocal of throughput"
+        "latency computed from throughput"
     }
 
     fn about(&self) -> &'static str {
-        "Either latency x throughput is the same, to the digits printed (1 %), for most of the points \
-         that a tool prints both of, while rates and threads or blocks differ: then one was divided \
-         out of the other. That is suspect where latency x throughput / block is one whole number, or \
-         of a network: the same number of operations, or bytes of a window, always in flight gives it \
-         too. Or the latency falls with the threads, nearer to 1 / threads than to flat: suspect, \
-         since an operation rarely gets faster because others run beside it (but where each thread's \
-         part fits a nearer cache, or the others keep CPUs awake)."
+        "Latency x throughput is constant, to the printed digits (1 %), for most points of a tool \
+         that prints both, while rates and threads or blocks differ. Then one was computed from \
+         the other, and the latency is invalid. It is only suspect if latency x throughput / block \
+         is a whole number, or in a network: a constant number of operations or bytes in flight \
+         has the same effect. A latency is also suspect if it falls with the number of threads, \
+         closer to 1 / threads than to flat. Threads rarely speed up an operation, unless their \
+         parts fit a nearer cache or they keep CPUs awake."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -35,7 +35,7 @@ impl Rule for ReciprocalLatency {
         if let Some(product) = sheet.product(index) {
             let per = if product.per_block { " x block" } else { "" };
             let (severity, but) = match product.in_flight {
-                true => (Severity::Suspect, "; a constant queue or window gives that too"),
+                true => (Severity::Suspect, "; a constant queue or window has the same effect"),
                 false => (Severity::Invalid, ""),
             };
             return Some(
@@ -62,7 +62,9 @@ impl Rule for ReciprocalLatency {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("with {threads:.0} threads it is {fall:.3} of that with {fewest:.0}"),
+                format!(
+                    "the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"
+                ),
                 ADVICE,
             )
             .with("factor_of_threads", factor)

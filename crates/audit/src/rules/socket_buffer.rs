@@ -13,15 +13,15 @@ impl Rule for SocketBuffer {
     }
 
     fn title(&self) -> &'static str {
-        "a socket buffer filled, not a network"
+        "socket buffer measured instead of a network"
     }
 
     fn about(&self) -> &'static str {
-        "What arrives was copied twice, into the kernel and out again. A rate above the link that is \
-         also above half of the bytes that one thread of this machine copies a second (a quarter of a \
-         copy bandwidth that counts reads and writes) left no time for the second copy on that CPU: \
-         the sender's buffer took the data and the clock stopped before it arrived, or it never left \
-         the machine. Needs a memory copy in the same report."
+        "Received data is copied twice, into the kernel and out of it. The rule compares with the \
+         copy bandwidth of one thread in the same report. A rate above the link, and above half of \
+         the bytes that one thread copies per second (a quarter of a bandwidth that counts reads \
+         and writes), leaves no time for the second copy. So the clock stopped when the sender's \
+         buffer was full, or the data never left the machine."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -36,11 +36,11 @@ impl Rule for SocketBuffer {
                 self.id(),
                 Severity::Suspect,
                 format!(
-                    "{}, where a CPU that copies data in and out again gets {}",
+                    "{}, but a CPU that copies data in and out again reaches {}",
                     shown(rate),
                     shown(twice)
                 ),
-                "send for ten seconds at least, and take the rate from the receiver's count",
+                "Send for at least 10 s, and take the rate from the receiver's count.",
             )
             .with("copied_twice_bit_per_s", twice)
         })

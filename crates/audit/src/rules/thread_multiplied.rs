@@ -20,18 +20,18 @@ impl Rule for ThreadMultiplied {
     }
 
     fn title(&self) -> &'static str {
-        "threads multiplied into the result"
+        "rate multiplied by the number of threads"
     }
 
     fn about(&self) -> &'static str {
-        "More threads than CPUs do no more than one a CPU. A rate that still grows from the CPUs to \
-         twice as many threads or more, and is nearer to proportional than to flat (above the square \
-         root of the factor of threads), had the threads multiplied into it or was divided by CPU \
-         time; then every multi-thread figure of that series did. CPUs are logical ones; where only \
-         cores are declared, two a core, and the rate is suspect. Also suspect is a rate more than a \
-         tenth above linear: of the same data in more parts these may fit each CPU's own cache, so \
-         only a ceiling of the machine below it makes it more. Disks count only where they are \
-         faster than their link, since a queue may help a real one; networks do not count."
+        "More threads than CPUs cannot do more work than one thread per CPU. A rate that grows \
+         between the number of CPUs and at least twice as many threads, by more than the square \
+         root of that factor, was multiplied by the threads or divided by CPU time. Then every \
+         multi-thread figure of that series was. CPUs are logical CPUs. If only cores are \
+         declared, the rule assumes two per core, and the verdict is suspect. A rate more than 10 \
+         % above linear is also suspect; it is invalid only if a ceiling of the machine confirms \
+         it, since smaller parts can fit each CPU's own cache. Disks count only above their link's \
+         rate, since a queue can speed up a real disk. Networks do not count."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -49,8 +49,8 @@ impl Rule for ThreadMultiplied {
                 self.id(),
                 growth.severity.min(heaviest),
                 growth.message,
-                "divide all the work by the wall time from the first thread's start to the last \
-                 one's end; never add up rates or use CPU time",
+                "Divide all the work by the wall time from the first thread's start to the last \
+                 thread's end. Do not add rates or use CPU time.",
             )
             .with("growth", growth.growth)
             .with("possible", growth.possible),
@@ -113,7 +113,8 @@ fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
             (factor >= THREADS_MORE && growth > factor.sqrt()).then(|| Growth {
                 severity: severity(factor).min(limit.severity),
                 message: format!(
-                    "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, where {cpus:.0} {}",
+                    "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, but only \
+                     {cpus:.0} {}",
                     limit.whose
                 ),
                 growth,
@@ -132,7 +133,8 @@ fn above_linear(levels: &[(f64, f64)], threads: f64, most: Severity) -> Option<G
     (growth > factor * ABOVE_LINEAR).then(|| Growth {
         severity: severity(growth / factor).min(most),
         message: format!(
-            "{threads:.0} threads are {growth:.2} times as fast as {fewest:.0}; {factor:.2} times would be linear"
+            "{threads:.0} threads are {growth:.2} times as fast as {fewest:.0}; linear is \
+             {factor:.2} times"
         ),
         growth,
         possible: factor,
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(severity, Severity::Suspect);
         assert!(
             message.ends_with(
-                "where 16 can run at once, if a core runs two (no logical CPUs are declared)"
+                "but only 16 threads can run at once, at 2 per core (no logical CPUs are declared)"
             ),
             "{message}"
         );
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &network), [false; 4]);
         let cached = rows("disk", &rates.map(|(t, r)| (t, r * 100.0)));
         assert_eq!(flagged(&ThreadMultiplied, MACHINE, &cached), [false, true, true, true]);
-        // Perhaps drives side by side.
+        // Perhaps drives in parallel.
         let faster = rows("disk", &rates.map(|(t, r)| (t, r * 1e3)));
         let severities = |machine| -> Vec<_> {
             let found = findings(&ThreadMultiplied, machine, &faster);

@@ -21,8 +21,9 @@ impl Rule for UdpDefaultRate {
     }
 
     fn about(&self) -> &'static str {
-        "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b says otherwise, \
-         as their manuals say. A figure of that rate is what was asked for, not what the network carries."
+        "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b sets \
+         another rate, as their manuals state. A figure of that rate is the requested rate, not \
+         the network's."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -33,8 +34,8 @@ impl Rule for UdpDefaultRate {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                "iperf sends UDP at 1 Mbit/s unless it is told another rate",
-                "ask for a rate above the link's (-b) and take the receiver's count",
+                "the rate is iperf's default for UDP, 1 Mbit/s",
+                "Request a rate above the link's (-b), and take the receiver's count.",
             )
             .with("rate_bit_per_s", rate)
         })

@@ -20,8 +20,9 @@ impl Rule for UdpPayload {
     }
 
     fn about(&self) -> &'static str {
-        "A UDP datagram over IPv4 carries 65,507 B at most: 65,535 of a packet less 20 B of IP header \
-         and 8 B of UDP header. A larger block was refused, cut, or sent as something else."
+        "A UDP datagram over IPv4 carries at most 65,507 B: a packet of 65,535 B less 20 B of IP \
+         header and 8 B of UDP header. A larger block was refused, truncated, or sent as something \
+         else."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -35,8 +36,8 @@ impl Rule for UdpPayload {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                format!("a datagram of {block} B, where IPv4 carries {MOST} B"),
-                "name the payload that was sent, the loss, and which end counted",
+                format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B"),
+                "State the payload sent, the loss, and which end counted.",
             )
             .with("most_bytes", MOST)
         })

@@ -26,8 +26,8 @@ impl Rule for WrongUnit {
     }
 
     fn about(&self) -> &'static str {
-        "The printed number times its unit must be the number in base units, with 1000 or 1024 as a \
-         thousand. A latency by the bit or by the byte is no time of an operation."
+        "The printed number times its unit must equal the number in base units, with a factor of \
+         1000 or 1024. A latency per bit or per byte is not the time of an operation."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
@@ -37,8 +37,8 @@ impl Rule for WrongUnit {
             return Some(Finding::new(
                 self.id(),
                 Severity::Invalid,
-                "a time by the bit or byte is a reciprocal rate, no latency",
-                "print the time of one operation and its size",
+                "a time per bit or byte is a reciprocal rate, not a latency",
+                "Print the time of one operation and its size.",
             ));
         }
         let si = figure.si?;
@@ -49,7 +49,7 @@ impl Rule for WrongUnit {
                 self.id(),
                 Severity::Suspect,
                 "the number and its unit do not give the number in base units",
-                "look up which unit was meant: bits or bytes, 1000 or 1024",
+                "Check which unit was meant: bits or bytes, 1000 or 1024.",
             )
             .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
         })

@@ -31,16 +31,16 @@ fn two_sockets() -> Host {
 #[test]
 fn huge_pages_that_are_off_or_unknown() {
     let mut host = two_sockets();
-    let mut told = |setting: Probe<String>| {
+    let mut reported = |setting: Probe<String>| {
         host.memory.transparent_huge_pages = setting;
         huge_pages_off(&host).map(|f| f.message)
     };
     for on in ["always", "madvise"] {
-        assert_eq!(told(Probe::known(on.to_owned(), "test")), None);
+        assert_eq!(reported(Probe::known(on.to_owned(), "test")), None);
     }
-    let off = told(Probe::known("never".to_owned(), "test")).unwrap();
+    let off = reported(Probe::known("never".to_owned(), "test")).unwrap();
     assert!(off.contains("set to `never`"), "{off}");
-    assert!(told(Probe::missing("test")).unwrap().contains("is not known"));
+    assert!(reported(Probe::missing("test")).unwrap().contains("does not report"));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn modules_whose_speed_nobody_tells() {
     assert_eq!(hidden_modules(&host), None);
     modules[0].transfers_per_s = None;
     host.memory.modules = Probe::known(modules, "test");
-    assert!(hidden_modules(&host).unwrap().message.contains("is not known"));
+    assert!(hidden_modules(&host).unwrap().message.contains("is unknown"));
     host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
     assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
     host.memory.modules = Probe::missing("test");
@@ -68,24 +68,24 @@ fn modules_whose_speed_nobody_tells() {
 fn disks_that_are_virtual_or_memory() {
     let mut host = two_sockets();
     let mut storage = host.storage.get().unwrap().clone();
-    let told = |host: &Host| (virtual_disk(host).map(|f| f.message), memory_disk(host));
-    assert_eq!(told(&host), (None, None), "a disk of a real machine");
+    let reported = |host: &Host| (virtual_disk(host).map(|f| f.message), memory_disk(host));
+    assert_eq!(reported(&host), (None, None), "a disk of a real machine");
 
     for transport in ["virtio", "xen", "hyperv"] {
         let leaf = storage.devices.last_mut().unwrap();
         leaf.transport = Some(transport.to_owned());
         host.storage = Probe::known(storage.clone(), "test");
-        let message = told(&host).0.unwrap();
+        let message = reported(&host).0.unwrap();
         assert!(message.starts_with("sdb is a virtual disk"), "{message}");
     }
     storage.devices.last_mut().unwrap().transport = Some("sata".to_owned());
     host.storage = Probe::known(storage.clone(), "test");
     host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
-    assert!(told(&host).0.is_some(), "a hypervisor may play any disk");
+    assert!(reported(&host).0.is_some(), "a hypervisor may play any disk");
 
     storage.kind = StorageKind::Memory;
     host.storage = Probe::known(storage, "test");
-    let (none, memory) = told(&host);
+    let (none, memory) = reported(&host);
     assert_eq!(none, None);
     assert!(memory.unwrap().message.starts_with("/srv is in memory (ext4 at /srv)"));
 }

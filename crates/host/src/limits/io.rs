@@ -59,7 +59,7 @@ fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
         }
         let text = root.read(&path)?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let bad = || Reason::at(&path, format!("'{}' is no limit", line.trim()));
+            let bad = || Reason::at(&path, format!("invalid limit '{}'", line.trim()));
             let (device, limits) = match quantity {
                 Some(quantity) => line_v1(line, quantity),
                 None => line_v2(line),
@@ -92,15 +92,15 @@ fn files(place: &Place) -> Vec<(String, Option<Quantity>)> {
 
 fn source(place: &Place, limits: &[IoLimit]) -> String {
     let unseen = match (place.version, place.from_top) {
-        (Version::V2, false) => "; limits above this container are not seen",
+        (Version::V2, false) => "; limits above this container are not visible",
         _ => "",
     };
     let first = place.folders.first().map_or("", String::as_str);
     match (place.version, limits.is_empty()) {
         (Version::V1, true) => format!("no blkio.throttle file in {first} sets one"),
         (Version::V1, false) => format!("blkio.throttle files in {first}"),
-        (Version::V2, true) => format!("no io.max from {first} up sets one{unseen}"),
-        (Version::V2, false) => format!("io.max from {first} up{unseen}"),
+        (Version::V2, true) => format!("no io.max from {first} upwards sets one{unseen}"),
+        (Version::V2, false) => format!("io.max from {first} upwards{unseen}"),
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(found[0].source, "/sys/fs/cgroup/a/io.max");
         assert_eq!(four(&found[1]), [Some(1_048_576.0), None, None, Some(120.0)]);
         assert_eq!(found[1].source, "/sys/fs/cgroup/a/b/io.max, /sys/fs/cgroup/a/io.max");
-        assert_eq!(look(&m.root()).origin(), "io.max from /sys/fs/cgroup/a/b up");
+        assert_eq!(look(&m.root()).origin(), "io.max from /sys/fs/cgroup/a/b upwards");
     }
 
     /// The hierarchy of [`V1`] with the controller for block devices.
@@ -228,7 +228,7 @@ mod tests {
         assert!(
             look(&m.root())
                 .origin()
-                .ends_with("sets one; limits above this container are not seen")
+                .ends_with("sets one; limits above this container are not visible")
         );
         assert_eq!(limits(&m), []);
     }
@@ -242,7 +242,8 @@ mod tests {
             m.put("/sys/fs/cgroup/io.max", bad);
             let found = look(&m.root());
             assert!(
-                found.get().is_none() && found.origin().starts_with("/sys/fs/cgroup/io.max: '"),
+                found.get().is_none()
+                    && found.origin().starts_with("/sys/fs/cgroup/io.max: invalid limit '"),
                 "{bad}"
             );
         }

@@ -53,14 +53,14 @@ impl PartialOrd for Limit {
     }
 }
 
-/// Finds out the limit and what is used of it.
+/// Detects the limit and what is used of it.
 pub(super) fn look(root: &Root) -> Memory {
     match limit(root) {
         Ok((Some(limit), path)) => {
             Memory { limit: Ok((Some(limit.bytes), path)), used: limit.used }
         }
         Ok((None, why)) => Memory {
-            used: Err(Reason::new(format!("no limit to hold it against: {why}"))),
+            used: Err(Reason::new(format!("no limit to compare with: {why}"))),
             limit: Ok((None, why)),
         },
         Err(reason) => Memory { limit: Err(reason.clone()), used: Err(reason) },
@@ -92,7 +92,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
         Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
-        Err(_) => Err(Reason::at(path, format!("'{line}' is no limit"))),
+        Err(_) => Err(Reason::at(path, format!("invalid limit '{line}'"))),
     }
 }
 
@@ -124,7 +124,7 @@ fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let stat = root.read(&path)?;
     let rss = counter(&stat, "total_rss").ok_or_else(|| Reason::at(&path, "has no total_rss"))?;
     let shmem = counter(&stat, "total_shmem").unwrap_or(0);
-    // v1 does not tell which of its slabs can shrink: all count. A kernel may count none.
+    // v1 does not report which of its slabs can shrink: all count. A kernel may count none.
     let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
     Ok((rss.saturating_add(shmem).saturating_add(kernel), path))
 }
@@ -211,7 +211,7 @@ mod tests {
         let m = Machine::new("0::/a\n", V2);
         m.put("/sys/fs/cgroup/a/memory.max", "max\n").put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
         let reason = used(&m).unwrap_err();
-        assert!(reason.starts_with("no limit to hold it against: no memory.max from"), "{reason}");
+        assert!(reason.starts_with("no limit to compare with: no memory.max from"), "{reason}");
         m.put("/sys/fs/cgroup/a/memory.max", "9\n").put("/sys/fs/cgroup/a/memory.stat", "file 1\n");
         assert_eq!(limit(&m), Some(9));
         assert_eq!(used(&m).unwrap_err(), "/sys/fs/cgroup/a/memory.stat: has no anon");

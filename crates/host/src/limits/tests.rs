@@ -54,7 +54,7 @@ fn no_limit_is_known_and_not_missing() {
     m.put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
     let (quota, source) = m.quota().unwrap();
     assert_eq!(quota, None);
-    assert_eq!(source, "no cpu.max from /sys/fs/cgroup/a up sets one");
+    assert_eq!(source, "no cpu.max from /sys/fs/cgroup/a upwards sets one");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_container_that_sees_only_its_part() {
             .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n");
         let (quota, source) = m.quota().unwrap();
         assert_eq!(quota, Some(0.5), "{path}");
-        assert!(source.ends_with("are not seen"), "{source}");
+        assert!(source.ends_with("are not visible"), "{source}");
     }
 }
 
@@ -101,7 +101,7 @@ fn the_top_of_a_v2_tree_has_no_limits_so_one_that_has_is_a_container() {
     let m = Machine::new("0::/\n", V2);
     assert!(m.put("/sys/fs/cgroup/cpu.stat", "").quota().unwrap().1.ends_with("sets one"));
     m.put("/sys/fs/cgroup/cpu.max", "max 100000\n");
-    assert!(m.quota().unwrap().1.ends_with("are not seen"));
+    assert!(m.quota().unwrap().1.ends_with("are not visible"));
 }
 
 #[test]

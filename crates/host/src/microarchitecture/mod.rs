@@ -51,7 +51,7 @@ pub(crate) fn conclude(
     let stepping = who.stepping.get().copied();
     let number = format!("{vendor} family {family:#x} model {model:#x}");
     let Some(row) = find_row(vendor, family, model, stepping) else {
-        return (Probe::missing(format!("no row in the table of designs for {number}")), None);
+        return (Probe::missing(format!("the table of designs has no row for {number}")), None);
     };
     let named = row.design.and_then(table::by_id);
     let against = match named {
@@ -75,7 +75,7 @@ fn from_midr(implementer: u32, part: u32, source: &str) -> Probe<Microarchitectu
             },
             source.to_owned(),
         ),
-        None => Probe::missing(format!("no row in the table of designs for {number}")),
+        None => Probe::missing(format!("the table of designs has no row for {number}")),
     }
 }
 
@@ -157,12 +157,12 @@ fn resolve(
 ) -> (Probe<Microarchitecture>, Option<Finding>) {
     let claim = match named {
         Some(design) => format!(
-            "{number} says {} ({}), but it has {}",
+            "{number} means {} ({}), but the CPU has {}",
             design.name,
             row.product,
             against.join(", ")
         ),
-        None => format!("{number} stands for more than one design ({})", row.product),
+        None => format!("{number} is used for more than one design ({})", row.product),
     };
     let left = candidates(row.vendor, who, caches);
     let names: Vec<_> = left.iter().map(|d| title(d)).collect();
@@ -171,8 +171,7 @@ fn resolve(
         note(
             &MASKED_MODEL,
             message,
-            "The hypervisor masks the CPU's model number; ask the provider for the real model if \
-             it matters.",
+            "The hypervisor masks the CPU's model number. Ask the provider for the real model.",
         )
         .with("number", number)
         .with("contradicted_by", against)
@@ -180,23 +179,23 @@ fn resolve(
     let see = MASKED_MODEL.0;
     let (Some(first), 1) = (left.first(), classes.len()) else {
         let (reason, detail) = match names.as_slice() {
-            [] => ("no design is left", "no known design has all that was seen".to_owned()),
+            [] => ("no matching design", "no known design has these features".to_owned()),
             _ => (
-                "several designs are left",
-                format!("several designs have all that was seen: {}", names.join(", ")),
+                "several matching designs",
+                format!("several designs have these features: {}", names.join(", ")),
             ),
         };
         let finding = finding(format!("{claim}; {detail}"));
         return (Probe::missing(format!("{reason}; see {see}")), Some(finding));
     };
     let conclusion = if names.len() == 1 {
-        format!("only {} has all that was seen", title(first))
+        format!("only {} has these features", title(first))
     } else {
-        format!("{} have all that was seen, and issue alike", names.join(" and "))
+        format!("{} have these features and the same execution ports", names.join(" and "))
     };
     let sizes = describe(caches);
     let source = if sizes.is_empty() { "CPUID features" } else { "CPUID features and cache sizes" };
-    let number_is = if named.is_some() { "is masked" } else { "stands for several designs" };
+    let number_is = if named.is_some() { "is masked" } else { "is used for several designs" };
     let found = Microarchitecture {
         id: first.id.to_owned(),
         name: title(first),

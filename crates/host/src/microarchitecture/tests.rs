@@ -75,7 +75,7 @@ fn true_numbers_are_believed_without_a_finding() {
 }
 
 #[test]
-fn the_product_of_a_shared_number_is_told_by_the_stepping() {
+fn the_product_of_a_shared_number_is_shown_by_the_stepping() {
     for (stepping, product) in [(4, "Skylake-SP"), (7, "Cascade Lake-SP"), (11, "Cooper Lake-SP")] {
         let (probe, _) = conclude(&who("GenuineIntel", 6, 0x55, stepping, "avx512f"), NONE);
         assert!(probe.get().unwrap().name.contains(product), "{probe:?}");
@@ -93,7 +93,9 @@ fn features_that_the_named_model_cannot_have_override_it() {
         "CPUID features and cache sizes; the model number is masked (see host.masked_model)"
     );
     let finding = finding.unwrap();
-    assert!(finding.message.contains("Rocket Lake") && finding.message.contains("it has amx_fp16"));
+    assert!(
+        finding.message.contains("Rocket Lake") && finding.message.contains("the CPU has amx_fp16")
+    );
     assert_eq!((finding.check.as_ref(), finding.severity), ("host.masked_model", Severity::Note));
     assert_eq!(finding.evidence["concluded"], "redwood_cove_server");
 
@@ -131,18 +133,18 @@ fn without_a_resolution_the_design_is_unknown_with_the_reason() {
         (Probe::Missing { reason, .. }, Some(finding)) => (reason, finding.message),
         other => panic!("{other:?}"),
     };
-    let (reason, told) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
-    assert_eq!(reason, "several designs are left; see host.masked_model");
+    let (reason, reported) = unknown(&intel(0x9e, "avx512f avx512_vbmi2"), NONE);
+    assert_eq!(reason, "several matching designs; see host.masked_model");
     assert!(
-        told.contains("avx512f") && told.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
-        "{told}"
+        reported.contains("avx512f") && reported.contains("Sunny Cove (Ice Lake-SP or Ice Lake-D)"),
+        "{reported}"
     );
-    let (reason, told) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
-    assert_eq!(reason, "no design is left; see host.masked_model");
-    assert!(told.contains("no known design"), "{told}");
+    let (reason, reported) = unknown(&intel(0xaf, "avx_vnni_int8 amx_fp16"), NONE);
+    assert_eq!(reason, "no matching design; see host.masked_model");
+    assert!(reported.contains("no known design"), "{reported}");
     let qemu = intel(0x86, "avx512f avx512_vbmi2 vaes");
-    let (_, told) = unknown(&qemu, sizes(48, 32, 1280));
-    assert_eq!(told.matches("Cove").count(), 3, "{told}");
+    let (_, reported) = unknown(&qemu, sizes(48, 32, 1280));
+    assert_eq!(reported.matches("Cove").count(), 3, "{reported}");
 }
 
 #[test]
@@ -150,14 +152,14 @@ fn a_virtual_cpus_number_is_resolved_by_what_it_shows() {
     let (probe, finding) = conclude(&intel(0x86, "amx_fp16"), sizes(48, 64, 2048));
     let found = probe.get().unwrap();
     assert_eq!(found.id, "redwood_cove_server");
-    assert!(found.evidence.contains("stands for several designs"), "{}", found.evidence);
+    assert!(found.evidence.contains("is used for several designs"), "{}", found.evidence);
     assert!(finding.is_some());
 }
 
 #[test]
 fn an_unknown_number_is_not_guessed() {
     let reason = id(&intel(0xfe, "amx_fp16"), NONE).unwrap_err();
-    assert_eq!(reason, "no row in the table of designs for GenuineIntel family 0x6 model 0xfe");
+    assert_eq!(reason, "the table of designs has no row for GenuineIntel family 0x6 model 0xfe");
     let mut odd = intel(0x55, "");
     odd.family = Probe::missing("not told");
     assert_eq!(id(&odd, NONE), Err("not told".to_owned()));

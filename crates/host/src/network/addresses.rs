@@ -93,7 +93,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Address>, Reason> {
         let (name, ip) = line.split_once(' ')?;
         Some(Address::new(name, ip.trim().parse().ok()?))
     };
-    let read = |l| line(l).ok_or_else(|| Reason::at("/addresses", format!("'{l}' is no address")));
+    let read =
+        |l| line(l).ok_or_else(|| Reason::at("/addresses", format!("invalid address '{l}'")));
     text.lines().map(read).collect()
 }
 
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(found[2].ip, "fd00::2".parse::<IpAddr>().unwrap());
         for bad in ["lo", "lo ", "lo 127.0.0", "lo 1.2.3.4/8", ""] {
             let text = format!("lo ::1\n{bad}\n");
-            assert!(parse(&text).unwrap_err().0.contains("is no address"), "{bad:?}");
+            assert!(parse(&text).unwrap_err().0.contains("invalid address"), "{bad:?}");
         }
     }
 

@@ -91,7 +91,7 @@ const BY_DEVTYPE: &[(&str, Kind)] = &[
 ];
 
 /// What the interface is.
-pub(super) fn of(root: &Root, name: &str) -> Result<Kind, Reason> {
+pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
     let folder = format!("{NET}/{name}");
     let number: u32 = root.number(&format!("{folder}/type"))?;
     let has = |file: &str| root.exists(&format!("{folder}/{file}"));

@@ -89,8 +89,7 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
         [] => Err(Reason::new(format!("no interface of this machine has the address {address}"))),
         [name] => Ok(name.to_owned()),
         [first, second, ..] => Err(Reason::new(format!(
-            "{address} is an address of {first} and of {second}: which one packets leave by \
-             is not known"
+            "{first} and {second} both have the address {address}; the one that sends is unknown"
         ))),
     }
 }
@@ -101,7 +100,7 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let folder = format!("{NET}/{name}");
     let mtu = root.number(&format!("{folder}/mtu"))?;
     let driver = kind::driver(root, name);
-    let kind = kind::of(root, name)?;
+    let kind = kind::read(root, name)?;
     let rate = rate::look(root, name, kind, in_virtual_machine(root));
     let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
     let interface = Interface {

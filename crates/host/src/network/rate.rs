@@ -11,12 +11,12 @@ use crate::root::{Reason, Root};
 /// Interfaces lie on one another no deeper than the kernel allows (MAX_NEST_DEV).
 const DEEPEST: u32 = 8;
 
-/// Line rate in bits a second, or why there is none. `guest`: this is a virtual machine,
-/// where the speed of a device is the hypervisor's word.
+/// Line rate in bits per second, or why there is none. `guest`: this is a virtual machine, where
+/// the hypervisor invents the speed of a device.
 pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f64, Reason> {
     wired(root, name, kind, guest, DEEPEST)?;
     megabits(root.number(&format!("{NET}/{name}/speed")).ok())
-        .ok_or_else(|| Reason::new("its driver tells no speed"))
+        .ok_or_else(|| Reason::new("the driver reports no speed"))
 }
 
 /// Whether packets leave by a wire whose speed is known to the driver, or why not.
@@ -25,42 +25,43 @@ fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result
         Kind::Bond | Kind::Vlan => return carried(root, name, guest, depth),
         Kind::Ethernet | Kind::Infiniband | Kind::Other if !guest => return Ok(()),
         Kind::Ethernet | Kind::Infiniband | Kind::Other => {
-            "the speed of a device in a virtual machine is the hypervisor's word"
+            "in a virtual machine the hypervisor invents the reported speed"
         }
-        Kind::Loopback => "loopback has no wire",
-        Kind::Virtio => "virtio has no wire",
-        Kind::VirtualEthernet => "a virtual pair has no wire; the speed that it says is made up",
-        Kind::Bridge => "packets leave by one of the bridge's ports, not known which",
-        Kind::Tunnel => "a tunnel has no wire of its own",
-        Kind::Tap => "a program is at its other end",
-        Kind::Macvlan => "its neighbours may be on this machine",
-        Kind::Virtual => "a device of software has no wire",
-        Kind::Wireless => "the rate of radio changes with its reception",
+        Kind::Loopback => "loopback has no link",
+        Kind::Virtio => "virtio reports no link speed",
+        Kind::VirtualEthernet => "a veth pair has no link; its reported speed is invented",
+        Kind::Bridge => "packets leave through one of the bridge's ports, which one is unknown",
+        Kind::Tunnel => "a tunnel has no link of its own",
+        Kind::Tap => "the other end is a program",
+        Kind::Macvlan => "macvlan neighbours may be on this machine",
+        Kind::Virtual => "a software device has no link",
+        Kind::Wireless => "the rate of a radio link changes with its reception",
     };
     Err(Reason::new(why))
 }
 
-/// Whether all that carry an interface have wires, so that the speed it says is not made
-/// of numbers that were made up.
+/// Whether all that carry an interface have wires, so that the speed it says is not made of numbers
+/// that were invented.
 fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reason> {
     let lower = kind::lower(root, name);
     if lower.is_empty() {
-        return Err(Reason::new("what carries it is not in this network namespace"));
+        return Err(Reason::new("the underlying interface is not in this network namespace"));
     }
-    let depth = depth.checked_sub(1).ok_or_else(|| Reason::new("what carries it has no end"))?;
+    let depth =
+        depth.checked_sub(1).ok_or_else(|| Reason::new("the underlying interfaces form a loop"))?;
     for one in lower {
-        kind::of(root, &one)
+        kind::read(root, &one)
             .and_then(|kind| wired(root, &one, kind, guest, depth))
             .map_err(|Reason(why)| Reason::new(format!("over {one}: {why}")))?;
     }
     Ok(())
 }
 
-/// Bits a second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign
-/// by older kernels.
-fn megabits(told: Option<i64>) -> Option<f64> {
+/// Bits per second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign by older
+/// kernels.
+fn megabits(reported: Option<i64>) -> Option<f64> {
     const OLD_UNKNOWN: i64 = 0xffff;
-    let known = told.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);
+    let known = reported.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);
     known.map(|n| n as f64 * 1e6)
 }
 
@@ -71,8 +72,9 @@ mod tests {
     #[test]
     fn speeds_that_are_none() {
         assert_eq!(megabits(Some(25_000)), Some(25e9));
-        for told in [None, Some(-1), Some(0), Some(65_535), Some(4_294_967_295), Some(i64::MIN)] {
-            assert_eq!(megabits(told), None, "{told:?}");
+        for reported in [None, Some(-1), Some(0), Some(65_535), Some(4_294_967_295), Some(i64::MIN)]
+        {
+            assert_eq!(megabits(reported), None, "{reported:?}");
         }
     }
 }

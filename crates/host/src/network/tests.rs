@@ -41,7 +41,7 @@ impl Machine {
 }
 
 /// Kind, line rate, and why there is none, of an interface with these files.
-fn told(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
+fn reported(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
     let machine = Machine::new("x0 192.0.2.1\n");
     machine.interface("x0", number, files);
     let probe = interface_to(&machine.root(), "192.0.2.1".parse().unwrap());
@@ -84,7 +84,7 @@ fn every_kind_by_its_files() {
         ("other", 519, with(&[("device/uevent", "DRIVER=qmi_wwan\n")], ALONE)),
     ];
     for (kind, number, files) in cases {
-        let (found, rate, why) = told(number, &files);
+        let (found, rate, why) = reported(number, &files);
         assert_eq!((found.as_str(), rate), (kind, None), "{number} {files:?}");
         assert!(why.len() > 5, "{kind}: {why}");
     }
@@ -92,12 +92,12 @@ fn every_kind_by_its_files() {
 
 #[test]
 fn a_wire_has_the_rate_that_its_driver_tells() {
-    let driven = |speed| told(1, &[("device/uevent", "DRIVER=ixgbe\n"), ("speed", speed)]);
+    let driven = |speed| reported(1, &[("device/uevent", "DRIVER=ixgbe\n"), ("speed", speed)]);
     assert_eq!(driven("100\n").1, Some(100e6));
     assert_eq!(driven("400000\n"), ("ethernet".to_owned(), Some(400e9), String::new()));
     for bad in ["-1\n", "0\n", "65535\n", "4294967295\n", "fast\n", ""] {
         assert_eq!(driven(bad).1, None, "{bad}");
-        assert_eq!(driven(bad).2, "its driver tells no speed");
+        assert_eq!(driven(bad).2, "the driver reports no speed");
     }
 }
 
@@ -119,7 +119,7 @@ fn a_bond_is_believed_if_all_its_members_have_wires() {
     assert_eq!(bond(["ixgbe", "ixgbe"]).get().unwrap().bits_per_s, Some(20e9));
     let half = bond(["ixgbe", "virtio_net"]);
     assert_eq!(half.get().unwrap().bits_per_s, None);
-    assert!(half.origin().ends_with("over b: virtio has no wire"), "{half:?}");
+    assert!(half.origin().ends_with("over b: virtio reports no link speed"), "{half:?}");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_lies_on_itself_ends() {
     m.interface("x0", 1, &[("uevent", "DEVTYPE=vlan\n"), ("lower_x0", ""), ("speed", "1000\n")]);
     let found = interface_to(&m.root(), "192.0.2.1".parse().unwrap());
     assert_eq!(found.get().unwrap().bits_per_s, None);
-    assert!(found.origin().ends_with("what carries it has no end"), "{found:?}");
+    assert!(found.origin().ends_with("the underlying interfaces form a loop"), "{found:?}");
 }
 
 #[test]
@@ -140,7 +140,11 @@ fn an_address_is_one_interface_s_or_the_reason_says_why_not() {
     assert_eq!(name(&to("192.0.2.2")).as_deref(), Some("b"));
     assert_eq!(name(&to("::ffff:192.0.2.2")).as_deref(), Some("b"), "IPv4 over a socket of IPv6");
     assert_eq!(name(&to("127.8.9.1")).as_deref(), Some("lo"), "all of 127.0.0.0/8");
-    assert!(to("192.0.2.1").origin().contains("of a and of b"), "{:?}", to("192.0.2.1"));
+    assert!(
+        to("192.0.2.1").origin().contains("a and b both have the address"),
+        "{:?}",
+        to("192.0.2.1")
+    );
     assert!(to("192.0.2.9").origin().contains("no interface"), "{:?}", to("192.0.2.9"));
     assert_eq!(to("192.0.2.3").origin(), "/sys/class/net/c/mtu: no such file");
     assert!(to("::1").get().is_some(), "loopback is local in both versions");

@@ -34,10 +34,13 @@ fn a_folder_that_cannot_be_used_is_named() {
         Ok(here.clone())
     );
     let none = name(&folder.path().join("none"));
-    assert_eq!(root.folder(&none).unwrap_err().0, format!("no folder {none}"));
+    assert_eq!(root.folder(&none).unwrap_err().0, format!("folder {none} does not exist"));
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    assert_eq!(root.folder(&name(&file)).unwrap_err().0, format!("{} is no folder", name(&file)));
+    assert_eq!(
+        root.folder(&name(&file)).unwrap_err().0,
+        format!("{} is not a folder", name(&file))
+    );
     assert_eq!(root.writable(&here), Ok(()));
     let (all, free) = root.space(&here).unwrap();
     assert!(free <= all && all > 0, "{free} of {all}");
@@ -107,9 +110,9 @@ fn without_proc_the_mask_is_that_of_the_system_call() {
     let empty = tempfile::tempdir().unwrap();
     let root = Root::fixture(empty.path());
     assert!(root.affinity().is_err());
-    let told = root.with_affinity(Some(vec![0, 2047]));
-    assert_eq!(told.affinity(), Ok((vec![0, 2047], "sched_getaffinity")));
+    let reported = root.with_affinity(Some(vec![0, 2047]));
+    assert_eq!(reported.affinity(), Ok((vec![0, 2047], "sched_getaffinity")));
     std::fs::create_dir_all(empty.path().join("proc/self")).unwrap();
     std::fs::write(empty.path().join("proc/self/status"), "Cpus_allowed_list:\t1-2\n").unwrap();
-    assert_eq!(told.affinity(), Ok((vec![1, 2], "/proc/self/status")), "/proc comes first");
+    assert_eq!(reported.affinity(), Ok((vec![1, 2], "/proc/self/status")), "/proc comes first");
 }

@@ -11,7 +11,7 @@ const LONGEST_STRING: usize = 64;
 /// Why a table cannot be read to its end. Of a torn table nothing is taken: modules
 /// that are left out would make the memory look slower than it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("is torn or broken at byte {0}")]
+#[error("is damaged at byte {0}")]
 pub(super) struct Broken(usize);
 
 /// One structure.

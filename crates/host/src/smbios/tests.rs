@@ -181,7 +181,7 @@ fn widths_and_kinds() {
 }
 
 #[test]
-fn the_bank_is_told_where_it_names_the_place() {
+fn the_bank_is_reported_where_it_names_the_place() {
     let locators = |names: &[[&'static str; 2]]| -> Vec<String> {
         let dimms: Vec<_> = names.iter().map(|&names| Dimm { names, ..DDR4 }).collect();
         found(&dimms).into_iter().map(|m| m.locator).collect()
@@ -215,11 +215,11 @@ fn a_hypervisors_modules_have_no_speed() {
     for (dimm, name) in [(&silent, "kvm"), (&DDR4, "amazon")] {
         let found = find(&table(std::slice::from_ref(dimm)), &[], Some(name));
         assert_eq!(found.get().unwrap()[0].transfers_per_s, None);
-        assert!(found.origin().contains(&format!("made up by the hypervisor ({name})")));
+        assert!(found.origin().contains(&format!("invented by the hypervisor ({name})")));
     }
     let found = find(&table(&[silent]), &[], None);
     assert_eq!(found.get().unwrap()[0].transfers_per_s, None);
-    assert!(found.origin().contains("tells no speed"), "{}", found.origin());
+    assert!(found.origin().contains("without speeds"), "{}", found.origin());
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn the_origin_tells_the_version_and_what_is_left_out() {
     assert_eq!(found(&modern, &[DDR4]), TABLE);
     assert_eq!(found(b"_SM3_\x00\x18\x03", &[DDR4]), TABLE, "cut off");
     let unknown = Dimm { size: 0xffff, ..DDR4 };
-    assert_eq!(found(&[], &[DDR4, unknown]), format!("{TABLE}; 1 of unknown size left out"));
+    assert_eq!(found(&[], &[DDR4, unknown]), format!("{TABLE}; 1 of unknown size omitted"));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn what_is_not_there_has_a_reason() {
     let nothing = look(&Root::fixture(folder.path()), None);
     assert!(nothing.origin().starts_with(&format!("{TABLE}: no such file; ")), "{nothing:?}");
     let denied = unreadable(&io::Error::from(io::ErrorKind::PermissionDenied));
-    assert_eq!(denied.0, format!("{TABLE}: permission denied; needs root"));
+    assert_eq!(denied.0, format!("{TABLE}: permission denied; only root can read it"));
     for empty in [end(), Vec::new(), table(&[Dimm { size: 0, ..DDR4 }])] {
         let found = find(&empty, &[], None);
         assert_eq!(found.get(), None);
@@ -256,7 +256,7 @@ fn of_a_torn_table_nothing_is_taken() {
     let marker = whole.len() - end().len();
     assert!(cut(marker).get().is_some(), "the end may go unmarked");
     for bytes in [1, 20, marker - 1, marker - 30, marker + 1, whole.len() - 1] {
-        assert!(cut(bytes).origin().contains("is torn or broken at byte"), "{bytes}");
+        assert!(cut(bytes).origin().contains("is damaged at byte"), "{bytes}");
     }
     let mut short = whole.clone();
     short[1] = 3;

@@ -24,9 +24,9 @@ pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> Stora
         Some(MEMORY) => return StorageKind::Memory,
         // A disk array on Fibre Channel is a server with a cache of its own.
         Some(NETWORK | "iscsi" | "fc") => return StorageKind::Network,
-        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set
-        // aside looks the same. The others pass on what this machine holds, mostly a file
-        // or memory, and do not tell which.
+        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set aside
+        // looks the same. The others pass on what this machine holds, mostly a file or memory, and
+        // do not report which.
         Some("pmem" | "nvme loop" | "tcm_loop" | "dummy_hcd") => return StorageKind::Unknown,
         _ => {}
     }
@@ -176,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(transport(&root, &path), expected, "{path}");
         }
-        for (told, expected) in [
+        for (reported, expected) in [
             (Some("tcp"), NETWORK),
             (Some("rdma"), NETWORK),
             (Some("fc"), NETWORK),
@@ -184,7 +184,7 @@ mod tests {
             (Some("pcie"), "nvme"),
             (None, "nvme"),
         ] {
-            assert_eq!(nvme(told), expected, "{told:?}");
+            assert_eq!(nvme(reported), expected, "{reported:?}");
         }
     }
 }

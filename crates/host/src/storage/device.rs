@@ -74,8 +74,8 @@ pub(super) fn kind(name: &str) -> &'static str {
 
 fn model(root: &Root, folder: &str) -> Option<String> {
     // MMC cards have a name instead.
-    let told = |file: &str| root.line(&format!("{folder}/device/{file}")).ok();
-    told("model").or_else(|| folder.contains("/mmc").then(|| told("name"))?)
+    let reported = |file: &str| root.line(&format!("{folder}/device/{file}")).ok();
+    reported("model").or_else(|| folder.contains("/mmc").then(|| reported("name"))?)
 }
 
 fn sectors(root: &Root, folder: &str) -> Option<u64> {

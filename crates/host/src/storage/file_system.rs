@@ -89,7 +89,7 @@ fn by_path(root: &Root, path: &str) -> Option<String> {
     direct(&real).or_else(|| mapped(root, path.strip_prefix("/dev/mapper/")?))
 }
 
-/// The device mapper's device of this name, where /dev does not tell.
+/// The device mapper's device of this name, where /dev does not report.
 fn mapped(root: &Root, name: &str) -> Option<String> {
     let all = root.names(BLOCK).ok()?;
     let called = |d: &String| root.line(&format!("{BLOCK}/{d}/dm/name")).is_ok_and(|n| n == name);

@@ -90,7 +90,7 @@ fn usb(root: &Root, folder: &str) -> Option<Link> {
     })
 }
 
-/// Bytes a second of one lane, by its transfers.
+/// Bytes per second of one lane, by its transfers.
 fn pcie(giga: f64) -> Option<f64> {
     const CODES: &[(f64, f64)] = &[
         (2.5, 8.0 / 10.0),
@@ -104,7 +104,7 @@ fn pcie(giga: f64) -> Option<f64> {
     Some(giga * 1e9 / 8.0 * code.1)
 }
 
-/// Bytes a second of a line with 8b/10b, if its rate is one of those that there are.
+/// Bytes per second of a line with 8b/10b, if its rate is one of those that there are.
 fn eight_of_ten(giga: f64, rates: &[f64]) -> Option<f64> {
     rates.contains(&giga).then_some(giga * 1e9 / 10.0)
 }

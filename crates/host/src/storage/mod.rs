@@ -36,7 +36,7 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     let path = root.folder(path).map_err(other_folder)?;
     let mounts = mounts::look(root)?;
     let mount = mounts::holding(&mounts, &path)
-        .ok_or_else(|| Reason::at("/proc/self/mountinfo", format!("no mount holds {path}")))?;
+        .ok_or_else(|| Reason::at("/proc/self/mountinfo", format!("no mount contains {path}")))?;
     writable(root, mount, &path).map_err(other_folder)?;
     let (total_bytes, free_bytes) = root.space(&path)?;
     let mut stack = Stack::new(root, &mounts, virtual_machine);
@@ -56,7 +56,7 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
 
 /// The reason with what to do about it.
 fn other_folder(reason: Reason) -> Reason {
-    Reason::new(format!("{}; name another with --disk-path", reason.0))
+    Reason::new(format!("{}; choose another folder with --disk-path", reason.0))
 }
 
 fn writable(root: &Root, mount: &Mount, path: &str) -> Result<(), Reason> {

@@ -148,7 +148,7 @@ fn a_hypervisors_word_for_a_link_is_left_out() {
 }
 
 #[test]
-fn facts_that_are_not_told_are_none() {
+fn facts_that_are_not_reported_are_none() {
     let m = Machine::new(&on("8:0", "ext4", "/dev/sda"));
     m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
     let disk = m.look("/srv").devices.remove(0);
@@ -313,16 +313,22 @@ fn what_cannot_be_used_says_what_to_do() {
     let read_only = Machine::new("20 1 8:17 / / ro - ext4 /dev/sdb1 rw\n");
     assert_eq!(
         reason(&read_only),
-        "/srv is on a read-only file system (/dev/sdb1 at /); name another with --disk-path"
+        "/srv is on a read-only file system (/dev/sdb1 at /); choose another folder with --disk-path"
     );
-    assert_eq!(reason(&Machine::new("")), "/proc/self/mountinfo: no mount holds /srv");
+    assert_eq!(reason(&Machine::new("")), "/proc/self/mountinfo: no mount contains /srv");
     let unknown = sata();
     std::fs::remove_file(unknown.at("/space")).unwrap();
     assert_eq!(reason(&unknown), "/space: no such file");
     let live = look(&Root::live(), "/no/such/folder", false);
-    assert_eq!(live.origin(), "no folder /no/such/folder; name another with --disk-path");
+    assert_eq!(
+        live.origin(),
+        "folder /no/such/folder does not exist; choose another folder with --disk-path"
+    );
     let file = look(&Root::live(), "/proc/self/mountinfo", false);
-    assert_eq!(file.origin(), "/proc/self/mountinfo is no folder; name another with --disk-path");
+    assert_eq!(
+        file.origin(),
+        "/proc/self/mountinfo is not a folder; choose another folder with --disk-path"
+    );
 }
 
 #[test]

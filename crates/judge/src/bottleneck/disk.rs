@@ -33,10 +33,10 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     if !waits(m) {
         return match cpu {
             None => {
-                Ok(Bottleneck::new("CPU", "the file lies in the page cache, which the CPU copies"))
+                Ok(Bottleneck::new("CPU", "the page cache serves the file, and the CPU copies it"))
             }
             Some(share) => Err(format!(
-                "the file lies in the page cache, and copying it took {:.0} % of the CPU time",
+                "the page cache serves the file; copying it used only {:.0} % of the CPU time",
                 share * 100.0
             )),
         };
@@ -45,12 +45,15 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
     match deeper(ctx, m) {
         Some((resource, gain, how)) if gain > GAINED => {
-            return Ok(Bottleneck::new(resource, told(format!("{how} gained {gain:.2} times"))));
+            return Ok(Bottleneck::new(
+                resource,
+                told(format!("{how} reached {gain:.2} times the rate")),
+            ));
         }
         Some((_, gain, how)) if gain < NOTHING => {
             return Ok(Bottleneck::new(
                 "device",
-                told(format!("{how} gained no more than {gain:.2} times")),
+                told(format!("{how} reached only {gain:.2} times the rate")),
             ));
         }
         _ => {}
@@ -58,27 +61,27 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     if let Some((gain, how)) = shallower(ctx, m).filter(|(gain, _)| *gain < NOTHING) {
         return Ok(Bottleneck::new(
             "device",
-            told(format!("the gain over {how} is only {gain:.2} times")),
+            told(format!("this is only {gain:.2} times the rate of {how}")),
         ));
     }
     let most = in_flight_at_most(m);
     match at_device(m) {
         Some(n) if n >= WAITING * most => {
-            let what = format!("the device itself held {n:.2} of {most:.0} in flight all the time");
+            let what = format!("the device held on average {n:.2} of {most:.0} I/Os in flight");
             Ok(Bottleneck::new("device", told(what)))
         }
         Some(n) => Err(told(format!(
-            "the device held {n:.2} of {most:.0} in flight, and no other point of this run shows what \
-             more would gain"
+            "the device held on average {n:.2} of {most:.0} I/Os in flight; no other result of \
+             this run has a deeper queue"
         ))),
-        None => Err(told("no device tells how many I/Os it had in flight".to_owned())),
+        None => Err(told("no device reports how many I/Os it had in flight".to_owned())),
     }
 }
 
 fn by_cpu(m: &Measurement, share: f64) -> Bottleneck {
     let threads = counted(m.params.threads().max(1), "thread");
-    let figure = format!("{threads} used {:.0} % of the CPU time there was", share * 100.0);
-    let why = if !waits(m) { ": the page cache is copied by the CPU" } else { "" };
+    let figure = format!("{threads} used {:.0} % of their CPU time", share * 100.0);
+    let why = if !waits(m) { "; copying the page cache is CPU work" } else { "" };
     Bottleneck::new("CPU", figure + why)
 }
 
@@ -90,7 +93,7 @@ fn little(m: &Measurement) -> String {
     let each = m.latency.as_ref().map(|l| l.mean).filter(|s| s.is_finite() && *s > 0.0);
     let Some((rate, each)) = rate.zip(each) else { return String::new() };
     format!(
-        "{} I/Os a second x {} each = {:.2} in flight of {:.0}",
+        "{} IOPS x {} each = {:.2} in flight of {:.0}",
         format_count(rate.round() as u64),
         format_quantity(each, Unit::Second),
         rate * each,
@@ -190,7 +193,8 @@ mod tests {
         assert_eq!(l.resource, "queue depth");
         assert_eq!(
             l.evidence,
-            "13\u{202f}158 I/Os a second x 76.00 us each = 1.00 in flight of 1; depth 32 gained 7.60 times"
+            "13\u{202f}158 IOPS x 76.00 us each = 1.00 in flight of 1; depth 32 reached 7.60 times \
+             the rate"
         );
         assert_eq!(named(rand_read(4), &others).unwrap().resource, "queue depth");
     }
@@ -200,24 +204,24 @@ mod tests {
         let others = [rand_read(1), rand_read(16), rand_read(32), rand_read(64)];
         let middle = named(rand_read(32), &others).unwrap();
         assert_eq!(middle.resource, "device");
-        assert!(middle.evidence.ends_with("depth 64 gained no more than 1.00 times"));
+        assert!(middle.evidence.ends_with("depth 64 reached only 1.00 times the rate"));
         let deepest = named(rand_read(64), &others).unwrap();
         assert_eq!(deepest.resource, "device");
-        assert!(deepest.evidence.contains("the gain over depth 32 is only 1.00 times"));
+        assert!(deepest.evidence.contains("this is only 1.00 times the rate of depth 32"));
     }
 
     #[test]
     fn more_threads_are_told_as_threads() {
         let l = named(fsync(1), &[fsync(1), fsync(4)]).unwrap();
         assert_eq!(l.resource, "threads");
-        assert!(l.evidence.ends_with("4 threads gained 4.00 times"), "{}", l.evidence);
+        assert!(l.evidence.ends_with("4 threads reached 4.00 times the rate"), "{}", l.evidence);
     }
 
     #[test]
     fn alone_the_device_is_named_by_what_it_holds() {
         let l = named(rand_read(1), &[]).unwrap();
         assert_eq!(l.resource, "device");
-        assert!(l.evidence.contains("held 0.95 of 1 in flight"), "{}", l.evidence);
+        assert!(l.evidence.contains("held on average 0.95 of 1 I/Os in flight"), "{}", l.evidence);
         let idle = |in_flight: f64| {
             each(rand_read(1), |_, t| {
                 t.device.as_mut().unwrap().in_flight_s = in_flight * t.seconds;
@@ -225,7 +229,7 @@ mod tests {
         };
         assert!(named(idle(0.5), &[]).unwrap_err().contains("0.50 of 1"));
         let silent = each(rand_read(1), |_, t| t.device = None);
-        assert!(named(silent, &[]).unwrap_err().contains("no device tells"));
+        assert!(named(silent, &[]).unwrap_err().contains("no device reports"));
     }
 
     #[test]
@@ -238,9 +242,13 @@ mod tests {
             });
             named(m, &[]).map_or_else(|why| why, |l| l.evidence)
         };
-        assert!(held(16, 108.41, 8).contains("held 13.55 of 16"), "{}", held(16, 108.41, 8));
-        assert!(held(16, 64.0, 8).contains("held 8.00 of 16"), "{}", held(16, 64.0, 8));
-        assert!(held(16, 40.0, 1).contains("held 16.00 of 16"), "{}", held(16, 40.0, 1));
+        assert!(
+            held(16, 108.41, 8).contains("held on average 13.55 of 16"),
+            "{}",
+            held(16, 108.41, 8)
+        );
+        assert!(held(16, 64.0, 8).contains("held on average 8.00 of 16"), "{}", held(16, 64.0, 8));
+        assert!(held(16, 40.0, 1).contains("held on average 16.00 of 16"), "{}", held(16, 40.0, 1));
     }
 
     #[test]

@@ -51,17 +51,17 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
             return Ok(bottleneck);
         }
     }
-    let what = if over_loopback(m) { "CPUs of both ends" } else { "way between the two ends" };
+    let what = if over_loopback(m) { "CPUs of both ends" } else { "path between the ends" };
     match more {
         Some((gain, how)) if gain < NOTHING => {
-            Ok(Bottleneck::new(what, format!("{how} gain no more than {gain:.2} times")))
+            Ok(Bottleneck::new(what, format!("{how} reach only {gain:.2} times the rate")))
         }
         Some((gain, how)) if gain > GAINED => {
-            Ok(Bottleneck::new("streams", format!("{how} gain {gain:.2} times")))
+            Ok(Bottleneck::new("streams", format!("{how} reach {gain:.2} times the rate")))
         }
         _ => Err(
-            "no CPU was saturated, no window full, nothing was lost, and no other point of this \
-                  run shows what more streams would gain"
+            "no CPU was saturated, no window was full and nothing was lost; no other result of \
+             this run has more streams"
                 .to_owned(),
         ),
     }
@@ -79,10 +79,7 @@ fn paced(m: &Measurement) -> Option<Bottleneck> {
     let kept = received.is_finite() && received >= PACED * asked;
     let figures = [received, asked].map(|rate| format_quantity(rate, Unit::BitPerSecond));
     kept.then(|| {
-        Bottleneck::new(
-            "pacing",
-            format!("{} arrive of the {} that were asked for", figures[0], figures[1]),
-        )
+        Bottleneck::new("pacing", format!("{} of the requested {} arrived", figures[0], figures[1]))
     })
 }
 
@@ -99,10 +96,10 @@ fn overflown(m: &Measurement) -> Option<Bottleneck> {
     if count < lost / 2.0 {
         return None;
     }
-    let whose = if over_loopback(m) { "end that receives" } else { end.word() };
+    let whose = if over_loopback(m) { "receiving end" } else { end.word() };
     let part = (count / lost).min(1.0) * 100.0;
     let evidence = format!(
-        "{:.1} % of the datagrams were lost, {part:.0} % of them in full buffers of its sockets",
+        "{:.1} % of the datagrams were lost, {part:.0} % of them in full socket buffers",
         lost / sent * 100.0
     );
     Some(Bottleneck::new(format!("receiver ({whose})"), evidence))
@@ -120,7 +117,7 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
     if let Some((share, end)) = busiest(own_share) {
         let threads = counted(crate::network::connections(m), "thread");
         let evidence = format!(
-            "{threads} of the {} used {:.0} % of the CPU time there was for that",
+            "{threads} of the {} used {:.0} % of their CPU time",
             end.word(),
             share * 100.0
         );
@@ -161,21 +158,22 @@ fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     // Polling over blocking, whichever of them this one is.
     match (gains.map(|g| if polls(m) { 1.0 / g } else { g }), polls(m)) {
         (Some(g), false) if g > GAINED => {
-            let evidence = format!("polling, which wakes nobody, does {g:.2} times as many");
-            Ok(Bottleneck::new("waking the two ends", evidence))
+            let evidence = format!("polling, without wake-ups, reaches {g:.2} times the rate");
+            Ok(Bottleneck::new("wake-ups of both ends", evidence))
         }
         (Some(g), true) if g > GAINED => {
-            let evidence = format!("nobody is woken, which gains {g:.2} times");
-            Ok(Bottleneck::new("system calls and the way between", evidence))
+            let evidence = format!("polling avoids wake-ups and gains {g:.2} times");
+            Ok(Bottleneck::new("system calls and path", evidence))
         }
         (Some(g), _) if g < NOTHING => {
-            let evidence = format!("polling, which wakes nobody, does only {g:.2} times as many");
-            Ok(Bottleneck::new("system calls and the way between", evidence))
+            let evidence = format!("polling, without wake-ups, reaches only {g:.2} times the rate");
+            Ok(Bottleneck::new("system calls and path", evidence))
         }
-        (Some(g), _) => Err(format!("polling does {g:.2} times as many, which names nobody")),
-        (None, _) => {
-            Err("no other point of this run shows what it costs to wake the two ends".to_owned())
-        }
+        (Some(g), _) => Err(format!(
+            "polling reaches {g:.2} times the rate, too little to name a \
+                                     bottleneck"
+        )),
+        (None, _) => Err("no other result of this run shows the cost of wake-ups".to_owned()),
     }
 }
 
@@ -185,8 +183,8 @@ fn by_losses(m: &Measurement) -> Option<Bottleneck> {
     let (again, all) = told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
     let share = again / all;
     (share.is_finite() && share > RESENT).then(|| {
-        let evidence = format!("{:.2} % of the segments were sent again", share * 100.0);
-        Bottleneck::new("drops on the way", evidence)
+        let evidence = format!("{:.2} % of the TCP segments were retransmitted", share * 100.0);
+        Bottleneck::new("packet loss on the path", evidence)
     })
 }
 
@@ -201,7 +199,7 @@ fn by_window(m: &Measurement) -> Option<Bottleneck> {
         return None;
     }
     let evidence = format!(
-        "{:.0} KiB of window / {} of round trip = {}, and {} arrive; nothing was sent again",
+        "{:.0} KiB of window / {} per round trip = {}; {} arrived, without retransmission",
         window / 1024.0,
         format_quantity(trip, Unit::Second),
         format_quantity(most, Unit::BitPerSecond),
@@ -255,7 +253,7 @@ mod tests {
         };
         let (resource, evidence) = at(950_000_000).unwrap();
         assert_eq!(resource, "pacing");
-        assert!(evidence.ends_with("of the 950.0 Mbit/s that were asked for"), "{evidence}");
+        assert!(evidence.ends_with("of the requested 950.0 Mbit/s arrived"), "{evidence}");
         assert!(at(2_000_000_000).is_err());
     }
 
@@ -273,7 +271,7 @@ mod tests {
         };
         let (resource, evidence) = losing(450).unwrap();
         assert_eq!(resource, "receiver (server)");
-        assert!(evidence.ends_with("90 % of them in full buffers of its sockets"), "{evidence}");
+        assert!(evidence.ends_with("90 % of them in full socket buffers"), "{evidence}");
         assert!(losing(100).is_err(), "lost elsewhere");
     }
 
@@ -308,13 +306,13 @@ mod tests {
         let (resource, evidence) = named(full(), &[]).unwrap();
         assert_eq!(resource, "window (bandwidth x delay)");
         assert!(
-            evidence.starts_with("23 KiB of window / 200.0 us of round trip = 93"),
+            evidence.starts_with("23 KiB of window / 200.0 us per round trip = 93"),
             "{evidence}"
         );
         assert!(named(tcp(1, "peer"), &[]).is_err(), "half of it is free");
         let (resource, evidence) = named(full(), &[tcp(4, "peer")]).unwrap();
-        assert_eq!(resource, "way between the two ends");
-        assert_eq!(evidence, "4 streams gain no more than 1.00 times");
+        assert_eq!(resource, "path between the ends");
+        assert_eq!(evidence, "4 streams reach only 1.00 times the rate");
         let faster = crate::testing::with_values(tcp(4, "peer"), &around(4e9));
         assert_eq!(
             named(full(), std::slice::from_ref(&faster)).unwrap().0,
@@ -329,21 +327,21 @@ mod tests {
             t.network.as_mut().unwrap().streams[0].retransmits = 4 * i as u64;
         });
         let (resource, evidence) = named(lossy, &[]).unwrap();
-        assert_eq!(resource, "drops on the way");
-        assert_eq!(evidence, "0.05 % of the segments were sent again");
+        assert_eq!(resource, "packet loss on the path");
+        assert_eq!(evidence, "0.05 % of the TCP segments were retransmitted");
     }
 
     #[test]
     fn round_trips_are_held_by_waking() {
         let (block, poll) = (round_trips("tcp", "block"), round_trips("tcp", "poll"));
         let (resource, evidence) = named(block.clone(), std::slice::from_ref(&poll)).unwrap();
-        assert_eq!(resource, "waking the two ends");
-        assert_eq!(evidence, "polling, which wakes nobody, does 2.00 times as many");
+        assert_eq!(resource, "wake-ups of both ends");
+        assert_eq!(evidence, "polling, without wake-ups, reaches 2.00 times the rate");
         let polling = named(poll, std::slice::from_ref(&block)).unwrap();
-        assert_eq!(polling.0, "system calls and the way between");
-        assert!(named(block.clone(), &[]).unwrap_err().contains("no other point"));
+        assert_eq!(polling.0, "system calls and path");
+        assert!(named(block.clone(), &[]).unwrap_err().contains("no other result"));
         let slow = crate::testing::with_values(round_trips("tcp", "poll"), &around(51e3));
-        assert_eq!(named(block, &[slow]).unwrap().0, "system calls and the way between");
+        assert_eq!(named(block, &[slow]).unwrap().0, "system calls and path");
     }
 
     #[test]

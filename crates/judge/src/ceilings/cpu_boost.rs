@@ -26,10 +26,10 @@ impl CeilingRule for CpuBoost {
     }
 
     fn about(&self) -> &'static str {
-        "The highest clock that the machine reports for its cores. Taken only on bare metal and only \
-         where it lies above the base clock: a virtual machine reports what its hypervisor wrote \
-         there, and some drivers report the base clock as the highest. Uncertainty: 5 %, since \
-         boards and boost algorithms exceed the printed figure by a step or two."
+        "The highest clock that the machine reports for its cores. It is used only on bare metal \
+         and only above the base clock: in a virtual machine the hypervisor sets this figure, and \
+         some drivers report the base clock as the highest. Uncertainty: 5 %, since boards and \
+         boost algorithms exceed the printed figure by one or two steps."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -37,20 +37,19 @@ impl CeilingRule for CpuBoost {
         let boost = *clocks
             .boost_hz
             .get()
-            .ok_or_else(|| format!("no boost clock is known ({})", clocks.boost_hz.origin()))?;
+            .ok_or_else(|| format!("the boost clock is unknown ({})", clocks.boost_hz.origin()))?;
         match ctx.host.os.virtualisation.get().map(String::as_str) {
             Some("none") => {}
             Some(vm) => {
                 return Err(format!(
-                    "under {vm} the reported clocks are the hypervisor's, not the core's"
+                    "under {vm} the reported clocks come from the hypervisor, not from the core"
                 ));
             }
-            None => return Err("whether this is a virtual machine is not known".to_owned()),
+            None => return Err("it is unknown whether this is a virtual machine".to_owned()),
         }
-        let nominal = *clocks
-            .nominal_hz
-            .get()
-            .ok_or("without a base clock a reported boost cannot be told from one")?;
+        let nominal = *clocks.nominal_hz.get().ok_or(
+            "without a base clock, the reported clock cannot be identified as a boost clock",
+        )?;
         if boost < nominal * REAL_BOOST {
             return Err("the reported highest clock is no higher than the base clock".to_owned());
         }

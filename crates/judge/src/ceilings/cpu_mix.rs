@@ -38,19 +38,20 @@ impl Mix {
         let arith17 = match m.params.text("mix") {
             Some("arith17") => true,
             Some("add16") => false,
-            Some(other) => return Err(format!("mix {other} is not known here")),
+            Some(other) => return Err(format!("mix {other} is unknown")),
             None => return Err("the point has no mix".to_owned()),
         };
         let width = match m.params.text("isa") {
             Some("avx2") => Width::V256,
             Some("sse2") => Width::V128,
             Some("scalar") => Width::Scalar,
-            Some(other) => return Err(format!("isa {other} is not known here")),
+            Some(other) => return Err(format!("isa {other} is unknown")),
             None => return Err("the point has no isa".to_owned()),
         };
         if arith17 && !float && width != Width::Scalar {
             return Err(
-                "vectors have no integer division; how it is replaced is not modelled".to_owned()
+                "there is no vector division of integers, and its replacement is not modelled"
+                    .to_owned(),
             );
         }
         Ok(Self { float, arith17, width, lanes: width.lanes(bits(m)?) })
@@ -90,13 +91,13 @@ impl Mix {
     fn cycles(&self, row: &Row) -> Result<Input, String> {
         let ports = self
             .port_cycles(row)
-            .ok_or_else(|| format!("no figure for these additions on {}", row.id))?;
+            .ok_or_else(|| format!("the table has no figure for these additions on {}", row.id))?;
         if !self.arith17 {
             return Ok(assumed(PORTS_INPUT, ports, row));
         }
         let divider = self
             .divider_cycles(row)
-            .ok_or_else(|| format!("no documented division throughput of {}", row.id))?;
+            .ok_or_else(|| format!("the division throughput of {} is not documented", row.id))?;
         if divider > ports {
             Ok(assumed(DIVIDER_INPUT, divider, row))
         } else {
@@ -123,14 +124,14 @@ impl CeilingRule for CpuMix {
     }
 
     fn about(&self) -> &'static str {
-        "The most operations a second of the published instruction mixes: cores x clock x operations \
-         x lanes / cycles, where cycles are the least that one iteration takes. Sixteen additions: \
-         16 / additions per cycle. Seventeen operations: the longer of two, the ports (nine \
-         additions and subtractions, four multiplications) and the divider (two divisions at its \
-         documented reciprocal throughput). Loop overhead and dependencies are left out, so the \
-         ceiling is loose rather than tight. Cores and clock as in cpu.peak. Where the design's \
-         division throughput is not documented there is no ceiling for the 17 operations. \
-         Uncertainty: as in cpu.peak, and 10 % more where the divider sets the ceiling."
+        "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
+         cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \
+         arith17: the longer of two times. The ports need one for nine additions and subtractions \
+         and four multiplications. The divider needs one for two divisions, at its documented \
+         reciprocal throughput. Loop overhead and dependencies are omitted, so the ceiling is \
+         loose. Cores and clock as in cpu.peak. Without a documented division throughput arith17 \
+         has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the divider sets the \
+         ceiling."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -168,7 +169,7 @@ impl CeilingRule for CpuMix {
         let (clock, cycles) = (at_clock(ceiling), divider.value);
         Bottleneck {
             resource: "divider unit".to_owned(),
-            evidence: format!("{share}{clock}: {cycles} cycles of division an iteration"),
+            evidence: format!("{share}{clock}: {cycles} cycles of division per iteration"),
         }
     }
 }

@@ -62,7 +62,7 @@ impl Peak {
             "sse2" => Width::V128,
             "avx2" | "avx2+fma" => Width::V256,
             "avx512" => Width::V512,
-            other => return Err(format!("isa {other} is not known here")),
+            other => return Err(format!("isa {other} is unknown")),
         };
         let stream = match isa {
             _ if !float => Stream::IntAdd,
@@ -93,25 +93,29 @@ impl CeilingRule for CpuPeak {
     }
 
     fn about(&self) -> &'static str {
-        "The most operations a second that the cores' execution ports can start: cores x clock x \
-         instructions per cycle x lanes x operations per lane. Cores are usable physical cores, no \
-         more than there are threads and no more than the CPU quota allows; hardware threads of one \
-         core share its ports and count once. The clock is measured under that very load, right \
-         before and after each trial, or, of dense matrices, between their tiles. Instructions per cycle come from a table by core design, each \
-         row with its source; where sources differ the faster figure is taken. A fused multiply-add \
-         counts as two operations. Dense matrices (cpu.dgemm, cpu.linpack) are held against the same \
-         ports in f64: what they copy, exchange and wait for is no operation, and keeps them below. \
-         Uncertainty: the median spread of the clock readings of a trial (of many readings their standard deviation), \
-         at least 0.5 %; 5 % where the clock could not be measured under the load; under a CPU quota \
-         also one quota period (100 ms) over the length of a trial, since a trial may begin with \
-         the rest of a period."
+        "The highest rate that the cores' execution ports can start: cores x clock x instructions \
+         per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
+         number of threads and at most the CPU quota. Hardware threads of one core share its ports \
+         and count once. proofmark measures the clock under the same load, right before and after \
+         each trial; for dense matrices between their tiles. Instructions per cycle come from a \
+         table by core design, with a source per row; where sources differ, the faster figure \
+         counts. A fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, \
+         cpu.linpack) have the same ceiling in f64. Their copies, exchanges and waits count as no \
+         operation and keep them below it. Uncertainty: the median spread of the clock readings of \
+         a trial (of many readings their standard deviation), at least 0.5 %. It is 5 % where the \
+         clock could not be measured under the load. A CPU quota adds one quota period (100 ms) \
+         over the length of a trial, since a trial may begin with the rest of a period."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let peak = Peak::of(ctx, m)?;
         let row = row(ctx.host)?;
         let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
-            format!("no figure for {} at this width on {}", peak.stream.words(), row.id)
+            format!(
+                "the table has no figure for {} at this width on {}",
+                peak.stream.words(),
+                row.id
+            )
         })?;
         let capacity = Capacity::of(ctx.host, m)?;
         let (clock, clock_uncertainty) = clock(ctx.host, m)?;

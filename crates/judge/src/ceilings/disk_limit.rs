@@ -79,28 +79,28 @@ fn bytes_of_an_io(
         return Ok(block);
     }
     if !direct {
-        return Err("buffered I/O reaches the device in I/Os of the kernel's own size".to_owned());
+        return Err("for buffered I/O the kernel chooses the size of the device's I/Os".to_owned());
     }
     // Neighbours in flight together are merged up to the device's largest request.
     let largest = storage
         .and_then(|s| s.leaves().filter_map(|d| d.request_bytes).max())
-        .ok_or("how large a request may become by merging is not known")?;
+        .ok_or("the size of merged requests is unknown")?;
     Ok(block.max(largest as f64))
 }
 
 /// The ceiling that a limit makes of this point, with its formula and inputs.
 fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, String> {
-    let reads = read_share(m).ok_or("which part of the work reads is not known")?;
+    let reads = read_share(m).ok_or("the share of reads is unknown")?;
     let (way, name) = (set.way, set.limit.name());
     let share = if way == Way::Read { reads } else { 1.0 - reads };
     if share <= 0.0 {
-        return Err(format!("{name} does not bear on this workload"));
+        return Err(format!("{name} does not apply to this workload"));
     }
     let written_back = way == Way::Written && Cached::of(m) != Cached::Direct;
     if written_back && set.cgroup.is_some() && !commits(m) {
         return Err(
-            "buffered writes are written back later, for cgroup v1 outside of the limit, so that \
-             it makes no ceiling"
+            "buffered writes are written back later (with cgroup v1 outside of the limit), so the \
+             limit is not their ceiling"
                 .to_owned(),
         );
     }
@@ -118,19 +118,19 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         let bytes = bytes_of_an_io(m, set, ctx.host.storage.get())?;
         value *= bytes;
         formula += " x io_bytes";
-        let note = "the most that counts as one; a limit may count a large one several times";
+        let note = "the most that counts as one I/O; a limit may count a large one several times";
         inputs.push(input("io_bytes", bytes, "B", Provenance::Reported, note));
     } else if counts_bytes && !in_bytes {
         let block = m.params.block_bytes().ok_or("the point has no block_size")?;
         value /= block;
         formula += " / block_size";
-        let note = "an operation moves at least that";
+        let note = "an operation moves at least this";
         inputs.push(input("block_size", block, "B", Provenance::Declared, note));
     }
     if share < 1.0 {
         value /= share;
         formula += " / share";
-        let note = format!("part of the work that is {}", way.word());
+        let note = format!("share of the work that is {}", way.word());
         inputs.push(part(share, note));
     }
     let uncertainty = uncertainty(m, set);
@@ -161,21 +161,22 @@ impl CeilingRule for DiskLimit {
     }
 
     fn about(&self) -> &'static str {
-        "The tightest of the limits that the user declares (--limit disk.read=160MB/s, disk.write, \
-         disk.read_iops=3000, disk.write_iops) and those that cgroups set on the devices underneath \
-         (io.max, blkio.throttle). Bytes a second stand as they are; I/Os a second count times the most \
-         bytes that one may hold: the block, or for neighbouring blocks in flight together the largest \
-         request. Providers count a large I/O several times, so that this is an upper bound. Reads and \
-         writes each against their own part of a mix. Commits (disk.fsync) write more than one I/O \
-         each: an upper bound too. Uncertainty: 5 % of what is declared, a promise in round figures; a \
-         cgroup's limit is dealt out by slices of 100 ms, one of which a trial may find unspent: 0.1 s / \
-         its duration, at least 1 %. A cgroup's limit makes no ceiling of buffered writes, which are \
-         written back later (for cgroup v1 outside of it), nor anything here of warm reads."
+        "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
+         disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
+         blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
+         the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
+         the largest request. This is an upper bound, since providers count a large I/O several \
+         times. Reads and writes each have their own limit in a mix. A commit (disk.fsync) writes \
+         more than one I/O, so its ceiling is an upper bound too. Uncertainty: 5 % for a declared \
+         limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
+         least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
+         cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
+         applies to warm reads."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         if Cached::of(m) == Cached::Warm {
-            return Err("a warm cache answers in the device's place".to_owned());
+            return Err("a warm page cache serves the reads, not the device".to_owned());
         }
         let mut limits: Vec<SetLimit> = declared(ctx).collect();
         if let Some(storage) = ctx.host.storage.get() {
@@ -215,9 +216,9 @@ impl CeilingRule for DiskLimit {
 fn no_limit(ctx: &Context) -> String {
     let io = &ctx.host.limits.io;
     match io.get() {
-        Some(_) => "no limit is declared (--limit), nor set by a cgroup".to_owned(),
+        Some(_) => "no limit is declared (--limit) or set by a cgroup".to_owned(),
         None => format!(
-            "no limit is declared (--limit), and whether a cgroup sets one is not known ({})",
+            "no limit is declared (--limit); whether a cgroup sets one is unknown ({})",
             io.origin()
         ),
     }

@@ -30,17 +30,17 @@ fn both_at_once(link: &Link) -> bool {
 /// The only link at the bottom.
 fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
     let storage = ctx.host.storage.get().ok_or_else(|| {
-        format!("the device under the folder is not known ({})", ctx.host.storage.origin())
+        format!("the device of the folder is unknown ({})", ctx.host.storage.origin())
     })?;
     let mut leaves = storage.leaves();
-    let device = leaves.next().ok_or("no block device is known under the folder")?;
+    let device = leaves.next().ok_or("the folder has no known block device")?;
     if leaves.next().is_some() {
-        return Err("several devices share the bytes, and how is not known".to_owned());
+        return Err("several devices share the bytes in an unknown way".to_owned());
     }
     device.link.as_ref().ok_or_else(|| match device.transport.as_deref() {
-        Some(how @ "virtio") => format!("{} is a {how} device: it has no link", device.name),
-        Some(how) => format!("the rate of the link ({how}) to {} is not known", device.name),
-        None => format!("how {} is attached is not known", device.name),
+        Some(how @ "virtio") => format!("{} is a {how} device without a link", device.name),
+        Some(how) => format!("the rate of the link ({how}) to {} is unknown", device.name),
+        None => format!("the link of {} is unknown", device.name),
     })
 }
 
@@ -54,35 +54,36 @@ impl CeilingRule for DiskLink {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes a second that the link to the device carries after coding, as the machine reports it: \
-         SATA 6 Gbit/s are 600 MB/s, PCI Express its lanes times their rate. An upper bound, since \
-         commands and packet headers take a part that is not counted here; sure to within 1 % for the \
-         link's clock. PCI Express, SAS and USB from 5 Gbit/s on carry reads and writes at the same time, \
-         so that a mix is bound by its larger part; on all others by the sum of both. Not known for \
-         virtual disks, which have no link, nor for several devices at once. Warm reads use none."
+        "Bytes per second that the link to the device carries after coding, as the machine reports \
+         it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is an \
+         upper bound, since commands and packet headers are not subtracted. PCI Express, SAS and \
+         USB from 5 Gbit/s carry reads and writes at the same time, so the larger direction of a \
+         mix counts. On other links the sum of both counts. Uncertainty: 1 % for the link's clock. \
+         Unknown for virtual disks, which have no link, and for several devices at once. Warm \
+         reads do not use the link."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         if Cached::of(m) == Cached::Warm {
-            return Err("a warm cache answers in the device's place".to_owned());
+            return Err("a warm page cache serves the reads, not the device".to_owned());
         }
         let link = link(ctx)?;
         let note = format!("{}: {}", link.name, link.source);
         let mut inputs = vec![input("link", link.bytes_per_s, "B/s", Provenance::Reported, note)];
         let (mut value, mut formula) = (link.bytes_per_s, "link".to_owned());
-        let reads = read_share(m).ok_or("which part of the work reads is not known")?;
+        let reads = read_share(m).ok_or("the share of reads is unknown")?;
         let larger = reads.max(1.0 - reads);
         if larger < 1.0 && both_at_once(link) {
             value /= larger;
             formula += " / share";
-            let note = "the larger direction's part of the work";
+            let note = "share of the larger direction";
             inputs.push(input("share", larger, "", Provenance::Measured, note));
         }
         if m.unit != Unit::BytePerSecond {
             let block = m.params.block_bytes().ok_or("the point has no block_size")?;
             value /= block;
             formula += " / block_size";
-            let note = "an operation moves at least that";
+            let note = "an operation moves at least this";
             inputs.push(input("block_size", block, "B", Provenance::Declared, note));
         }
         Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(self, m))
@@ -151,9 +152,9 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         let why = |host: &Host| on(host, &rand_read(1)).unwrap_err();
-        assert!(why(&host_with_disk()).contains("vda is a virtio device: it has no link"));
+        assert!(why(&host_with_disk()).contains("vda is a virtio device without a link"));
         assert!(why(&host()).contains("not part of the test"));
-        assert!(why(&with_storage(|s| s.devices.clear())).contains("no block device"));
+        assert!(why(&with_storage(|s| s.devices.clear())).contains("no known block device"));
         let usb = with_storage(|s| s.devices[0].transport = Some("usb".to_owned()));
         assert!(why(&usb).contains("(usb)"));
         let two = with_storage(|s| s.devices.push(block_device("vdb", "254:16")));

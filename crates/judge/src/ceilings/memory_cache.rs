@@ -30,17 +30,17 @@ enum Level {
 fn level(host: &Host, set: f64) -> Result<Level, String> {
     let size = |n: u32| cache_at(host, n).map(|c| c.size_bytes as f64);
     let (Some(l1), Some(l2)) = (size(1), size(2)) else {
-        return Err("the sizes of the first and the second level are not known".to_owned());
+        return Err("the sizes of the L1 and L2 caches are unknown".to_owned());
     };
     let l1_at_most = l1_at_most(host) as f64;
     if set <= FITS * l1 {
         Ok(Level::L1)
     } else if set < BEYOND_L1 * l1_at_most {
-        Err("the set is about as large as the first level, and comes from two of them".to_owned())
+        Err("the set is about as large as the L1 cache and is served by two levels".to_owned())
     } else if set <= FITS * l2 {
         Ok(Level::L2 { from_l1: l1_at_most / set })
     } else {
-        Err("what the levels past the second give in a cycle is not documented".to_owned())
+        Err("the bandwidth of levels beyond L2 is not documented".to_owned())
     }
 }
 
@@ -67,36 +67,33 @@ impl CeilingRule for MemoryCache {
     }
 
     fn title(&self) -> &'static str {
-        "Bandwidth of the first and the second level of cache"
+        "Bandwidth of the L1 and L2 caches"
     }
 
     fn about(&self) -> &'static str {
-        "Cores x clock x bytes a cycle. The clock is measured under the load. Sets of up to 90 % of the \
-         first level are bounded by what the core can load and store in a cycle with the loop's \
-         instruction set, where the narrower side decides for a copy; sets from twice the first \
-         level to 90 % of the second by the path between the two. These come from a table by core \
-         design. Uncertainty: that of the clock, and for the second level what the first may still \
-         have held. The shared levels have no documented figure and no ceiling."
+        "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
+         to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
+         instruction set. For a copy the narrower side decides. For sets from twice the L1 cache \
+         to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
+         design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
+         have held. Shared levels have no documented figure and no ceiling."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
-        let data = data.ok_or("the data of this workload is meant to lie in memory")?;
+        let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
         let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
         let capacity = Capacity::of(ctx.host, m)?;
         let row = memory_row(ctx.host)?;
         let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {
-            format!("what {} can load and store in a cycle is not documented", row.id)
+            format!("the loads and stores per cycle of {} are not documented", row.id)
         })?;
         let (name, bytes, from_l1) = match level(ctx.host, set)? {
             Level::L1 => ("l1_bytes_per_cycle", l1, 0.0),
             Level::L2 { from_l1 } => {
-                let path = row.l2_bytes.ok_or_else(|| {
-                    format!(
-                        "what the second level of {} gives in a cycle is not documented",
-                        row.id
-                    )
-                })?;
+                let path = row
+                    .l2_bytes
+                    .ok_or_else(|| format!("the L2 bandwidth of {} is not documented", row.id))?;
                 ("l2_bytes_per_cycle", path.min(l1), from_l1)
             }
         };
@@ -175,10 +172,10 @@ mod tests {
     fn other_sets_and_workloads_have_none() {
         let why = |h: &Host, m: Measurement| on(h, &m).unwrap_err();
         let h = host_with_caches();
-        assert!(why(&h, sweep("read", 1, 46 << 10)).contains("first level"));
-        assert!(why(&h, sweep("read", 1, 100 << 10)).contains("comes from two"));
-        assert!(why(&h, sweep("read", 1, 2 << 20)).contains("past the second"));
-        assert!(why(&host(), sweep("read", 1, 32 << 10)).contains("not known"));
+        assert!(why(&h, sweep("read", 1, 46 << 10)).contains("as large as the L1"));
+        assert!(why(&h, sweep("read", 1, 100 << 10)).contains("served by two levels"));
+        assert!(why(&h, sweep("read", 1, 2 << 20)).contains("beyond L2"));
+        assert!(why(&host(), sweep("read", 1, 32 << 10)).contains("unknown"));
         assert!(why(&h, stream("read", 1)).contains("memory"));
         let mut arm = host_with_caches();
         set_microarchitecture(&mut arm, "neoverse_v1");

@@ -46,30 +46,29 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     let measured = ctx.giving(Property::LoadLatency).filter(of_memory);
     let Some(largest) = measured.max_by_key(|o| set(o)) else {
         return Err(
-            "this run did not measure the latency of memory with huge pages in local order"
-                .to_owned(),
+            "this run did not measure the load latency with huge pages and order=local".to_owned()
         );
     };
     let name = &largest.workload;
     let longer =
         |f: &&Finding| f.severity == Severity::Suspect && LONGER.contains(&f.check.as_ref());
     if let Some(finding) = largest.findings.iter().find(longer) {
-        return Err(format!("{name} was disturbed itself ({})", finding.check));
+        return Err(format!("{name} itself is suspect ({})", finding.check));
     }
     let huge: Vec<f64> = largest.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
     if median(&huge).is_none_or(|h| h < HUGE) {
-        return Err(format!("{name} got no huge pages, so that its time holds page walks"));
+        return Err(format!("{name} got no huge pages, so its time includes page walks"));
     }
     let bytes = touched_bytes(ctx, largest).unwrap_or(0);
     if cache_share(ctx.host, bytes) >= MOSTLY_CACHE {
-        return Err(format!("{name}'s largest set is not twice the last-level cache"));
+        return Err(format!("{name}'s largest set is below twice the last-level cache"));
     }
     let seconds = largest.summary.as_ref().map_or(f64::NAN, |s| s.min);
     if !(seconds.is_finite() && seconds > 0.0) {
         return Err(format!("{name} has no value"));
     }
     let note = format!(
-        "{name} of this run with {} MiB in huge pages, in local order, the fastest trial",
+        "{name} of this run with {} MiB in huge pages, order=local, the fastest trial",
         bytes >> 20
     );
     Ok(input(LATENCY_INPUT, seconds, "s", Provenance::Measured, note))
@@ -80,7 +79,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
 fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     let traffic = traffic(ctx, m)?;
     if traffic.read == 0.0 {
-        return Err("what is only written need not be read first".to_owned());
+        return Err("data that is only written need not be read first".to_owned());
     }
     Ok(traffic.read / traffic.counted())
 }
@@ -95,14 +94,13 @@ impl CeilingRule for MemoryCore {
     }
 
     fn about(&self) -> &'static str {
-        "Cores x lines in flight x 64 bytes / latency (Little's law), where the latency is the run's \
-         own memory.latency at its largest set with huge pages, in local order (the fastest trial), \
-         and the lines are the greater of what the first and the second level of the core track, from \
-         a table by design. That bounds the lines that are read; so it is divided by the lines read \
-         for each line counted: 1 for read, half for copy and scale, two thirds for add and triad. \
-         Lines that ordinary stores read first are left out, since some cores do without. What is \
-         only written has no such ceiling. Uncertainty: 100 %, because prefetchers work ahead in the \
-         last-level cache, and more for what the cache may have held."
+        "Cores x lines in flight x bytes counted per line read / latency (Little's law). The \
+         latency is the run's memory.latency at its largest set, with huge pages and order=local, \
+         the fastest trial. The lines are the greater of what the L1 and the L2 cache track, from \
+         a table by design. Bytes counted per line read are 64 for read, 128 for copy and scale, \
+         96 for add and triad. Lines that ordinary stores read first are omitted, since some cores \
+         avoid them. Workloads that only write have no such ceiling. Uncertainty: 100 %, because \
+         prefetchers work ahead in the last-level cache, plus what the cache may have held."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -112,7 +110,7 @@ impl CeilingRule for MemoryCore {
         let row = memory_row(ctx.host)?;
         let lines = row
             .lines
-            .ok_or_else(|| format!("how many lines {} has in flight is not documented", row.id))?;
+            .ok_or_else(|| format!("the lines in flight of {} are not documented", row.id))?;
         let latency = latency(ctx)?;
         let used = line_share(ctx, m);
         let slack = capacity.quota_slack(&m.trials);
@@ -122,7 +120,7 @@ impl CeilingRule for MemoryCore {
             LINE * per_line,
             "B",
             Provenance::Reported,
-            "bytes counted for each line that the workload reads",
+            "bytes counted per line that the workload reads",
         );
         Ok(Derived {
             value: capacity.cores * lines * LINE * per_line / latency.value,
@@ -219,7 +217,7 @@ mod tests {
         assert!(why(&[small]).contains("did not measure"));
         let mut wide = chase(1 << 30, LATENCY);
         wide.params = wide.params.with("order", "rand");
-        assert!(why(&[wide]).contains("local order"));
+        assert!(why(&[wide]).contains("order=local"));
         let refused = each(chase(1 << 30, LATENCY), |_, t| t.conditions.huge_pages = Some(0.0));
         assert!(why(&[refused]).contains("page walks"));
         assert!(why(&[chase(32 << 20, 1e-8)]).contains("twice"));

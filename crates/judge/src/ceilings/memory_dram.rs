@@ -35,9 +35,9 @@ fn bus(host: &Host) -> Result<(Vec<Input>, f64), String> {
 fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
     let origin = host.memory.modules.origin();
     let (source, how) = if bus.named {
-        (Provenance::Reported, "named by the modules' places".to_owned())
+        (Provenance::Reported, "from the modules' places".to_owned())
     } else {
-        (Provenance::Assumed, "one for each module, since their places name no channels".to_owned())
+        (Provenance::Assumed, "one per module, since their places name no channels".to_owned())
     };
     let told = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
     let inputs = vec![
@@ -50,23 +50,22 @@ fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
 
 fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
     let row = memory_row(host)?;
-    let dram = row.dram.ok_or_else(|| {
-        format!("{reason}, and what {} carries at most is not documented", row.id)
-    })?;
+    let dram = row
+        .dram
+        .ok_or_else(|| format!("{reason}, and the maximum of {} is not documented", row.id))?;
     let model = host.cpu.model_name.get().map_or("", String::as_str);
     if dram.apart.iter().any(|part| model.contains(part)) {
-        return Err(format!("{reason}, and {model} has memory of another kind than its design"));
+        return Err(format!("{reason}, and {model} has another kind of memory than its design"));
     }
     let sockets = &host.cpu.sockets;
     let count = sockets
         .get()
-        .ok_or_else(|| format!("the number of sockets is not known ({})", sockets.origin()))?;
-    let note =
-        format!("the most that the design carries: {}; {}; {reason}", dram.product, row.source);
+        .ok_or_else(|| format!("the number of sockets is unknown ({})", sockets.origin()))?;
+    let note = format!("the maximum of the design: {}; {}; {reason}", dram.product, row.source);
     let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
     let inputs = vec![
         input("transfers", dram.transfers_per_s, "1/s", Provenance::Assumed, note),
-        input("bytes_per_transfer", 8.0, "B", Provenance::Assumed, "64 bits a channel"),
+        input("bytes_per_transfer", 8.0, "B", Provenance::Assumed, "64 bits per channel"),
         input("channels", dram.channels, "", Provenance::Assumed, dram.product),
         input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()),
     ];
@@ -91,13 +90,14 @@ impl CeilingRule for MemoryDram {
     }
 
     fn about(&self) -> &'static str {
-        "Transfers a second x bytes in a transfer x channels of all sockets, divided by the bytes moved \
-         for each byte counted (lines read only to be overwritten, unused parts of lines). On bare \
-         metal from the firmware's table of modules, whose channels are taken from the modules' \
-         places, or one for each module; uncertainty 5 %. Elsewhere from the largest product of \
-         the core's design, assumed; uncertainty 10 %, and 100 % for client products, whose modules are often faster than \
-         specified, and for virtual machines. More by what the last-level cache may have held, and \
-         by the lines that some cores write without reading them first. None where the cache could \
+        "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
+         moved per byte counted (lines read only to be overwritten, unused parts of lines). On \
+         bare metal the figures come from the firmware's table of modules. Channels come from the \
+         modules' places, or one per module. Uncertainty: 5 %. Elsewhere the figures are those of \
+         the largest product of the core's design, marked as assumed. Uncertainty: 10 %; 100 % for \
+         virtual machines and for client products, whose modules are often faster than specified. \
+         Two effects add to the uncertainty: what the last-level cache may have held, and lines \
+         that some cores write without reading them first. There is no ceiling if the cache could \
          hold half of the data."
     }
 
@@ -116,7 +116,7 @@ impl CeilingRule for MemoryDram {
             moved,
             "",
             Provenance::Reported,
-            "bytes that the hardware must move for each byte counted, as the workload declares its loop",
+            "bytes that the hardware moves per byte counted, as the workload declares",
         ));
         Ok(Derived {
             value: bandwidth / moved,

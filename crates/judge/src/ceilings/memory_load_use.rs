@@ -31,7 +31,7 @@ fn floor(
         (l1, "l1_cycles / clock")
     } else {
         let l2 = row.l2_cycles.ok_or_else(unknown)?;
-        let note = "the most of the set that the first level can hold";
+        let note = "the largest share of the set that the L1 cache can hold";
         inputs.push(tabled("l2_cycles", l2, "", row));
         inputs.push(input("in_l1", in_l1, "", Provenance::Reported, note));
         (in_l1 * l1 + (1.0 - in_l1) * l2, "(in_l1 x l1_cycles + (1 - in_l1) x l2_cycles) / clock")
@@ -51,21 +51,21 @@ impl CeilingRule for MemoryLoadUse {
     }
 
     fn about(&self) -> &'static str {
-        "A floor, since less is better: cycles from a load to the use of its value / clock. The cycles of \
-         the first and the second level come from a table by core design, the lower figure where \
-         sources differ; the clock is measured under the load. A set past the first level has the \
-         first level's cycles for the share that it can hold (64 KiB at least, whatever is reported) \
-         and the second's for the rest. The shared levels and memory are not documented as cycles \
-         of the core: sets past 90 % of the second level have no such ceiling, yet a time below \
-         the second level's is still impossible. Uncertainty: that of the clock."
+        "A floor, since less is better: cycles from a load to the use of its value / clock. The \
+         cycles of the L1 and L2 caches come from a table by core design; where sources differ, \
+         the lower figure counts. proofmark measures the clock under the load. A set beyond the L1 \
+         cache has the L1 latency for the share that L1 can hold (at least 64 KiB, whatever is \
+         reported) and the L2 latency for the rest. Shared levels and memory have no documented \
+         latency in core cycles, so sets beyond 90 % of the L2 cache have no such ceiling. A time \
+         below the L2 latency is still impossible. Uncertainty: that of the clock."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
-        let l2 = cache_at(ctx.host, 2).ok_or("the size of the second level is not known")?;
+        let l2 = cache_at(ctx.host, 2).ok_or("the size of the L2 cache is unknown")?;
         if set as f64 > FITS * l2.size_bytes as f64 {
             return Err(
-                "the speed of the shared cache and of memory is not documented as cycles of the core"
+                "the latency of the shared cache and of memory is not documented in core cycles"
                     .to_owned(),
             );
         }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn past_the_second_level_there_is_a_bound_and_no_ceiling() {
         let h = host_with_caches();
-        assert!(on(&h, 2 << 20).unwrap_err().contains("not documented as cycles"));
+        assert!(on(&h, 2 << 20).unwrap_err().contains("not documented in core cycles"));
         let m = judged(&h, latency(1 << 30, 1e-7), &[]);
         assert!(m.ceiling.is_none() && m.findings.is_empty(), "{:?}", m.findings);
         assert!(m.missing["efficiency"].contains("no ceiling"));
@@ -138,12 +138,12 @@ mod tests {
         let bottleneck = m.bottleneck.unwrap();
         assert_eq!(bottleneck.resource, "load latency");
         assert!(bottleneck.evidence.contains("4.000 GHz"), "{}", bottleneck.evidence);
-        assert!(m.missing["latency"].contains("waited for each other"));
+        assert!(m.missing["latency"].contains("dependent loads"));
     }
 
     #[test]
     fn unknown_caches_and_cores_have_none() {
-        assert!(on(&host(), 32 << 10).unwrap_err().contains("second level"));
+        assert!(on(&host(), 32 << 10).unwrap_err().contains("L2 cache"));
         let mut h = host_with_caches();
         set_microarchitecture(&mut h, "crestmont");
         assert!(on(&h, 1 << 20).unwrap_err().contains("crestmont"));

@@ -199,6 +199,6 @@ mod tests {
         use crate::testing::{host_with_network, judged, round_trips};
         let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
         let why = &m.missing["ceiling"];
-        assert_eq!(why, "the time of a round trip or a connection follows from no rate");
+        assert_eq!(why, "a rate does not limit the time of a round trip or a connection");
     }
 }

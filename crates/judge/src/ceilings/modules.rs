@@ -34,18 +34,18 @@ pub(super) struct Bus {
 /// If the modules or the speed of one of them are not told, or not to be believed.
 pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
-        format!("the memory modules are not known ({})", host.memory.modules.origin())
+        format!("the memory modules are unknown ({})", host.memory.modules.origin())
     })?;
     match host.os.virtualisation.get().map(String::as_str) {
         Some("none") => {}
-        Some(vm) => return Err(format!("under {vm} the reported modules are the hypervisor's")),
-        None => return Err("whether this is a virtual machine is not known".to_owned()),
+        Some(vm) => return Err(format!("under {vm} the hypervisor invents the reported modules")),
+        None => return Err("it is unknown whether this is a virtual machine".to_owned()),
     }
     let mut transfers_per_s = 0.0_f64;
     let mut bits = 0;
     for module in modules {
         let speed = module.transfers_per_s.filter(|t| t.is_finite() && *t > 0.0);
-        let speed = speed.ok_or_else(|| format!("no speed is told of {}", module.locator))?;
+        let speed = speed.ok_or_else(|| format!("the speed of {} is unknown", module.locator))?;
         transfers_per_s = transfers_per_s.max(speed);
         bits = bits.max(width(module));
     }
@@ -179,7 +179,7 @@ mod tests {
         let mut modules = h.memory.modules.get().unwrap().clone();
         modules[0].transfers_per_s = None;
         h.memory.modules = Probe::known(modules, "test");
-        assert!(bus(&h).unwrap_err().contains("no speed"));
+        assert!(bus(&h).unwrap_err().contains("the speed of"));
         assert!(bus(&host()).unwrap_err().contains("not part of the test"));
     }
 }

@@ -43,19 +43,22 @@ impl CeilingRule for NetworkLimit {
     }
 
     fn about(&self) -> &'static str {
-        "What the user declares of the way to the server: --limit network.send=10Gbit/s for what leaves \
-         this machine, network.receive for what comes in. It counts bits as interfaces and token \
-         buckets do, packets with the 14 B of their frame's header, so that the ceiling is less by the \
-         headers of IP and TCP or UDP and by that: 100 Mbit/s at an MTU of 1500 B are 95.6 Mbit/s of TCP. \
-         Both directions at once carry as many blocks each, and the lower limit holds both. \
-         Acknowledgements are not counted: an upper bound. Uncertainty 5 %: a promise in round figures. \
-         Loopback passes no such limit."
+        "The limits that the user declares for the path to the server: --limit \
+         network.send=10Gbit/s for what leaves this machine, network.receive for what arrives. A \
+         limit counts bits as interfaces and token buckets do: packets with the 14 B of their \
+         frame header. The ceiling subtracts these and the headers of IP and TCP or UDP: 100 \
+         Mbit/s at an MTU of 1500 B is 95.6 Mbit/s of TCP payload. With both directions at once, \
+         each carries as many blocks, so the lower limit bounds both. Acknowledgements are not \
+         subtracted, so it is an upper bound. Uncertainty: 5 %, since a declared limit is a \
+         rounded figure. Loopback has no such limit."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let network = of_stream(ctx, m)?;
         if over_loopback(m) {
-            return Err("packets to this machine itself pass no limit of a provider".to_owned());
+            return Err(
+                "a provider's limit does not apply to packets within this machine".to_owned()
+            );
         }
         let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
         let held = Limit::ALL.into_iter().filter_map(|limit| {
@@ -73,7 +76,7 @@ impl CeilingRule for NetworkLimit {
         let mut formula = format!("{name} x {}", payload.formula);
         if part < 1.0 {
             formula += " / share";
-            let note = "part of the blocks that go this way";
+            let note = "share of the blocks in this direction";
             inputs.push(input("share", part, "", Provenance::Declared, note));
         }
         Ok(Derived { value: value * payload.part / part, formula, inputs, uncertainty: PROMISE }
@@ -152,10 +155,10 @@ mod tests {
     fn what_passes_no_limit_has_none() {
         let mut host = declaring(&[("network.send", 1e8)]);
         assert!(
-            on(&host, &round_trips("tcp", "block")).unwrap_err().contains("follows from no rate")
+            on(&host, &round_trips("tcp", "block")).unwrap_err().contains("a rate does not limit")
         );
         host.network = host_with_network("loopback").network;
-        assert!(on(&host, &tcp(1, "loopback")).unwrap_err().contains("itself"));
+        assert!(on(&host, &tcp(1, "loopback")).unwrap_err().contains("within this machine"));
     }
 
     #[test]

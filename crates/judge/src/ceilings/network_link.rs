@@ -26,13 +26,13 @@ fn slower(network: &Network) -> Result<(&Interface, f64), String> {
     let known = rates.filter(|(_, rate)| rate.is_finite() && *rate > 0.0);
     known.min_by(|a, b| a.1.total_cmp(&b.1)).ok_or_else(|| match network.interface.get() {
         Some(i) => format!(
-            "no line rate is known of {}, which is {} ({})",
+            "the line rate of {} is unknown: it is {} ({})",
             i.name,
             i.kind,
             network.interface.origin()
         ),
         None => {
-            format!("the interface to the server is not known ({})", network.interface.origin())
+            format!("the interface to the server is unknown ({})", network.interface.origin())
         }
     })
 }
@@ -43,27 +43,26 @@ impl CeilingRule for NetworkLink {
     }
 
     fn title(&self) -> &'static str {
-        "Link between the two ends"
+        "Link between client and server"
     }
 
     fn about(&self) -> &'static str {
-        "Payload that the slower of the two interfaces carries: its line rate, as the system tells it, \
-         times the part of each frame that is payload. A frame of Ethernet takes 38 B beside its packet \
-         (preamble 8, header 14, frame check 4, gap 12), IP takes 20 B or 40 B, TCP 20 B, UDP 8 B; a \
-         packet is no longer than the smaller MTU, a segment no longer than the systems say that theirs \
-         are, and a longer datagram goes in fragments, each with a header of its own. Timestamps of TCP \
-         take 12 B where a segment is that much short of the MTU, as it then usually is; what is not \
-         known takes none. 1 Gbit/s at 1500 B carries 941.5 Mbit/s of TCP with them. Links carry both \
-         directions at the same time: both at once have twice as much. An upper bound, since \
-         acknowledgements and tags are not counted; sure to within 0.1 % for the clocks. Where only one \
-         end tells its rate, that counts. Virtual interfaces and loopback have no wire, and so no such \
-         ceiling."
+        "The payload that the slower of the two interfaces carries: its line rate, as the system \
+         reports it, times the payload's share of each frame. An Ethernet frame adds 38 B to its \
+         packet (preamble 8, header 14, frame check 4, gap 12). IP adds 20 B or 40 B, TCP 20 B, \
+         UDP 8 B. A packet is at most the smaller MTU. A segment is at most what the systems \
+         report. A longer datagram goes in fragments, each with its own headers. TCP timestamps \
+         add 12 B where the segment size shows them. With timestamps, 1 Gbit/s at an MTU of 1500 B \
+         carries 941.5 Mbit/s of TCP payload. Links are full duplex, so both directions together \
+         carry twice as much. It is an upper bound, since acknowledgements and tags are not \
+         subtracted. Uncertainty: 0.1 % for the clocks. If only one end reports its rate, that \
+         counts. Virtual interfaces and loopback have no line rate and no such ceiling."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let network = of_stream(ctx, m)?;
         if over_loopback(m) {
-            return Err("packets to this machine itself meet no wire".to_owned());
+            return Err("packets within this machine use no link".to_owned());
         }
         let (interface, rate) = slower(network)?;
         let payload = Frames::of(network, m)?.share(Layer::Wire);
@@ -150,20 +149,20 @@ mod tests {
     fn what_has_no_wire_has_no_ceiling() {
         let why = |host: &Host, m: &Measurement| on(host, m).unwrap_err();
         let peer = host_with_network("peer");
-        assert!(why(&host_with_network("loopback"), &tcp(1, "loopback")).contains("no wire"));
-        assert!(why(&peer, &round_trips("tcp", "block")).contains("follows from no rate"));
+        assert!(why(&host_with_network("loopback"), &tcp(1, "loopback")).contains("use no link"));
+        assert!(why(&peer, &round_trips("tcp", "block")).contains("a rate does not limit"));
         assert!(why(&host(), &tcp(1, "peer")).contains("not part of the test"));
         let unknown = with_network("peer", |n| {
             set_interface(n, |i| (i.kind, i.bits_per_s) = ("virtio".to_owned(), None));
             n.server_interface = None;
         });
-        assert!(why(&unknown, &tcp(1, "peer")).contains("eth0, which is virtio"));
+        assert!(why(&unknown, &tcp(1, "peer")).contains("eth0 is unknown: it is virtio"));
         let none = with_network("peer", |n| {
             (n.interface, n.server_interface) = (Probe::missing("two have the address"), None);
         });
         assert!(why(&none, &tcp(1, "peer")).contains("two have the address"));
         let silent = crate::testing::each(tcp(1, "peer"), |_, t| t.network = None);
-        assert!(why(&peer, &silent).contains("no trial tells"));
+        assert!(why(&peer, &silent).contains("no trial shows"));
     }
 
     #[test]

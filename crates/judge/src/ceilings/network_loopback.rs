@@ -30,23 +30,22 @@ impl CeilingRule for NetworkLoopback {
     }
 
     fn about(&self) -> &'static str {
-        "Loopback has no wire: each byte is copied into the kernel by the CPU that sends it and out again \
-         by the one that receives it. So the ceiling is the copy rate of one CPU within its own cache, \
-         as this run measured it, times the CPUs that copy at the same time, no more than the threads \
-         of both ends, divided by the two copies; for TCP and UDP alike. An upper bound, sure to within \
-         10 %, since the kernel copies with a loop of its own: what the protocol costs beside the \
-         copies, and the way between two cores, is not in it. It is the ceiling of a loopback, and says \
-         nothing of a network."
+        "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. So \
+         the ceiling is the copy rate of one CPU within its own cache, as measured in this run, \
+         times the CPUs that copy at the same time (at most the threads of both ends), divided by \
+         the two copies. It applies to TCP and UDP. It is an upper bound, since the cost of the \
+         protocol and of the path between two cores is not included. Uncertainty: 10 %, since the \
+         kernel uses its own copy loop. It is a ceiling of loopback, not of a network."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let network = of_stream(ctx, m)?;
         if !over_loopback(m) {
-            return Err("packets leave this machine".to_owned());
+            return Err("the packets leave this machine".to_owned());
         }
         let copy = network
             .copy_bytes_per_s
-            .ok_or("how fast a CPU of this machine copies was not measured")?;
+            .ok_or("the copy rate of this machine's CPUs was not measured")?;
         let client = ctx.host.limits.usable_cpus.iter();
         let cpus = client.chain(&network.server.cpus).collect::<BTreeSet<_>>().len() as u64;
         let threads = threads_here(m);
@@ -74,7 +73,7 @@ impl CeilingRule for NetworkLoopback {
             |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(0.0, |i| i.value);
         let rate = format_quantity(of("copy_rate"), Unit::BytePerSecond);
         let cpus = counted(of("cpus"), "CPU");
-        let evidence = format!("{share} of loopback: {cpus}, each of which copies {rate}");
+        let evidence = format!("{share} of loopback: {cpus}, each copies {rate}");
         Bottleneck::new("CPU (copying)", evidence)
     }
 }
@@ -124,7 +123,7 @@ mod tests {
         let why = |host: &Host, m: &Measurement| on(host, m).unwrap_err();
         let host = host_with_network("loopback");
         assert!(why(&host, &tcp(1, "peer")).contains("leave this machine"));
-        assert!(why(&host, &round_trips("udp", "block")).contains("follows from no rate"));
+        assert!(why(&host, &round_trips("udp", "block")).contains("a rate does not limit"));
         let unknown = with_network("loopback", |n| n.copy_bytes_per_s = None);
         assert!(why(&unknown, &tcp(1, "loopback")).contains("not measured"));
     }
@@ -143,7 +142,7 @@ mod tests {
         };
         let bottleneck = at(0.95 * 80e9).bottleneck.unwrap();
         assert_eq!(bottleneck.resource, "CPU (copying)");
-        assert!(bottleneck.evidence.contains("2 CPUs, each of which copies 10.00 GB/s"));
+        assert!(bottleneck.evidence.contains("2 CPUs, each copies 10.00 GB/s"));
         let above = at(1.2 * 80e9);
         let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
         assert_eq!(beyond.severity, Severity::Invalid);

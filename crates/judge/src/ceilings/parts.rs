@@ -74,8 +74,8 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         let spread = median(&known(m, |c| c.clock_spread));
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
         let note = format!(
-            "median over {}, by chains of dependent instructions under its load, in each trial or \
-             right before and after it",
+            "median over {}, from chains of dependent instructions under the workload's load, in \
+             each trial or right before and after it",
             counted(readings.len(), "trial")
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));
@@ -90,7 +90,7 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         let note = format!("highest clock as reported ({})", clocks.boost_hz.origin());
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Reported, note), CLOCK_ELSEWHERE));
     }
-    Err("the clock was not measured and no boost clock is reported".to_owned())
+    Err("the clock was not measured, and no boost clock is reported".to_owned())
 }
 
 /// The input of a tool's ceiling that was measured of loops of ours, where another loop may find
@@ -130,7 +130,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
 pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
     match host.cpu.microarchitecture.get() {
         None => {
-            Err(format!("the core's design is not known ({})", host.cpu.microarchitecture.origin()))
+            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
         }
         Some(found) => microarchitecture::find(&found.id)
             .ok_or_else(|| format!("no table of execution ports for {}", found.name)),
@@ -144,7 +144,7 @@ pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
 pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
     match host.cpu.microarchitecture.get() {
         None => {
-            Err(format!("the core's design is not known ({})", host.cpu.microarchitecture.origin()))
+            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
         }
         Some(found) => memory::find(&found.id)
             .ok_or_else(|| format!("no table of caches and memory for {}", found.name)),
@@ -175,7 +175,7 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.text("type") {
         Some("f64" | "i64") => Ok(64),
         Some("f32" | "i32") => Ok(32),
-        Some(other) => Err(format!("type {other} is not known here")),
+        Some(other) => Err(format!("type {other} is unknown")),
         None => Err("the point has no type".to_owned()),
     }
 }

@@ -22,21 +22,21 @@ fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
 /// What is said of a measurement above that ceiling.
 fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
     let what = match m.better {
-        Better::Higher => format!("it reaches {} of its ceiling", percent(efficiency)),
+        Better::Higher => format!("the result is {} of its ceiling", percent(efficiency)),
         Better::Lower => {
-            format!("it takes {} of the least time that is possible", percent(1.0 / efficiency))
+            format!("the result is {} of the shortest possible time", percent(1.0 / efficiency))
         }
     };
     Finding::new(
         AboveCeiling.id(),
         Severity::Invalid,
         format!(
-            "{what} ({}), which is sure to within {}",
+            "{what} ({}), whose uncertainty is only {}",
             ceiling.id,
             percent(ceiling.uncertainty)
         ),
-        "compare the ceiling's inputs with the machine: the core design, the number of cores, the \
-         clock, the memory; if they hold, the workload did not do the work that it counts",
+        "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
+         memory; if they are right, the workload did less work than it counted",
     )
     .with("efficiency", efficiency)
     .with("uncertainty", ceiling.uncertainty)
@@ -53,13 +53,13 @@ impl Check for AboveCeiling {
     }
 
     fn about(&self) -> &'static str {
-        "A number above its theoretical ceiling by more than the ceiling's own uncertainty is \
-         invalid: either it does not measure what its name says, or an input of the ceiling is wrong. \
-         The inputs stand beside it with their sources. The efficiency that is compared is the median \
-         over the trials, each against the ceiling at its own clock. Where several ceilings apply, \
-         each is held against the number, not only the tightest; where less is better, being below \
-         the floor is what is impossible. Of a tool beside the measurement it is a note where the \
-         ceiling is at a clock or a latency that our loops measured: the tool's may have been a better one."
+        "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
+         it does not measure what its name says, or an input of the ceiling is wrong. The report \
+         lists the inputs with their sources. The efficiency is the median over the trials, each \
+         against the ceiling at its own clock. The result is compared with every ceiling that \
+         applies, not only the tightest. For times, being below the floor is impossible. For a \
+         reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
+         measured: the tool's own may have been better."
     }
 
     fn of_references(&self) -> bool {
@@ -84,11 +84,11 @@ impl Check for AboveCeiling {
         let mut finding = finding(theirs, &ceiling, efficiency);
         finding.severity = Severity::Note;
         finding.message += &format!(
-            "; that ceiling is at our {}, and the tool's may have been {better}",
+            "; that ceiling uses proofmark's {}, and the tool's may have been {better}",
             ours.name
         );
         finding.advice =
-            "hold the tool's number against ours rather than against the ceiling".to_owned();
+            "compare the tool's result with proofmark's rather than with the ceiling".to_owned();
         Some(finding)
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
         let finding = says(32 << 10, 1e-9).unwrap();
         assert_eq!(finding.severity, Severity::Invalid);
-        assert!(finding.message.contains("80.0 % of the least time"), "{}", finding.message);
+        assert!(finding.message.contains("80.0 % of the shortest"), "{}", finding.message);
         assert!(says(32 << 10, 1.26e-9).is_none());
         assert!(says(1 << 30, 3e-9).is_some());
         assert!(says(1 << 30, 4.3e-9).is_none());

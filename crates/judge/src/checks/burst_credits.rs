@@ -48,13 +48,13 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     if Execution::of(ctx, m).waits() {
         let other = series.changes.iter().filter_map(|c| c.cause.as_deref());
         let what = match m.subsystem {
-            Subsystem::Network => "nothing that was recorded at either end changed with it",
-            _ => "nothing that was recorded of the device changed with it",
+            Subsystem::Network => "no recorded change at either end explains it",
+            _ => "no recorded change of the device explains it",
         };
         return other.into_iter().next().is_none().then(|| what.to_owned());
     }
     let stolen = more(early.steal, late.steal).filter(|s| *s >= OF_FALL * fell)?;
-    Some(format!("the hypervisor took {} more of the CPU time from then on", percent(stolen)))
+    Some(format!("from then on the hypervisor took {} more of the CPU time", percent(stolen)))
 }
 
 impl Check for BurstCredits {
@@ -63,17 +63,17 @@ impl Check for BurstCredits {
     }
 
     fn title(&self) -> &'static str {
-        "Fast until burst credits were spent"
+        "Burst credits used up"
     }
 
     fn about(&self) -> &'static str {
-        "Where a point was sampled over time: whether it has the shape of an allowance that runs out: a first \
-         level, then one that is lower by a tenth or more, steady, and lasts to the end. For CPU and memory \
-         it is told if the hypervisor took at least half of what is missing (steal), as on burstable \
-         instances whose CPU credits are spent; for disks and networks, if nothing that was recorded \
-         explains it, as on volumes with I/O credits and instances with network credits. Suspect: the first \
-         rate is not the one that lasts. A CPU quota of this system is told as throttled instead. Quote the \
-         sustained rate, and the burst only with the time that it lasted."
+        "For series: whether the result has the shape of a burst allowance that runs out. Its last \
+         level must be at least 10 % below the first, steady, and last to the end. For CPU and \
+         memory the check reports it if steal explains at least half of the fall, as on burstable \
+         instances without CPU credits. For disks and networks it reports it if no recorded change \
+         explains the fall, as on volumes with I/O credits. Suspect: the first rate does not last. \
+         A CPU quota of this system is reported as throttled instead. Quote the sustained rate, \
+         and the burst only with its duration."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -82,13 +82,12 @@ impl Check for BurstCredits {
         let evidence = evidence(ctx, m, series, fell)?;
         let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
         let message = format!(
-            "{} for {}, then {} to the end, as when burst credits are spent: {evidence}",
+            "{} for {}, then {} to the end, as when burst credits are used up: {evidence}",
             format_quantity(burst.median, m.unit),
             format_seconds(burst.until_s),
             format_quantity(sustained.median, m.unit)
         );
-        let advice =
-            "quote the sustained rate; the burst comes back when credits have been saved up again";
+        let advice = "quote the sustained rate; the burst returns when credits have accumulated";
         Some(
             Finding::new(self.id(), Severity::Suspect, message, advice)
                 .with("burst", burst.median)

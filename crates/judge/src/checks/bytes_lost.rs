@@ -17,10 +17,10 @@ fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
     let (sent, received) = (n.sent_bytes, n.received_bytes);
     match n.datagrams {
         None if sent != received => {
-            return Some(format!("{sent} B were sent over TCP and {received} B received"));
+            return Some(format!("{sent} B sent over TCP, but {received} B received"));
         }
         Some(d) if d.received > d.sent => {
-            return Some(format!("{} datagrams were sent and {} received", d.sent, d.received));
+            return Some(format!("{} datagrams sent, but {} received", d.sent, d.received));
         }
         _ => {}
     }
@@ -28,8 +28,7 @@ fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
         return Some("the receivers got nothing".to_owned());
     }
     let claimed_too_much = m.stretch(t).is_some_and(|s| s < 1.0 - ROUNDING);
-    claimed_too_much
-        .then(|| format!("more work is claimed than the {received} B that were received"))
+    claimed_too_much.then(|| format!("the result claims more work than the {received} B received"))
 }
 
 impl Check for BytesLost {
@@ -38,15 +37,15 @@ impl Check for BytesLost {
     }
 
     fn title(&self) -> &'static str {
-        "Sent, received and claimed do not add up"
+        "Bytes sent, received and counted differ"
     }
 
     fn about(&self) -> &'static str {
-        "What the senders count against what the receivers do, in each trial. TCP delivers every byte or \
-         ends: where the two differ after the end of a trial, the number is invalid. So is one with more \
-         datagrams received than sent, and one that claims more work than the receivers got: the rate \
-         must be theirs, never the sender's, nor threads multiplied into it. Datagrams that were lost \
-         are udp_loss."
+        "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
+         fails, so a difference after a trial makes the result invalid. So do more datagrams \
+         received than sent, and more work claimed than received: the rate must be the receivers', \
+         not the senders', and not multiplied by the threads. Lost datagrams are reported by \
+         udp_loss."
     }
 
     fn of_references(&self) -> bool {
@@ -60,7 +59,7 @@ impl Check for BytesLost {
         let faults: Vec<String> = m.traffics().filter_map(|(t, n)| fault(m, t, n)).collect();
         let first = faults.first()?;
         let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
-        let advice = "do not use this number; report it as a defect if it comes again";
+        let advice = "do not use this result; report it as a defect if it repeats";
         let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
         Some(finding.with("trials", faults.len()))
     }
@@ -97,7 +96,7 @@ mod tests {
         let more = each(udp(1, "peer"), |_, t| {
             t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received += 1;
         });
-        assert!(says(more).unwrap().1.contains("datagrams were sent"));
+        assert!(says(more).unwrap().1.contains("datagrams sent"));
         let lost = each(udp(1, "peer"), |_, t| {
             let n = t.network.as_mut().unwrap();
             n.sent_bytes *= 2;
@@ -115,7 +114,7 @@ mod tests {
             });
             let (severity, message) = says(claims).unwrap();
             assert_eq!(severity, Severity::Invalid);
-            assert!(message.contains("more work is claimed"), "{message}");
+            assert!(message.contains("claims more work"), "{message}");
         }
         let nothing = each(tcp(1, "peer"), |_, t| {
             let n = t.network.as_mut().unwrap();

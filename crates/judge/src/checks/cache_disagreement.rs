@@ -84,21 +84,21 @@ impl CacheDisagreement {
         let place = format!("between {} and {}", size(edge.on), size(edge.off));
         let message = match reported {
             Some(bytes) => format!(
-                "level {level} is reported with {}, and its plateau ends {place}",
+                "the L{level} cache is reported as {}, but its plateau ends {place}",
                 size(bytes)
             ),
             None => format!(
-                "past the last level that is reported another plateau ends {place}: a level {level} \
-                 that nobody reports"
+                "beyond the last reported cache another plateau ends {place}: an unreported level \
+                 {level}"
             ),
         };
         let finding = Finding::new(
             self.id(),
             Severity::Note,
             message,
-            "believe the measurement: others share the cache, the hypervisor gives a part of it or \
-             hides it, or it backs huge pages with small ones so that page walks come in; size data \
-             by the larger of the two",
+            "size data by the larger of the two figures; others may share the cache, the \
+             hypervisor may grant a part of it or hide it, or the host may back huge pages with \
+             base pages, which adds page walks",
         )
         .with("level", level)
         .with("measured_bytes", measured);
@@ -115,17 +115,17 @@ impl Check for CacheDisagreement {
     }
 
     fn title(&self) -> &'static str {
-        "Cache not as large as reported"
+        "Cache size differs from the reported one"
     }
 
     fn about(&self) -> &'static str {
-        "The points of memory.latency, or of memory.sweep on one thread, that differ in their working \
-         set only, with huge pages, against the reported caches. Where the cost of an access rises \
-         to 1.5 times that of a level's plateau at a set of up to 75 % of the level's reported size, \
-         the level is smaller for this process than reported: others share it, or the hypervisor \
-         tells a size that the guest does not have. Where an edge lies far past the last level, one \
-         is not reported. A note on the first point off the plateau, with both sizes. The plateau \
-         begins at 4 times the level below, and past the last level at 8 times its size."
+        "Compares the reported caches with the results of memory.latency, or of memory.sweep on \
+         one thread, that differ only in their working set, with huge pages. If an access costs \
+         1.5 times the level's plateau at a set of up to 75 % of the reported size, the level is \
+         smaller than reported for this process: others share it, or the hypervisor reports a \
+         wrong size. An edge far beyond the last level shows an unreported level. A note on the \
+         first result off the plateau, with both sizes. The plateau begins at 4 times the level \
+         below, and beyond the last level at 8 times its size."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -242,7 +242,7 @@ mod tests {
             m
         };
         let walks: Vec<_> = chases(32 * MIB).into_iter().map(small).collect();
-        assert!(found(&h, &walks).is_empty(), "page walks make edges of their own");
+        assert!(found(&h, &walks).is_empty(), "page walks cause edges of their own");
         let lone = [chases(32 * MIB)[14].clone()];
         assert!(found(&h, &lone).is_empty());
     }

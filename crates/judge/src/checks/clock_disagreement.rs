@@ -17,14 +17,14 @@ impl Check for ClockDisagreement {
     }
 
     fn title(&self) -> &'static str {
-        "Clock chains disagree"
+        "Clock measurements disagree"
     }
 
     fn about(&self) -> &'static str {
-        "The clock is measured by two chains of different dependent instructions. If they differ by \
-         more than 2 % (median over the trials), one of them does not take the cycles that it is \
-         known for on this core, or something else ran meanwhile; the ceiling rests on chains like \
-         these, so the measurement is suspect. Look whether the core is shared, and compare with the reported \
+        "proofmark measures the clock with two chains of different dependent instructions. If they \
+         differ by more than 2 % (median over the trials), one of them does not take its known \
+         cycles on this core, or another program ran. The ceiling depends on these chains, so the \
+         result is suspect. Check whether the core is shared, and compare with the reported \
          frequency."
     }
 
@@ -42,8 +42,8 @@ impl Check for ClockDisagreement {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("two chains of instructions measure clocks {} apart", percent(gap)),
-                "look whether the core is shared with another busy process or hardware thread, and \
+                format!("two instruction chains measure clocks that differ by {}", percent(gap)),
+                "check whether another busy process or hardware thread shares the core, and \
                  compare with the reported frequency",
             )
             .with("disagreement", gap),

@@ -45,7 +45,7 @@ impl ClockDrop {
             self.id(),
             severity,
             format!(
-                "{what}: the clock fell by {}, from {} to {}",
+                "{what} the clock fell by {}, from {} to {}",
                 percent(drop),
                 format_quantity(from, Unit::Hertz),
                 format_quantity(to, Unit::Hertz)
@@ -68,12 +68,12 @@ impl Check for ClockDrop {
     }
 
     fn about(&self) -> &'static str {
-        "The clock measured under each trial's load. If the last third of a point's trials ran more \
-         than 5 % slower than the first third, it is suspect: heat, a power limit or a neighbour. If \
-         the whole point ran more than 5 % below the clock at the start of the run, it is a note \
-         where that is by design (AVX2 and AVX-512 have lower clocks on many cores, and several busy \
-         cores lower ones than one), and suspect for narrow code on one thread. The efficiency is not \
-         moved by this, since the ceiling follows the clock. Cool the machine, or fix its frequency."
+        "The clock under each trial's load. If the last third of the trials ran more than 5 % \
+         slower than the first third, the result is suspect: heat, a power limit or a neighbour. \
+         If the whole result ran more than 5 % below the clock at the start of the run, it is a \
+         note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
+         several busy cores. For narrow code on one thread it is suspect. The efficiency is not \
+         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -85,8 +85,8 @@ impl Check for ClockDrop {
             && last < first * (1.0 - THRESHOLD)
         {
             let advice =
-                "cool the machine, lift its power limit or fix its frequency, and run again";
-            let what = "over the trials of this point";
+                "cool the machine, raise its power limit or fix its frequency, and repeat the run";
+            let what = "over the trials of this result";
             return Some(self.finding(Severity::Suspect, what, first, last, advice));
         }
         let (start, now) = (at_start(ctx)?, median(&clocks)?);
@@ -97,9 +97,10 @@ impl Check for ClockDrop {
         let by_design = wide || m.params.threads() > 1;
         let severity = if by_design { Severity::Note } else { Severity::Suspect };
         let advice = if by_design {
-            "wide vectors and many busy cores lower the clock by design; compare rates at their clock"
+            "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
+             design"
         } else {
-            "cool the machine, lift its power limit or fix its frequency, and run again"
+            "cool the machine, raise its power limit or fix its frequency, and repeat the run"
         };
         Some(self.finding(severity, "since the start of the run", start, now, advice))
     }

@@ -53,14 +53,15 @@ impl Check for Clusters {
     }
 
     fn title(&self) -> &'static str {
-        "Two or more clusters of trials"
+        "Trials in separate groups"
     }
 
     fn about(&self) -> &'static str {
-        "From 8 trials on: whether the values fall into two or three groups of at least three trials, \
-         with gaps of at least the policy's target (2 % unless asked otherwise) and at least twice the width of the widest group. \
-         Suspect: the machine was in two states, such as two clock steps or a neighbour that came and \
-         went, and a median over both describes neither. Look at the trials' clocks and times."
+        "From 8 trials on: whether the values fall into two or three groups of at least three \
+         trials. The gaps must be at least the target precision (2 % by default) and at least \
+         twice the width of the widest group. Suspect: the machine was in several states, such as \
+         two clock steps or a neighbour that came and went, and the median describes none of them. \
+         Compare the trials' clocks and times."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -83,8 +84,9 @@ impl Check for Clusters {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("the trials fall into groups: {} of the median", shown.join(", ")),
-                "look at the trials' clocks and starting times for what changed between them",
+                format!("the trials form separate groups: {} of the median", shown.join(", ")),
+                "compare the trials' clocks and starting times to find what changed between the \
+                 groups",
             )
             .with("sizes", sizes)
             .with("centres", centres),

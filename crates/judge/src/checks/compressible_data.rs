@@ -24,14 +24,14 @@ impl Check for CompressibleData {
     }
 
     fn title(&self) -> &'static str {
-        "Data that a device can compress"
+        "Compressible data"
     }
 
     fn about(&self) -> &'static str {
-        "Entropy of a sample of the file's data in bits a byte. Below 7.5 it is suspect: a file system \
-         or a device that compresses or deduplicates moves less than was asked for. Below 0.5, zeros \
-         or one byte over and over, it is invalid: such blocks are looked for and not stored at all. \
-         Files of less than 4 KiB are not judged. Fill the file with random data."
+        "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
+         system or device that compresses or deduplicates moves less than the workload requested. \
+         Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks are detected and not \
+         stored. Files below 4 KiB are not examined. Fill the file with random data."
     }
 
     fn of_references(&self) -> bool {
@@ -45,12 +45,17 @@ impl Check for CompressibleData {
         let told = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
         let least = told.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
         let (severity, what) = match least {
-            _ if least < ALL_ALIKE => (Severity::Invalid, "zeros, or one byte over and over"),
-            _ if least < INCOMPRESSIBLE => (Severity::Suspect, "which a device can compress"),
+            _ if least < ALL_ALIKE => (
+                Severity::Invalid,
+                "zeros, or one repeated byte, which devices detect and do not store",
+            ),
+            _ if least < INCOMPRESSIBLE => {
+                (Severity::Suspect, "a device can compress it and move less")
+            }
             _ => return None,
         };
-        let message = format!("the data hold {least:.2} bits a byte: {what}");
-        let advice = "fill the file with random data that no two blocks share";
+        let message = format!("the data has {least:.2} bits per byte: {what}");
+        let advice = "fill the file with random data without repeated blocks";
         Some(Finding::new(self.id(), severity, message, advice).with("entropy_bits", least))
     }
 }

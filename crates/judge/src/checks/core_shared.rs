@@ -66,18 +66,19 @@ impl Check for CoreShared {
     }
 
     fn title(&self) -> &'static str {
-        "Core shared with something unseen"
+        "Core shared with an unknown load"
     }
 
     fn about(&self) -> &'static str {
-        "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a verified \
-         result, a steady clock, a thread for each CPU and no other finding that explains it; of dense \
-         matrices (cpu.dgemm, cpu.linpack) below 50 %, where a trial takes a second or more. On one \
-         thread it is suspect: another hardware thread of the same core, hidden by the hypervisor, \
-         took the ports. On several threads, where one alone came near its ceiling, it is a note: the \
-         CPUs that this system calls cores are hardware threads of fewer cores, and the ceiling \
-         counts too many. A note also where 512-bit code reaches half: some products of the design \
-         have one such unit. Use a host with dedicated cores, or read the rate as that of shared ones."
+        "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a \
+         verified result, a steady clock, at most one thread per CPU and no other finding that \
+         explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with trials of at \
+         least one second. On one thread it is suspect: another hardware thread of the same core, \
+         hidden by the hypervisor, used the ports. On several threads, if one thread alone came \
+         near its ceiling, it is a note: the reported cores are hardware threads of fewer cores, \
+         and the ceiling counts too many. It is also a note if 512-bit code reaches half: some \
+         products of the design have one such unit. Use a host with dedicated cores, or treat the \
+         rate as that of shared cores."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -102,18 +103,18 @@ impl Check for CoreShared {
         } else if cores_counted_twice {
             (
                 Severity::Note,
-                "one thread alone comes near its ceiling, so the CPUs seem to be hardware threads that \
-                 share cores",
+                "one thread alone comes near its ceiling, so the CPUs seem to be hardware threads \
+                 that share cores",
             )
         } else {
-            (Severity::Suspect, "something unseen shares the core, such as a hidden SMT sibling")
+            (Severity::Suspect, "an unknown load shares the core, such as a hidden SMT sibling")
         };
         Some(
             Finding::new(
                 self.id(),
                 severity,
                 format!("{} of the execution ports at a steady clock: {why}", percent(efficiency)),
-                "use a host with dedicated cores; or read this as the rate of shared ones",
+                "use a host with dedicated cores, or treat the rate as that of shared cores",
             )
             .with("efficiency", efficiency)
             .with("clock_spread", median(&spreads).unwrap_or_default()),

@@ -24,28 +24,28 @@ impl CpuSaturated {
             (_, Some(all)) if others => (
                 Severity::Suspect,
                 format!(
-                    "all CPUs of the {whose} were busy ({}), mostly with something else",
+                    "all CPUs of the {whose} were busy ({}), mostly with other programs",
                     percent(all)
                 ),
-                "stop what else runs on that machine",
+                "stop the other programs on that machine",
             ),
             (Some(own), _) => (
                 Severity::Note,
                 format!(
-                    "the threads of the {whose} used {} of the CPU time there was for them: the limit \
-                     is the CPU, not the network",
+                    "the threads of the {whose} used {} of their CPU time: the CPU limits the \
+                     rate, not the network",
                     percent(own)
                 ),
-                "use more streams, where there are more CPUs, or larger blocks",
+                "use more streams if there are more CPUs, or larger blocks",
             ),
             (None, Some(all)) => (
                 Severity::Note,
                 format!(
-                    "the CPUs of the {whose} were busy {} of the time: the limit is the CPU, not the \
-                     network",
+                    "the CPUs of the {whose} were busy {} of the time: they limit the rate, not \
+                     the network",
                     percent(all)
                 ),
-                "give that machine more CPUs, or a network device that does more of the work",
+                "give that machine more CPUs, or a network device with more offloads",
             ),
             (None, None) => return None,
         };
@@ -69,12 +69,12 @@ impl Check for CpuSaturated {
     }
 
     fn about(&self) -> &'static str {
-        "CPU time that the threads of each end used, over that of a CPU for each of them, as far as there \
-         are so many; and the time that anything ran on the CPUs that it may use, over all of theirs. From \
-         90 % on a note: the limit is the CPU of that end, and the number is not the network's. Suspect \
-         where all CPUs were busy and less than a third of that was the end's own: something else ran \
-         there. Said of a peer alone, since loopback is made of nothing but CPU time, and not of ends \
-         that poll."
+        "Compares the CPU time of each end's threads with one CPU per thread (at most the CPUs \
+         there are), and the busy time of the CPUs they may use with all of their time. From 90 % \
+         it is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
+         were busy and less than a third of that was the end's own work: other programs ran. The \
+         check applies only to a peer, since loopback consists of CPU time, and not to ends that \
+         poll."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -120,7 +120,7 @@ mod tests {
         };
         let (severity, message) = busy(0.05).unwrap();
         assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("mostly with something else"), "{message}");
+        assert!(message.contains("mostly with other programs"), "{message}");
         assert!(
             says(told_so(tcp(4, "peer"), |n| {
                 (n.server.busy_s, n.server.own_cpu_s) = (Some(0.39), Some(0.2));

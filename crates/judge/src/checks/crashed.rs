@@ -17,28 +17,29 @@ impl Check for Crashed {
     }
 
     fn about(&self) -> &'static str {
-        "Each point runs in a process of its own. If that process ends before its work is done, by a \
-         signal or by itself, the measurement is invalid, and the signal is named: SIGKILL usually \
-         means the out-of-memory killer or a person, SIGILL an instruction that the CPU does not \
-         have, SIGSEGV a defect. The other points are not touched."
+        "Each configuration runs in its own process. If that process ends before its work is done, \
+         the result is invalid, and the finding names the signal. SIGKILL usually means the \
+         out-of-memory killer or a person, SIGILL an instruction that the CPU lacks, SIGSEGV a \
+         defect. Other results are not affected."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let Ending::Crashed { signal, detail } = &m.ending else { return None };
         let message = match signal {
-            Some(signal) => format!("the worker was ended by {signal}"),
+            Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
             None => "the worker ended before its work was done".to_owned(),
         };
         let advice = match signal.as_deref() {
             Some("SIGKILL") => {
-                "look for the out-of-memory killer in the kernel log, or for who \
-                                killed it; then run the point again"
+                "check the kernel log for the out-of-memory killer, or who killed it; then repeat \
+                 the measurement"
             }
             Some("SIGILL") => {
-                "the CPU or its hypervisor lacks an instruction that it announces; \
-                               choose another isa"
+                "choose another isa: the CPU or its hypervisor announces an instruction that it lacks"
             }
-            _ => "run the point again; if it ends so again, report it as a defect of proofmark",
+            _ => {
+                "repeat the measurement; if it ends the same way, report it as a defect of proofmark"
+            }
         };
         let mut finding = Finding::new(self.id(), Severity::Invalid, message, advice)
             .with("detail", detail.as_str())

@@ -18,29 +18,29 @@ impl Check for DirectRefused {
     }
 
     fn about(&self) -> &'static str {
-        "Whether a file that was to be used past the page cache was open for direct I/O, as the kernel \
-         says afterwards, and whether more than 1 % of it was found in the page cache before a trial after \
-         the first: it is put out at set-up, and direct I/O leaves nothing there. Either is invalid: some \
-         file systems drop the flag without a word, others keep it and carry the I/O out through the page \
-         cache. A note where the kernel does not report the flag; the device's own traffic still does \
-         (page_cache). Use another file system, or measure buffered I/O under its own name."
+        "Whether a file for direct I/O was open for direct I/O, as the kernel reports afterwards, \
+         and whether more than 1 % of it was in the page cache before a trial after the first. \
+         proofmark evicts the file at set-up, and direct I/O leaves nothing in the cache. Either \
+         is invalid: some file systems drop the flag silently, others keep it and serve the I/O \
+         from the page cache. A note if the kernel does not report the flag; page_cache still \
+         compares the device's traffic. Use another file system, or measure buffered I/O under its \
+         own name."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) || m.params.text("direct") != Some("on") {
             return None;
         }
-        let advice =
-            "use another file system, or measure buffered I/O (direct=off) under that name";
+        let advice = "use another file system, or measure buffered I/O (direct=off)";
         if files(m).any(|f| f.direct == Some(false)) {
-            let message = "direct I/O was asked for, and the file was open for buffered I/O";
+            let message = "direct I/O was requested, but the file was open for buffered I/O";
             return Some(Finding::new(self.id(), Severity::Invalid, message, advice));
         }
         let later = m.trials.iter().skip(1).filter_map(|t| found_cached(t.file.as_ref()?));
         if let Some(share) = later.max_by(f64::total_cmp) {
             let message = format!(
-                "the file was open for direct I/O, and {} of it was found in the page cache after a \
-                 trial: the file system carried it out through the cache",
+                "the file was open for direct I/O, but {} of it was in the page cache after a \
+                 trial: the file system served the I/O through the cache",
                 percent(share)
             );
             let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
@@ -49,7 +49,7 @@ impl Check for DirectRefused {
         if files(m).any(|f| f.direct == Some(true)) {
             return None;
         }
-        let message = "this system does not tell whether direct I/O was direct";
+        let message = "this system does not report whether I/O was direct";
         Some(Finding::new(self.id(), Severity::Note, message, advice))
     }
 }

@@ -22,8 +22,7 @@ const DIFFERENCE: f64 = 0.05;
 const LEAST: usize = 2;
 
 /// What is done where no cause is known.
-const ADVICE: &str =
-    "look at what each counts, and run the tool's command line, which is on file, by hand";
+const ADVICE: &str = "compare what each counts, and run the tool's recorded command line by hand";
 
 pub(super) struct Disagrees;
 
@@ -71,7 +70,7 @@ fn words(found: Vec<(&Cause, Explanation)>) -> String {
     let parts = found.iter().all(|(_, explanation)| explanation.extent == Extent::Part);
     let mut words: Vec<String> = found.into_iter().map(|(_, e)| e.words).collect();
     if parts {
-        words.push("nothing recorded explains the rest".to_owned());
+        words.push("no recorded fact explains the rest".to_owned());
     }
     words.join("; ")
 }
@@ -80,7 +79,7 @@ fn words(found: Vec<(&Cause, Explanation)>) -> String {
 fn unexplained(r: &Reference) -> String {
     let counts = Some(r.counts.trim()).filter(|c| !c.is_empty());
     let counts = counts.map_or(String::new(), |counts| format!(" (it counts {counts})"));
-    format!("nothing that was recorded explains it{counts}")
+    format!("no recorded fact explains it{counts}")
 }
 
 /// How much, in words: `1.34 times what stream shows (1.32 to 1.36)`.
@@ -88,7 +87,7 @@ fn amount(r: &Reference, ratio: f64) -> String {
     let interval = r.ratio.ci95.filter(|ends| ends.iter().all(|v| v.is_finite()));
     let interval =
         interval.map_or(String::new(), |[a, b]| format!(" ({} to {})", times(a), times(b)));
-    format!("ours is {} times what {} shows{interval}", times(ratio), r.tool)
+    format!("proofmark's result is {} times that of {}{interval}", times(ratio), r.tool)
 }
 
 impl Check for Disagrees {
@@ -97,18 +96,18 @@ impl Check for Disagrees {
     }
 
     fn title(&self) -> &'static str {
-        "Differs from a tool beside it"
+        "Differs from a reference tool"
     }
 
     fn about(&self) -> &'static str {
-        "A tool that ran side by side with the measurement shows another number: the 95 % interval of \
-         the ratio, taken pair by pair, excludes 1, and the ratio is more than 5 % away from it; with \
-         fewer than 6 pairs, the medians are further apart than the trials of both scatter. A note, since \
-         it does not say who is wrong; what is wrong with the tool's own trials is told of the tool. It \
-         says why as far as anything recorded does: the page cache; data that fit into the cache; bytes \
-         that move and are not counted (write-allocate); a rate of few operations a cycle, as of code \
-         built without optimisation; sockets' buffers; what the tool says of how it ran; disturbances; \
-         trials that are much shorter or longer. Run both the same way, or read what each counts."
+        "A reference tool that ran in alternation shows another result: the 95 % interval of the \
+         ratio, taken pair by pair, excludes 1, and the ratio differs by more than 5 %. With fewer \
+         than 6 pairs, the medians must differ by more than the scatter of both. A note, since it \
+         does not show which one is wrong; problems of the tool's own trials are separate \
+         findings. The finding names recorded causes: the page cache; data that fits into the \
+         cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
+         socket buffers; other parameters; disturbances; much shorter or longer trials. Run both \
+         the same way, or compare what each counts."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -46,11 +46,11 @@ impl Check for DroppedPackets {
     }
 
     fn about(&self) -> &'static str {
-        "What the systems of both ends say that they dropped during the trials, for whomever: datagrams \
-         for which a socket's buffer had no room, because who receives did not fetch them in time; packets \
-         that a CPU did not take from its queue in time (softnet_stat); packets that an interface dropped \
-         or found damaged, from 1 in 10 000 on. A note that says where and how many: what it did to the \
-         number is told by udp_loss and retransmits."
+        "Packets that the systems of both ends dropped during the trials, of any program. They are \
+         datagrams for which a socket buffer had no room, since the receiver did not fetch them in \
+         time; packets that a CPU did not take from its queue in time (softnet_stat); and packets \
+         that an interface dropped or found damaged, from 1 in 10 000. A note with the places and \
+         counts; udp_loss and retransmits report the effect on the result."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -74,10 +74,10 @@ impl Check for DroppedPackets {
         if parts.is_empty() {
             return None;
         }
-        finding.message = format!("packets were dropped: {}", parts.join(", "));
+        finding.message = format!("dropped packets: {}", parts.join(", "));
         finding.advice =
-            "give sockets larger buffers (parameter socket_buffer, net.core.rmem_max), CPUs \
-                          less to do, or send more slowly (parameter rate)"
+            "give sockets larger buffers (parameter socket_buffer, net.core.rmem_max), reduce the \
+             CPU load, or send more slowly (parameter rate)"
                 .to_owned();
         Some(finding)
     }
@@ -102,9 +102,9 @@ mod tests {
     fn each_place_and_end_is_named() {
         let udp = || udp(1, "peer");
         let told = says(udp(), "peer", |n| n.server.full_buffers = Some(70)).unwrap();
-        assert_eq!(told, "packets were dropped: 700 by socket buffers of the server");
+        assert_eq!(told, "dropped packets: 700 by socket buffers of the server");
         let told = says(udp(), "peer", |n| n.client.cpu_dropped = Some(1)).unwrap();
-        assert_eq!(told, "packets were dropped: 10 by the queue of a CPU of the client");
+        assert_eq!(told, "dropped packets: 10 by the queue of a CPU of the client");
         let both = |n: &mut NetworkTraffic| {
             (n.client.dropped, n.server.dropped) = (Some(500), Some(500));
         };

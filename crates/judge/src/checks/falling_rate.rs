@@ -75,12 +75,13 @@ impl Check for FallingRate {
     }
 
     fn about(&self) -> &'static str {
-        "Whether the first trials of a disk's or a network's point were faster than all that followed: the trials are \
-         cut in two where that leaves them nearest to the median of their own part. A fall of at least 15 \
-         % that lasts to the end and is six times the noise, or steady by Kendall's test, is suspect, \
-         with the burst and the sustained rate and after how much work the one gave way to the other: \
-         burst credits of a volume or a network, the fast cache of a drive, or a limit that was set meanwhile. Needs 6 \
-         trials; trend and clusters may tell of the same. Quote the sustained rate, of a longer run."
+        "Whether the first trials of a disk or network result were faster than all later ones. The \
+         check splits the trials where both parts scatter least around their medians. It is \
+         suspect if the rate falls by at least 15 % to the end, and the fall is six times the \
+         noise or steady by Kendall's test. The finding gives the burst, the sustained rate and \
+         the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
+         drive, or a limit set during the run. Needs 6 trials; trend and clusters may report the \
+         same. Quote the sustained rate of a longer run."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -110,8 +111,8 @@ impl Check for FallingRate {
             format_seconds(seconds),
             format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
         );
-        let advice = "quote the sustained rate; run longer, with credits or caches that are spent, \
-                      and look whether a limit was set meanwhile";
+        let advice = "quote the sustained rate: run longer, after burst credits and caches are \
+                      used up, and check whether a limit was set during the run";
         Some(
             Finding::new(self.id(), Severity::Suspect, message, advice)
                 .with("burst", step.burst)

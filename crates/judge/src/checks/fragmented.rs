@@ -14,14 +14,14 @@ impl Check for Fragmented {
     }
 
     fn title(&self) -> &'static str {
-        "Datagrams in fragments"
+        "Fragmented datagrams"
     }
 
     fn about(&self) -> &'static str {
-        "A UDP datagram that is longer, with the headers of IP and UDP, than the smaller MTU of the two \
-         interfaces goes in fragments. A note: both systems take it apart and put it together, and the \
-         loss of one fragment is that of all, so that neither rate nor loss is that of packets. Use \
-         blocks of the MTU less 28 B (48 B over IPv6), which is the default to a peer."
+        "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of IP \
+         and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss of \
+         one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
+         blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -36,8 +36,7 @@ impl Check for Fragmented {
             return None;
         }
         let message = format!(
-            "a datagram of {payload} B is a packet of {whole} B, and goes in fragments over an MTU of \
-             {mtu} B"
+            "a datagram of {payload} B is a packet of {whole} B and is fragmented: the MTU is {mtu} B"
         );
         let advice = "use blocks that fit into one packet (parameter block_size)";
         let finding = Finding::new(self.id(), Severity::Note, message, advice);

@@ -24,8 +24,9 @@ fn mib(bytes: u64) -> String {
 
 impl InCache {
     fn says(&self, severity: Severity, message: String) -> Finding {
-        let advice = "give each array 4 times all last-level cache that the CPUs in use reach, or \
-                      leave its size to the machine (auto); for the caches themselves use memory.sweep";
+        let advice = "give each array 4 times the last-level cache of all CPUs in use, or leave \
+                      its size to proofmark (auto); to measure the caches themselves use \
+                      memory.sweep";
         Finding::new(self.id(), severity, message, advice)
     }
 }
@@ -39,8 +40,8 @@ impl InCache {
         }
         let share = cache_share(ctx.host, all);
         let message = format!(
-            "a pass in random order meets each line for up to {} of its blocks of {block} B: up to {} \
-             of them may have found it in the cache",
+            "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
+             them may come from the cache",
             LINE / block.max(1),
             percent(share)
         );
@@ -61,12 +62,13 @@ impl Check for InCache {
     }
 
     fn about(&self) -> &'static str {
-        "A memory workload's array, region or set against the last-level caches that the usable CPUs \
-         reach, all instances. Not larger than these, or than 4 MiB whatever is reported, is invalid: \
-         the number is a cache's. Less than 4 times as large (STREAM's rule) is suspect, with the share \
-         of all data that could have come from the cache. A note where no cache is reported, and for \
-         blocks smaller than a line in random order, which meet each line many times. \
-         memory.sweep and memory.latency are named by their set and are not judged."
+        "Compares the array, region or set of a memory workload with the last-level caches of the \
+         usable CPUs, all instances. Data not larger than these, or than 4 MiB whatever is \
+         reported, is invalid: the result is that of a cache. Data below 4 times the caches \
+         (STREAM's rule) is suspect, with the share that may come from the cache. A note where no \
+         cache is reported, and for random blocks smaller than a line, which meet each line \
+         several times. memory.sweep and memory.latency are named by their set and are not \
+         examined."
     }
 
     fn of_references(&self) -> bool {
@@ -82,9 +84,9 @@ impl Check for InCache {
         let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
         let finding = if array <= at_least {
             let what = if array <= cache.unwrap_or(0) {
-                format!("fit into {} of last-level cache", mib(at_least))
+                format!("fits into {} of last-level cache", mib(at_least))
             } else {
-                format!("are less than any last-level cache of today ({})", mib(at_least))
+                format!("is smaller than any current last-level cache ({})", mib(at_least))
             };
             let message = format!("{} of data {what}: this measures a cache", mib(array));
             self.says(Severity::Invalid, message)
@@ -94,16 +96,16 @@ impl Check for InCache {
             }
             let share = cache_share(ctx.host, all);
             let message = format!(
-                "{} of data are less than 4 times the {} of last-level cache: up to {} of all data \
-                 could have come from there",
+                "{} of data is less than 4 times the {} of last-level cache: up to {} of the data \
+                 may come from the cache",
                 mib(array),
                 mib(cache),
                 percent(share)
             );
             self.says(Severity::Suspect, message).with("cache_share", share)
         } else {
-            let message = "no cache is reported, so whether the data is larger than the caches is \
-                           not known";
+            let message =
+                "no cache is reported, so it is unknown whether the data exceeds the caches";
             self.says(Severity::Note, message.to_owned())
         };
         let finding = finding.with("data_bytes", array);

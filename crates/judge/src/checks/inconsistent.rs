@@ -45,12 +45,12 @@ impl Check for Inconsistent {
     }
 
     fn about(&self) -> &'static str {
-        "A rate is total work / wall time, over all threads together; a time is the wall time of \
-         operations that waited for each other / their number. A trial whose value, work or \
-         duration is not a positive number, or whose value is not the quotient of the other two, \
-         makes the measurement invalid; so does one that calls itself complete without a trial. This \
-         catches threads multiplied in twice, CPU time used as a clock, and files that were edited. No \
-         later check looks at such values."
+        "A rate is total work / wall time, over all threads together. A time is the wall time of \
+         dependent operations / their number. The result is invalid if the value, work or duration \
+         of a trial is not a positive number, or if the value is not the quotient of the other \
+         two. It is also invalid if it is marked complete without a trial. This finds rates \
+         multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
+         ignore such values."
     }
 
     fn of_references(&self) -> bool {
@@ -64,8 +64,8 @@ impl Check for Inconsistent {
                 Finding::new(
                     self.id(),
                     Severity::Invalid,
-                    "it says that its trials are done, and there is none",
-                    "run the point again; raise the budget if it was spent before the first trial",
+                    "it is marked complete but has no trial",
+                    "repeat the measurement; raise the budget if it ended before the first trial",
                 )
             });
         }
@@ -76,7 +76,7 @@ impl Check for Inconsistent {
                 self.id(),
                 Severity::Invalid,
                 format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial")),
-                "do not use this number; if proofmark wrote it, report it as a defect",
+                "do not use this result; if proofmark wrote it, report it as a defect",
             )
             .with("trials", faults.len()),
         )

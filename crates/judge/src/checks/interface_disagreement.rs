@@ -79,26 +79,26 @@ impl InterfaceDisagreement {
         let (bytes, whose) = (format_size(claimed as u64), end.word());
         let (severity, message) = if moved <= 0.0 {
             let message = format!(
-                "the counters of the {whose}'s interface stood still while {bytes} of payload are \
-                 claimed: they count another interface, or nothing"
+                "the interface counters of the {whose} did not change, but the result claims \
+                 {bytes} of payload: they belong to another interface, or are off"
             );
             (Severity::Suspect, message)
         } else {
             let with_headers = if least > claimed {
-                format!(", {} with the least headers", format_size(least as u64))
+                format!(", at least {} with headers", format_size(least as u64))
             } else {
                 String::new()
             };
             let message = format!(
-                "{bytes} of payload are claimed{with_headers}, and the {whose}'s interface carried \
-                 only {} ({})",
+                "the result claims {bytes} of payload{with_headers}, but the {whose}'s interface \
+                 carried only {} ({})",
                 format_size(moved as u64),
                 percent(moved / least)
             );
             (Severity::Invalid, message)
         };
-        let advice = "look which interface the packets take (ip route get); if it is this one, the \
-                      payload did not go over it";
+        let advice = "check which interface the packets take (ip route get); if it is this one, \
+                      the payload did not use it";
         let finding = Finding::new(self.id(), severity, message, advice);
         Some(
             finding
@@ -121,14 +121,18 @@ impl InterfaceDisagreement {
         }
         let did = if taken_in { "handed to sockets" } else { "sent" };
         let (severity, only) = match counted {
-            0.0 => (Severity::Suspect, "none: it counts another namespace, or nothing".to_owned()),
+            0.0 => (
+                Severity::Suspect,
+                "none: the counter is that of another namespace, or off".to_owned(),
+            ),
             _ => (Severity::Invalid, format!("only {}", format_count(counted as u64))),
         };
         let message = format!(
-            "{} datagrams are claimed to have come, and by the systems' count {only} were {did}",
+            "the result claims {} received datagrams, but by the systems' count {only} were {did}",
             format_count(claimed as u64)
         );
-        let advice = "compare with nstat -a: what the system has not seen was not transferred";
+        let advice =
+            "compare with nstat -a: the system must have counted every transferred datagram";
         let finding = Finding::new(self.id(), severity, message, advice);
         Some(finding.with("claimed_datagrams", claimed).with("counted_datagrams", counted))
     }
@@ -140,19 +144,19 @@ impl Check for InterfaceDisagreement {
     }
 
     fn title(&self) -> &'static str {
-        "More claimed than the interfaces carried"
+        "Claimed traffic exceeds the interface's"
     }
 
     fn about(&self) -> &'static str {
-        "Payload that the receivers got, by the workload's own count, against the bytes that the interface \
-         of each end moved meanwhile in those directions, over all trials. Each message of a round trip \
-         and each datagram counts with the least headers that a packet has, 20 B or 40 B of IP and 20 B \
-         of TCP or 8 B of UDP, and a connection with those of 4 packets; segments of a stream may go \
-         through an interface joined, and count as payload alone. An interface counts acknowledgements \
-         and everybody's packets too, so that it can only have moved more: less than 99 % of it is \
-         invalid, since it did not go that way, or was not sent. So are more datagrams than the systems \
-         count as handed to sockets where they are received, or as sent where they come from. Counters \
-         that stood still are suspect: they are switched off, or those of something else."
+        "Compares the payload that the receivers counted with the bytes that the interface of each \
+         end moved in those directions, over all trials. Each message of a round trip and each \
+         datagram counts with minimum headers: 20 B or 40 B of IP and 20 B of TCP or 8 B of UDP. A \
+         connection counts with those of 4 packets. Segments of a stream may be merged, so they \
+         count as payload alone. An interface also counts acknowledgements and other programs' \
+         packets, so it can only have moved more. Less than 99 % is invalid: the payload took \
+         another way or was not sent. So are more datagrams than the systems count as delivered or \
+         sent. Counters that did not change are suspect: they are off, or belong to another \
+         interface."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -218,7 +222,7 @@ mod tests {
     fn counters_that_stand_still_are_suspect_and_those_that_tell_nothing_silent() {
         let none = says(tcp(1, "peer"), |n| n.server.in_bytes = Some(0)).unwrap();
         assert_eq!(none.0, Severity::Suspect);
-        assert!(none.1.contains("stood still"), "{}", none.1);
+        assert!(none.1.contains("did not change"), "{}", none.1);
         assert!(says(tcp(1, "peer"), |n| n.server.in_bytes = None).is_none());
         let others = |n: &mut NetworkTraffic| n.client.in_bytes = Some(u64::MAX / 100);
         assert!(says(round_trips("tcp", "block"), others).is_none(), "everybody's packets");
@@ -235,7 +239,7 @@ mod tests {
             let (severity, message) = says(m.clone(), payload).unwrap();
             assert_eq!(severity, Severity::Invalid, "{}", m.workload);
             let with = if m.workload.contains("udp") { "(3.4 %)" } else { "(2.4 %)" };
-            assert!(message.contains("with the least headers"), "{message}");
+            assert!(message.contains("with headers"), "{message}");
             assert!(message.ends_with(with), "{message}");
         }
         let mut tiny = udp(1, "loopback");

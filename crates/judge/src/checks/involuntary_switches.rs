@@ -24,16 +24,16 @@ impl Check for InvoluntarySwitches {
     }
 
     fn title(&self) -> &'static str {
-        "Threads taken off their CPUs"
+        "Involuntary context switches"
     }
 
     fn about(&self) -> &'static str {
-        "Involuntary context switches of the trial's threads, for each second and CPU. More than 50, and \
-         at least 8 in all trials together, are suspect; a note where only the worst tenth of the trials \
-         make it so: something else wanted the CPU, whether or not its time could be counted. Silent where the cause is known and stands in \
-         another finding: threads that take turns on too few CPUs, a CPU quota, a competing process. Not \
-         judged for a disk or a network, whose I/O the kernel's own threads carry on the same CPUs. Stop what else \
-         runs, or give the run CPUs of its own."
+        "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
+         and at least 8 in total, are suspect; a note if only the worst tenth of the trials causes \
+         it. Another program wanted the CPU, whether or not its time could be counted. The check \
+         is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
+         competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
+         threads on the same CPUs. Stop other programs, or reserve CPUs for the run."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -57,11 +57,8 @@ impl Check for InvoluntarySwitches {
             Finding::new(
                 self.id(),
                 severity,
-                format!(
-                    "threads were taken off their CPUs {:.0} times a second and CPU",
-                    share.all
-                ),
-                "stop what else runs on these CPUs, or give the run CPUs of its own",
+                format!("{:.0} involuntary context switches per second per CPU", share.all),
+                "stop other programs on these CPUs, or reserve CPUs for the run",
             )
             .with("switches", share.amount)
             .with("per_cpu_second", share.all)

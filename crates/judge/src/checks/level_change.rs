@@ -13,7 +13,11 @@ pub(super) struct LevelChange;
 /// `at 200 s to 50.1 % (held back by ...)`.
 fn told(change: &Change) -> String {
     let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
-    format!("at {} to {} of what it was{why}", format_seconds(change.at_s), percent(change.ratio))
+    format!(
+        "at {} to {} of the previous level{why}",
+        format_seconds(change.at_s),
+        percent(change.ratio)
+    )
 }
 
 impl Check for LevelChange {
@@ -22,19 +26,18 @@ impl Check for LevelChange {
     }
 
     fn title(&self) -> &'static str {
-        "Level that changed over time"
+        "Level changed over time"
     }
 
     fn about(&self) -> &'static str {
-        "Where a point was sampled over time: whether its samples have several levels, one after the \
-         other. Levels are found by the ranks of the samples in intervals of all lengths (seeded binary \
-         segmentation), and count if the value jumps between them by a hundredth or more; of noise of any \
-         shape, one wild sample or a slow drift there is a level more in less than one of twenty series. A \
-         step needs five samples on either side where it is far above the noise, more where it is not. \
-         Levels that differ by more than the target of the interval are suspect: a median over all describes \
-         none of them. With each change goes what else changed at that time: time held back by a quota, \
-         stolen, or taken by others, the clock, the temperature, other traffic. Quote the levels with their \
-         times."
+        "For series: whether the samples have several levels, one after another. The check \
+         compares the ranks of the samples in intervals of all lengths (seeded binary \
+         segmentation). Levels count if they differ by at least 1 %. In noise, with one outlier or \
+         a slow drift, it finds a false level in less than one of twenty series. A step needs five \
+         samples on either side if it is far above the noise, else more. Levels that differ by \
+         more than the target precision are suspect: the median describes none of them. Each \
+         change lists what else changed at that time: CPU quota, steal, other processes, clock, \
+         temperature, other traffic. Quote the levels with their times."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -60,11 +63,9 @@ impl Check for LevelChange {
             all.join("; ")
         );
         let advice = match series.changes.iter().any(|c| c.cause.is_some()) {
-            true => {
-                "quote the levels with their times, or take away what changed and measure again"
-            }
+            true => "quote the levels with their times, or remove the cause and measure again",
             false => {
-                "quote the levels with their times; look at what began or ended on the machine then"
+                "quote the levels with their times, and check what began or ended on the machine then"
             }
         };
         let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
@@ -107,8 +108,8 @@ mod tests {
         let finding = found_on(&host(), &LevelChange, stepped(0.95), &[]).unwrap();
         assert!(finding.message.contains("once"), "{}", finding.message);
         assert!(
-            finding.advice.contains("look at what"),
-            "no cause was recorded: {}",
+            finding.advice.contains("check what began"),
+            "no recorded cause: {}",
             finding.advice
         );
         assert!(found(&LevelChange, flops(1)).is_none(), "no series");

@@ -22,10 +22,10 @@ impl Check for Migration {
     }
 
     fn about(&self) -> &'static str {
-        "Each thread is pinned to one CPU. A thread that ends a trial on another CPU was not, because \
-         pinning is forbidden here or somebody changed the mask meanwhile: its caches and its clock \
-         changed with it. Any migration is suspect; a note where it happened in the worst tenth of \
-         the trials only. Look at what manages CPU masks on this machine."
+        "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
+         is forbidden, or another program changed the mask; its caches and clock changed too. Any \
+         migration is suspect; a note if only the worst tenth of the trials has any. Check what \
+         manages CPU masks on this machine."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -41,7 +41,7 @@ impl Check for Migration {
                     share.affected,
                     counted(share.trials, "trial")
                 ),
-                "look at what manages CPU masks here (a container runtime, irqbalance, numad), and \
+                "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
                  whether pinning is allowed",
             )
             .with("migrations", share.amount)

@@ -22,11 +22,11 @@ impl Check for MisplacedMemory {
     }
 
     fn about(&self) -> &'static str {
-        "Where the workload's pages lie, as the system tells it, against where they should: on the node of \
-         the thread that uses them, or on the node that a workload of the memory.numa family names. More \
-         than 1 % elsewhere is suspect, since a remote line takes up to twice as long; for the family \
-         that names a node it is invalid, because another node was measured. Free memory on the node, and look \
-         at what moves pages (numa balancing, a policy set around the run)."
+        "Compares the node of the workload's pages, as the system reports it, with the intended \
+         node: that of the thread that uses them, or the node that a memory.numa workload names. \
+         More than 1 % elsewhere is suspect, since a remote access takes up to twice as long. For \
+         memory.numa workloads it is invalid: another node was measured. Free memory on the node, \
+         and check what moves pages (NUMA balancing, a memory policy)."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -35,7 +35,7 @@ impl Check for MisplacedMemory {
         let share = median(&shares).filter(|s| *s > THRESHOLD)?;
         let by_node = ctx.work(m).names_node;
         let (severity, what) = if by_node {
-            (Severity::Invalid, "not on the node that the point names")
+            (Severity::Invalid, "not on the node that the configuration names")
         } else {
             (Severity::Suspect, "on another NUMA node than the thread that uses it")
         };
@@ -43,8 +43,8 @@ impl Check for MisplacedMemory {
             Finding::new(
                 self.id(),
                 severity,
-                format!("{} of the memory lies {what}", percent(share)),
-                "free memory on the node, and look at what moves pages: numa_balancing, numactl, the \
+                format!("{} of the memory is {what}", percent(share)),
+                "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
                  cpuset's memory nodes",
             )
             .with("misplaced_share", share),

@@ -18,15 +18,15 @@ impl Check for NoDeviceWitness {
     }
 
     fn title(&self) -> &'static str {
-        "No device's counters"
+        "No device counters"
     }
 
     fn about(&self) -> &'static str {
-        "Whether the trials carry the counters of the block devices underneath, and what was asked of the \
-         file. A trial without them is suspect: that its bytes came from a disk, or got there, is the \
-         program's own word. Reads from a warm cache need no device where the system tells that at least \
-         95 % of the file lay in it. Look why /proc/diskstats does not list the folder's device, or \
-         choose another folder."
+        "Whether the trials have the counters of the block devices and the requested bytes of the \
+         file. A trial without them is suspect: nothing independent shows that its bytes came from \
+         or reached a disk. Reads from a warm cache need no device if at least 95 % of the file \
+         was cached. Check why /proc/diskstats does not list the folder's device, or choose \
+         another folder."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -44,16 +44,16 @@ impl Check for NoDeviceWitness {
             return None;
         }
         let why = match ctx.host.storage.get() {
-            None => "what lies under the folder is not known",
-            Some(s) if s.devices.is_empty() => "no block device is known under the folder",
-            Some(_) => "the devices under the folder, or the file, did not tell",
+            None => "the device of the folder is unknown",
+            Some(s) if s.devices.is_empty() => "the folder has no known block device",
+            Some(_) => "the devices, or the file, did not report",
         };
         let message = format!(
-            "{without} of {} without a device's counters: {why}",
+            "{without} of {} have no device counters: {why}",
             counted(m.trials.len(), "trial")
         );
-        let advice = "look why /proc/diskstats does not list the folder's device, or choose another \
-                      folder (--disk-path)";
+        let advice = "check why /proc/diskstats does not list the folder's device, or choose \
+                      another folder (--disk-path)";
         Some(
             Finding::new(self.id(), Severity::Suspect, message, advice)
                 .with("trials_without", without)

@@ -21,14 +21,14 @@ impl Check for NoInterfaceWitness {
     }
 
     fn title(&self) -> &'static str {
-        "No interface's counters"
+        "No interface counters"
     }
 
     fn about(&self) -> &'static str {
-        "Whether the trials carry what both ends sent and received, and the counters of their interfaces \
-         (/proc/net/dev). A trial without any of an interface is suspect: that its bytes went over the \
-         network is the program's own word. A note where one end's are missing, over loopback none, \
-         since both ends have one system. Look why the interface that has the address is not known."
+        "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
+         A trial without any interface counter is suspect: nothing independent shows that its \
+         bytes used the network. A note if those of one end are missing; not over loopback, where \
+         both ends have one system. Check why the interface with the address is unknown."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -46,7 +46,7 @@ impl Check for NoInterfaceWitness {
             .collect();
         let (severity, without, message) = match silent[..] {
             _ if nobody > 0 => {
-                let what = "without an interface's counters";
+                let what = "have no interface counters";
                 (
                     Severity::Suspect,
                     nobody,
@@ -55,13 +55,13 @@ impl Check for NoInterfaceWitness {
             }
             [end, ..] => {
                 let without = trials - with(&[end]);
-                let what = format!("the {} tells nothing of its interface's counters", end.word());
+                let what = format!("the {} does not report its interface counters", end.word());
                 (Severity::Note, without, what)
             }
             [] => return None,
         };
-        let advice = "look why /proc/net/dev does not list the interface that has the address, at the \
-                      end that does not tell";
+        let advice = "check why /proc/net/dev at that end does not list the interface with the \
+                      address";
         let finding = Finding::new(self.id(), severity, message, advice);
         Some(finding.with("trials_without", without).with("trials", trials))
     }

@@ -14,11 +14,11 @@ impl NotADisk {
         let path = &storage.path;
         let volatile = storage.mount_options.split(',').any(|option| option == "volatile");
         let (severity, message) = if volatile {
-            let what = format!("{path} lies on an overlay that ignores flushes (mounted volatile)");
+            let what = format!("{path} is on an overlay that ignores flushes (mounted volatile)");
             (Severity::Suspect, what)
         } else {
             let what = format!(
-                "{path} lies on an overlay: writes go to the disk of its upper folder, but reads may \
+                "{path} is on an overlay: writes go to the disk of its upper folder, but reads may \
                  come from lower ones, and copying up adds work"
             );
             (Severity::Note, what)
@@ -38,13 +38,13 @@ impl Check for NotADisk {
     }
 
     fn about(&self) -> &'static str {
-        "What holds the data of the folder that was measured. Memory (tmpfs, a RAM disk, zram, a loop \
-         device over one of these) is invalid: the number is memory's. A server on the network is \
-         suspect: the rate is that of the network and of the server's own cache. Another file system \
-         over devices that are not known (overlay, FUSE) is suspect, and so is what is not known at all. \
-         An overlay over a known disk is a note: reads may come from other folders, and copying up adds \
-         work; suspect where it is mounted volatile, since it then ignores flushes. \
-         Choose another folder with --disk-path."
+        "Which device holds the measured folder. Memory (tmpfs, a RAM disk, zram, a loop device \
+         over one of these) is invalid: the result is that of memory. A network file system is \
+         suspect: the rate is that of the network and of the server's cache. Another file system \
+         over unknown devices (overlay, FUSE) is suspect, and so is an unknown device. An overlay \
+         over a known disk is a note, since reads may come from other folders and copying up adds \
+         work. It is suspect if mounted volatile, since it then ignores flushes. Choose another \
+         folder with --disk-path."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -55,7 +55,7 @@ impl Check for NotADisk {
         let says = |severity, what: &str| Finding::new(self.id(), severity, what, advice);
         let Some(storage) = ctx.host.storage.get() else {
             let why = ctx.host.storage.origin();
-            let what = format!("what holds the folder's data is not known ({why})");
+            let what = format!("the device of the folder is unknown ({why})");
             return Some(says(Severity::Suspect, &what));
         };
         let (path, fs) = (&storage.path, &storage.file_system);
@@ -65,20 +65,20 @@ impl Check for NotADisk {
             }
             StorageKind::Block => return None,
             StorageKind::Memory => {
-                (Severity::Invalid, format!("{path} ({fs}) lies in memory: no disk was measured"))
+                (Severity::Invalid, format!("{path} ({fs}) is in memory: no disk was measured"))
             }
             StorageKind::Network => (
                 Severity::Suspect,
                 format!(
-                    "{path} ({fs}) lies on a server: the rate is the network's and the server's"
+                    "{path} ({fs}) is on a server: the rate is that of the network and the server"
                 ),
             ),
             StorageKind::Layered => (
                 Severity::Suspect,
-                format!("{path} ({fs}) lies on another file system, whose device is not known"),
+                format!("{path} ({fs}) is on another file system, whose device is unknown"),
             ),
             StorageKind::Unknown => {
-                (Severity::Suspect, format!("what holds the data of {path} ({fs}) is not known"))
+                (Severity::Suspect, format!("the device of {path} ({fs}) is unknown"))
             }
         };
         Some(says(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))

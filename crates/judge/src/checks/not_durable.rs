@@ -39,16 +39,17 @@ impl Check for NotDurable {
     }
 
     fn title(&self) -> &'static str {
-        "Writes not yet durable"
+        "Writes may not be durable"
     }
 
     fn about(&self) -> &'static str {
-        "Whether the timed part of a workload that writes ends with a flush. Buffered writes without one \
-         are invalid: they were timed into memory. Direct writes without one are suspect where the \
-         device has a volatile cache, or does not tell: the rate is that of the cache. A trial \
-         that ended with a flush of which a device with a volatile cache counted none is suspect, and so \
-         are commits (disk.fsync) with less than a flush for one of each thread: the file system does not \
-         pass them on (mounted without barriers). Use flush=end, and mount with barriers."
+        "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
+         flush are invalid: the time is that of copying into memory. Direct writes without a flush \
+         are suspect if the device has a volatile cache or does not report it: the rate may be \
+         that of the cache. Trials with a flush that a device with a volatile cache did not count \
+         are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
+         thread: the file system does not pass them on (mounted without barriers). Use flush=end, \
+         and mount with barriers."
     }
 
     fn of_references(&self) -> bool {
@@ -70,19 +71,20 @@ impl Check for NotDurable {
             ),
             (false, false, Some(true)) => (
                 Severity::Suspect,
-                "writes without a flush: what the device took may still be in its volatile cache",
+                "writes without a flush: the data may still be in the device's volatile cache",
             ),
             (false, false, None) => (
                 Severity::Suspect,
-                "writes without a flush, and whether the device has a volatile cache is not known",
+                "writes without a flush; whether the device has a volatile cache is unknown",
             ),
             (true, _, Some(true)) if unflushed > 0 => (
                 Severity::Suspect,
-                "the device, which has a volatile cache, counted no flush or too few in trials that ended with one",
+                "the device has a volatile cache but counted no flush, or too few, in trials that \
+                 ended with one",
             ),
             _ => return None,
         };
-        let advice = "end with a flush (flush=end), on a file system that is mounted with barriers";
+        let advice = "end with a flush (flush=end), on a file system mounted with barriers";
         Some(
             Finding::new(self.id(), severity, message, advice)
                 .with("flushed", flushed)

@@ -21,7 +21,7 @@ fn boots(network: &Network) -> Option<[&str; 2]> {
 /// What shows that a server that should be another machine is this one.
 fn evidence(network: &Network) -> Option<String> {
     let [here, there] = boots(network)?;
-    (here == there).then(|| format!("both ends run on one workload, booted once ({here})"))
+    (here == there).then(|| format!("both ends have the same boot id ({here})"))
 }
 
 /// The same by the address that it was reached at.
@@ -41,20 +41,21 @@ impl Check for OneMachine {
     }
 
     fn about(&self) -> &'static str {
-        "Loopback is a note beside each of its numbers: both ends run on this machine, and what is \
-         measured is its workload, its CPUs and its memory, not a network. A number that calls itself that \
-         of a peer (path=peer) is invalid where the server runs on the same kernel, by its boot id, or \
-         was reached at an address of this machine: containers and network namespaces of one machine, or \
-         a mistaken address. Where a boot id is not known, nothing tells the two apart: a note. For a network give a server on another machine (--peer)."
+        "Loopback is a note on each of its results: both ends run on this machine, so the result \
+         is that of its kernel, CPUs and memory, not of a network. A result with path=peer is \
+         invalid if the server has the same boot id, or was reached at an address of this machine: \
+         a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
+         note. To measure a network use a server on another machine (--peer)."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
         if !measured(m) {
             return None;
         }
-        let advice = "for a network run proofmark serve on another machine and name it with --peer";
+        let advice = "to measure a network, run `proofmark serve` on another machine and name it \
+                      with --peer";
         if over_loopback(m) {
-            let message = "loopback: both ends run on this machine, no network was measured";
+            let message = "loopback: both ends run on this machine, so no network was measured";
             return Some(Finding::new(self.id(), Severity::Note, message, advice));
         }
         let network = ctx.host.network.get()?;
@@ -64,8 +65,8 @@ impl Check for OneMachine {
                 Finding::new(self.id(), Severity::Invalid, message, advice)
             }
             None if boots(network).is_none() => {
-                let message = "whether the peer is another machine is not known: no boot id";
-                let advice = "let both ends read /proc/sys/kernel/random/boot_id";
+                let message = "it is unknown whether the peer is another machine: no boot id";
+                let advice = "make /proc/sys/kernel/random/boot_id readable at both ends";
                 Finding::new(self.id(), Severity::Note, message, advice)
             }
             None => return None,
@@ -99,7 +100,7 @@ mod tests {
     fn a_peer_that_is_this_machine_is_invalid() {
         let (severity, message) = says(|n| n.server.boot_id = Some("here".to_owned())).unwrap();
         assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("one workload"), "{message}");
+        assert!(message.contains("the same boot id"), "{message}");
         for address in ["127.0.0.1:5277", "[::1]:5277", "[::ffff:127.1.2.3]:5277"] {
             let (severity, message) = says(|n| n.address = address.to_owned()).unwrap();
             assert_eq!(severity, Severity::Invalid, "{address}");

@@ -31,14 +31,14 @@ impl Check for OtherCpu {
     }
 
     fn about(&self) -> &'static str {
-        "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. More \
-         than 2 % of it, or than a quarter of one CPU, is suspect; a note where that is so only with the \
-         worst tenth of the trials counted. With more threads than CPUs the account is coarse, and the \
-         threshold is 25 %. For a disk 50 us an I/O are left out, 10 % at most, which being woken takes, \
-         and with more threads than CPUs nothing is said: the account then holds the kernel's own threads \
-         that carry the I/O. For a network the threshold is 25 % too; over loopback it is held against \
-         the time that all CPUs were busy with neither end, where the run may use them all. Stop the \
-         other process, or give the run CPUs of its own."
+        "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
+         More than 2 % of it, or a quarter of one CPU, is suspect; a note if only the worst tenth \
+         of the trials exceeds it. With more threads than CPUs the account is coarse, and the \
+         threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
+         with more threads than CPUs the check is silent, since the account includes kernel \
+         threads. For a network the threshold is 25 %; over loopback the check uses the time that \
+         all CPUs were busy with neither end, if the run may use them all. Stop the other process, \
+         or reserve CPUs for the run."
     }
 
     fn of_references(&self) -> bool {
@@ -60,7 +60,7 @@ impl Check for OtherCpu {
             self.id(),
             severity,
             format!("a competing process took {} of the trials' CPU time", percent(share.all)),
-            "stop what else runs (top shows it), or give the run CPUs of its own",
+            "stop other programs (top lists them), or reserve CPUs for the run",
         );
         Some(share.told(finding, "other_cpu_s"))
     }

@@ -29,11 +29,11 @@ impl Check for Oversubscribed {
     }
 
     fn about(&self) -> &'static str {
-        "Usable CPUs are those in the affinity mask and the cpuset together. More threads than that \
-         take turns: a note, because the number is what it says it is, the rate of so many threads on \
-         so few CPUs, and its ceiling counts the CPUs and not the threads. Do not read it as the rate \
-         of a machine with that many CPUs. Over loopback those of the server count too. Threads that wait \
-         for a disk or a network, and use less than 90 % of the CPU time, take no turns and are not noted."
+        "Usable CPUs are those in the affinity mask and the cpuset together. More threads than \
+         usable CPUs share them: a note, since the result is correct for that many threads on that \
+         many CPUs, and its ceiling counts the CPUs. Do not read it as the rate of a machine with \
+         more CPUs. Over loopback the server's threads count too. Threads that wait for a disk or \
+         a network, and use less than 90 % of the CPU time, are not noted."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -51,11 +51,11 @@ impl Check for Oversubscribed {
                 self.id(),
                 Severity::Note,
                 format!(
-                    "{} threads take turns on {}",
+                    "{} threads share {}",
                     capacity.threads,
                     counted(capacity.cpus, "usable CPU")
                 ),
-                "use as many threads as CPUs for the machine's own rate",
+                "use at most as many threads as CPUs to measure the machine",
             )
             .with("threads", capacity.threads)
             .with("usable_cpus", capacity.cpus),
@@ -77,7 +77,7 @@ mod tests {
         h.limits.usable_cores = 1;
         let finding = found_on(&h, &Oversubscribed, flops(2), &[]).unwrap();
         assert_eq!(finding.severity, Severity::Note);
-        assert!(finding.message.ends_with("2 threads take turns on 1 usable CPU"));
+        assert!(finding.message.ends_with("2 threads share 1 usable CPU"));
         let m = judged(&h, flops(2), &[]);
         assert_eq!(m.ceiling.unwrap().value, 64e9);
     }
@@ -99,7 +99,7 @@ mod tests {
         };
         // A trial has 0.2 CPU-seconds.
         let message = using(4, 0.095).unwrap();
-        assert!(message.ends_with("8 threads take turns on 2 usable CPUs"), "{message}");
+        assert!(message.ends_with("8 threads share 2 usable CPUs"), "{message}");
         assert!(using(4, 0.05).is_none() && using(1, 0.095).is_none());
     }
 

@@ -78,7 +78,7 @@ impl PageCache {
         // What is written is written back in the kernel's name, not in this process's.
         let own = sum.own.filter(|_| way == Way::Read);
         let too_few = |bytes: f64| bytes < MOVED * sum.asked;
-        let advice = "measure with direct I/O, or with a file that is out of the page cache; for \
+        let advice = "measure with direct I/O, or evict the file from the page cache first; for \
                       writes end with a flush";
         if sum.asked <= 0.0 {
             return None;
@@ -86,7 +86,7 @@ impl PageCache {
         if !too_few(sum.moved) {
             let own = own.filter(|own| too_few(*own))?;
             let message = format!(
-                "the device read {}, but only {} of it for this process, which asked for {}",
+                "the device read {}, but only {} for this process, which requested {}",
                 size(sum.moved),
                 size(own),
                 size(sum.asked)
@@ -98,18 +98,18 @@ impl PageCache {
         let of_devices = own.filter(|_| !on_loop_device(ctx.host));
         if sum.moved <= 0.0 && of_devices.is_some_and(|own| !too_few(own)) {
             let message = format!(
-                "the counters of the device stood still while this process had devices move {}: \
-                 they are switched off, or are those of another device",
+                "the device counters did not change while this process had {} moved: they are off, \
+                 or belong to another device",
                 size(sum.asked)
             );
-            let advice = "switch them on (/sys/block/*/queue/iostats), or look which device lies \
-                          under the folder";
+            let advice = "turn them on (/sys/block/*/queue/iostats), or check which device holds \
+                          the folder";
             let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
             return Some(sum.told(finding, way));
         }
         let message = format!(
-            "of {} asked for, the device has {} only {} ({}), short in {} of {}: the page cache \
-             gave the rest",
+            "of {} requested, the device has {} only {} ({}), too little in {} of {}: the page \
+             cache served the rest",
             size(sum.asked),
             way.word(),
             size(sum.moved),
@@ -126,11 +126,11 @@ impl PageCache {
         let found: Vec<f64> = files(m).filter_map(found_cached).collect();
         let most = found.iter().copied().max_by(f64::total_cmp)?;
         let message = format!(
-            "part of the file was in the page cache: up to {} before {} that should be cold",
+            "the page cache held up to {} of the file before {} that should be cold",
             percent(most),
             counted(found.len(), "trial")
         );
-        let advice = "use a file system that lets go of its pages, or direct I/O";
+        let advice = "use a file system that evicts its pages, or direct I/O";
         let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
         Some(finding.with("cached", most).with("trials_cached", found.len()))
     }
@@ -143,14 +143,13 @@ impl PageCache {
             return None;
         }
         let message = format!(
-            "of {} asked for from a warm cache, the device read {} ({}): the file did not stay in \
+            "of {} requested from a warm cache, the device read {} ({}): the file did not stay in \
              the cache",
             size(sum.asked),
             size(read),
             percent(read / sum.asked)
         );
-        let advice = "use a file that fits into free memory, or read this number as neither warm \
-                      nor cold";
+        let advice = "use a file that fits into free memory; this result is neither warm nor cold";
         let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
         Some(sum.told(finding, Way::Read).with("own_bytes", read))
     }
@@ -166,12 +165,13 @@ impl Check for PageCache {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes that the workload asked for against those that the devices underneath moved meanwhile by \
-         their own counters, reads and writes each, summed over the trials. Less than 99 % is invalid, \
-         direct or through a cold cache: the page cache gave the rest, or the writes had not left it. So is \
-         a cold trial that found more than 1 % of the file in the page cache. Suspect where the device \
-         read enough but not for this process, and where its counters stood still. A warm number of which \
-         the device read more than 5 % is suspect: the file did not stay in the cache."
+        "Compares the bytes that the workload requested with those that the devices moved, by \
+         their own counters, reads and writes separately, summed over the trials. Less than 99 % \
+         is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
+         had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
+         too. It is suspect if the device read enough but not for this process, or if its counters \
+         did not change. A warm result of which the device read more than 5 % is suspect: the file \
+         did not stay in the cache."
     }
 
     fn of_references(&self) -> bool {
@@ -306,7 +306,7 @@ mod tests {
         });
         let finding = says(m).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("stood still"), "{}", finding.message);
+        assert!(finding.message.contains("did not change"), "{}", finding.message);
     }
 
     #[test]

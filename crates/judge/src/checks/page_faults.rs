@@ -26,17 +26,18 @@ impl Check for PageFaults {
     }
 
     fn title(&self) -> &'static str {
-        "Page faults in the timed region"
+        "Page faults in the timed part"
     }
 
     fn about(&self) -> &'static str {
-        "Memory is touched before the timing starts, so that no page fault is timed. Major faults, \
-         which wait for a disk, are suspect; a note where only the worst tenth of the trials had any. \
-         More than 16 minor faults for each thread and trial are a note: pages were touched for the \
-         first time, or given back meanwhile; more than 1 % of the threads' time, at a microsecond each, \
-         is suspect where the threads do not wait for a device. For a memory workload any are suspect, since the clearing of \
-         pages was timed with it; a note where only the worst tenth of the trials had any. Look whether memory is short, and whether the workload \
-         touches all that it uses."
+        "Workloads touch their memory before the timed part, so no page fault should be timed. \
+         Major faults, which wait for a disk, are suspect; a note if only the worst tenth of the \
+         trials had any. More than 16 minor faults per thread and trial are a note: pages were \
+         touched for the first time, or taken away meanwhile. More than 1 % of the threads' time, \
+         at 1 us per fault, is suspect if the threads do not wait for a device. For a memory \
+         workload any are suspect, since clearing pages was timed; a note if only the worst tenth \
+         of the trials had any. Check whether memory is short, and whether the workload touches \
+         all of its memory first."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -44,8 +45,8 @@ impl Check for PageFaults {
         let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
         let minor =
             Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
-        let advice = "look whether memory is short, and whether the workload touches all that it uses \
-                      before it is timed";
+        let advice = "check whether memory is short, and whether the workload touches all of its \
+                      memory before the timed part";
         if let Some(major) = major
             && let Some(severity) = major.severity(0.0)
         {
@@ -79,7 +80,7 @@ impl Check for PageFaults {
             Finding::new(
                 self.id(),
                 severity,
-                format!("{:.1} page faults for each thread and trial were timed", minor.all),
+                format!("{:.1} page faults per thread and trial were timed", minor.all),
                 advice,
             )
             .with("minor_faults", minor.amount),

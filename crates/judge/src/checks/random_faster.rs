@@ -36,14 +36,13 @@ struct Rule {
 const MEMORY: Rule = Rule {
     least: 1.0,
     why: in_memory,
-    advice: "run the two again in turn, with more data and memory that is touched before; do not \
-             quote this ratio as a property of the machine",
+    advice: "alternate the two, with more data and memory touched in advance; do not quote this \
+             ratio as a property of the machine",
 };
 const DISK: Rule = Rule {
     least: SCATTERED,
     why: |_, _, sequential| disturbed(sequential),
-    advice: "run the two again in turn; look whether the volume's credits or its cache changed \
-             between them",
+    advice: "alternate the two, and check whether the volume's credits or cache changed between them",
 };
 
 /// The interval of the median, or the range where there is none.
@@ -54,7 +53,7 @@ fn interval(s: &Summary) -> [f64; 2] {
 /// Whether the slower of the two is disturbed itself.
 fn disturbed(sequential: &Measurement) -> Option<String> {
     let found = sequential.findings.iter().find(|f| f.severity >= Severity::Suspect)?;
-    Some(format!("the sequential point is disturbed itself ({})", found.check))
+    Some(format!("the sequential result itself is suspect ({})", found.check))
 }
 
 /// What in the evidence would make the random order of memory the faster one.
@@ -68,14 +67,15 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
     };
     if faults(sequential) > FAULTS + faults(random) {
         let each = counted(faults(sequential), "page fault");
-        return Some(format!("the sequential trials met {each} each"));
+        return Some(format!("the sequential trials had {each} each"));
     }
     let huge = |m: &Measurement| of(m, &|c| c.huge_pages);
     if let (Some(r), Some(s)) = (huge(random), huge(sequential))
         && r > s + HUGE
     {
         return Some(format!(
-            "huge pages back {:.0} % of the random workload's memory and {:.0} % of the other's",
+            "huge pages back {:.0} % of the random workload's memory and {:.0} % of the sequential \
+             one's",
             r * 100.0,
             s * 100.0
         ));
@@ -93,17 +93,17 @@ impl Check for RandomFaster {
     }
 
     fn title(&self) -> &'static str {
-        "Random order faster than sequential order"
+        "Random order faster than sequential"
     }
 
     fn about(&self) -> &'static str {
-        "A workload of random order against the same operation in sequential order with the same parameters, for \
-         blocks of up to 1 MiB. Prefetchers, open DRAM rows and lines shared by neighbouring blocks all \
-         help the sequential order; so a random one that is faster beyond both intervals is suspect. The \
-         finding names what explains it where the evidence does: page faults in the sequential trials, \
-         fewer huge pages there, data that a cache may have held, or a sequential point that is disturbed \
-         itself; else it says that nothing does. Disks alike, from 1.25 times on, since scattered blocks \
-         may lie on more chips or servers than neighbouring ones."
+        "Compares a workload of random order with the same operation in sequential order, with the \
+         same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared by \
+         neighbouring blocks all favour sequential order. So a random result that is faster beyond \
+         both intervals is suspect. The finding names the recorded cause: page faults in the \
+         sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
+         sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
+         chips or servers than neighbouring ones."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -120,8 +120,7 @@ impl Check for RandomFaster {
             return None;
         }
         let explained = (rule.why)(ctx, m, sequential);
-        let reason =
-            explained.clone().unwrap_or_else(|| "nothing in the evidence explains it".to_owned());
+        let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
         Some(
             Finding::new(
                 self.id(),
@@ -156,7 +155,9 @@ mod tests {
     fn faster_without_a_reason_is_suspect_and_says_so() {
         let finding = says(1.1, sequential()).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("1.10 times") && finding.message.contains("nothing"));
+        assert!(
+            finding.message.contains("1.10 times") && finding.message.contains("no recorded fact")
+        );
     }
 
     #[test]

@@ -13,14 +13,14 @@ impl Check for Refused {
     }
 
     fn title(&self) -> &'static str {
-        "Workload cannot run here as asked"
+        "Configuration not possible here"
     }
 
     fn about(&self) -> &'static str {
-        "A workload that lacks an instruction set, memory or a device says so instead of measuring \
-         something else. There is no number then, so nothing that bears the point's name can be \
-         trusted: invalid, with the workload's reason. Take the point out of the plan, or choose \
-         another value of the parameter that it names."
+        "A workload that lacks an instruction set, memory or a device refuses its configuration \
+         instead of measuring something else. There is no result, so this is invalid, with the \
+         workload's reason. Remove the configuration, or choose another value of the parameter \
+         that it names."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -29,8 +29,8 @@ impl Check for Refused {
             Finding::new(
                 self.id(),
                 Severity::Invalid,
-                format!("the workload cannot run here as asked: {reason}"),
-                "take the point out of the plan, or choose another value of the parameter",
+                format!("the workload refuses this configuration: {reason}"),
+                "remove the configuration, or choose another value of the parameter",
             )
             .with("reason", reason.as_str()),
         )

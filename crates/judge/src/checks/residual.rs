@@ -18,15 +18,16 @@ impl Check for Residual {
     }
 
     fn title(&self) -> &'static str {
-        "Solution that does not solve"
+        "Residual above the HPL threshold"
     }
 
     fn about(&self) -> &'static str {
-        "After each solve of a linear system the matrix and the right side are made again, and the \
-         residual |A x - b| is taken over eps (|A| |x| + |b|) n, eps = 2^-53: what rounding alone \
-         leaves. Not below 16, the threshold of HPL, in any trial: invalid, since what was found is no \
-         solution, however fast it came. A solution that is not finite is told by unverified. A fault that comes and goes on one machine \
-         points at its memory, its cores or its overclocking."
+        "After each solve of a linear system proofmark generates the matrix and the right side \
+         again and computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
+         Rounding alone keeps it below 16, the threshold of HPL. A larger residual in any trial is \
+         invalid: the computed x is not a solution. A solution that is not finite is reported by \
+         unverified. A fault that occurs only sometimes and only on one machine suggests its \
+         memory, its cores or overclocking."
     }
 
     fn of_references(&self) -> bool {
@@ -39,14 +40,14 @@ impl Check for Residual {
         let n = failed.first()?.n;
         let worst = failed.iter().map(|s| s.normalised_residual).fold(0.0, f64::max);
         let message = format!(
-            "n = {n}: the normalised residual is {worst:.3e} in the worst of {}, where below {} passes; {} \
-             failed",
+            "n = {n}: the largest normalised residual in {} is {worst:.3e}, but must be below {}; \
+             {} failed",
             counted(m.trials.len(), "trial"),
             Solution::THRESHOLD,
             failed.len()
         );
-        let advice = "do not use this number; run it again, and if it fails on this machine only, \
-                      suspect its memory, its cores or its overclocking";
+        let advice = "do not use this result; repeat it, and if it fails only on this machine, \
+                      test its memory, its cores and its overclocking";
         Some(
             Finding::new(self.id(), Severity::Invalid, message, advice)
                 .with("n", n)
@@ -77,8 +78,8 @@ mod tests {
         assert_eq!(severity, Severity::Invalid);
         assert_eq!(
             message,
-            "n = 1000: the normalised residual is 2.500e4 in the worst of 10 trials, where below 16 \
-             passes; 1 failed"
+            "n = 1000: the largest normalised residual in 10 trials is 2.500e4, but must be below \
+             16; 1 failed"
         );
     }
 
@@ -101,7 +102,7 @@ mod tests {
     fn the_worst_is_told() {
         let mut m = with(&[1, 4], 20.0);
         m.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
-        assert!(found(&Residual, m).unwrap().1.contains("3.000e2 in the worst of 10"));
+        assert!(found(&Residual, m).unwrap().1.contains("in 10 trials is 3.000e2"));
     }
 
     #[test]

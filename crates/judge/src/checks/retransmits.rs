@@ -21,16 +21,16 @@ impl Check for Retransmits {
     }
 
     fn title(&self) -> &'static str {
-        "Segments sent again"
+        "Retransmitted segments"
     }
 
     fn about(&self) -> &'static str {
-        "TCP segments that were sent again, over all that the payload takes: by the connections' own \
-         account (TCP_INFO) from one trial to the next, where there is none by that of both systems \
-         (/proc/net/snmp), which is everybody's. From 0.1 % on a note, above 2 % suspect; a note where \
-         only the worst tenth of the trials make it so. Something on the way drops or reorders packets: \
-         a limit, a full queue, a bad cable. Congestion control finds a way's rate by such losses, so \
-         that a few belong to a full link."
+        "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
+         connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
+         include other programs. From 0.1 % it is a note, above 2 % suspect; a note if only the \
+         worst tenth of the trials exceeds it. A limit, a full queue or a bad cable on the path \
+         drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
+         few are normal on a full link."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -43,9 +43,9 @@ impl Check for Retransmits {
             return None;
         }
         let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
-        let message = format!("{} of the TCP segments were sent again", percent(share.all));
-        let advice = "look for what drops packets on the way: a limit, a full queue, a duplex mismatch; \
-                      dropped_packets names what the two ends know";
+        let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
+        let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
+                      mismatch; dropped_packets lists the drops of both ends";
         Some(share.told(Finding::new(self.id(), severity, message, advice), "retransmits"))
     }
 }

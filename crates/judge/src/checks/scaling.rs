@@ -53,15 +53,15 @@ impl Check for Scaling {
     }
 
     fn about(&self) -> &'static str {
-        "The rate of several threads against the rate of one thread of the same workload and parameters, each \
-         divided by its own clock where that is known. More than the number of threads, or than the \
-         usable CPUs or the CPU quota, by more than the uncertainty of both points (half their 95 % \
-         intervals, at least 2 % each) is invalid: threads were multiplied into a result that held them, \
-         or a clock counted CPU time. Memory workloads and warm reads are not divided by the clock, which \
-         does not drive memory, and may gain 10 % more, since each thread's part of the data is smaller. \
-         Threads that wait for a disk may gain up to their number whatever the CPUs, and 25 % more; \
-         beyond that they are suspect only, since the device may have changed from point to point. Times \
-         are not judged, nor anything where the one-thread point is itself disturbed."
+        "Compares the rate of several threads with that of one thread of the same workload and \
+         parameters, each divided by its own clock where known. A ratio above the number of \
+         threads, the usable CPUs or the CPU quota, by more than the uncertainty of both results \
+         (half their 95 % intervals, at least 2 % each) is invalid: the rate was multiplied by the \
+         threads, or the clock counted CPU time. Memory workloads and warm reads are not divided \
+         by the clock and may gain 10 % more, since each thread's part of the data is smaller. \
+         Threads that wait for a disk may gain up to their number, whatever the CPUs, plus 25 %. \
+         Beyond that they are only suspect, since the device may have changed between the results. \
+         Times are not examined, nor results whose one-thread result is suspect."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -93,13 +93,13 @@ impl Check for Scaling {
                 self.id(),
                 severity,
                 format!(
-                    "{} threads do {ratio:.2} times the work of one in the same time, where at most \
-                     {most:.1} times is possible on {}",
+                    "{} threads do {ratio:.2} times the work of one thread in the same time, but \
+                     at most {most:.1} times is possible on {}",
                     capacity.threads,
                     counted(capacity.cpus, "usable CPU")
                 ),
-                "look whether the work of all threads is counted once, and the time from the first \
-                 start to the last finish",
+                "check that the work of all threads is counted once, and that the time is from the \
+                 first start to the last finish",
             )
             .with("ratio", ratio)
             .with("most", most)

@@ -24,7 +24,7 @@ const A_THIRD: usize = 3;
 /// File systems that write new places and new metadata for each write.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
-const ADVICE: &str = "stop what else uses the device (iotop shows it), or measure another one";
+const ADVICE: &str = "stop other users of the device (iotop lists them), or measure another device";
 
 pub(super) struct SharedDevice;
 
@@ -93,7 +93,8 @@ impl SharedDevice {
         }
         let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
         let message = format!(
-            "others had the same device do {} small I/Os beside {} of this process, in {above} of {}",
+            "other programs did {} small I/Os on the same device, against {} of this process, in \
+             {above} of {}",
             format_count(others.round() as u64),
             format_count(own.round() as u64),
             counted(trials.len(), "trial")
@@ -122,7 +123,8 @@ impl SharedDevice {
             if ways.contains(&way) && all.is_finite() { all } else { 0.0 }
         };
         let message = format!(
-            "others read {} and wrote {} on the same device, {} of what was asked, in {above} of {}",
+            "other programs read {} and wrote {} on the same device, {} of the requested bytes, in \
+             {above} of {}",
             format_quantity(rate(Way::Read), Unit::BytePerSecond),
             format_quantity(rate(Way::Written), Unit::BytePerSecond),
             percent(share.all),
@@ -145,14 +147,15 @@ impl Check for SharedDevice {
     }
 
     fn about(&self) -> &'static str {
-        "Bytes that the device moved during the trials and that were not this process's (by its own \
-         account, or what direct I/O asked for), less 32 KiB a trial of reads, and 256 KiB of writes for the \
-         file system's journal. More than 2 % of what was asked is suspect, a note where that is so only \
-         with the worst tenth of the trials, or in less than a third of them. For direct random I/O of \
-         blocks that the device takes whole also the number of I/Os, since small ones take time, not bytes: \
-         more than 2 % and at least 8 of others in a third of the trials are suspect. Writes beside commits \
-         (disk.fsync), on file systems that copy on write and on several devices at once are not compared, \
-         since the kernel itself writes more than was asked. Warm reads use no device. Stop what else uses it."
+        "Bytes that the device moved during the trials for other programs: all bytes less this \
+         process's own (by its own account, or as requested with direct I/O), less 32 KiB per \
+         trial of reads and 256 KiB of writes for the journal. More than 2 % of the requested \
+         bytes is suspect; a note if only the worst tenth of the trials, or less than a third of \
+         them, exceeds it. For direct random I/O in blocks that the device takes whole, the number \
+         of I/Os counts too: more than 2 %, and at least 8, of other programs in a third of the \
+         trials are suspect. Writes of commits (disk.fsync), on copy-on-write file systems and on \
+         several devices at once are not compared, since the kernel itself writes more than \
+         requested. Warm reads use no device. Stop the other users of the device."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -24,12 +24,11 @@ impl Check for ShortTrial {
     }
 
     fn about(&self) -> &'static str {
-        "The median duration of the trials. Below 1000 times the timer's resolution it is invalid, \
-         because the clock's steps alone could move the number by more than 0.1 %. Below the policy's \
-         least duration by more than a tenth it is a note: short trials see less of the machine's \
-         ordinary disturbances and of its steady clock. Where a trial is one whole problem, such as a \
-         linear system, it lasts as long as that takes, and only the clock's steps count. Give the \
-         point more iterations, or a larger problem."
+        "The median duration of the trials. Below 1000 times the timer's resolution it is invalid: \
+         one clock step could change the result by more than 0.1 %. Below the policy's trial \
+         duration by more than a tenth it is a note: short trials include less of the machine's \
+         usual disturbances and of its steady clock. Where a trial is one complete solve, only the \
+         clock's steps count. Set more iterations, or a larger problem."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -41,7 +40,7 @@ impl Check for ShortTrial {
         let advice = if whole {
             "choose a larger problem (n)"
         } else {
-            "give the point more iterations, or a longer trial"
+            "set more iterations, or a longer trial"
         };
         let (severity, message) = if typical < STEPS * resolution {
             (
@@ -56,7 +55,7 @@ impl Check for ShortTrial {
             (
                 Severity::Note,
                 format!(
-                    "a trial lasts {}, less than the {} that the policy asks for",
+                    "a trial lasts {}, less than the {} of the policy",
                     format_seconds(typical),
                     format_seconds(ctx.policy.trial_s_for(&m.workload))
                 ),

@@ -18,11 +18,11 @@ impl Check for SmallFile {
     }
 
     fn about(&self) -> &'static str {
-        "Cold reads through the page cache of a file that fits into memory: nothing but the eviction \
-         before each trial keeps the cache from answering. Suspect where neither the devices' \
-         counters nor the file's pages show that it was evicted; where they do, they are judged by \
-         page_cache. Direct I/O is not judged: this machine's memory does not answer it; a host's below a \
-         virtual disk may, and its size is not known, nor is that of a controller's own cache. Use a file \
+        "Cold reads through the page cache of a file that fits into memory. Only the eviction \
+         before each trial prevents the cache from serving them. Suspect where neither the \
+         devices' counters nor the file's pages show the eviction; else page_cache examines them. \
+         Direct I/O is not examined: this machine's memory does not serve it. The memory of a \
+         virtual disk's host or a controller's cache may, and their sizes are unknown. Use a file \
          larger than the memory."
     }
 
@@ -45,7 +45,7 @@ impl Check for SmallFile {
             return None;
         }
         let message = format!(
-            "a file of {} fits into {} of memory, and nothing shows that it was not there",
+            "a file of {} fits into {} of memory, and nothing shows that it was not cached",
             format_size(file),
             format_size(memory)
         );

@@ -21,15 +21,16 @@ impl Check for SmallPages {
     }
 
     fn title(&self) -> &'static str {
-        "Other pages than asked for"
+        "Other pages than requested"
     }
 
     fn about(&self) -> &'static str {
-        "Huge pages were asked for, and back less than 90 % of the workload's memory, or how much is not \
-         told; or small ones were asked for and more than 10 % are huge. With small pages a random load \
-         waits for page walks too, 20 % and more: suspect for a latency, a note for a rate, and a note \
-         where it is not told. Sets of up to 128 KiB are within reach of every translation buffer \
-         and are not judged. Look at transparent huge pages and at how fragmented the memory is."
+        "Whether huge pages back the workload's memory as requested: at least 90 % with \
+         pages=huge, at most 10 % with pages=small. With base pages a random load also waits for \
+         page walks, 20 % and more: suspect for a latency, a note for a rate, and a note if the \
+         share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
+         examined. Check the setting of transparent huge pages and the fragmentation of the \
+         memory."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -41,18 +42,18 @@ impl Check for SmallPages {
         let huge = median(&shares);
         let (severity, message) = match (asked, huge) {
             ("huge", Some(share)) if share < MOSTLY => {
-                (weight(m), format!("huge pages back {} of the memory", percent(share)))
+                (weight(m), format!("huge pages back only {} of the memory", percent(share)))
             }
             ("small", Some(share)) if share > 1.0 - MOSTLY => (
                 weight(m),
                 format!(
-                    "huge pages back {} of the memory where small ones were asked for",
+                    "huge pages back {} of the memory, but base pages were requested",
                     percent(share)
                 ),
             ),
             ("huge", None) => (
                 Severity::Note,
-                "the system does not tell how much of the memory huge pages back".to_owned(),
+                "the system does not report how much of the memory huge pages back".to_owned(),
             ),
             _ => return None,
         };
@@ -60,15 +61,15 @@ impl Check for SmallPages {
         let setting = match setting.get() {
             Some(word) => format!("transparent huge pages are set to '{word}'"),
             None => {
-                format!("how transparent huge pages are set is not known ({})", setting.origin())
+                format!("the setting of transparent huge pages is unknown ({})", setting.origin())
             }
         };
         let finding = Finding::new(
             self.id(),
             severity,
             format!("{message}; {setting}"),
-            "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, or \
-             ask for pages=small",
+            "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
+             or set pages=small",
         );
         Some(match huge {
             Some(share) => finding.with("huge_share", share),

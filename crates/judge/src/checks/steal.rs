@@ -22,10 +22,11 @@ impl Check for Steal {
     }
 
     fn about(&self) -> &'static str {
-        "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials (wall \
-         time x CPUs used). More than 1 % is suspect; a note where that is so only with the worst \
-         tenth of the trials counted. The kernel counts in ticks of 10 ms, so the sum over the trials \
-         is meant, not one trial. Use a host with dedicated CPUs, or measure at a quieter hour."
+        "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
+         (wall time x CPUs used). More than 1 % is suspect; a note if only the worst tenth of the \
+         trials exceeds it. The kernel counts in ticks of 10 ms, so the check uses the sum over \
+         the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
+         quiet."
     }
 
     fn of_references(&self) -> bool {
@@ -40,7 +41,7 @@ impl Check for Steal {
             self.id(),
             severity,
             format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
-            "use a host with dedicated CPUs, or measure at a quieter hour",
+            "use a host with dedicated CPUs, or repeat when the host is quiet",
         );
         Some(share.told(finding, "steal_s"))
     }

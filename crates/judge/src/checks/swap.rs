@@ -23,9 +23,9 @@ impl Check for Swap {
     }
 
     fn about(&self) -> &'static str {
-        "Pages that the whole system swapped in or out during the trials, for each second. More than \
-         256 (1 MiB of 4 KiB pages) is suspect: memory is short, and the disk and the kernel were busy \
-         with it. Any fewer is a note. Free memory, or use a smaller working set."
+        "Pages per second that the whole system swapped in or out during the trials. More than 256 \
+         (1 MiB of 4 KiB pages) is suspect: memory is short, and swapping kept the disk and the \
+         kernel busy. Fewer are a note. Free memory, or use a smaller working set."
     }
 
     fn of_references(&self) -> bool {
@@ -44,7 +44,7 @@ impl Check for Swap {
                 self.id(),
                 severity,
                 format!(
-                    "the system swapped {} during the trials, {:.0} a second",
+                    "the system swapped {} during the trials, {:.0} per second",
                     counted(share.amount, "page"),
                     share.all
                 ),

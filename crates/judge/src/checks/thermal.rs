@@ -56,12 +56,12 @@ impl Check for Thermal {
     }
 
     fn about(&self) -> &'static str {
-        "Whether the cores were slowed down because they were hot. Suspect if the processor counted thermal \
-         throttling of the trials' cores (sysfs, thermal_throttle). Where a point was sampled over time, also \
-         if the core clock of the last third lies more than 5 % below that of the first samples: with rising \
-         temperatures where sensors are readable, and without them where neither a quota nor the hypervisor \
-         took any time, which leaves heat or a power limit. Guests as a rule see neither counts nor \
-         sensors. Cool the machine, lift its power limit, or quote the rate that lasts."
+        "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
+         of the trials' cores (sysfs, thermal_throttle). For series also if the core clock of the \
+         last third is more than 5 % below that of the first samples: with rising temperatures \
+         where sensors are readable, else if neither a quota nor the hypervisor took time, which \
+         leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
+         machine, raise its power limit, or quote the sustained rate."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -88,7 +88,7 @@ impl Check for Thermal {
                 }
                 Some(_) if counted == 0 => return None,
                 _ if nobody => {
-                    ", with no quota and no other guest to explain it: heat or a power limit"
+                    ", and neither a quota nor another guest explains it: heat or a power limit"
                         .to_owned()
                 }
                 None if counted == 0 => return None,
@@ -104,7 +104,7 @@ impl Check for Thermal {
         if parts.is_empty() {
             return None;
         }
-        let advice = "cool the machine, lift its power limit, or quote the rate that lasts";
+        let advice = "cool the machine, raise its power limit, or quote the sustained rate";
         let mut finding = Finding::new(self.id(), Severity::Suspect, parts.join("; "), advice)
             .with("thermal_throttles", counted);
         if let Some((start, end)) = fell {
@@ -140,10 +140,13 @@ mod tests {
             })
         };
         let says = |m| found(&Thermal, m).unwrap().1;
-        assert!(says(hot(Some(0.0))).contains("no other guest"));
+        assert!(says(hot(Some(0.0))).contains("nor another guest"));
         for steal in [Some(0.1), None] {
             let message = says(hot(steal));
-            assert!(!message.contains("no other guest") && message.contains("fell"), "{message}");
+            assert!(
+                !message.contains("nor another guest") && message.contains("fell"),
+                "{message}"
+            );
         }
     }
 

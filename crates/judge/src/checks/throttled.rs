@@ -24,11 +24,11 @@ impl Check for Throttled {
     }
 
     fn about(&self) -> &'static str {
-        "Time that the cgroup's CPU bandwidth quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and but for a disk at \
-         its limit the quota is named: the number is that of the quota, not of the machine. A note \
-         where that is so only with the worst tenth of the trials counted. Raise the quota or take it \
-         off, or use fewer threads."
+        "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
+         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and the quota is \
+         named as the bottleneck except for a disk at its limit: the result is that of the quota, \
+         not of the machine. A note if only the worst tenth of the trials exceeds it. Raise or \
+         remove the quota, or use fewer threads."
     }
 
     fn of_references(&self) -> bool {
@@ -42,7 +42,7 @@ impl Check for Throttled {
         let severity = share.severity(THRESHOLD)?;
         let who = match capacity.quota {
             Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
-            None => "a CPU quota, not seen from here,".to_owned(),
+            None => "a CPU quota outside of this container".to_owned(),
         };
         let mut finding = Finding::new(
             self.id(),
@@ -51,7 +51,7 @@ impl Check for Throttled {
                 "{who} held the process back for {} of the trials' CPU time",
                 percent(share.all)
             ),
-            "raise the quota (cpu.max, or cpu.cfs_quota_us) or take it off, or use fewer threads",
+            "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads",
         )
         .with("throttled_s", share.amount)
         .with("share", share.all)

@@ -36,7 +36,8 @@ impl Trend {
                     percent(drift.abs()),
                     format_seconds(level.until_s)
                 ),
-                "look at clock, temperature and other load over the same time; sample until it is steady",
+                "compare with clock, temperature and other load over the same time; sample until \
+                 the value is steady",
             )
             .with("drift", drift)
             .with("slope", line.slope)
@@ -57,12 +58,12 @@ impl Check for Trend {
     }
 
     fn about(&self) -> &'static str {
-        "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the Theil-Sen \
-         slope, from 8 trials on. A significant trend that takes the trials further from first to \
-         last than the target of the interval is suspect: the machine was \
-         warming up, throttling or getting busier, and the median describes no steady state. Of a \
-         point that is sampled over time the line through all samples is meant, at the 5 % level, if \
-         they have one level of the value. Warm up longer, or let the machine cool down."
+        "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
+         Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
+         to last by more than the target precision is suspect: the machine was warming up, \
+         throttling or getting busier, and the median describes no steady state. For series the \
+         check uses the line through all samples, at the 5 % level, if they have one level. Warm \
+         up longer, or let the machine cool down."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -91,8 +92,10 @@ impl Check for Trend {
             Finding::new(
                 self.id(),
                 Severity::Suspect,
-                format!("the trials {way}: their last quarter lies {change} {side} their first"),
-                "warm up longer, let the machine cool down, or look for what else began or ended",
+                format!(
+                    "the trials {way}: the last quarter's median is {change} {side} the first's"
+                ),
+                "warm up longer, let the machine cool down, or check what else began or ended",
             )
             .with("drift", drift)
             .with("first", first)
@@ -134,7 +137,7 @@ mod tests {
         let finding = Trend.examine(&ctx, &with_values(flops(1), &values)).unwrap();
         assert_eq!(
             finding.message,
-            "the trials fall: their last quarter lies 96.7 % below their first"
+            "the trials fall: the last quarter's median is 96.7 % below the first's"
         );
     }
 

@@ -33,12 +33,12 @@ impl Check for UdpLoss {
     }
 
     fn about(&self) -> &'static str {
-        "Datagrams sent against those received, each counted once. Any that are lost are a note: the rate \
-         is the receiver's, and the finding says what was sent. More than 10 % of a stream is suspect: \
-         then the rate is that of an overload, not what the way carries; so is any round trip that was \
-         lost, since waiting for it is part of the time; notes where only the worst tenth of the trials \
-         make it so. Pace the sender (parameter rate) below what arrives, and look at dropped_packets for \
-         where they went."
+        "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
+         the receiver's, and the finding adds what was sent. More than 10 % of a stream is \
+         suspect: the rate is that of an overload, not the path's capacity. Any lost round trip is \
+         suspect too, since waiting for it is part of the time. Both are notes if only the worst \
+         tenth of the trials causes it. Pace the sender (parameter rate) below what arrives, and \
+         see dropped_packets for the places."
     }
 
     fn of_references(&self) -> bool {
@@ -62,18 +62,19 @@ impl Check for UdpLoss {
             let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
             let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
                 let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
-                format!(", {got}; {sent} were sent")
+                format!(": {sent} sent, {got} received (the result)")
             });
+            format!("{} of the datagrams were lost{both}", percent(share.all))
+        } else {
             format!(
-                "{} of the datagrams were lost: the rate is the receiver's{both}",
+                "{} of the round trips were lost, and the wait for them is part of the time",
                 percent(share.all)
             )
-        } else {
-            format!("{} of the round trips were lost, and waited for", percent(share.all))
         };
         let all = m.datagrams()?;
-        let advice = "pace the sender below what arrives (parameter rate), give the receiver a larger \
-                      buffer (parameter socket_buffer), and look at dropped_packets for where they went";
+        let advice = "pace the sender below what arrives (parameter rate), give the receiver a \
+                      larger buffer (parameter socket_buffer), and see dropped_packets for the \
+                      places";
         let finding = Finding::new(self.id(), severity, message, advice);
         Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
     }
@@ -109,7 +110,7 @@ mod tests {
         let message = says(losing(udp(1, "loopback"), 500, 10)).unwrap().message;
         assert!(message.starts_with("50.0 % of the datagrams"), "{message}");
         assert!(
-            message.ends_with("the receiver's, 5.000 Gbit/s; 10.00 Gbit/s were sent"),
+            message.ends_with("10.00 Gbit/s sent, 5.000 Gbit/s received (the result)"),
             "{message}"
         );
     }
@@ -127,6 +128,6 @@ mod tests {
         assert!(says(tcp(1, "loopback")).is_none());
         assert!(says(each(udp(1, "loopback"), |_, t| t.network = None)).is_none());
         let more = told_so(udp(1, "loopback"), |n| n.datagrams.as_mut().unwrap().received += 9);
-        assert!(says(more).is_none(), "bytes_lost tells of that");
+        assert!(says(more).is_none(), "bytes_lost reports that");
     }
 }

@@ -18,14 +18,14 @@ impl Check for Unfinished {
     }
 
     fn about(&self) -> &'static str {
-        "A run that is told to stop, or whose main process is killed, leaves what it had: the trials \
-         taken so far stand, but they are fewer than the policy asks for. Suspect, with the signal \
-         where one is known. Run the point again to its end."
+        "A run that is stopped, or whose main process is killed, keeps the trials taken so far. \
+         They are valid, but fewer than the policy requires. Suspect, with the signal where known. \
+         Repeat the measurement to its end."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
         let message = match &m.ending {
-            Ending::Unfinished => "written while it was still being measured".to_owned(),
+            Ending::Unfinished => "the file was written before the measurement ended".to_owned(),
             Ending::Interrupted { by } => format!("interrupted by {by}"),
             _ => return None,
         };
@@ -34,7 +34,7 @@ impl Check for Unfinished {
             self.id(),
             Severity::Suspect,
             format!("{message}, after {}", counted(n, "trial")),
-            "run the point again to its end",
+            "repeat the measurement to its end",
         )
         .with("trials_done", n);
         if let Ending::Interrupted { by } = &m.ending {

@@ -22,7 +22,7 @@ fn work(unit: Unit) -> &'static str {
     match unit {
         Unit::BytePerSecond => "bytes",
         Unit::BitPerSecond => "bits",
-        Unit::Second => "operations that waited for each other",
+        Unit::Second => "dependent operations",
         Unit::FlopPerSecond | Unit::OpPerSecond | Unit::Hertz => "units of work",
     }
 }
@@ -37,12 +37,12 @@ impl Check for Unverified {
     }
 
     fn about(&self) -> &'static str {
-        "After each trial the workload checks its own result, and a verification counts the work \
-         independently. A wrong result, or a count that differs from what the workload claims by more \
-         than rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
-         that comes and goes on one machine points at its hardware or its overclocking. A disk's \
-         verification counts whole sectors and everybody's, a network's headers too; page_cache and \
-         interface_disagreement judge these."
+        "After each trial the workload checks its own result, and an independent verification \
+         counts the work. A wrong result, or a count that differs from the workload's by more than \
+         rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
+         that occurs only sometimes and only on one machine suggests its hardware or overclocking. \
+         For disks and networks page_cache and interface_disagreement examine the verification, \
+         since device and interface counters also count sectors, headers and other programs."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -52,7 +52,7 @@ impl Check for Unverified {
                     self.id(),
                     Severity::Invalid,
                     format!("the workload's own check failed: {reason}"),
-                    "run it again; if it fails on this machine only, suspect the hardware",
+                    "repeat it; if it fails only on this machine, test the hardware",
                 )
                 .with("reason", reason.as_str()),
             );
@@ -70,13 +70,13 @@ impl Check for Unverified {
             self.id(),
             Severity::Invalid,
             format!(
-                "{} counted {} {} where the workload claims {}{compared}",
+                "{} counted {} {}, but the workload claims {}{compared}",
                 w.kind,
                 count(w.counted),
                 work(m.unit),
                 count(w.claimed)
             ),
-            "do not use this number; report it as a defect of the workload if it comes again",
+            "do not use this result; report it as a defect of the workload if it repeats",
         )
         .with("verification", w.kind.as_str());
         for (name, value) in [("claimed", w.claimed), ("counted", w.counted)] {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_was_compared_is_told_in_the_workloads_own_measure() {
         for (mut m, word) in
-            [(stream("copy", 1), "bytes where"), (latency(1 << 20, 5e-9), "operations that waited")]
+            [(stream("copy", 1), "bytes, but"), (latency(1 << 20, 5e-9), "operations")]
         {
             let verification = m.verification.as_mut().unwrap();
             verification.counted *= 0.5;

@@ -30,14 +30,14 @@ impl Check for Unwatched {
     }
 
     fn title(&self) -> &'static str {
-        "Disturbances that could not be watched"
+        "Disturbances that could not be observed"
     }
 
     fn about(&self) -> &'static str {
-        "What the checks look for is reported by the kernel, and not every system tells all of it: the core \
-         clock, steal, other processes' CPU time, context switches, page faults, swapping, and throttling \
-         where there is a cgroup. What no trial tells of is named in a note, since a check without its \
-         figure stays silent. The clock is not asked for beside a disk or a network."
+        "The checks use figures that the kernel reports, and not every system reports all of them: \
+         core clock, steal, other processes' CPU time, context switches, page faults, swapping, \
+         and throttling in a cgroup. A note lists the figures that no trial has, since the checks \
+         that need them are silent. The clock is not needed for a disk or a network."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -59,8 +59,9 @@ impl Check for Unwatched {
             Finding::new(
                 self.id(),
                 Severity::Note,
-                format!("this system does not tell of: {what}"),
-                "a disturbance of this kind would not be seen; look at /proc and /sys as this process sees them",
+                format!("this system does not report: {what}"),
+                "such a disturbance would go unnoticed; check /proc and /sys as this process sees \
+                 them",
             )
             .with("missing", what),
         )

@@ -24,12 +24,12 @@ impl Check for UnwrittenData {
     }
 
     fn about(&self) -> &'static str {
-        "Share of the file that was never written: holes and extents that are only allocated. More \
-         than 0.1 % is invalid for a workload that reads, since such a read touches no device. For one \
-         that only writes it is suspect: the file system's allocation was timed with it. Appends that \
-         are committed (disk.fsync) grow a file by design and are not judged. A note where the file system \
-         does not tell of a file that is read. Write the whole file \
-         before it is measured."
+        "Share of the file that was never written: holes, and extents that are only allocated. \
+         More than 0.1 % is invalid for a workload that reads, since such a read uses no device. \
+         For one that only writes it is suspect: the file system's allocation was timed. Appends \
+         with commits (disk.fsync) grow a file by design and are not examined. A note if the file \
+         system does not report it for a file that is read. Write the whole file before the \
+         measurement."
     }
 
     fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
@@ -37,20 +37,20 @@ impl Check for UnwrittenData {
             return None;
         }
         if asks(m, Way::Read) && files(m).all(|f| f.unwritten.is_none()) {
-            let message = "the file system does not tell which extents were written";
+            let message = "the file system does not report which extents were written";
             let advice =
-                "use a file system that tells (FIEMAP), or look at the device's own traffic";
+                "use a file system that reports them (FIEMAP), or check the device's own traffic";
             return Some(Finding::new(self.id(), Severity::Note, message, advice));
         }
         let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
         let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
         let (severity, what) = if asks(m, Way::Read) {
-            (Severity::Invalid, "reads of it touch no device")
+            (Severity::Invalid, "reads of it use no device")
         } else {
-            (Severity::Suspect, "its allocation was part of what was timed")
+            (Severity::Suspect, "its allocation was part of the timed work")
         };
         let message = format!("{} of the file was never written: {what}", percent(worst));
-        let advice = "write the whole file and flush it before it is measured";
+        let advice = "write the whole file and flush it before the measurement";
         Some(Finding::new(self.id(), severity, message, advice).with("unwritten", worst))
     }
 }

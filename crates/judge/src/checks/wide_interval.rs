@@ -25,11 +25,11 @@ impl WideInterval {
         let client = long_whole(ctx, m) && half <= ctx.policy.target_for(m.subsystem);
         let severity = if client { Severity::Note } else { Severity::Suspect };
         let mut message = format!(
-            "the time allowed ended after {}, too few for a 95 % interval",
+            "time limit reached after {}; a 95 % interval needs 6",
             counted(m.trials.len(), "trial")
         );
         if client {
-            message += &format!("; all lie within {} of their middle", percent(half));
+            message += &format!("; all are within {} of their middle", percent(half));
         }
         Finding::new(self.id(), severity, message, MORE_TIME).with("trials", m.trials.len())
     }
@@ -40,8 +40,8 @@ impl WideInterval {
         let server = half > SERVER * target;
         server.then(|| {
             let message = format!(
-                "{}, too few for a 95 % interval, lie up to {} of their median apart; the target is \
-                 {} to either side",
+                "{} are too few for a 95 % interval and differ by up to {} of their median; the \
+                 target is ±{}",
                 counted(m.trials.len(), "trial"),
                 percent(2.0 * half),
                 percent(target)
@@ -54,11 +54,11 @@ impl WideInterval {
 }
 
 const MORE_TIME: &str =
-    "fix the number with --trials, or raise the budget or the profile's time of a point";
-const MORE_TRIALS: &str = "raise the number of trials, or quieten the machine";
-const MORE_SAMPLES: &str = "sample for longer, or quieten the machine";
+    "set the number of trials with --trials, or raise --budget or the profile's time_of_point";
+const MORE_TRIALS: &str = "raise the number of trials, or stop other load";
+const MORE_SAMPLES: &str = "sample for longer, or stop other load";
 const MORE_OF_BOTH: &str =
-    "raise the budget, or the profile's time of a point or max_trials; or quieten the machine";
+    "raise --budget, or the profile's time_of_point or max_trials; or stop other load";
 
 impl Check for WideInterval {
     fn id(&self) -> &'static str {
@@ -66,18 +66,19 @@ impl Check for WideInterval {
     }
 
     fn title(&self) -> &'static str {
-        "Interval wider than the target"
+        "Target precision missed"
     }
 
     fn about(&self) -> &'static str {
-        "Half the 95 % interval of the median, as a share of the median, against the policy's target \
-         (2 %, for disks 5 %, unless asked otherwise). Wider when the budget, the time of a point or the greatest number of \
-         trials cut it short: suspect, the median is not as sure as was asked for. Wider where the number of trials was fixed: a note, since nobody asked \
-         for more; suspect beyond five times the target. Fewer than 6 trials cannot give an interval by \
-         order statistics: suspect when the time allowed, of the run or of a point, cut them short; a note where each is one whole problem \
-         that takes a second or more, such as a linear system, and all lie within the target; where so few were asked for, \
-         suspect if they lie farther apart than five times the target to either side. Fix the number with --trials, raise the budget or the profile's time of a point \
-         (time_of_point), or quieten the machine."
+        "Half the 95 % interval of the median, as a share of the median, against the target \
+         precision (by default 2 %, for disk and network 5 %). Wider because the budget, the time \
+         of a configuration or the maximum number of trials ended it: suspect, the median is less \
+         precise than requested. Wider with a fixed number of trials: a note; suspect beyond five \
+         times the target. Fewer than 6 trials cannot give an interval by order statistics. That \
+         is suspect if a time limit cut them short, but a note if each is one complete solve of at \
+         least a second and all are within the target. If so few were requested, it is suspect \
+         when they differ by more than five times the target to either side. Set the number of \
+         trials with --trials, raise --budget or the profile's time_of_point, or stop other load."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -101,7 +102,12 @@ impl Check for WideInterval {
         }
         let half = summary.half_width().filter(|half| *half > target)?;
         let (severity, why, advice) = if cut_short {
-            (Severity::Suspect, "when the time or the trials allowed ended", MORE_OF_BOTH)
+            (
+                Severity::Suspect,
+                "when the budget, the time or the maximum number of trials was \
+                                 reached",
+                MORE_OF_BOTH,
+            )
         } else {
             let severity = if half > SERVER * target { Severity::Suspect } else { Severity::Note };
             match m.series {
@@ -114,7 +120,7 @@ impl Check for WideInterval {
                 self.id(),
                 severity,
                 format!(
-                    "the median is sure to within {} {why}; the target is {}",
+                    "the 95 % interval is ±{} {why} (target ±{}); another run may give another median",
                     percent(half),
                     percent(target)
                 ),
@@ -153,8 +159,8 @@ mod tests {
         let m = with_interval(0.05, Ending::Budget);
         assert_eq!(severity(&WideInterval, m.clone()), Some(Severity::Suspect));
         let cut = found_on(&host(), &WideInterval, m, &[]).unwrap();
-        assert!(cut.message.contains("to within 5.0 % when the time"), "{}", cut.message);
-        assert!(cut.advice.contains("time of a point"), "{}", cut.advice);
+        assert!(cut.message.contains("is ±5.0 % when the budget"), "{}", cut.message);
+        assert!(cut.advice.contains("time_of_point"), "{}", cut.advice);
         let m = with_interval(0.05, Ending::Complete);
         let fixed = found_on(&host(), &WideInterval, m, &[]).unwrap();
         assert_eq!(fixed.severity, Severity::Note);
@@ -170,11 +176,8 @@ mod tests {
         let finding = found_on(&host(), &WideInterval, m.clone(), &[]).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
         // Whose time it was, the run's or the point's, no ending tells.
-        assert_eq!(
-            finding.message,
-            "the time allowed ended after 4 trials, too few for a 95 % interval"
-        );
-        for word in ["--trials", "budget", "time of a point"] {
+        assert_eq!(finding.message, "time limit reached after 4 trials; a 95 % interval needs 6");
+        for word in ["time_of_point", "--budget"] {
             assert!(finding.advice.contains(word), "{}", finding.advice);
         }
         m.ending = Ending::Complete;
@@ -195,7 +198,7 @@ mod tests {
         // 5.8 s each, 0.1 % apart.
         let (weight, message) = found(&WideInterval, cut_to(4, linpack(10_000, 2))).unwrap();
         assert_eq!(weight, Severity::Note);
-        assert!(message.contains("after 4 trials") && message.contains("all lie within 0.1 %"));
+        assert!(message.contains("after 4 trials") && message.contains("all are within 0.1 %"));
         let mut apart = linpack(10_000, 2);
         let slow = &mut apart.trials[1];
         (slow.value, slow.seconds) = (slow.value * 0.9, slow.seconds / 0.9);
@@ -226,7 +229,9 @@ mod tests {
         let finding = of([0.3, 0.45, 0.9]).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
         assert!(
-            finding.message.starts_with("3 trials, too few for a 95 % interval, lie up to 133")
+            finding
+                .message
+                .starts_with("3 trials are too few for a 95 % interval and differ by up to 133")
         );
     }
 

@@ -71,12 +71,12 @@ impl Check for WorkRemoved {
     }
 
     fn about(&self) -> &'static str {
-        "Operations per cycle and core, at the clock measured under the load, against the widest core \
-         that is known for that instruction set and type. More than that by a tenth is invalid, also \
-         where this machine's own design is unknown: the compiler, or a core that fuses or folds \
+        "Operations per cycle per core, at the clock measured under the load, against the widest \
+         known core for that instruction set and type. Exceeding it by 10 % is invalid, even if \
+         this machine's own design is unknown: the compiler, or a core that fuses or folds \
          instructions, did not execute what was counted. The workload needs a loop that cannot be \
-         simplified. Memory workloads alike: more bytes a cycle and core than the widest first level \
-         gives, or dependent loads that follow each other sooner than in the fastest one."
+         simplified. For memory workloads the check compares bytes per cycle per core with the \
+         widest L1 cache, or dependent loads with the shortest L1 latency."
     }
 
     fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -104,10 +104,10 @@ impl Check for WorkRemoved {
                 self.id(),
                 Severity::Invalid,
                 format!(
-                    "{done:.1} {unit} a cycle and core, where the widest known core ({design}) does \
-                     {most:.1}"
+                    "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
+                     does {most:.1}"
                 ),
-                "the counted operations were not all executed; look at the machine code of the loop",
+                "check the machine code of the loop: not all counted operations were executed",
             )
             .with("per_cycle", done)
             .with("most_per_cycle", most),

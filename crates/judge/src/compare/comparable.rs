@@ -54,7 +54,7 @@ impl<'a> Runs<'a> {
                 format!("only in {has}: {lacks} was stopped by {signal} before it")
             }
             (true, None) => {
-                format!("only in {has}: {lacks} planned it and has no measurement of it")
+                format!("only in {has}: {lacks} planned it but has no measurement")
             }
             (false, _) => format!("only in {has}"),
         }
@@ -82,8 +82,7 @@ pub(super) fn known(runs: &Runs, pair: &Pair, ranks: &mut Ranks) -> Result<Known
     for (name, m) in [("A", m), ("B", n)] {
         if let Some(levels) = m.series.as_ref().map(|s| s.levels.len()).filter(|n| *n > 1) {
             return Err(format!(
-                "in {name} it had several levels over time ({levels}), so that no one number \
-                 stands for all"
+                "{name} has several levels over time ({levels}), so no single value describes it"
             ));
         }
     }
@@ -107,13 +106,17 @@ fn number(name: &str, m: &Measurement) -> Result<(), String> {
             format!("the worker was ended by {signal}: {detail}")
         }
         (None, Ending::Crashed { signal: None, detail }) => format!("the worker died: {detail}"),
-        (None, Ending::Refused { reason }) => format!("it cannot run there: {reason}"),
-        (None, Ending::Unverified { reason }) => format!("the result did not verify: {reason}"),
+        (None, Ending::Refused { reason }) => {
+            format!("the configuration is not possible there: {reason}")
+        }
+        (None, Ending::Unverified { reason }) => {
+            format!("the result failed verification: {reason}")
+        }
         (None, Ending::Interrupted { by }) => format!("the run was stopped by {by}"),
-        (None, Ending::Unfinished) => "it was still being measured".to_owned(),
+        (None, Ending::Unfinished) => "the measurement had not ended".to_owned(),
         (None, Ending::Complete | Ending::Budget) => "no reason was recorded".to_owned(),
     };
-    Err(format!("{name} has no number: {why}"))
+    Err(format!("{name} has no result: {why}"))
 }
 
 /// Both count the same work: the unit and its direction. How a workload's text words it is no work.
@@ -122,7 +125,7 @@ fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
         return Err(format!("A is in {}, B in {}", m.unit, n.unit));
     }
     if m.better != n.better || m.subsystem != n.subsystem {
-        return Err("the two runs do not agree on what is better".to_owned());
+        return Err("the two runs disagree on whether more or less is better".to_owned());
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
 
 /// The machine in a few words.
 pub(super) fn machine(host: &Host) -> String {
-    let model = host.cpu.model_name.get().map_or("a CPU without a name", |n| n.as_str());
+    let model = host.cpu.model_name.get().map_or("unnamed CPU", |n| n.as_str());
     let mut parts = vec![short(model)];
     if !host.limits.usable_cpus.is_empty() {
         parts.push(counted(host.limits.usable_cpus.len() as u64, "usable CPU"));
@@ -77,7 +77,7 @@ fn short(text: &str) -> String {
 }
 
 fn known<T>(probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> String {
-    probe.get().map_or_else(|| "not known".to_owned(), |v| short(&show(v)))
+    probe.get().map_or_else(|| "unknown".to_owned(), |v| short(&show(v)))
 }
 
 fn text(probe: &Probe<String>) -> String {
@@ -97,7 +97,7 @@ fn told(run: &Run) -> Vec<Told> {
 fn limits(host: &Host, out: &mut Vec<Told>) {
     let quota = |q: &CpuQuota| q.cpus.map_or_else(|| "none".to_owned(), |n| counted(n, "CPU"));
     let cpus = &host.limits.usable_cpus;
-    let list = if cpus.is_empty() { "not known".to_owned() } else { list(cpus) };
+    let list = if cpus.is_empty() { "unknown".to_owned() } else { list(cpus) };
     let limit =
         known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
     out.extend([
@@ -146,7 +146,7 @@ fn machine_facts(host: &Host, out: &mut Vec<Told>) {
         Told { what: "sockets", value: sockets, touches: COMPUTING },
         Told { what: "cores", value: known(&cpu.cores, u32::to_string), touches: COMPUTING },
         Told {
-            what: "threads a core",
+            what: "threads per core",
             value: known(&cpu.threads_per_core, u32::to_string),
             touches: COMPUTING,
         },
@@ -166,17 +166,17 @@ fn machine_facts(host: &Host, out: &mut Vec<Told>) {
 
 fn disk(host: &Host, out: &mut Vec<Told>) {
     let storage = host.storage.get();
-    let some = |value: Option<String>| value.map_or_else(|| "not known".to_owned(), |v| short(&v));
+    let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let devices = storage.map(|s| {
         let leaf = |d: &proofmark_model::BlockDevice| {
-            let model = d.model.as_deref().unwrap_or("no model told");
+            let model = d.model.as_deref().unwrap_or("model unknown");
             let size = d.size_bytes.map_or_else(String::new, |b| format!(", {}", format_size(b)));
             format!("{} ({model}{size})", d.name)
         };
         s.leaves().map(leaf).collect::<Vec<_>>().join(", ")
     });
     let schedulers = storage.map(|s| {
-        let all = s.leaves().map(|d| d.scheduler.as_deref().unwrap_or("not known"));
+        let all = s.leaves().map(|d| d.scheduler.as_deref().unwrap_or("unknown"));
         all.collect::<Vec<_>>().join(", ")
     });
     let limits = known(&host.limits.io, |all| match all.len() {
@@ -212,14 +212,14 @@ fn io_limit(limit: &proofmark_model::IoLimit) -> String {
 
 fn network(host: &Host, out: &mut Vec<Told>) {
     let network = host.network.get();
-    let some = |value: Option<String>| value.map_or_else(|| "not known".to_owned(), |v| short(&v));
+    let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let server = network.map(|n| match n.path {
         NetworkPath::Loopback => "this machine".to_owned(),
         NetworkPath::Peer => format!("{} ({})", n.server.name, n.server.os),
     });
     let interface = network.map(|n| {
         known(&n.interface, |i| {
-            let driver = i.driver.as_deref().unwrap_or("no driver told");
+            let driver = i.driver.as_deref().unwrap_or("driver unknown");
             format!("{} ({driver}, MTU {})", i.name, i.mtu)
         })
     });
@@ -242,7 +242,7 @@ fn program(run: &Run, out: &mut Vec<Told>) {
         Told { what: "program", value: short(&run.tool.version), touches: ALL },
         Told {
             what: "commit",
-            value: short(run.tool.commit.as_deref().unwrap_or("not known")),
+            value: short(run.tool.commit.as_deref().unwrap_or("unknown")),
             touches: ALL,
         },
         Told { what: "build", value: short(&run.tool.build), touches: ALL },

@@ -204,7 +204,10 @@ impl Judge<'_> {
         };
         let mut reason = self.explained(a.subsystem, cause);
         if known.ratio.ci95.is_none() {
-            reason = format!("all trials apart, no interval; {reason}");
+            reason = format!(
+                "no trial of one run lies within the other's range, but there is no \
+                              interval; {reason}"
+            );
         }
         (outcome, reason)
     }
@@ -222,16 +225,19 @@ impl Judge<'_> {
             .map(|Fact { difference: d, .. }| format!("{} {} in A, {} in B", d.what, d.a, d.b))
             .collect();
         match told.as_slice() {
-            [] => "no finding and no fact about the machines tells why".to_owned(),
-            some => format!("no finding tells why; what differs: {}", some.join("; ")),
+            [] => "no finding and no fact about the machines explains it".to_owned(),
+            some => format!(
+                "no finding explains it; differences between the machines: {}",
+                some.join("; ")
+            ),
         }
     }
 }
 
 fn both_disturbed(taken: f64) -> String {
     format!(
-        "both disturbed: others took at least {:.0} % of the CPU time of either, which could hide \
-         a factor of two",
+        "both were disturbed: other programs took at least {:.0} % of the CPU time of either, \
+         enough to hide a factor of two",
         taken * 100.0
     )
 }
@@ -253,8 +259,8 @@ fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
     let inside = |r: f64| r <= 1.0 + margin && r >= 1.0 / (1.0 + margin);
     let ends = if known.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
     let why = match (inside(known.ratio.median), low <= 1.0 && 1.0 <= high) {
-        (true, true) => format!("the {ends} holds 1"),
-        (true, false) => "the difference lies within the margin".to_owned(),
+        (true, true) => format!("the {ends} contains 1"),
+        (true, false) => "the difference is within the margin".to_owned(),
         (false, _) => format!("the {ends} reaches into the margin"),
     };
     format!("{why} (margin {})", percent(margin))

@@ -55,7 +55,7 @@ impl Ranks {
         let middle = median(&all).ok_or("there is no trial")?;
         let ends = k.and_then(|k| Some([*all.get(k - 1)?, *all.get(all.len() - k)?]));
         let exp = |log: f64| Some(log.exp()).filter(|r| r.is_normal());
-        let apart = "the two are too far apart for a ratio";
+        let apart = "the values differ too much for a ratio";
         let ci95 = match ends {
             Some([low, high]) => Some([exp(low).ok_or(apart)?, exp(high).ok_or(apart)?]),
             None => None,
@@ -76,7 +76,7 @@ fn logs(values: &[f64]) -> Result<Vec<f64>, &'static str> {
     let some: Vec<f64> = values.iter().step_by(step).copied().collect();
     match some.iter().all(|v| v.is_finite() && *v > 0.0) {
         _ if some.is_empty() => Err("there is no trial"),
-        false => Err("a trial is zero or below, which has no ratio"),
+        false => Err("a trial is zero or negative, so there is no ratio"),
         true => Ok(some.iter().map(|v| v.ln()).collect()),
     }
 }
@@ -181,9 +181,9 @@ mod tests {
         let told = |a: &[f64], b: &[f64]| Ranks::default().known(a, b).unwrap_err();
         assert!(told(&[], &[1.0]).contains("no trial"));
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(told(&[1.0, bad], &[1.0]).contains("zero or below"), "{bad}");
+            assert!(told(&[1.0, bad], &[1.0]).contains("zero or negative"), "{bad}");
         }
-        assert!(told(&[f64::MIN_POSITIVE], &[f64::MAX]).contains("too far apart"));
+        assert!(told(&[f64::MIN_POSITIVE], &[f64::MAX]).contains("differ too much"));
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn what_nothing_explains_is_told_with_what_differs() {
     let mut b = run(vec![slower.clone()]);
     b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
     let c = compared(&run(vec![flops(1)]), &b);
-    assert!(c.points[0].reason.contains("kernel not known in A, Linux 7.1 in B"), "{c:?}");
+    assert!(c.points[0].reason.contains("kernel unknown in A, Linux 7.1 in B"), "{c:?}");
     let mut clocked = slower;
     clocked.trials.iter_mut().for_each(|t| t.conditions.clock_hz = Some(2.8e9));
     let p = one(flops(1), clocked);
@@ -202,7 +202,11 @@ fn what_others_took_on_both_sides_widens_the_margin() {
     // What could hide a factor of two is no "no difference".
     let p = one(disturbed(1.0), disturbed(0.7));
     assert_eq!((p.outcome, p.resolution), (Comparability::NotComparable, None));
-    assert!(p.reason.starts_with("both disturbed: others took at least 40 %"), "{}", p.reason);
+    assert!(
+        p.reason.starts_with("both were disturbed: other programs took at least 40 %"),
+        "{}",
+        p.reason
+    );
     assert_eq!(one(disturbed(1.0), disturbed(0.2)).outcome, Comparability::Slower);
 }
 
@@ -257,14 +261,14 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
     let mut crashed = flops(1);
     (crashed.trials, crashed.summary) = (Vec::new(), None);
     crashed.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
-    not(flops(1), crashed.clone(), "B has no number: the worker was ended by SIGILL", true);
-    not(crashed, flops(1), "A has no number", false);
+    not(flops(1), crashed.clone(), "B has no result: the worker was ended by SIGILL", true);
+    not(crashed, flops(1), "A has no result", false);
     let mut other = flops(1);
     other.unit = Unit::OpPerSecond;
     not(flops(1), other, "A is in FLOP/s, B in op/s", false);
     let mut zero = flops(1);
     zero.trials[3].value = 0.0;
-    not(flops(1), zero, "zero or below", false);
+    not(flops(1), zero, "zero or negative", false);
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl Frames {
     /// # Errors
     /// What is not known.
     pub(crate) fn of(network: &Network, m: &Measurement) -> Result<Self, String> {
-        match datagrams(m).ok_or("no trial tells whether blocks went as datagrams")? {
+        match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),
             true => Self::datagram(network, m),
         }
@@ -144,11 +144,11 @@ impl Frames {
             _ => (0.0, "none that the segment shows"),
         };
         if payload <= 0.0 {
-            return Err(format!("an MTU of {mtu} B holds no segment"));
+            return Err(format!("an MTU of {mtu} B is too small for a segment"));
         }
         let told = match told {
             Some(_) => (Provenance::Reported, "largest of a connection (TCP_INFO)"),
-            None => (Provenance::Assumed, "mtu less the headers, the most there can be"),
+            None => (Provenance::Assumed, "MTU less the headers, the maximum"),
         };
         let inputs = vec![
             mtu_input,
@@ -173,7 +173,7 @@ impl Frames {
             head += if network.is_v6() { FRAGMENT_V6 } else { 0.0 };
             let each = ((mtu - head) / UNIT).floor() * UNIT;
             if each <= 0.0 {
-                return Err(format!("an MTU of {mtu} B holds no fragment"));
+                return Err(format!("an MTU of {mtu} B is too small for a fragment"));
             }
             count = ((UDP + payload) / each).ceil();
         }
@@ -185,7 +185,7 @@ impl Frames {
             input("datagram", payload, "B", Provenance::Declared, "payload, block_size"),
             input("udp", UDP, "B", Provenance::Assumed, "header (RFC 768)"),
             ip_input(head),
-            input("frames", count, "", Provenance::Assumed, "fragments that the mtu makes of it"),
+            input("frames", count, "", Provenance::Assumed, "number of fragments at this MTU"),
         ];
         let formula = "datagram / (datagram + udp + frames x (ip + FRAME)PADDING)";
         Ok(Self { payload, count, packets, padding, formula, inputs })
@@ -204,7 +204,7 @@ fn ip_input(bytes: f64) -> Input {
 /// The smaller MTU of the two interfaces.
 fn mtu(network: &Network) -> Result<(f64, Input), String> {
     let least = interfaces(network).min_by_key(|i| i.mtu).ok_or_else(|| {
-        format!("the interface to the server is not known ({})", network.interface.origin())
+        format!("the interface to the server is unknown ({})", network.interface.origin())
     })?;
     let (mtu, note) = (least.mtu as f64, format!("of {}", least.name));
     Ok((mtu, input("mtu", mtu, "B", Provenance::Reported, note)))
@@ -245,7 +245,7 @@ mod tests {
         let untold = frames(&segments(0), |_| {});
         let options = |f: &Frames| f.inputs.iter().find(|i| i.name == "options").unwrap().value;
         let of = |f: &Frames| (f.payload, options(f), f.bytes(Layer::Wire));
-        assert_eq!(of(&untold), (1460.0, 0.0, 1538.0), "nobody knows of timestamps");
+        assert_eq!(of(&untold), (1460.0, 0.0, 1538.0), "timestamps unknown");
         let bare = frames(&segments(1460), |_| {});
         assert_eq!(of(&bare), (1460.0, 0.0, 1538.0), "no timestamps");
         assert_eq!(of(&frames(&segments(1448), |_| {})), (1448.0, 12.0, 1538.0), "timestamps");

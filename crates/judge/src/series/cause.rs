@@ -84,7 +84,7 @@ pub(super) fn of(
     for (what, was, is) in [
         ("held back by a CPU quota", was.throttled, is.throttled),
         ("CPU time stolen by the hypervisor", was.steal, is.steal),
-        ("CPU time taken by others", was.others, is.others),
+        ("CPU time taken by other processes", was.others, is.others),
     ] {
         if let (Some(was), Some(is)) = (was, is)
             && effect.is_explained_by(was, is, LEAST_SHARE)
@@ -139,7 +139,7 @@ fn states(
     if let (Some(was), Some(is)) = (sum(before), sum(after))
         && (is as f64 / after.len() as f64 - was as f64 / before.len() as f64) * effect.more > 0.0
     {
-        found.push(format!("throttled for heat: {was} times before, {is} times after"));
+        found.push(format!("thermal throttlings: {was} before, {is} after"));
     }
     found
 }
@@ -171,7 +171,7 @@ fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -
         && (is - was) * effect.more >= LEAST_AGAIN
     {
         let [was, is] = [was, is].map(|share| share * 100.0);
-        found.push(format!("segments sent again: {was:.3} % before, {is:.3} % after"));
+        found.push(format!("retransmitted segments: {was:.3} % before, {is:.3} % after"));
     }
     found
 }

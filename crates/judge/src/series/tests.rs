@@ -89,7 +89,7 @@ fn each_cause_is_named_with_its_figures() {
         ),
         (
             |t, late| t.conditions.other_cpu_s = Some(if late { 0.4 } else { 0.0 }),
-            "taken by others",
+            "taken by other processes",
         ),
         (
             |t, late| t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 }),
@@ -107,7 +107,7 @@ fn each_cause_is_named_with_its_figures() {
                 t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 });
                 t.conditions.thermal_throttles = Some(u64::from(late));
             },
-            "throttled for heat",
+            "thermal throttlings",
         ),
     ];
     for (spoil, words) in causes {

@@ -29,7 +29,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Why a stopped server grants nothing, and why its session ended.
 pub(super) const STOPPED: &str = "the server was stopped";
 /// Why a session ended whose tasks asked for more bytes than it was granted.
-const USED_UP: &str = "its bytes are used up";
+const USED_UP: &str = "its limit of bytes is reached";
 /// Longest time that can be granted: a moment must fit the clock.
 const LONGEST: u64 = 1 << 30;
 
@@ -47,9 +47,9 @@ impl<'a> Connections<'a> {
         Self { server, work, log, turned_away: Mutex::new((None, 0)) }
     }
 
-    /// Finds out what it is, and serves it until it ends.
+    /// Detects what it is, and serves it until it ends.
     pub(super) fn serve(&self, stream: TcpStream, pass: Pass) {
-        let Ok(ends) = Ends::of(&stream) else { return };
+        let Ok(ends) = Ends::from_stream(&stream) else { return };
         let until = Instant::now() + self.server.patience.handshake;
         match self.server.handshake.admit(&mut Timed::new(&stream, Some(until))) {
             Err(_) => {
@@ -68,15 +68,15 @@ impl<'a> Connections<'a> {
 
     fn turn_away(&self, from: IpAddr) {
         let count = {
-            let mut told = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
-            told.1 += 1;
-            if told.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
+            let mut reported = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.1 += 1;
+            if reported.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
                 return;
             }
-            told.0 = Some(Instant::now());
-            std::mem::take(&mut told.1)
+            reported.0 = Some(Instant::now());
+            std::mem::take(&mut reported.1)
         };
-        self.tell(Event::TurnedAway { from, count });
+        self.report(Event::Rejected { from, count });
     }
 
     /// A data connection, if its token is good.
@@ -121,13 +121,13 @@ impl<'a> Connections<'a> {
         let refused = match &answer {
             ToClient::Overview { .. } => None,
             ToClient::Busy { seconds } => {
-                Some(format!("there is another session, for {seconds} s at most"))
+                Some(format!("the server is busy with another session, for at most {seconds} s"))
             }
             ToClient::Refused { reason } => Some(reason.clone()),
-            _ => Some("its version differs".to_owned()),
+            _ => Some("the versions differ".to_owned()),
         };
         if let Some(reason) = refused {
-            self.tell(Event::Refused { from: ends.peer, reason });
+            self.report(Event::Refused { from: ends.peer, reason });
         }
         // He may be gone; there is nothing else to tell him.
         let _ = channel.send(&answer, Instant::now() + ANSWER);
@@ -167,7 +167,7 @@ impl<'a> Connections<'a> {
         ends: Ends,
         Limits { seconds, bytes }: Limits,
     ) -> Result<Arc<Session>, ToClient> {
-        let failed = || refusal("the server has no means left for a session");
+        let failed = || refusal("the server has no resources left for a session");
         let lead = channel.stream().try_clone().map_err(|_| failed())?;
         let mut slot = self.server.slot();
         match &*slot {
@@ -185,7 +185,7 @@ impl<'a> Connections<'a> {
     /// Keeps the session alive while its lead is.
     fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: String, granted: Limits) {
         let (from, seconds) = (session.ends.peer, granted.seconds);
-        self.tell(Event::Started { run: run.clone(), from, seconds });
+        self.report(Event::Started { run: run.clone(), from, seconds });
         let silence = self.server.patience.silence;
         let welcome = ToClient::Welcome {
             session: session.token,
@@ -206,7 +206,7 @@ impl<'a> Connections<'a> {
         session.resolve_auto();
         self.free(session);
         let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
-        self.tell(Event::Ended { run, reason, bytes: session.allowance.spent() });
+        self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });
     }
 
     fn free(&self, session: &Arc<Session>) {
@@ -228,7 +228,7 @@ impl<'a> Connections<'a> {
                 Ok(ToServer::Open { job }) => self.open(session, name, ends, &job),
                 Ok(ToServer::Counters) => match self.guarded(|| self.work.counters(ends)) {
                     Some(value) => ToClient::Counters { value },
-                    None => refusal("the server's counters failed"),
+                    None => refusal("the server cannot read its counters"),
                 },
                 Ok(ToServer::Ping) => ToClient::Pong,
                 Ok(_) | Err(_) => break,
@@ -244,7 +244,7 @@ impl<'a> Connections<'a> {
         let until = Instant::now() + ANSWER;
         match channel.send(answer, until) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                channel.send(&refusal(format!("the server's answer is {error}")), until)
+                channel.send(&refusal(format!("the server's answer failed: {error}")), until)
             }
             sent => sent,
         }
@@ -273,13 +273,13 @@ impl<'a> Connections<'a> {
     fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).ok();
         if done.is_none() {
-            self.tell(Event::Panicked);
+            self.report(Event::Panicked);
         }
         done
     }
 
-    fn tell(&self, event: Event) {
-        self.log.tell(event);
+    fn report(&self, event: Event) {
+        self.log.report(event);
     }
 }
 
@@ -290,13 +290,13 @@ fn refusal(reason: impl Into<String>) -> ToClient {
 /// Why the lead's channel ended; if the session itself ended it, that reason is known there.
 fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
     match last.map_err(|error| error.kind()) {
-        _ if left < Duration::from_millis(10) => "its time is up".to_owned(),
-        Err(ErrorKind::UnexpectedEof) => "the client closed it".to_owned(),
+        _ if left < Duration::from_millis(10) => "its limit of time is reached".to_owned(),
+        Err(ErrorKind::UnexpectedEof) => "the client closed the connection".to_owned(),
         Err(ErrorKind::TimedOut) => {
-            format!("no word from the client for {} s", silence.as_secs_f64())
+            format!("the client did not respond for {} s", silence.as_secs_f64())
         }
-        Err(ErrorKind::InvalidData) => "the client sent what is no message".to_owned(),
-        _ => "the connection to the client broke".to_owned(),
+        Err(ErrorKind::InvalidData) => "the client sent an invalid message".to_owned(),
+        _ => "the connection to the client failed".to_owned(),
     }
 }
 

@@ -38,13 +38,16 @@ impl Job {
         tasks: Vec<Box<dyn Task>>,
     ) -> Result<(Self, Vec<OpenStream>), String> {
         if tasks.len() > MOST_STREAMS {
-            return Err(format!("{} streams, where {MOST_STREAMS} are the most", tasks.len()));
+            return Err(format!(
+                "{} streams requested; the maximum is {MOST_STREAMS}",
+                tasks.len()
+            ));
         }
         let mut waiting = HashMap::new();
         let mut open = Vec::new();
         for task in tasks {
             let token = Token::random().map_err(|e| e.to_string())?;
-            open.push(OpenStream { token, told: task.told() });
+            open.push(OpenStream { token, description: task.describe_stream() });
             waiting.insert(token, task);
         }
         let streams = Mutex::new(Streams { waiting, running: HashMap::new() });

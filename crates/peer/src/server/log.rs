@@ -18,7 +18,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A queue with one thread behind it, which alone waits.
 pub(super) struct Log {
     queue: Option<SyncSender<Event>>,
-    /// Events that found the queue full and were not told yet.
+    /// Events that found the queue full and were not reported yet.
     lost: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
@@ -29,13 +29,13 @@ impl Log {
         let lost = Arc::new(AtomicU64::new(0));
         let uncounted = Arc::clone(&lost);
         let write = move || write(&log, &events, &uncounted);
-        // Without a thread for it nothing is told.
+        // Without a thread for it nothing is reported.
         let writer = thread::Builder::new().name("peer-log".to_owned()).spawn(write).ok();
         Self { queue: Some(queue), lost, writer }
     }
 
     /// Leaves an event to be told; one that finds no room is counted.
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn report(&self, event: Event) {
         if self.queue.as_ref().is_none_or(|queue| queue.try_send(event).is_err()) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -63,7 +63,7 @@ fn write(log: &dyn Fn(Event), events: &Receiver<Event>, lost: &AtomicU64) {
         tell(event);
         match lost.swap(0, Ordering::Relaxed) {
             0 => {}
-            count => tell(Event::Untold { count }),
+            count => tell(Event::Dropped { count }),
         }
     }
 }
@@ -83,25 +83,26 @@ mod tests {
     #[test]
     fn who_tells_does_not_wait_and_what_is_lost_is_counted() {
         let stall = Arc::new(Mutex::new(()));
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let (stalled, heard) = (Arc::clone(&stall), Arc::clone(&told));
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let (stalled, heard) = (Arc::clone(&stall), Arc::clone(&reported));
         let held = stall.lock().unwrap();
         let log = Log::new(move |event| {
             drop(stalled.lock().unwrap_or_else(PoisonError::into_inner));
             heard.lock().unwrap().push(event);
         });
         let teller = thread::spawn(move || {
-            (0..2 * MOST).for_each(|n| log.tell(refused(n)));
+            (0..2 * MOST).for_each(|n| log.report(refused(n)));
             log
         });
         let log = join("the events to be queued while the log stalls", teller);
         drop(held);
         drop(log);
-        let told = told.lock().unwrap();
-        let lost = told.iter().map(|e| if let Event::Untold { count } = e { *count } else { 0 });
+        let reported = reported.lock().unwrap();
+        let lost =
+            reported.iter().map(|e| if let Event::Dropped { count } = e { *count } else { 0 });
         let lost: u64 = lost.sum();
-        let whole = told.iter().filter(|e| !matches!(e, Event::Untold { .. })).count();
-        assert_eq!(told[0], refused(0));
+        let whole = reported.iter().filter(|e| !matches!(e, Event::Dropped { .. })).count();
+        assert_eq!(reported[0], refused(0));
         // One may be in the writer's hand beside those that wait.
         assert!((MOST..=MOST + 1).contains(&whole), "{whole}");
         assert_eq!(whole as u64 + lost, 2 * MOST as u64);
@@ -110,14 +111,14 @@ mod tests {
     #[test]
     fn a_log_that_panics_or_stalls_for_ever_ends_nothing() {
         let log = Log::new(|_| panic!("planted: a log that fails"));
-        log.tell(refused(0));
+        log.report(refused(0));
         drop(log);
         let log = Log::new(|_| {
             loop {
                 thread::park()
             }
         });
-        log.tell(refused(0));
+        log.report(refused(0));
         join("the end of a log that stalls", thread::spawn(move || drop(log)));
     }
 }

@@ -43,12 +43,12 @@ impl Default for Patience {
     }
 }
 
-/// What a server tells of itself.
+/// What a server reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A session began.
     Started {
-        /// Name of the run, as the client says.
+        /// Name of the run, from the client.
         run: String,
         /// The client.
         from: SocketAddr,
@@ -64,24 +64,24 @@ pub enum Event {
         /// Bytes of payload that its tasks counted.
         bytes: u64,
     },
-    /// A holder of the key was sent away.
+    /// A client with the key was refused.
     Refused {
         /// Who.
         from: SocketAddr,
         /// Why.
         reason: String,
     },
-    /// Connections that did not prove the key; told once a second at most.
-    TurnedAway {
+    /// Connections without the key; reported at most once per second.
+    Rejected {
         /// The last of them.
         from: IpAddr,
-        /// How many since this was told last.
+        /// How many since the last report.
         count: u64,
     },
     /// The server's work panicked; the connections of its job were closed.
     Panicked,
-    /// Events that were not told, since who is told them was too slow.
-    Untold {
+    /// Events that were dropped because the log was too slow.
+    Dropped {
         /// How many.
         count: u64,
     },
@@ -91,19 +91,19 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Started { run, from, seconds } => {
-                write!(f, "{from} began run {run}, for {seconds} s at most")
+                write!(f, "{from} started run {run}, at most {seconds} s")
             }
             Self::Ended { run, reason, bytes } => {
-                write!(f, "run {run} ended after {bytes} bytes: {reason}")
+                write!(f, "run {run} ended after {bytes} B: {reason}")
             }
-            Self::Refused { from, reason } => write!(f, "{from} was refused: {reason}"),
-            Self::TurnedAway { from, count } => {
-                write!(f, "{count} connections without the key, the last from {from}")
+            Self::Refused { from, reason } => write!(f, "refused {from}: {reason}"),
+            Self::Rejected { from, count } => {
+                write!(f, "rejected {count} connections without the key, the last from {from}")
             }
             Self::Panicked => {
-                f.write_str("the server's work panicked; its connections were closed")
+                f.write_str("the work of the server panicked; its connections were closed")
             }
-            Self::Untold { count } => write!(f, "{count} lines of this log are missing"),
+            Self::Dropped { count } => write!(f, "{count} log lines were dropped"),
         }
     }
 }

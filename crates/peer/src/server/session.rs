@@ -105,7 +105,7 @@ impl Session {
             return Err(format!("the session has ended: {reason}"));
         }
         if state.channels.len() >= MOST_CHANNELS {
-            return Err(format!("{MOST_CHANNELS} workers are in the session already"));
+            return Err(format!("the session already has {MOST_CHANNELS} workers"));
         }
         state.channels.insert(name, Member { stream, job: None });
         Ok(name)

@@ -57,7 +57,7 @@ impl Work for Echo {
 }
 
 impl Task for EchoTask {
-    fn told(&self) -> Value {
+    fn describe_stream(&self) -> Value {
         if self.kind == "long" { json!("x".repeat(70_000)) } else { json!(self.kind) }
     }
 

@@ -34,7 +34,7 @@ fn back(to: SocketAddr, count: u32) -> (u32, u32) {
             Ok(_) => {}
             failed => look(failed),
         }
-        // Answers wait in a queue that holds more than so many.
+        // Answers wait in a queue that holds more than this many.
         if n % 50 == 0 {
             look(socket.recv(&mut [0; 2000]));
         }

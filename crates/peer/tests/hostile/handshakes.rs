@@ -103,7 +103,7 @@ fn messages_within_a_session_are_not_taken_twice() {
     lead.stream.write_all(&ping).unwrap();
     assert_eq!(lead.hear()["message"], "pong");
     lead.stream.write_all(&ping).unwrap();
-    assert!(lead.hear()["reason"].as_str().unwrap().contains("no message"));
+    assert!(lead.hear()["reason"].as_str().unwrap().contains("invalid message"));
     server.next_lead();
 }
 

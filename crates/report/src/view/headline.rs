@@ -255,7 +255,7 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
 }
 
 /// How the reason ends where no bottleneck shows.
-const NOBODY: &str = "no check found what holds it down";
+const NOBODY: &str = "no check found the bottleneck";
 
 fn held(m: &Measurement) -> Option<String> {
     let unnamed = || {

@@ -10,7 +10,7 @@ use proofmark_model::{
     Timestamp, Tool, Unit, Verdict, WorkloadSpec,
 };
 
-/// A moment, so many milliseconds after the first.
+/// A moment, this many milliseconds after the first.
 pub fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + ms).unwrap()
 }
@@ -49,7 +49,7 @@ pub fn measurement(workload: &str, params: Params, median: f64) -> Measurement {
     m
 }
 
-/// A run that began so many milliseconds after the first and measured that.
+/// A run that began this many milliseconds after the first and measured that.
 pub fn run(started_ms: i64, measurements: Vec<Measurement>) -> Run {
     let mut host = Host::unknown("made up");
     host.cpu.model_name = Probe::known("A CPU".to_owned(), "made up");

@@ -102,7 +102,7 @@ fn mkl_version(object: &Object) -> Option<String> {
     type Get = unsafe extern "C" fn(*mut c_char, c_int);
     let symbol = object.find(c"MKL_Get_Version_String")?;
     let mut text = [0_u8; 256];
-    // SAFETY: it is declared so, and writes no more than it is told; the last zero stays.
+    // SAFETY: it is declared so, and writes no more than its arguments say; the last zero stays.
     unsafe { std::mem::transmute::<*mut c_void, Get>(symbol)(text.as_mut_ptr().cast(), 255) };
     let text = CStr::from_bytes_until_nul(&text).ok()?;
     Some(text.to_string_lossy().trim_end().to_owned())
@@ -176,7 +176,7 @@ impl Library {
     /// the one that calls.
     ///
     /// # Errors
-    /// Why it is not to be had.
+    /// Why it is not available.
     pub fn load(kind: &Kind, cpus: &[u32]) -> Result<Self, String> {
         let before = tasks();
         let given = std::env::var_os(kind.variable).filter(|path| !path.is_empty());
@@ -219,7 +219,7 @@ impl Library {
         Ok(library)
     }
 
-    /// How many threads its calls use from now on, of so many asked for.
+    /// How many threads its calls use from now on, of this many asked for.
     pub fn set_threads(&self, threads: usize) -> usize {
         // SAFETY: both are declared so.
         unsafe {
@@ -262,8 +262,8 @@ impl Library {
         let (plain, n, ld) = (c"N".as_ptr(), &raw const order, &raw const lead);
         let (one, zero) = (&raw const one, &raw const zero);
         let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
-        // SAFETY: declared so; the matrices are as large as it is told, and nobody else
-        // uses C. The lengths at the end are for Fortran, which C leaves unread.
+        // SAFETY: declared so; the matrices are as large as its arguments say, and nobody else uses C.
+        // The lengths at the end are for Fortran, which C leaves unread.
         unsafe {
             (self.dgemm)(plain, plain, n, n, n, one, a, ld, b, ld, zero, c, ld, 1, 1);
         }
@@ -284,11 +284,12 @@ impl Library {
             return Err("a matrix is too small".to_owned());
         }
         let (order, lead, one, mut info) = (n as c_int, ld as c_int, 1, 0);
-        let (n, ld, one, told) = (&raw const order, &raw const lead, &raw const one, &raw mut info);
+        let (n, ld, one, reported) =
+            (&raw const order, &raw const lead, &raw const one, &raw mut info);
         let (a, pivots, b) = (a.as_mut_ptr(), pivots.as_mut_ptr(), b.as_mut_ptr());
-        // SAFETY: declared so; what it writes is as large as it is told, and nobody else's.
+        // SAFETY: declared so; what it writes is as large as its arguments say, and nobody else's.
         unsafe {
-            (self.dgesv)(n, one, a, ld, pivots, b, n, told);
+            (self.dgesv)(n, one, a, ld, pivots, b, n, reported);
         }
         if info == 0 { Ok(()) } else { Err(format!("dgesv returns info {info}")) }
     }

@@ -11,7 +11,7 @@ type Error = Box<dyn std::error::Error>;
 /// When a thread began and ended.
 type Part = Result<[f64; 2], String>;
 
-/// The point of that order and so many threads, with that instruction set. Other parameters have
+/// The point of that order and this many threads, with that instruction set. Other parameters have
 /// their defaults, or what the workload makes of the machine.
 pub fn point(
     workload: &dyn Workload,
@@ -75,27 +75,27 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts so many, one on each of the CPUs that the point asks for, of those.
+    /// Starts this many, one on each of the CPUs that the point asks for, of those.
     pub fn start(setup: Box<dyn Setup>, threads: usize, usable: &[u32]) -> Result<Self, Error> {
-        let (told, parts) = channel();
+        let (reported, parts) = channel();
         let cpus = setup.cpus(usable);
         let mut team = Self { setup: setup.into(), orders: vec![], parts, threads: vec![] };
         let ready = Arc::new(Barrier::new(threads));
         for (index, cpu) in cpus.into_iter().take(threads).enumerate() {
             let (order, orders) = channel();
-            let (setup, ready, told) = (team.setup.clone(), ready.clone(), told.clone());
+            let (setup, ready, reported) = (team.setup.clone(), ready.clone(), reported.clone());
             team.orders.push(order);
             team.threads.push(std::thread::spawn(move || {
                 pin(cpu);
-                member(setup.as_ref(), (index, threads), &ready, &orders, &told);
+                member(setup.as_ref(), (index, threads), &ready, &orders, &reported);
             }));
         }
-        team.told()?; // A thread tells once that it is ready.
+        team.reported()?; // A thread tells once that it is ready.
         Ok(team)
     }
 
     /// What every thread tells.
-    fn told(&self) -> Result<Vec<[f64; 2]>, Error> {
+    fn reported(&self) -> Result<Vec<[f64; 2]>, Error> {
         let one = |_| self.parts.recv().map_err(|_| "a thread died".to_owned())?;
         Ok(self.threads.iter().map(one).collect::<Result<_, String>>()?)
     }
@@ -106,7 +106,7 @@ impl Team {
         for order in &self.orders {
             order.send(())?;
         }
-        let parts = self.told()?;
+        let parts = self.reported()?;
         let first = parts.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min);
         Ok(parts.iter().map(|p| p[1]).fold(0.0, f64::max) - first)
     }
@@ -127,21 +127,21 @@ fn member(
     (index, of): (usize, usize),
     ready: &Barrier,
     orders: &Receiver<()>,
-    told: &Sender<Part>,
+    reported: &Sender<Part>,
 ) {
     let mut load = match setup.thread(index, of) {
         Ok(load) => load,
-        Err(why) => return drop(told.send(Err(why.0))),
+        Err(why) => return drop(reported.send(Err(why.0))),
     };
-    let mut told_it = told.send(Ok([0.0; 2]));
-    while told_it.is_ok() && orders.recv().is_ok() {
+    let mut reported_it = reported.send(Ok([0.0; 2]));
+    while reported_it.is_ok() && orders.recv().is_ok() {
         load.prepare(1);
         ready.wait();
         let start = monotonic();
         load.run(1);
         let end = monotonic();
         let proven = load.failure().map_or_else(|| load.verify(), Err);
-        told_it = told.send(match proven {
+        reported_it = reported.send(match proven {
             Ok(1) => Ok([start, end]),
             Ok(proven) => Err(format!("{proven} iterations were proven, not 1")),
             Err(why) => Err(why),

@@ -17,7 +17,7 @@ type Error = Box<dyn std::error::Error>;
 const HUGE: usize = 2 << 20;
 /// Numbers in a cache line.
 const LINE: usize = 8;
-/// Entries of a product that are held against a sum of their own.
+/// Entries of a product that are compared with a sum of their own.
 const ENTRIES: usize = 32;
 
 /// What is done with the matrices.

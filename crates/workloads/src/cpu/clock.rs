@@ -1,4 +1,4 @@
-//! `cpu.clock`: core cycles a second.
+//! `cpu.clock`: core cycles per second.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     role: Role { provides: Cow::Borrowed(&[Property::CoreClock]), ..Role::NONE },
 };
 
-/// Core cycles a second.
+/// Core cycles per second.
 pub struct Clock;
 
 impl Workload for Clock {
@@ -101,7 +101,7 @@ mod tests {
     fn threads_that_take_turns_are_refused() {
         let threads = |n| Clock.supports(&Params::default().with("threads", n));
         assert_eq!(threads(1), Ok(()));
-        assert!(threads(4096).unwrap_err().to_string().contains("take turns"));
+        assert!(threads(4096).unwrap_err().to_string().contains("share a CPU"));
     }
 
     #[test]

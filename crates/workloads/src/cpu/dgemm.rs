@@ -61,11 +61,11 @@ impl Workload for Dgemm {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(&SPEC.id, params).map(drop)
+        Shape::from_params(&SPEC.id, params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::of(&SPEC.id, params)?;
+        let shape = Shape::from_params(&SPEC.id, params)?;
         let (bytes, threads) = (self.memory_bytes(params), shape.threads as u64);
         let arena = Arena::get(bytes, Pages::Huge, threads)?;
         arena.holds(&format!("{} {}", SPEC.id, shape.n));
@@ -77,7 +77,8 @@ impl Workload for Dgemm {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(&SPEC.id, params).map_or(0, |shape| 8 * Layout::of(&shape).elements() as u64)
+        Shape::from_params(&SPEC.id, params)
+            .map_or(0, |shape| 8 * Layout::new(&shape).elements() as u64)
     }
 
     fn verification(&self) -> &'static str {

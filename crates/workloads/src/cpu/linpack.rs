@@ -69,11 +69,11 @@ impl Workload for Linpack {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(&SPEC.id, params).map(drop)
+        Shape::from_params(&SPEC.id, params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::of(&SPEC.id, params)?;
+        let shape = Shape::from_params(&SPEC.id, params)?;
         let (bytes, threads) = (self.memory_bytes(params), shape.threads as u64);
         let arena = Arena::get(bytes, Pages::Huge, threads)?;
         arena.holds(&format!("{} {}", SPEC.id, shape.n));
@@ -94,7 +94,7 @@ impl Workload for Linpack {
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         let n = params.int("n").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-        8 * Layout::of(n).elements() as u64
+        8 * Layout::new(n).elements() as u64
     }
 
     fn verification(&self) -> &'static str {

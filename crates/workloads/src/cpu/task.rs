@@ -1,4 +1,4 @@
-//! From the parameters of a point to the hot loop that runs it: what all CPU workloads share.
+//! Selects the hot loop for the parameters of a point; all CPU workloads share it.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::work::{Variant, Work};
 use crate::declare::threads_parameter;
 
 pub(super) const THREADS: Parameter =
-    threads_parameter("Threads, each pinned to a CPU, all running the same loop.", "1");
+    threads_parameter("Threads, each pinned to a CPU; all run the same loop.", "1");
 
 /// The `isa` parameter with these choices.
 pub(super) const fn isa_parameter(choices: &'static [Cow<'static, str>]) -> Parameter {
@@ -30,7 +30,7 @@ pub(super) const fn type_parameter(
 ) -> Parameter {
     Parameter {
         name: Cow::Borrowed("type"),
-        about: Cow::Borrowed("Type of the numbers."),
+        about: Cow::Borrowed("Number type."),
         kind: ParameterKind::Choice(Cow::Borrowed(choices)),
         default: Cow::Borrowed(default),
     }
@@ -39,8 +39,8 @@ pub(super) const fn type_parameter(
 pub(super) const MIX: Parameter = Parameter {
     name: Cow::Borrowed("mix"),
     about: Cow::Borrowed(
-        "Operations of an iteration: 16 additions, or 17 of five kinds (5 additions, 4 \
-         subtractions, 4 multiplications, 2 divisions, 2 comparisons).",
+        "Operations per iteration: add16 (16 additions) or arith17 (5 additions, 4 subtractions, 4 \
+         multiplications, 2 divisions, 2 comparisons).",
     ),
     kind: ParameterKind::Choice(Cow::Borrowed(MIXES)),
     default: Cow::Borrowed("add16"),
@@ -50,7 +50,7 @@ const MIXES: &[Cow<'static, str>] = &[Cow::Borrowed("add16"), Cow::Borrowed("ari
 
 pub(super) const ITERATIONS: Parameter = Parameter {
     name: Cow::Borrowed("iterations"),
-    about: Cow::Borrowed("Iterations of the loop in all, divided among the threads."),
+    about: Cow::Borrowed("Total iterations of the loop, divided among the threads."),
     kind: ParameterKind::Count { min: 1, max: 1_000_000_000_000 },
     default: Cow::Borrowed("1000000000"),
 };
@@ -65,7 +65,7 @@ pub(super) fn mix(workload: &str, table: &[Variant], params: &Params) -> Result<
     match text(params, "mix")? {
         "add16" => find(workload, table, params, |law| matches!(law, Law::Sum { .. })),
         "arith17" => find(workload, table, params, |law| matches!(law, Law::Arithmetic { .. })),
-        other => Err(Refusal(format!("{workload} has no mix {other}"))),
+        other => Err(Refusal(format!("{workload} has no mix '{other}'"))),
     }
 }
 
@@ -77,13 +77,13 @@ fn find(
 ) -> Result<Variant, Refusal> {
     let (isa, element) = (text(params, "isa")?, text(params, "type")?);
     let Some(isa) = Isa::parse(isa) else {
-        return Err(Refusal(format!("{workload} knows no instruction set {isa}")));
+        return Err(Refusal(format!("{workload} has no instruction set '{isa}'")));
     };
     let Some(element) = Element::parse(element) else {
-        return Err(Refusal(format!("{workload} knows no type {element}")));
+        return Err(Refusal(format!("{workload} has no type '{element}'")));
     };
     if !isa.is_supported() {
-        return Err(Refusal(format!("this CPU has no {}", isa.name())));
+        return Err(Refusal(format!("this CPU does not support {}", isa.name())));
     }
     table.iter().find(|v| v.isa == isa && v.element == element && law(&v.law)).copied().ok_or_else(
         || {
@@ -103,8 +103,8 @@ pub(super) fn total(params: &Params) -> Result<Amount, Refusal> {
     iterations.map(Amount::Total).ok_or_else(|| Refusal("iterations is not set".to_owned()))
 }
 
-/// About how long a trial of a mix workload takes, at 4 GHz, for estimates: 4
-/// operations a cycle of plain additions, 1 of a mix with divisions.
+/// Estimated duration of a trial of a mix workload, at 4 GHz: 4 plain additions per cycle, 1
+/// operation per cycle of a mix with divisions.
 pub(super) fn nominal_seconds(params: &Params) -> Option<f64> {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let together = params.threads().clamp(1, cpus) as f64;
@@ -180,8 +180,8 @@ mod tests {
         let point = |isa: &str, of: &str| Params::default().with("isa", isa).with("type", of);
         let refused =
             |workload: &dyn Workload, p: &Params| workload.supports(p).unwrap_err().to_string();
-        assert_eq!(refused(&Flops, &point("mmx", "f64")), "cpu.flops knows no instruction set mmx");
-        assert_eq!(refused(&Flops, &point("scalar", "f16")), "cpu.flops knows no type f16");
+        assert_eq!(refused(&Flops, &point("mmx", "f64")), "cpu.flops has no instruction set 'mmx'");
+        assert_eq!(refused(&Flops, &point("scalar", "f16")), "cpu.flops has no type 'f16'");
         assert!(refused(&Flops, &point("scalar", "i64")).contains("no scalar loop for i64"));
         assert_eq!(refused(&Flops, &Params::default()), "isa is not set");
         let division = point("avx2", "i64").with("mix", "arith17").with("iterations", 10);
@@ -200,7 +200,7 @@ mod tests {
             assert_eq!(refusal.is_ok(), isa.is_supported(), "{isa:?}: {refusal:?}");
             if !isa.is_supported() {
                 let text = refusal.unwrap_err().to_string();
-                assert_eq!(text, format!("this CPU has no {}", isa.name()));
+                assert_eq!(text, format!("this CPU does not support {}", isa.name()));
             }
         }
     }

@@ -21,8 +21,8 @@ pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 /// Cycles of one step of a clocked loop.
 pub(crate) const CLOCKED_CYCLES: u64 = 20;
 
-/// About so many cycles of the clocked loop of that instruction set, which must be here;
-/// returns how many they were. `None`: a plain chain tells the clock.
+/// About this many cycles of the clocked loop of that instruction set, which must be here; returns
+/// how many they were. `None`: a plain chain measures the clock.
 pub(super) fn clock_chain(isa: Isa, element: Element, cycles: u64) -> Option<u64> {
     let clocked = native::clocked(isa, element)?;
     #[allow(unsafe_code)] // A clocked loop is a function in assembly.
@@ -69,7 +69,7 @@ impl fmt::Display for Mismatch {
         write!(f, "register {} lane {} holds {found}, ", self.slot, self.lane)?;
         match self.expected {
             Some((n, bits)) => write!(f, "not {} after {n} iterations", self.element.show(bits)),
-            None => f.write_str("which no whole number of iterations gives"),
+            None => f.write_str("which is not a whole number of iterations"),
         }
     }
 }
@@ -200,7 +200,7 @@ pub(crate) mod tests {
 
     const SUM: Law = Law::Sum { accumulators: 2, adds: 4, each: 1 };
 
-    fn of(hot: Hot) -> Work {
+    fn work_with(hot: Hot) -> Work {
         Work::new(Variant { isa: Isa::Scalar, element: Element::F64, law: SUM, hot })
     }
 
@@ -248,25 +248,25 @@ pub(crate) mod tests {
 
     #[test]
     fn what_was_not_done_is_not_proven() {
-        let mut work = of(honest);
+        let mut work = work_with(honest);
         work.run(100);
         assert_eq!(work.verify(), Ok(100));
-        let mut work = of(half);
+        let mut work = work_with(half);
         work.run(100);
         assert_eq!(work.verify(), Ok(50), "counted from the state, not from the request");
     }
 
     #[test]
     fn a_wrong_lane_is_named() {
-        let mut work = of(lossy);
+        let mut work = work_with(lossy);
         work.run(10);
         let message = work.verify().unwrap_err();
         assert_eq!(message, "register 1 lane 0 holds 36, not 37 after 10 iterations");
-        let mut work = of(uneven);
+        let mut work = work_with(uneven);
         work.run(10);
         let message = work.verify().unwrap_err();
-        assert!(message.contains("no whole number of iterations"), "{message}");
-        let mut work = of(trampling);
+        assert!(message.contains("not a whole number of iterations"), "{message}");
+        let mut work = work_with(trampling);
         work.run(10);
         assert!(work.verify().unwrap_err().starts_with("register 2 lane 0 holds 0.5, not 1 "));
     }
@@ -278,7 +278,7 @@ pub(crate) mod tests {
             // SAFETY: the state has 3 lines.
             unsafe { if n == 5 { lossy(state, n) } else { honest(state, n) } }
         }
-        let mut work = of(once);
+        let mut work = work_with(once);
         work.block = 5;
         work.run(7);
         assert!(work.verify().is_err());

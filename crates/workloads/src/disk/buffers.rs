@@ -1,9 +1,9 @@
-//! The memory that I/Os move: aligned, made before the first I/O, one mapping a thread.
+//! I/O buffers: aligned, allocated before the first I/O, one mapping per thread.
 //!
-//! Its pages are huge ones, where the system gives them. Of the usual pages a block of 1 MiB
-//! is up to 256 pieces, by the luck of where they lie; a device that takes fewer in a request
-//! (virtio 254) then does two requests for one, and which of the two a process gets stays
-//! with it to its end. In huge pages a block is one piece or two, in every process.
+//! The buffers use huge pages where available. In base pages a 1 MiB block is up to 256 physical
+//! segments. A device that takes fewer per request (virtio: 254) then needs two requests, and a
+//! process keeps that layout until it ends. In huge pages a block is 1 or 2 segments in every
+//! process.
 
 #![allow(unsafe_code)] // Mapping memory is a system call; slices are made of it.
 
@@ -13,8 +13,8 @@ use std::ptr;
 use proofmark_engine::Refusal;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Alignment of every buffer, in bytes: the least page size of any architecture here,
-/// and not less than any device's sector.
+/// Alignment of every buffer, in bytes: the smallest page size of any architecture here, and not
+/// less than any device's sector.
 pub(super) const PAGE: usize = 4096;
 
 /// Size of a huge page in bytes where pages are of 4 KiB; the mapping is aligned to it.
@@ -31,7 +31,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Bytes of memory that so many buffers of `block` bytes take.
+    /// Bytes of memory that this many buffers of `block` bytes take.
     pub(super) fn bytes(count: u64, block: u64) -> u64 {
         count.saturating_mul(block.next_multiple_of(PAGE as u64))
     }
@@ -53,7 +53,7 @@ impl Buffers {
                 MapFlags::PRIVATE,
             )
         }
-        .map_err(|e| Refusal(format!("no memory for {count} I/Os of {block} bytes: {e}")))?;
+        .map_err(|e| Refusal(format!("cannot allocate {count} I/O buffers of {block} B: {e}")))?;
         let base = start.cast::<u8>();
         let base = if huge { base.wrapping_add(base.align_offset(HUGE)) } else { base };
         if huge {

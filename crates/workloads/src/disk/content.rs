@@ -1,14 +1,10 @@
-//! What a test file holds, so that every byte can be checked and no device can make the
-//! work smaller than it looks.
+//! Contents of a test file. Every byte can be verified, and no device can make the work smaller.
 //!
-//! The bytes are those of a random pool, over and over, but each sector of 512 bytes
-//! begins with a stamp that no other sector has: a device that compresses finds nothing
-//! to leave out, and one that stores equal blocks once finds no equal blocks. The second
-//! half of the stamp is the generation, a number that the writer changes from run to
-//! run, so that not even the data already there are written again.
+//! The bytes repeat a random pool, but each 512-byte sector begins with a unique stamp. So
+//! compression and deduplication save nothing. The second half of the stamp is the generation,
+//! which the writer changes from run to run, so that a rewrite never repeats existing data.
 //!
-//! The generator can be entered at any place, which makes the stamp of any sector a few
-//! multiplications.
+//! The generator can start at any place, so computing a sector's stamp takes a few multiplications.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,11 +14,11 @@ use crate::mix::{mixed, random};
 
 /// Bytes after which the pool begins again.
 pub(super) const POOL: usize = 1 << 20;
-/// Bytes that begin with a stamp: the least block of any device.
+/// Bytes that begin with a stamp: the smallest block of any device.
 pub(super) const SECTOR: usize = 512;
 /// Bytes of a block whose I/O takes so long that looking at a whole sector is nothing.
 pub(super) const LARGE: usize = 64 << 10;
-/// Of smaller blocks one of so many is looked at so.
+/// One in this many smaller blocks is verified like this.
 const SOME: u64 = 16;
 /// Bytes of a stamp: its first half tells the sector, its second the generation.
 const STAMP: usize = 16;
@@ -96,10 +92,10 @@ impl Content {
         mixed(self.keys[0], sector)
     }
 
-    /// Checks a block just read, cheaply: the stamps of its first and of its last whole
-    /// sector, and of a block from [`LARGE`] on, and of one small block in [`SOME`], all of
-    /// a sector in between; generations apart. Which ones `chance` says, a number that
-    /// nobody knows beforehand. Where a block holds no whole stamp, every byte.
+    /// Verifies a block that was just read, at low cost: the stamps of its first and last whole
+    /// sector. Of a block from [`LARGE`] on, and of one smaller block in [`SOME`], it also verifies
+    /// a whole sector in between. Generations are ignored. `chance`, an unpredictable number,
+    /// selects them. A block without a whole stamp is verified byte by byte.
     ///
     /// # Errors
     /// Which byte of the file, what was read, and what had been written.
@@ -189,7 +185,7 @@ fn same(read: &[u8], due: &[u8], offset: u64) -> Result<(), String> {
         bytes[at..].iter().take(HALF).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
     };
     let (offset, read, due) = (offset + at as u64, hex(read), hex(due));
-    Err(format!("byte {offset} of the file: read {read} where {due} had been written"))
+    Err(format!("byte {offset} of the test file: read {read}, expected {due}"))
 }
 
 /// Bytes within which repeats are looked for: what file systems compress at once
@@ -226,7 +222,7 @@ fn shannon(sample: &[u8]) -> f64 {
     shares.map(|p| -p * p.log2()).sum::<f64>().max(0.0)
 }
 
-/// Share of the chunks of so many bytes that are different.
+/// Share of the chunks of this many bytes that are different.
 fn distinct(sample: &[u8], bytes: usize) -> f64 {
     let kinds = sample.chunks(bytes).collect::<HashSet<_>>().len();
     kinds as f64 / sample.len().div_ceil(bytes) as f64
@@ -308,12 +304,12 @@ mod tests {
             let at = (length as f64 * at) as usize;
             buf[at] ^= 1_u8 << bit;
             let byte = offset + at as u64;
-            let told = Content::new().check_all(&buf, offset);
+            let reported = Content::new().check_all(&buf, offset);
             if holds_generation(byte) {
-                prop_assert_eq!(told, Ok(()));
+                prop_assert_eq!(reported, Ok(()));
             } else {
-                let start = format!("byte {byte} of the file: read");
-                prop_assert!(told.unwrap_err().starts_with(&start));
+                let start = format!("byte {byte} of the test file: read");
+                prop_assert!(reported.unwrap_err().starts_with(&start));
             }
         }
 
@@ -356,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn other_generations_differ_in_every_sector_and_are_told() {
+    fn other_generations_differ_in_every_sector_and_are_reported() {
         let content = Content::new();
         let (one, two) = (filled(4096, 8192, 1), filled(4096, 8192, 2));
         assert!(one.chunks(SECTOR).zip(two.chunks(SECTOR)).all(|(a, b)| a != b));

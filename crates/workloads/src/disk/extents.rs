@@ -1,5 +1,5 @@
-//! What of a file was ever written, and what of it lies in the page cache: the system's
-//! own word, asked of the open file.
+//! Which parts of a file were ever written, and which are in the page cache, as reported by the
+//! system.
 //!
 //! Sources: Documentation/filesystems/fiemap.rst of Linux, lseek(2), cachestat in
 //! Linux 6.5 (mm/filemap.c, include/uapi/linux/mman.h), mincore(2).
@@ -49,10 +49,9 @@ struct Fiemap {
     extents: [Extent; EXTENTS],
 }
 
-/// Share of the first `size` bytes of a file that was never written, 0 to 1: holes, and
-/// extents that are allocated but unwritten, which a read fills with zeros without
-/// asking the device. Data that wait in the page cache are written out first. `None`
-/// where the file system does not tell.
+/// Share of the first `size` bytes of a file that was never written, 0 to 1: holes, and allocated
+/// but unwritten extents, which a read fills with zeros without device I/O. Dirty data in the page
+/// cache are written out first. `None` where the file system does not report extents.
 pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     if size == 0 {
@@ -64,7 +63,7 @@ pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     }
 }
 
-/// Bytes in extents that hold data, asked for so many extents at a time.
+/// Bytes in extents that hold data, asked for this many extents at a time.
 fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno> {
     let (mut at, mut written) = (0, 0);
     while at < size {
@@ -77,7 +76,7 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
             reserved: 0,
             extents: [Extent::default(); EXTENTS],
         };
-        // SAFETY: the request reads and writes this structure, whose room it is told.
+        // SAFETY: the request reads and writes this structure, whose size it is given.
         unsafe { ioctl(fd, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map))? };
         let found = map.extents.get(..map.mapped as usize).unwrap_or(&map.extents);
         for extent in found {
@@ -95,8 +94,8 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
     Ok(written)
 }
 
-/// Bytes in holes. `None` where none are seen: a file system that knows no holes calls
-/// everything data.
+/// Bytes in holes. `None` where none are seen: a file system without holes reports everything as
+/// data.
 fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     let (mut at, mut data) = (0, 0);
     while at < size {
@@ -115,8 +114,8 @@ fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     (data < size).then(|| size - data)
 }
 
-/// Share of the pages of the first `size` bytes of a file that lie in the page cache,
-/// 0 to 1. `None` where the system does not tell.
+/// Share of the pages of the first `size` bytes of a file that are in the page cache, 0 to 1.
+/// `None` where the system does not report it.
 pub(crate) fn cached_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     let pages = size.div_ceil(rustix::param::page_size() as u64);
@@ -152,7 +151,7 @@ fn resident(fd: BorrowedFd, size: u64) -> Option<u64> {
     let start =
         unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, fd, 0) };
     let start = start.ok()?;
-    // SAFETY: the mapping has so many bytes, and there is one byte for each of its pages.
+    // SAFETY: the mapping has this many bytes, and there is one byte for each of its pages.
     let result = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
     // SAFETY: mapped above, and nothing points into it.
     let _ = unsafe { munmap(start, bytes) };
@@ -172,22 +171,23 @@ mod tests {
     const KIB: u64 = 1024;
     const SIZE: u64 = 1024 * KIB;
 
-    /// A new file, and whether its extents are told.
+    /// A new file, and whether its extents are reported.
     fn file(test: &str, folder: &Folder) -> (File, bool) {
         let file = folder.unnamed(SIZE).buffered;
         ftruncate(&file, SIZE).unwrap();
-        let told = written_extents(file.as_fd(), SIZE, EXTENTS);
-        if let Err(e) = told {
-            skip(test, &format!("the file system does not tell extents: {e}"));
+        let reported = written_extents(file.as_fd(), SIZE, EXTENTS);
+        if let Err(e) = reported {
+            skip(test, &format!("the file system does not report extents: {e}"));
         }
-        (file, told.is_ok())
+        (file, reported.is_ok())
     }
 
     #[test]
     fn holes_and_what_was_only_allocated_were_never_written() {
         let folder = Folder::new();
-        let (file, told) = file("holes_and_what_was_only_allocated_were_never_written", &folder);
-        if !told {
+        let (file, reported) =
+            file("holes_and_what_was_only_allocated_were_never_written", &folder);
+        if !reported {
             return;
         }
         let unwritten = || unwritten_share(&file, SIZE).unwrap();
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn extents_beyond_one_answer_are_asked_for() {
         let folder = Folder::new();
-        let (file, told) = file("extents_beyond_one_answer_are_asked_for", &folder);
-        if !told {
+        let (file, reported) = file("extents_beyond_one_answer_are_asked_for", &folder);
+        if !reported {
             return;
         }
         for at in (0..SIZE).step_by(64 * 1024) {
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn holes_are_found_without_extents_too() {
         let folder = Folder::new();
-        let (file, told) = file("holes_are_found_without_extents_too", &folder);
-        if !told {
+        let (file, reported) = file("holes_are_found_without_extents_too", &folder);
+        if !reported {
             return;
         }
         assert_eq!(holes(file.as_fd(), SIZE), Some(SIZE));

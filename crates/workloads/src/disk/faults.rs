@@ -105,7 +105,7 @@ impl Workload for Planted {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Disk { operation, order, .. } = self.disk;
-        let mut shape = Shape::of(operation, params)?;
+        let mut shape = Shape::from_params(operation, params)?;
         if let Fault::Cached = self.fault {
             (shape.direct, shape.cache) = (false, Cache::Warm);
         }
@@ -186,7 +186,7 @@ impl Load for Liar {
     fn verify(&mut self) -> Result<u64, String> {
         match self.fault {
             Fault::Cached => self.honest.verify(),
-            // What was wrong is told once.
+            // Report each fault once.
             Fault::Spoiled(_) => self.honest.verify().or_else(|_| self.honest.verify()),
             Fault::Lost => {
                 self.task.file().lay_out().map_err(|e| e.to_string())?;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_cache_is_told_by_the_state_of_the_file() {
+    fn a_planted_cache_is_shown_by_the_state_of_the_file() {
         let Some((counted, state)) = trial(&CACHED, true) else { return };
         assert_eq!(counted, Ok(100));
         assert_eq!(state.direct, Some(false), "whatever the parameters say");
@@ -240,15 +240,17 @@ mod tests {
     }
 
     #[test]
-    fn spoiled_files_are_told_by_their_state() {
+    fn spoiled_files_are_shown_by_their_state() {
         type Told = fn(&FileState) -> bool;
         let unwritten: Told = |state| state.unwritten.is_none_or(|share| share == 1.0);
         let zeros: Told = |state| state.entropy_bits == Some(0.0);
-        for (workload, told) in [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)] {
+        for (workload, reported) in
+            [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)]
+        {
             for direct in [true, false] {
                 let Some((counted, state)) = trial(workload, direct) else { continue };
                 assert_eq!(counted, Ok(100));
-                assert!(told(&state), "{direct} {state:?}");
+                assert!(reported(&state), "{direct} {state:?}");
             }
         }
     }
@@ -287,7 +289,7 @@ mod tests {
         for direct in [true, false] {
             let Some((counted, _)) = trial(&LOST, direct) else { continue };
             let reason = counted.unwrap_err();
-            assert!(reason.contains("what was written last did not get there"), "{reason}");
+            assert!(reason.contains("the last write is missing"), "{reason}");
         }
     }
 }

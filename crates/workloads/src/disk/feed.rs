@@ -8,14 +8,13 @@ use super::order::{Order, Sequence};
 use super::shape::{Operation, Shape};
 use crate::mix::{mixed, random};
 
-/// Of buffered I/Os, which may take less than a microsecond, one of so many is timed: a
-/// prime, so that it falls on every place within a page in turn.
+/// One in this many buffered I/Os is timed, since they may take less than a microsecond. A prime,
+/// so that every place within a page gets its turn.
 const BUFFERED_STEP: u64 = 61;
 
-/// So many of the blocks that are read in a run are each looked at. Of later ones that are
-/// not large, one in [`SOME`]: a virtual disk's host writes the next block into a buffer
-/// whose lines this CPU holds, because it has looked at them, 0.2 us a line later, and
-/// does one I/O after the other. Looking at each took 5 % of the rate of blocks of 4 KiB.
+/// Verify this many blocks per run, then 1 small block in [`SOME`]. Verifying all cost 5 % of the 4
+/// KiB rate on a virtual disk: its host writes the next block into a buffer whose lines this CPU
+/// has just read, which costs 0.2 us per line.
 const EACH: u64 = 1000;
 const SOME: u64 = 16;
 
@@ -36,7 +35,7 @@ pub(super) struct Feed {
     reading: Sequence,
     /// Where there is none, writes go where reads would.
     writing: Option<Sequence>,
-    /// One of so many I/Os is timed, the next after `until_timed` others.
+    /// One of this many I/Os is timed, the next after `until_timed` others.
     timed_step: u64,
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
@@ -97,7 +96,7 @@ impl Feed {
         }
     }
 
-    /// Forgets the run before, for one of so many I/Os.
+    /// Forgets the previous run, for one of this many I/Os.
     pub(super) fn begin(&mut self, count: u64, generation: u64) {
         let mut written = std::mem::take(&mut self.run.written);
         let mut latencies = std::mem::take(&mut self.run.latencies);

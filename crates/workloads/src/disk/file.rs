@@ -1,9 +1,9 @@
-//! The file that a worker measures with: one, laid out in full, kept from point to point.
+//! The test file of a worker: fully written once, then kept from point to point.
 //!
 //! Laying it out takes longer than many a trial: the next point of the same size and
-//! folder uses it again. Every byte is written and on the device before anything is
-//! read: a hole, or an extent that was allocated but never written, is read without
-//! asking the device, and what lies in the page cache too.
+//! Writing it takes longer than many a trial, so the next point of the same size and folder uses it
+//! again. Every byte is on the device before the first read: a read of a hole, of an unwritten
+//! extent or of a cached page causes no device I/O.
 //!
 //! Sources: open(2), fallocate(2), posix_fadvise(2), statx(2).
 
@@ -43,12 +43,12 @@ pub(crate) struct TestFile {
     content: Content,
 }
 
-/// The file of the point before.
+/// The file of the previous point.
 static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {
-    /// A file of so many bytes in a folder: that of the point before where it is the
-    /// same, else a new one, for which the old one gives up its space.
+    /// A file of this many bytes in a folder: that of the previous point where it is the same, else
+    /// a new one, for which the old one gives up its space.
     ///
     /// # Errors
     /// If there is no room for it, or no file can be made: see [`Unnamed::create`].
@@ -64,7 +64,7 @@ impl TestFile {
         let number = unnamed::number(folder)?;
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
-        // One that is still in use, as when tests run side by side, is not shared.
+        // One that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
         let file = match again {
             Some(file) => file,
@@ -98,8 +98,8 @@ impl TestFile {
         Ok(made)
     }
 
-    /// Has the whole size reserved, so that a full disk is told at once and the file lies
-    /// in few pieces.
+    /// Reserves the whole size, so that a full disk is reported at once and the file has few
+    /// extents.
     fn reserve(&self) -> io::Result<()> {
         let file = &self.file.buffered;
         match fallocate(file, FallocateFlags::empty(), 0, self.size) {
@@ -109,13 +109,13 @@ impl TestFile {
         }
     }
 
-    /// Finds out whether direct I/O does what its name says: some file systems open the
-    /// file for it and refuse each I/O, or carry it out through the page cache.
+    /// Tests whether direct I/O bypasses the page cache. Some file systems accept O_DIRECT and then
+    /// refuse each I/O or serve it from the page cache.
     fn try_direct(&mut self) {
         let alignment = self.file.alignment();
         let Some(file) = self.file.direct_file() else { return };
         if alignment == Some(0) {
-            let why = "this file system carries out direct I/O through the page cache";
+            let why = "this file system serves direct I/O through the page cache";
             return self.file.refuse_direct(why.to_owned());
         }
         let read = Buffers::new(1, PAGE)
@@ -166,7 +166,7 @@ impl TestFile {
         })
     }
 
-    /// The descriptor that passes by the page cache, where so many bytes may.
+    /// The descriptor that passes by the page cache, where this many bytes may.
     fn past_cache(&self, bytes: usize) -> &File {
         let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(PAGE));
         direct.unwrap_or(&self.file.buffered)
@@ -195,8 +195,8 @@ impl TestFile {
         &self.content
     }
 
-    /// Bytes to which offset, length and memory of direct I/O must be aligned. `None`
-    /// where the kernel does not tell (before Linux 6.1), or there is no direct I/O.
+    /// Alignment in bytes of offset, length and memory for direct I/O. `None` without direct I/O or
+    /// where the kernel does not report it (before Linux 6.1).
     pub(crate) fn block(&self) -> Option<u64> {
         self.file.alignment().filter(|bytes| *bytes > 0)
     }
@@ -209,7 +209,7 @@ impl TestFile {
         self.file.buffered.sync_data()
     }
 
-    /// Takes away what stands behind its size.
+    /// Truncates the file to its size.
     ///
     /// # Errors
     /// The system's.
@@ -217,7 +217,7 @@ impl TestFile {
         Ok(ftruncate(&self.file.buffered, self.size)?)
     }
 
-    /// Puts the file out of the page cache, written out first.
+    /// Writes the file out and evicts it from the page cache.
     ///
     /// # Errors
     /// As [`TestFile::flush`].
@@ -227,7 +227,7 @@ impl TestFile {
         Ok(fadvise(&self.file.buffered, 0, None, Advice::DontNeed)?)
     }
 
-    /// Brings the file into the page cache, as far as it has room.
+    /// Reads the file into the page cache, as far as it fits.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -1,4 +1,4 @@
-//! `disk.fsync`: what a database does for each commit.
+//! `disk.fsync`: append and fdatasync, as a database does for each commit.
 
 use std::fs::File;
 use std::io;

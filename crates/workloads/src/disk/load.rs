@@ -20,14 +20,13 @@ use super::shape::{Cache, Operation, Shape};
 /// Where the test file is: the run starts its workers there.
 pub(super) const FOLDER: &str = ".";
 
-/// Trials from this length on begin with untimed work, in seconds. Who throttles I/O, a
-/// cgroup or a provider, deals it out in slices of some 100 ms, and lets a burst through
-/// after a rest.
+/// Trials of at least this many seconds begin with untimed work. A cgroup or a provider that
+/// throttles I/O grants it in slices of about 100 ms, and allows a burst after a pause.
 const LONG_TRIAL_S: f64 = 1.0;
-/// The share of a long trial that is worked ahead of it.
+/// Untimed work before a long trial, as a share of the trial.
 const AHEAD: f64 = 1.0 / 8.0;
 
-/// Seconds of untimed work before a trial of so many.
+/// Seconds of untimed work before a trial of this many.
 pub(super) fn ahead_s(trial_s: f64) -> f64 {
     if trial_s >= LONG_TRIAL_S { trial_s * AHEAD } else { 0.0 }
 }
@@ -53,7 +52,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Lays the file out, or takes that of the point before.
+    /// Lays the file out, or takes that of the previous point.
     pub(super) fn new(kind: (Operation, Order), shape: Shape) -> Result<Self, Refusal> {
         Self::on(TestFile::get(Path::new(FOLDER), shape.file_size)?, kind, shape)
     }
@@ -64,7 +63,7 @@ impl Task {
         kind: (Operation, Order),
         shape: Shape,
     ) -> Result<Self, Refusal> {
-        file.evict().map_err(|e| Refusal(format!("the test file cannot be flushed: {e}")))?;
+        file.evict().map_err(|e| Refusal(format!("cannot flush the test file: {e}")))?;
         let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
         task.check_sector()?;
         Ok(task)
@@ -82,7 +81,7 @@ impl Task {
         let (block, direct) = (self.shape.block_size, self.shape.direct);
         match self.file.block().filter(|sector| direct && !block.is_multiple_of(*sector)) {
             Some(sector) => Err(Refusal(format!(
-                "direct I/O moves multiples of {sector} B here, block_size is {block} B"
+                "direct I/O on this disk needs multiples of {sector} B; block_size is {block} B"
             ))),
             None => Ok(()),
         }
@@ -93,7 +92,7 @@ impl Task {
         if self.shape.direct { self.file.direct() } else { Ok(self.file.buffered()) }
     }
 
-    /// What is read back goes through: past the page cache, if there is a way.
+    /// The descriptor for reading back: direct I/O if available.
     fn way_back(&self) -> BorrowedFd<'_> {
         self.file.direct().unwrap_or_else(|_| self.file.buffered())
     }
@@ -108,7 +107,7 @@ impl Task {
             Cache::Warm if cached() == Some(1.0) => Ok(()),
             Cache::Warm => self.file.warm(),
         }
-        .map_err(|e| format!("the page cache cannot be made ready: {e}"))?;
+        .map_err(|e| format!("cannot prepare the page cache: {e}"))?;
         self.seen.saw(|file| file.cached = cached());
         Ok(())
     }

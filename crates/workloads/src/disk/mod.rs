@@ -1,11 +1,10 @@
-//! Disk workloads: what the device does, not what the page cache remembers.
+//! Disk workloads: they measure the device, not the page cache.
 //!
-//! `spec` declares them, `shape` turns parameters into numbers. `file` lays out the test file,
-//! `content` says what every byte of it is, `order` which block comes next, `extents` what
-//! of it is written or cached. `engine` gets I/Os to the system, `feed` gives it those of
-//! one thread, `load` and `fsync` are the work that is timed, `readback` checks what was
-//! written, `seen` gathers what the threads tell of a trial. `faults` is none of it: what
-//! the checks are tested with.
+//! `spec` declares the workloads, `shape` turns parameters into numbers. `file` creates the test
+//! file, `content` defines every byte of it, `order` the sequence of blocks, `extents` what is
+//! written or cached. `engine` submits I/Os, `feed` generates those of one thread. `load` and
+//! `fsync` are the timed work, `readback` verifies what was written, `seen` collects the threads'
+//! reports of a trial. `faults` plants faults for the tests of the checks.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ use order::Order;
 use shape::{Operation, Shape};
 pub use tool_file::ToolFile;
 
-/// Who else counts what is read and written.
+/// The independent count of reads and writes.
 const VERIFICATION: &str = "device sectors";
 
 /// A workload that reads or writes blocks of one file.
@@ -67,27 +66,27 @@ macro_rules! workloads {
 workloads! {
     /// `disk.seq_read`.
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
-        "Bytes a second read from a file in order of offsets.",
+        "Bytes per second read from a file in order of offsets.",
         Role { lead: Some(1), tables: Cow::Borrowed(&[place("disk_blocks", 1, "Sequential read"), place("disk_glance", 1, "sequential read")]), ..Role::NONE };
     /// `disk.seq_write`.
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
-        "Bytes a second written to a file in order of offsets.",
+        "Bytes per second written to a file in order of offsets.",
         Role { lead: Some(2), tables: Cow::Borrowed(&[place("disk_blocks", 3, "Sequential write"), place("disk_glance", 2, "sequential write")]), counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]), ..Role::NONE };
     /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
-        "Bytes a second read from one half of a file and written to the other, in order of offsets.",
+        "Bytes per second read from one half of a file and written to the other, in order of offsets.",
         Role { tables: Cow::Borrowed(&[place("disk_blocks", 5, "Sequential read and write")]), ..Role::NONE };
     /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
-        "Bytes a second read from a file in random order.",
+        "Bytes per second read from a file in random order.",
         Role { lead: Some(3), tables: Cow::Borrowed(&[place("disk_blocks", 2, "Random read"), place("disk_glance", 3, "random read")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]), ..Role::NONE };
     /// `disk.rand_write`.
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
-        "Bytes a second written to a file in random order.",
+        "Bytes per second written to a file in random order.",
         Role { lead: Some(4), tables: Cow::Borrowed(&[place("disk_blocks", 4, "Random write"), place("disk_glance", 4, "random write")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]), ..Role::NONE };
     /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
-        "Bytes a second read and written in random order, 70 % of them read by default.",
+        "Bytes per second read and written in random order; 70 % of the I/Os read by default.",
         Role::NONE;
 }
 
@@ -101,31 +100,33 @@ impl Workload for Disk {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.operation, params).map_or(0, |s| s.memory_bytes())
+        Shape::from_params(self.operation, params).map_or(0, |s| s.memory_bytes())
     }
 
     fn disk_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.operation, params).map_or(0, |s| s.file_size)
+        Shape::from_params(self.operation, params).map_or(0, |s| s.file_size)
     }
 
     fn disk_write_share(&self, params: &Params) -> f64 {
-        Shape::of(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
+        Shape::from_params(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(self.operation, params).map(drop)
+        Shape::from_params(self.operation, params).map(drop)
     }
 
     fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
         let io_uring = &host.limits.io_uring;
-        if Shape::of(self.operation, params)?.engine.queues() && io_uring.get() == Some(&false) {
+        if Shape::from_params(self.operation, params)?.engine.queues()
+            && io_uring.get() == Some(&false)
+        {
             return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
         }
         Ok(())
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::of(self.operation, params)?;
+        let shape = Shape::from_params(self.operation, params)?;
         let task = Task::new((self.operation, self.order), shape)?;
         Ok(Box::new(Blocks(Arc::new(task))))
     }
@@ -135,6 +136,6 @@ impl Workload for Disk {
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::of(self.operation, params).ok()?.nominal_seconds()
+        Shape::from_params(self.operation, params).ok()?.nominal_seconds()
     }
 }

@@ -1,7 +1,7 @@
 //! In which order a thread takes the blocks of its part of the file.
 //!
 //! The random order is a keyed permutation that is computed, not stored: a Feistel
-//! network over the least number of bits that can number the blocks (Luby and Rackoff,
+//! network over the smallest number of bits that can number the blocks (Luby and Rackoff,
 //! *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again
 //! while it leads to a number that is no block (cycle walking: Black and Rogaway,
 //! *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002), on average less than twice.
@@ -49,7 +49,7 @@ impl Sequence {
         self.at += 1;
         match self.order {
             Order::Seq => self.first + at,
-            Order::Rand => self.first + self.permutation.of(at),
+            Order::Rand => self.first + self.permutation.permute(at),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Permutation {
         Self { blocks, low_bits, masks, keys }
     }
 
-    fn of(&self, number: u64) -> u64 {
+    fn permute(&self, number: u64) -> u64 {
         let mut number = self.scrambled(number);
         while number >= self.blocks {
             number = self.scrambled(number);
@@ -153,8 +153,8 @@ mod tests {
         ) {
             let (a, b) = (a % blocks, b % blocks);
             let permutation = Permutation::new(blocks, seed, 0);
-            prop_assert!(permutation.of(a) < blocks);
-            prop_assert_eq!(permutation.of(a) == permutation.of(b), a == b);
+            prop_assert!(permutation.permute(a) < blocks);
+            prop_assert_eq!(permutation.permute(a) == permutation.permute(b), a == b);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Reads back what was written, past the page cache where that is possible.
+//! Reads back what was written, bypassing the page cache where that is possible.
 
 use std::os::fd::BorrowedFd;
 
@@ -78,8 +78,8 @@ impl ReadBack {
             if found.is_some_and(|found| found != generation) {
                 let byte = offset + at as u64;
                 return Err(format!(
-                    "byte {byte} of the file: what was written last did not get there; it \
-                     holds what was written before"
+                    "byte {byte} of the test file: the last write is missing; the file still holds \
+                     the data from before it"
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! What the threads of a point tell of its last trial.
+//! What the threads of a point report about its last trial.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,14 +14,14 @@ struct State {
 }
 
 impl Seen {
-    /// By so many threads, nothing yet.
+    /// For this many threads, empty.
     pub(super) fn new(threads: u64) -> Self {
         let asked = vec![[0, 0]; threads as usize];
         Self(Mutex::new(State { asked, file: FileState::default() }))
     }
 
-    /// A thread asked for so many bytes to be read and to be written, in place of what it
-    /// asked for in the trial before.
+    /// A thread asked for this many bytes to be read and to be written, in place of what it asked
+    /// for in the previous trial.
     pub(super) fn asked(&self, thread: usize, bytes: [u64; 2]) {
         self.state().asked[thread] = bytes;
     }

@@ -1,4 +1,4 @@
-//! From parameters to numbers: what is left to the machine, what cannot be, what it takes.
+//! Turns parameters into numbers: resolves `auto`, rejects contradictions, estimates the cost.
 
 use proofmark_engine::Refusal;
 use proofmark_model::{AUTO, Host, Param, Params, format_size};
@@ -43,16 +43,16 @@ pub(super) enum Cache {
     Warm,
 }
 
-/// Size of the file that is left to the machine, in bytes.
+/// Default file size in bytes.
 const FILE: u64 = 1 << 30;
-/// The same of the files of `disk.fsync`.
+/// Default file size of `disk.fsync`, in bytes.
 const FSYNC_FILE: u64 = 64 << 20;
 const MIB: u64 = 1 << 20;
-/// The least sector of any device, in bytes.
+/// The smallest sector of any device, in bytes.
 const LEAST_SECTOR: u64 = 512;
-/// The sector of a device of which nothing is known, in bytes.
+/// The sector size assumed for an unknown device, in bytes.
 const USUAL_SECTOR: u64 = 4096;
-/// Bytes a second that a disk moves, for estimates only.
+/// Bytes per second that a disk transfers, for estimates only.
 const NOMINAL: f64 = 200e6;
 
 /// The numbers of a point.
@@ -74,11 +74,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The numbers of a point whose parameters are settled.
+    /// The numbers of a point whose parameters are resolved.
     ///
     /// # Errors
     /// Why they contradict each other, in one line.
-    pub(super) fn of(operation: Operation, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let reads = match operation {
             Operation::Read => 100,
             Operation::Write => 0,
@@ -127,13 +127,13 @@ impl Shape {
         let block = format_size(self.block_size);
         if self.direct && !self.block_size.is_multiple_of(LEAST_SECTOR) {
             return no(format!(
-                "direct I/O moves whole sectors of at least {LEAST_SECTOR} B, block_size is {block}: \
-                 it needs direct=off"
+                "direct I/O needs multiples of a sector of at least {LEAST_SECTOR} B, but \
+                 block_size is {block}; set direct=off"
             ));
         }
         if !self.engine.queues() && self.queue_depth > 1 {
             return no(format!(
-                "{} has one I/O in flight a thread, queue_depth is {}: it needs engine={}",
+                "{} has 1 I/O in flight per thread, but queue_depth is {}; set engine={}",
                 self.engine.name(),
                 self.queue_depth,
                 Kind::Uring.name()
@@ -141,12 +141,11 @@ impl Shape {
         }
         match (self.direct, self.cache) {
             (true, Cache::Cold | Cache::Warm) => {
-                return no("direct I/O goes past the page cache: direct=on needs cache=none".into());
+                return no("direct I/O bypasses the page cache: direct=on needs cache=none".into());
             }
             (false, Cache::None) => {
                 return no(
-                    "buffered I/O goes through the page cache: direct=off needs cache=cold \
-                           or cache=warm"
+                    "buffered I/O uses the page cache: direct=off needs cache=cold or cache=warm"
                         .into(),
                 );
             }
@@ -163,7 +162,7 @@ impl Shape {
         let least = self.block_size.saturating_mul(self.threads);
         match self.amount {
             Some(amount) if amount < least => Err(Refusal(format!(
-                "a block of {} for each of {} threads is {}, amount is {}",
+                "one block of {} for each of {} threads is {}, but amount is {}",
                 format_size(self.block_size),
                 self.threads,
                 format_size(least),
@@ -175,7 +174,7 @@ impl Shape {
 
     fn too_small(&self, least: u64) -> Refusal {
         Refusal(format!(
-            "blocks of {} for {} threads need a file of {}, file_size is {}",
+            "blocks of {} for {} threads need a file of {}, but file_size is {}",
             format_size(self.block_size),
             self.threads,
             format_size(least),
@@ -199,8 +198,7 @@ impl Shape {
         self.threads.saturating_mul(queue.saturating_add(readback::BYTES as u64))
     }
 
-    /// About how long a trial takes whose amount is fixed, in seconds: at 200 MB/s, a
-    /// guess for estimates only.
+    /// Estimated duration in seconds of a trial whose amount is fixed, at 200 MB/s.
     pub(super) fn nominal_seconds(&self) -> Option<f64> {
         self.amount.map(|amount| amount as f64 / NOMINAL)
     }
@@ -233,11 +231,10 @@ fn choice<T>(
     of: impl Fn(&str) -> Option<T>,
 ) -> Result<T, Refusal> {
     let word = params.text(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))?;
-    of(word).ok_or_else(|| Refusal(format!("{parameter} cannot be {word}")))
+    of(word).ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))
 }
 
-/// Sets the parameters that are left to the machine. Buffered I/O whose cache is left open is
-/// two points.
+/// Resolves `auto`. Buffered I/O with cache=auto becomes two points, cold and warm.
 pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
     let params = resolve_engine(params, host);
     let block = params.int("block_size").unwrap_or(1);
@@ -256,13 +253,13 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
     all
 }
 
-/// Sets the parameters of `disk.fsync` that are left to the machine.
+/// Resolves `auto` for `disk.fsync`.
 pub(super) fn resolve_fsync(params: Params) -> Params {
     let block = params.int("block_size").unwrap_or(1);
     settled(params, "file_size", FSYNC_FILE.max(block.next_multiple_of(MIB)))
 }
 
-/// io_uring where there is a queue; without it, psync, which has none.
+/// io_uring where there is a queue; without io_uring psync, which has none.
 fn resolve_engine(params: Params, host: &Host) -> Params {
     if params.text("engine") != Some(AUTO) {
         return params;
@@ -275,7 +272,7 @@ fn resolve_engine(params: Params, host: &Host) -> Params {
     params.with("engine", engine.name())
 }
 
-/// These parameters with that parameter set, if it is left to the machine.
+/// These parameters with that parameter set, if it is `auto`.
 fn settled(params: Params, parameter: &str, value: impl Into<Param>) -> Params {
     if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
 }

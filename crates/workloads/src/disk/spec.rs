@@ -11,13 +11,13 @@ use super::shape::Operation;
 use crate::declare::{Words, choice, parameter, place, rate, size_parameter, threads_parameter};
 
 const THREADS: Parameter = threads_parameter(
-    "Threads, each with its own part of the file; they run where the scheduler puts them.",
+    "Threads, each with its own part of the file; the scheduler places them.",
     "1",
 );
 
 const READS: Parameter = parameter(
     "reads",
-    "Percent of the I/Os that read; the others write.",
+    "Percentage of the I/Os that read; the others write.",
     ParameterKind::Count { min: 0, max: 100 },
     "70",
 );
@@ -26,32 +26,30 @@ const ENGINE: Parameter = parameter("engine", engine::ABOUT, choice(engine::NAME
 
 const DIRECT: Parameter = parameter(
     "direct",
-    "Past the page cache (on) or through it (off); auto: on where the block_size is a multiple \
-     of the device's sector.",
+    "Direct I/O (on) or buffered I/O through the page cache (off); auto: on where block_size is a \
+     multiple of the device's sector.",
     choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
     AUTO,
 );
 
 const CACHE: Parameter = parameter(
     "cache",
-    "What the page cache holds of the file before each trial: nothing (cold), all of it (warm), \
-     or, for direct I/O, nothing that counts (none); auto: none, and for buffered I/O cold and \
-     warm, as two points.",
+    "State of the file in the page cache before each trial: evicted (cold), fully cached (warm) or \
+     bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two points.",
     choice(&[Cow::Borrowed("none"), Cow::Borrowed("cold"), Cow::Borrowed("warm")]),
     AUTO,
 );
 
 const FLUSH: Parameter = parameter(
     "flush",
-    "Whether each thread ends its work with an fdatasync, inside the timed part.",
+    "Whether each thread ends with an fdatasync in the timed part.",
     choice(&[Cow::Borrowed("end"), Cow::Borrowed("none")]),
     "end",
 );
 
 const FILE_SIZE: Parameter = size_parameter(
     "file_size",
-    "Bytes of the file; auto: 1 GiB, and at least a block a thread (two where blocks are \
-     copied).",
+    "Size of the file; auto: 1 GiB, and at least one block per thread (two where blocks are copied).",
     1 << 12,
 );
 
@@ -62,12 +60,7 @@ const AMOUNT: Parameter = size_parameter(
 );
 
 const fn block_size(default: &'static str) -> Parameter {
-    parameter(
-        "block_size",
-        "Bytes of one I/O.",
-        ParameterKind::Size { min: 1, max: 1 << 30 },
-        default,
-    )
+    parameter("block_size", "Bytes per I/O.", ParameterKind::Size { min: 1, max: 1 << 30 }, default)
 }
 
 const fn queue_depth(default: &'static str) -> Parameter {
@@ -75,8 +68,8 @@ const fn queue_depth(default: &'static str) -> Parameter {
     parameter("queue_depth", about, ParameterKind::Count { min: 1, max: 1024 }, default)
 }
 
-/// The parameters of a workload by its default block and queue depth; what is a size left to
-/// the machine and may be made smaller comes before `amount`.
+/// The parameters of a workload by its default block and queue depth; sizes that are `auto` and may be
+/// reduced come before `amount`.
 macro_rules! parameters {
     ($block:literal, $depth:literal $(, $own:expr)*) => {
         &[
@@ -99,14 +92,11 @@ const RAND_READ_PARAMETERS: &[Parameter] = parameters!("4096", "1");
 const RAND_WRITE_PARAMETERS: &[Parameter] = parameters!("4096", "1", FLUSH);
 const MIXED_PARAMETERS: &[Parameter] = parameters!("4096", "32", READS, FLUSH);
 const FSYNC_PARAMETERS: &[Parameter] = &[
-    threads_parameter(
-        "Threads, each with a file of its own; they run where the scheduler puts them.",
-        "1",
-    ),
+    threads_parameter("Threads, each with its own file; the scheduler places them.", "1"),
     block_size("4096"),
     size_parameter(
         "file_size",
-        "Bytes at which a thread starts its file anew; auto: 64 MiB, and at least a block.",
+        "File size at which a thread starts its file anew; auto: 64 MiB, and at least one block.",
         1,
     ),
     AMOUNT,
@@ -120,39 +110,38 @@ macro_rules! detail {
             $order,
             " ",
             $operation,
-            " A byte counts once its I/O has completed. All of the file is written with data \
-             that repeat only after 1 MiB, and each 512 bytes of which carry their own place in \
-             the file, and flushed, before the first trial: no hole and no unwritten extent is \
-             read, and what a device could compress or find twice is not there. Of the first 1000 \
-             blocks that a thread reads in a trial, of each later one from 64 KiB on, and of one \
-             smaller block of 16, the place of its first and its last sector must be as written, \
-             and every byte of a third one in each of these from 64 KiB on and in one of 16 of the \
-             smaller; after a trial up to 64 pieces of the blocks that it wrote are read back, \
-             past the page cache where that is possible, and must be the data of that very trial. Latency is the time of \
-             one I/O from before the system call that submits it until its completion is seen, \
-             its wait in the queue included; of direct I/Os each is timed, of buffered ones, \
-             which may be too short for that, every 61st. Direct I/O (the default) goes past \
-             the page cache; blocks that are no multiple of the device's sector go through it, \
-             with a cold and with a warm cache as two points. The devices' own counters of \
-             sectors are the verification."
+            " A byte counts once its I/O has completed. Before the first trial proofmark writes \
+             and flushes the whole file, so no read meets a hole or an unwritten extent. The data \
+             repeat only after 1 MiB, and each 512 bytes contain their own position in the file. \
+             So compression and deduplication gain nothing. Verification of reads: the first 1000 \
+             blocks per thread and trial, all later blocks from 64 KiB on, and 1 in 16 of the \
+             smaller ones. The first and last sector of such a block must hold the right position. \
+             A third sector is compared byte by byte in blocks from 64 KiB on and in 1 in 16 of \
+             the smaller ones. Verification of writes: after a trial proofmark reads back up to 64 \
+             pieces, past the page cache where possible. They must hold the data of that trial. \
+             Latency is the time of one I/O from before the system call that submits it until its \
+             completion is seen, including its wait in the queue. Every direct I/O is timed, and \
+             every 61st buffered I/O, since these can be too short to time each. Direct I/O (the \
+             default) bypasses the page cache. Blocks that are not a multiple of the device's \
+             sector use the page cache, cold and warm, as two points. The devices' sector counters \
+             are the independent verification."
         )
     };
 }
 
-/// How the order of the blocks is told.
+/// The description of the order of the blocks.
 macro_rules! ordered {
     (sequential, $operation:literal) => {
         detail!(
-            "Each thread goes through its own contiguous part of the file in order of offsets, \
-             round and round, with queue_depth I/Os of block_size in flight.",
+            "Each thread moves through its own contiguous part of the file in order of offsets, \
+             again and again, with queue_depth I/Os of block_size in flight.",
             $operation
         )
     };
     (random, $operation:literal) => {
         detail!(
-            "Each thread goes through the blocks of its own part of the file in a random order \
-             in which each block comes once in a pass, with queue_depth I/Os of block_size in \
-             flight.",
+            "Each thread moves through the blocks of its own part of the file in random order, \
+             with queue_depth I/Os of block_size in flight. Each block comes once per pass.",
             $operation
         )
     };
@@ -162,38 +151,40 @@ const READING: &str = ordered!(sequential, "Every I/O reads.");
 const RAND_READING: &str = ordered!(random, "Every I/O reads.");
 const WRITING: &str = ordered!(
     sequential,
-    "Every I/O overwrites a block of the file in place; with flush=end (the default) the time \
-     ends after each thread's fdatasync, with flush=none what is called written may still be in \
-     a volatile cache."
+    "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
+     part ends after each thread's fdatasync. With flush=none written data may still be in a \
+     volatile cache."
 );
 const RAND_WRITING: &str = ordered!(
     random,
-    "Every I/O overwrites a block of the file in place; with flush=end (the default) the time \
-     ends after each thread's fdatasync, with flush=none what is called written may still be in \
-     a volatile cache."
+    "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
+     part ends after each thread's fdatasync. With flush=none written data may still be in a \
+     volatile cache."
 );
 const COPYING: &str = ordered!(
     sequential,
-    "Every second I/O reads, from the first half of the part, the others write, to the second \
-     half, as when a file is copied; bytes read and bytes written are both counted. With \
-     flush=end (the default) the time ends after each thread's fdatasync."
+    "I/Os alternate, as in copying a file: one reads from the first half of the part, the next \
+     writes to the second half. Bytes read and bytes written both count. With flush=end (the \
+     default) the timed part ends after each thread's fdatasync."
 );
 const MIXING: &str = ordered!(
     random,
-    "Of each 100 I/Os as many read as reads says, evenly spread, the others overwrite a block \
-     in place; bytes read and bytes written are both counted. With flush=end (the default) the \
-     time ends after each thread's fdatasync."
+    "The parameter reads sets the percentage of the I/Os that read, evenly spread. The others \
+     overwrite a block in place. Bytes read and bytes written both count. With flush=end (the \
+     default) the timed part ends after each thread's fdatasync."
 );
 
-const FSYNC: &str = "Each thread appends blocks to a file of its own, through the page cache, and calls \
-     fdatasync after each, as a database does for a commit: one operation is both, and the next \
-     begins when it is done. The flush is what is measured: it ends when the device says that the \
-     data, and the file's new length, are on stable storage, which a device or hypervisor that \
-     ignores flushes may say too soon. At file_size the file is truncated and begun anew, within \
-     the timed part where it is so small. Latency is the time of one operation, write and \
-     fdatasync; each is timed. Afterwards the end of the file is read back and must be what was \
-     appended. The devices' own counters are the verification: more is written than appended, since \
-     the file system writes its journal too.";
+const FSYNC: &str = "Each thread appends blocks to its own file through the page cache and calls \
+                     fdatasync after each, as a database does for a commit. One operation is one \
+                     append and one fdatasync; the next begins when it is done. An fdatasync ends \
+                     when the device reports the data and the new file length as stable. A device \
+                     or hypervisor that ignores flushes may report this too early. At file_size \
+                     the file is truncated and begun anew; for small files this is in the timed \
+                     part. Latency is the time of one operation; each is timed. Verification: \
+                     proofmark reads back the end of the file afterwards and compares it with what \
+                     was appended. The devices' sector counters are the independent verification. \
+                     They exceed the appended bytes, since the file system also writes its \
+                     journal.";
 
 /// The declaration of a workload of blocks.
 pub(super) const fn blocks(
@@ -223,7 +214,7 @@ pub(super) static FSYNC_SPEC: WorkloadSpec = rate(
     Words {
         id: "disk.fsync",
         title: "Commit",
-        summary: "Appends to a file and flushes it, operations a second.",
+        summary: "Appends to a file, each flushed to the device, per second.",
         detail: FSYNC,
         method: 1,
     },

@@ -1,4 +1,4 @@
-//! A file like the workloads' own, for another program to work on.
+//! A test file for a reference tool, like the workloads' own.
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use proofmark_engine::Refusal;
 use super::file::TestFile;
 use super::shape::Cache;
 
-/// A file without a name, laid out in full and on the device. It is gone with this value,
-/// however the process ends, as soon as no other process has it open.
+/// An unlinked temporary file, fully written and on the device. It disappears when this value is
+/// dropped and no process has it open, however the process ends.
 #[derive(Debug)]
 pub struct ToolFile(TestFile);
 
 impl ToolFile {
-    /// A file of so many bytes in a folder.
+    /// A file of this many bytes in a folder.
     ///
     /// # Errors
     /// If there is no room for it, or no file can be made.

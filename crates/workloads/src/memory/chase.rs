@@ -1,16 +1,15 @@
-//! The pointer chase: one cycle of pointers through every line of a working set, and
-//! the walk along it. Each load gives the address of the next, so no load can start
-//! before the one before it is done, and time / loads is a latency.
+//! The pointer chase: one cycle of pointers through every line of a working set, and the walk along
+//! it. Each load gives the address of the next, so no load can start before the previous one is
+//! done, and time / loads is a latency.
 //!
-//! The order. The cycle consists of sweeps; each sweep takes all pages in one random
-//! order, and on each page one line that no other sweep takes. So no load is near the
-//! one before it, prefetchers have nothing to go on, and all other pages pass between
-//! two visits of one: a TLB that cannot hold them all holds none in time. In the local
-//! order the pages are those of a window of 2 MiB, which a TLB holds, and one window
-//! follows the other; it takes one line of each pair, since CPUs may fetch the other one
-//! along with it, and keep it until its turn. The order is computed: the line at any position is known without
-//! walking there, which makes the pointers independent stores and lets the end of any
-//! walk be checked.
+//! The order. The cycle consists of sweeps; each sweep takes all pages in one random order, and on
+//! each page one line that no other sweep takes. So no load is near the previous one, prefetchers
+//! have nothing to go on, and all other pages pass between two visits of one: a TLB that cannot
+//! hold them all holds none in time. In the local order the pages are those of a window of 2 MiB,
+//! which a TLB holds, and one window follows the other; it takes one line of each pair, since CPUs
+//! may fetch the other one along with it, and keep it until its turn. The order is computed: the
+//! line at any position is known without walking there, which makes the pointers independent stores
+//! and lets the end of any walk be checked.
 
 #![allow(unsafe_code)] // Pointers that lie in measured memory are written and followed.
 
@@ -53,7 +52,7 @@ impl Order {
     }
 }
 
-/// A single cycle through all lines of so many pages.
+/// A single cycle through all lines of this many pages.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {
     base: *mut u8,
@@ -141,7 +140,7 @@ impl Cycle {
                         (false, true) => self.node_on(window, next, sweep + 1),
                         (false, false) => self.node_on((window + 1) % self.windows, next, 0),
                     };
-                    // SAFETY: a node lies within the pages, as the caller vouches for.
+                    // SAFETY: a node lies within the pages, as the caller guarantees.
                     unsafe { self.node_on(window, page, sweep).write(target.cast()) };
                 }
                 page = next;
@@ -158,8 +157,8 @@ impl Cycle {
     }
 }
 
-/// A permutation of the numbers with so many bits: multiplying by an odd number and
-/// folding high bits onto low ones can each be undone.
+/// A permutation of the numbers with this many bits: multiplying by an odd number and folding high
+/// bits onto low ones can each be undone.
 fn shuffled(number: u64, bits: u32) -> u64 {
     let mask = !(u64::MAX << bits);
     let fold = (bits / 2).max(1);
@@ -181,7 +180,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Goes on by so many steps. Times the loads alone: 32 of them a turn of the loop.
+    /// Goes on by this many steps. Times the loads alone: 32 of them a turn of the loop.
     pub(super) fn run(&mut self, steps: u64) {
         self.start = (self.start + self.steps) % self.cycle.len();
         self.steps = steps;
@@ -201,7 +200,9 @@ impl Walk {
         }
         let line = |node: *mut *mut u8| node.addr().wrapping_sub(self.cycle.base.addr());
         let (due, found, steps) = (line(due), line(self.at), self.steps);
-        Err(format!("{steps} steps of the chase lead to byte {due}, the walk is at {found}"))
+        Err(format!(
+            "after {steps} steps the pointer chase must be at byte {due}, but is at {found}"
+        ))
     }
 }
 
@@ -210,7 +211,7 @@ pub(super) struct Chase {
     pub(super) arena: Arc<Arena>,
     pub(super) bytes: u64,
     order: Order,
-    /// Whether the point before has left the same one there.
+    /// Whether the previous point has left the same one there.
     laid: bool,
 }
 
@@ -225,8 +226,8 @@ impl Chase {
         self.arena.resolve_auto_here(0, self.bytes as usize);
         let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
         if !self.laid {
-            // SAFETY: the arena has so many bytes, and the other threads of the point
-            // use what lies beyond them.
+            // SAFETY: the arena has this many bytes, and the other threads of the point use what
+            // lies beyond them.
             unsafe { cycle.lay() };
             if self.bytes >= FLUSHED {
                 // SAFETY: as above.
@@ -274,7 +275,7 @@ impl Load for Chaser {
     }
 }
 
-/// Follows so many pointers.
+/// Follows this many pointers.
 ///
 /// # Safety
 /// Each of them leads to the next.
@@ -283,7 +284,7 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
     const TURN: u64 = 32;
     let turns = steps / TURN;
     if turns > 0 {
-        // SAFETY: loads only, of pointers that the caller vouches for.
+        // SAFETY: loads only, of pointers that the caller guarantees.
         unsafe {
             std::arch::asm!(
                 ".p2align 5",
@@ -306,7 +307,7 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
     at
 }
 
-/// Follows so many pointers.
+/// Follows this many pointers.
 ///
 /// # Safety
 /// Each of them leads to the next.
@@ -315,7 +316,7 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
     const TURN: u64 = 32;
     for _ in 0..steps / TURN {
         for _ in 0..TURN {
-            // SAFETY: as the caller vouches for.
+            // SAFETY: as the caller guarantees.
             at = unsafe { at.read_volatile() }.cast();
         }
     }
@@ -331,7 +332,7 @@ mod tests {
     use super::*;
     use crate::arena::Pages;
 
-    /// Memory for so many pages; a node's offset is the index of its word times 8.
+    /// Memory for this many pages; a node's offset is the index of its word times 8.
     fn memory(pages: u64) -> (Vec<u64>, *mut u8) {
         let mut words = vec![0_u64; (pages * PAGE / 8) as usize];
         let base = words.as_mut_ptr().cast();

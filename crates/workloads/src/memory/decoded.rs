@@ -181,7 +181,7 @@ fn plain_loops_walk_one_stream_and_ask_for_nothing() {
 
 #[test]
 fn only_intel_s_cores_are_guided() {
-    let of = |vendor: &str| Form::of(vendor.as_bytes());
+    let of = |vendor: &str| Form::choose_for(vendor.as_bytes());
     assert_eq!([of("GenuineIntel"), of("AuthenticAMD")], [Form::Guided, Form::Plain]);
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if let Some(line) = info.lines().find(|l| l.starts_with("vendor_id")) {

@@ -1,4 +1,4 @@
-//! `memory.latency`: the time of a load that waited for the one before it.
+//! `memory.latency`: the time of one dependent load.
 
 use std::borrow::Cow;
 
@@ -18,18 +18,18 @@ pub struct Latency;
 
 pub(super) const WORKING_SET: Parameter = size_parameter(
     "working_set",
-    "Bytes that the chase runs through, in whole 4 KiB; auto: 4 times the last-level cache.",
+    "Size of the working set, in whole 4 KiB; auto: 4 times the last-level cache.",
     PAGE,
 );
 
 /// What is compared after a trial.
-pub(super) const VERIFICATION: &str = "the known end of the walk";
+pub(super) const VERIFICATION: &str = "the known end of the pointer chase";
 
 const ORDER: Parameter = Parameter {
     name: Cow::Borrowed("order"),
     about: Cow::Borrowed(
-        "Where the next load may be: anywhere (rand), or within 2 MiB, then the next 2 MiB (local, \
-         one line of each pair), so that the TLB holds every page.",
+        "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line \
+         of each pair, so that the TLB holds every page).",
     ),
     kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("rand"), Cow::Borrowed("local")])),
     default: Cow::Borrowed("rand"),
@@ -38,20 +38,18 @@ const ORDER: Parameter = Parameter {
 static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.latency"),
     title: Cow::Borrowed("Load latency"),
-    summary: Cow::Borrowed(
-        "The time of one load that waited for the one before it, by the bytes that are in use.",
-    ),
+    summary: Cow::Borrowed("The time of one dependent load, by working set."),
     detail: Cow::Borrowed(
-        "One thread follows a cycle of pointers through the working set, one pointer in each \
-         64-byte line; each load gives the address of the next, so that none can start early. \
-         The cycle consists of sweeps, each of which takes every 4 KiB page once, all in one \
-         random order, and one line on each that no other sweep takes. So no prefetcher can guess \
-         the next line, and pages that do not all fit into the TLB are never found in it. A \
-         working set that fits into a cache shows that cache's latency; one of several times the \
-         last cache shows that of main memory; huge pages against small ones, and the local order \
-         against the random one, show the TLB's share. \
-         The order is computed, so the line at the end of any number of steps is known: the walk \
-         must end there, which proves the loads up to whole rounds of the cycle.",
+        "One thread follows a cycle of pointers through the working set, one pointer per 64-byte \
+         line. Each load gives the address of the next, so no load can start early. The cycle \
+         consists of sweeps. Each sweep visits every 4 KiB page once, in one random order, and \
+         takes a line that no other sweep takes. So prefetchers cannot guess the next line, and a \
+         page evicted from the TLB has not returned when it is needed again. A working set that \
+         fits into a cache shows that cache's latency. One of several times the last-level cache \
+         shows the latency of main memory. Comparing huge with base pages, or rand with local, \
+         shows the TLB's share. Verification: the order is computed, so the last line after any \
+         number of steps is known. The walk must end there. This proves the loads up to whole \
+         rounds of the cycle.",
     ),
     method: 1,
     subsystem: Subsystem::Memory,
@@ -80,7 +78,7 @@ impl Workload for Latency {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         order(params)?;
-        Place::of(params).map(drop)
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -88,7 +86,7 @@ impl Workload for Latency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
         let arena = Arena::get(bytes, pages, 1)?;
         Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
     }
@@ -96,7 +94,7 @@ impl Workload for Latency {
 
 fn order(params: &Params) -> Result<Order, Refusal> {
     let name = parameters::text(params, "order")?;
-    Order::parse(name).ok_or_else(|| Refusal(format!("there is no order {name}")))
+    Order::parse(name).ok_or_else(|| Refusal(format!("order has no value '{name}'")))
 }
 
 /// The working set as it is used: whole pages, a multiple of the cache by default.
@@ -120,10 +118,10 @@ pub(super) struct Place {
 
 impl Place {
     /// As the parameters say.
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let bytes = whole_pages(parameters::size(params, "working_set")?);
         if bytes < PAGE {
-            return Err(Refusal("a working set has at least 4 KiB".to_owned()));
+            return Err(Refusal("working_set must be at least 4 KiB".to_owned()));
         }
         Ok(Self { bytes, pages: parameters::pages(params)? })
     }
@@ -181,11 +179,11 @@ mod tests {
     #[test]
     fn what_cannot_be_set_up_is_refused() {
         let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
-        assert_eq!(refused(&point(100, "huge")), "a working set has at least 4 KiB");
-        assert_eq!(refused(&point(8192, "large")), "there are no large pages");
+        assert_eq!(refused(&point(100, "huge")), "working_set must be at least 4 KiB");
+        assert_eq!(refused(&point(8192, "large")), "pages has no value 'large'");
         assert_eq!(refused(&Params::default()), "order is not set");
         let none = Params::default().with("order", "rand");
         assert_eq!(refused(&none), "working_set is not set");
-        assert_eq!(refused(&none.with("order", "seq")), "there is no order seq");
+        assert_eq!(refused(&none.with("order", "seq")), "order has no value 'seq'");
     }
 }

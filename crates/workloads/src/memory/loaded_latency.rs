@@ -21,14 +21,14 @@ use crate::declare::threads_parameter;
 pub struct LoadedLatency;
 
 const THREADS: Parameter = threads_parameter(
-    "Threads: one chases, the others load the memory; auto: as many as there are CPUs.",
+    "Threads: one chases pointers, the others load the memory; auto: one per CPU.",
     AUTO,
 );
 
 const LOAD: Parameter = Parameter {
     name: Cow::Borrowed("load"),
     about: Cow::Borrowed(
-        "Percent of what the loading threads can read together that they do read; 0: nothing.",
+        "Target of the loading threads, in percent of their maximum read rate; 0: no load.",
     ),
     kind: ParameterKind::Count { min: 0, max: 100 },
     default: Cow::Borrowed("100"),
@@ -37,18 +37,15 @@ const LOAD: Parameter = Parameter {
 static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.loaded_latency"),
     title: Cow::Borrowed("Loaded latency"),
-    summary: Cow::Borrowed(
-        "The time of one load that waited for the one before it, while other threads read memory.",
-    ),
+    summary: Cow::Borrowed("The time of one dependent load while other threads read memory."),
     detail: Cow::Borrowed(
-        "The first thread does what memory.latency does. The others each read a part of a second \
-         region, as large as the working set in all, from start to end and again, in bursts of 16 \
-         KiB. What they reach together without a chase is measured once; at a load below 100 each \
-         pauses between bursts so that it keeps that percentage of its share, as far as the chase \
-         leaves it so much. Between bursts and at load 0 they spin without touching memory, so \
-         that the cores' clocks stay alike. What they really read is counted and reported beside \
-         each trial as the bandwidth in the background. The steps of the chase are proved as those \
-         of memory.latency are.",
+        "The first thread runs memory.latency. The others read a second region of the same total \
+         size, from start to end and again, in bursts of 16 KiB. proofmark first measures how fast \
+         they read together without the chase. Below a load of 100 each pauses between bursts to \
+         hold that percentage of its share, as far as the chase permits. Between bursts, and at \
+         load 0, they spin without touching memory, so that the core clocks stay alike. The report \
+         shows the bandwidth that they reached as the background of each trial. Verification: that \
+         of memory.latency.",
     ),
     method: 1,
     subsystem: Subsystem::Memory,
@@ -74,21 +71,22 @@ impl Workload for LoadedLatency {
 
     fn memory_bytes(&self, params: &Params) -> u64 {
         let bytes = params.int("working_set").unwrap_or(0);
-        Regions::of(bytes, params.threads()).all()
+        Regions::divide(bytes, params.threads()).all()
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
         let load = load(params)?;
         if params.threads() > cpus {
-            let reason = "threads that take turns on a CPU do not load the memory meanwhile";
+            let reason =
+                "the loading threads need CPUs of their own: use at most one thread per CPU";
             return Err(Refusal(reason.to_owned()));
         }
         if params.threads() == 1 && load > 0 {
-            let reason = "a load takes a second thread: one alone has load 0";
+            let reason = "one thread cannot load the memory as well: set load=0 or use 2 threads";
             return Err(Refusal(reason.to_owned()));
         }
-        Place::of(params).map(drop)
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -96,9 +94,9 @@ impl Workload for LoadedLatency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
         let threads = params.threads();
-        let regions = Regions::of(bytes, threads);
+        let regions = Regions::divide(bytes, threads);
         let arena = Arena::get(regions.all(), pages, threads)?;
         Ok(Box::new(Loaded {
             chase: Chase::new(Arc::clone(&arena), bytes, Order::Rand),
@@ -124,7 +122,7 @@ struct Regions {
 }
 
 impl Regions {
-    fn of(bytes: u64, threads: u64) -> Self {
+    fn divide(bytes: u64, threads: u64) -> Self {
         let loading = threads.saturating_sub(1);
         let part = whole_pages(bytes).div_ceil(loading.max(1)).next_multiple_of(BURST);
         Self { chase: bytes, part, loading }
@@ -171,7 +169,7 @@ impl Setup for Loaded {
         }
         let start = self.regions.start(index as u64);
         let reader = Reader::new(&self.arena, start, self.regions.part);
-        // A thread that cannot read still comes, so that the others do not wait forever.
+        // A thread that cannot read still joins, so that the others do not wait forever.
         self.ready.wait();
         let mut loader = Loader { reader: reader?, period_s: 0.0, load: self.load };
         if (1..100).contains(&self.load) {
@@ -229,7 +227,7 @@ impl Loader {
                     spin_loop();
                     continue;
                 }
-                // Who is late by more than a few bursts does not make up for it.
+                // A thread that is late by more than a few bursts does not catch up.
                 due = due.max(now - 4.0 * self.period_s) + self.period_s;
             }
             black_box(self.reader.burst());
@@ -266,7 +264,7 @@ mod tests {
             .with("pages", "small")
     }
 
-    /// Bytes that the loading thread reads in so many seconds, while thread 0 chases.
+    /// Bytes that the loading thread reads in this many seconds, while thread 0 chases.
     fn disturbed(load: u64, seconds: f64) -> f64 {
         let setup = LoadedLatency.setup(&point(2, load)).unwrap();
         assert_eq!(setup.workers(2), 1);
@@ -326,7 +324,7 @@ mod tests {
     #[test]
     fn parts_lie_side_by_side_and_fit() {
         for (bytes, threads) in [(4096, 1), (4096, 2), (1 << 20, 4), ((1 << 30) + 4096, 7)] {
-            let regions = Regions::of(bytes, threads);
+            let regions = Regions::divide(bytes, threads);
             let mut end = bytes;
             for thread in 1..threads {
                 assert_eq!(regions.start(thread), end);
@@ -345,7 +343,7 @@ mod tests {
     fn a_load_needs_threads_and_cpus_of_its_own() {
         let refused = |p: &Params| LoadedLatency.supports(p).unwrap_err().to_string();
         assert_eq!(LoadedLatency.supports(&point(1, 0)), Ok(()));
-        assert!(refused(&point(1, 50)).contains("second thread"));
-        assert!(refused(&point(4096, 0)).contains("take turns"));
+        assert!(refused(&point(1, 50)).contains("use 2 threads"));
+        assert!(refused(&point(4096, 0)).contains("one thread per CPU"));
     }
 }

@@ -12,9 +12,9 @@ use super::parameters;
 use crate::arena::{self, Arena, Pages};
 
 pub(super) const CPU_NODE: Parameter =
-    node_parameter("cpu_node", "NUMA node whose CPUs the threads run on.");
+    node_parameter("cpu_node", "NUMA node whose CPUs run the threads.");
 pub(super) const MEMORY_NODE: Parameter =
-    node_parameter("memory_node", "NUMA node that the memory is bound to.");
+    node_parameter("memory_node", "NUMA node that holds the memory.");
 
 const fn node_parameter(name: &'static str, about: &'static str) -> Parameter {
     Parameter {
@@ -35,23 +35,23 @@ pub(super) struct Pair {
 impl Pair {
     /// As the parameters say. Called before the calling thread is pinned, since what it may
     /// use is what all may.
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let node = |parameter| {
             let node = u32::try_from(parameters::size(params, parameter)?).unwrap_or(u32::MAX);
             let list = format!("/sys/devices/system/node/node{node}/cpulist");
             match std::fs::read_to_string(list) {
                 Ok(cpus) => Ok((node, cpus)),
-                Err(_) => Err(Refusal(format!("this machine has no NUMA node {node}"))),
+                Err(_) => Err(Refusal(format!("NUMA node {node} does not exist"))),
             }
         };
         let ((from, cpus), (memory, _)) = (node("cpu_node")?, node("memory_node")?);
         let usable = usable_cpus(None).ok_or_else(|| {
-            Refusal("this system does not tell which CPUs may be used".to_owned())
+            Refusal("the system does not report which CPUs may be used".to_owned())
         })?;
         let mut cpus = listed(&cpus).unwrap_or_default();
         cpus.retain(|cpu| usable.binary_search(cpu).is_ok());
         if cpus.is_empty() {
-            return Err(Refusal(format!("NUMA node {from} has no CPU that may be used")));
+            return Err(Refusal(format!("NUMA node {from} has no usable CPU")));
         }
         Ok(Self { cpus, memory })
     }
@@ -119,14 +119,14 @@ mod tests {
     }
 
     fn pair(cpu: u64, memory: u64) -> Result<Pair, Refusal> {
-        Pair::of(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
+        Pair::from_params(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
     }
 
     #[test]
     fn a_node_that_is_not_there_is_refused() {
         let refused = |cpu, memory| pair(cpu, memory).map(|p| p.cpus()).unwrap_err().to_string();
-        assert_eq!(refused(1023, 0), "this machine has no NUMA node 1023");
-        assert_eq!(refused(0, 1022), "this machine has no NUMA node 1022");
+        assert_eq!(refused(1023, 0), "NUMA node 1023 does not exist");
+        assert_eq!(refused(0, 1022), "NUMA node 1022 does not exist");
     }
 
     #[test]

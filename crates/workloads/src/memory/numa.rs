@@ -1,5 +1,5 @@
-//! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency by pair of
-//! NUMA nodes, one with the CPUs and one with the memory.
+//! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency between a node's CPUs and a
+//! node's memory.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,20 +24,24 @@ pub struct NumaRead;
 pub struct NumaLatency;
 
 const THREADS: Parameter = threads_parameter(
-    "Threads, each pinned to a CPU of the node; auto: as many as it has CPUs that may be used.",
+    "Threads, each pinned to a CPU of the node; auto: one per usable CPU of the node.",
     AUTO,
 );
 
 static READ: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.numa_read"),
     title: Cow::Borrowed("Read bandwidth by node"),
-    summary: Cow::Borrowed("Bytes a second that the CPUs of one node read from the memory of one."),
+    summary: Cow::Borrowed(
+        "Bytes per second that the CPUs of one node read from the memory of one \
+                            node.",
+    ),
     detail: Cow::Borrowed(
-        "The threads are pinned to CPUs of one NUMA node and the memory is bound to one, the same \
-         or another, before it is touched; where its pages really lie is asked of the system \
-         afterwards. Each thread reads its own part of the working set from start to end and again \
-         and sums every 64-bit word of it. The words are known, so the sum proves that all were \
-         read. Nearness shows in the ratio between a node's own memory and that of another.",
+        "The threads are pinned to CPUs of one NUMA node. The memory is bound to one node, the \
+         same or another, before it is touched. Afterwards proofmark asks the system where the \
+         pages are. Each thread reads its own part of the working set from start to end, again and \
+         again, and sums every 64-bit word. Verification: the words are known, so the sum proves \
+         that all were read. The ratio of a node's own memory to another node's memory shows the \
+         cost of the link.",
     ),
     method: 1,
     subsystem: Subsystem::Memory,
@@ -63,15 +67,13 @@ static LATENCY: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.numa_latency"),
     title: Cow::Borrowed("Load latency by node"),
     summary: Cow::Borrowed(
-        "The time of one load that waited for the one before it, from a CPU of one node to the \
-         memory of one.",
+        "The time of one dependent load, from a CPU of one node to the memory of one node.",
     ),
     detail: Cow::Borrowed(
-        "What memory.latency does, by a thread that is pinned to a CPU of one NUMA node, in memory \
-         that is bound to one, the same or another, before it is touched; where its pages really \
-         lie is asked of the system afterwards. The difference between two memory nodes is what \
-         the link between them adds to a load. The steps of the chase are proved as those of \
-         memory.latency are.",
+        "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory is \
+         bound to one node, the same or another, before it is touched. Afterwards proofmark asks \
+         the system where the pages are. The difference between two memory nodes is the latency \
+         that the link adds. Verification: that of memory.latency.",
     ),
     method: 1,
     subsystem: Subsystem::Memory,
@@ -100,12 +102,12 @@ impl Workload for NumaRead {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
-        let (pair, threads) = (Pair::of(params)?, params.threads());
+        let (pair, threads) = (Pair::from_params(params)?, params.threads());
         if threads > pair.cpus() {
             let cpus = pair.cpus();
-            return Err(Refusal(format!("the node has {cpus} CPUs for {threads} threads")));
+            return Err(Refusal(format!("the node has {cpus} CPUs, but threads is {threads}")));
         }
-        Place::of(params)?;
+        Place::from_params(params)?;
         part(params).map(drop)
     }
 
@@ -114,8 +116,8 @@ impl Workload for NumaRead {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
-        let pair = Pair::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
+        let pair = Pair::from_params(params)?;
         let arena = pair.arena(bytes, pages)?;
         let part = part(params)?;
         arena.holds(&format!("numbers in parts of {part} bytes"));
@@ -133,9 +135,9 @@ fn cpus_of(params: &Params, host: &Host) -> u64 {
 
 /// Bytes of one thread, in whole bursts.
 fn part(params: &Params) -> Result<u64, Refusal> {
-    let (bytes, threads) = (Place::of(params)?.bytes, params.threads());
+    let (bytes, threads) = (Place::from_params(params)?.bytes, params.threads());
     match bytes / threads.max(1) / BURST * BURST {
-        0 => Err(Refusal(format!("a working set has at least {BURST} bytes for each thread"))),
+        0 => Err(Refusal(format!("working_set must be at least {BURST} B per thread"))),
         part => Ok(part),
     }
 }
@@ -197,7 +199,7 @@ impl Summing {
         Self { reader, before, ran: (0, 0), sum: 0 }
     }
 
-    /// Sum of the first so many bursts, counted on over the end.
+    /// Sum of the first this many bursts, counted on over the end.
     fn first(&self, bursts: u64) -> u64 {
         let len = self.reader.bursts();
         let whole = self.before[len as usize].wrapping_mul(bursts / len);
@@ -221,7 +223,7 @@ impl Load for Summing {
             return Ok(bursts);
         }
         let sum = self.sum;
-        Err(format!("the words of {bursts} bursts sum to {expected:#x}, those read to {sum:#x}"))
+        Err(format!("the sum of {bursts} bursts is {sum:#x}, expected {expected:#x}"))
     }
 }
 
@@ -240,8 +242,8 @@ impl Workload for NumaLatency {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
-        Pair::of(params)?;
-        Place::of(params).map(drop)
+        Pair::from_params(params)?;
+        Place::from_params(params).map(drop)
     }
 
     fn verification(&self) -> &'static str {
@@ -249,8 +251,8 @@ impl Workload for NumaLatency {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::of(params)?;
-        let pair = Pair::of(params)?;
+        let Place { bytes, pages } = Place::from_params(params)?;
+        let pair = Pair::from_params(params)?;
         let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
         Ok(Box::new(Far { pair, chase }))
     }
@@ -349,6 +351,6 @@ mod tests {
     fn each_thread_has_at_least_a_burst() {
         let threads = |n: u64, bytes| point(bytes).with("threads", n);
         assert_eq!(part(&threads(3, 1 << 20)), Ok(21 * BURST));
-        assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("each thread"));
+        assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("per thread"));
     }
 }

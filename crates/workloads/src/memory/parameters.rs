@@ -1,5 +1,4 @@
-//! The parameters that memory workloads share, and what those that are left to the machine
-//! become.
+//! The parameters that memory workloads share, and how `auto` is resolved.
 
 use std::borrow::Cow;
 
@@ -19,9 +18,7 @@ pub(super) const THREADS: Parameter =
 
 pub(super) const PAGES: Parameter = Parameter {
     name: Cow::Borrowed("pages"),
-    about: Cow::Borrowed(
-        "Pages of the memory: huge ones where the system gives them, or the smallest.",
-    ),
+    about: Cow::Borrowed("Page type of the memory: huge pages where available, or base pages."),
     kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("huge"), Cow::Borrowed("small")])),
     default: Cow::Borrowed("huge"),
 };
@@ -29,8 +26,8 @@ pub(super) const PAGES: Parameter = Parameter {
 pub(super) const ISA: Parameter = Parameter {
     name: Cow::Borrowed("isa"),
     about: Cow::Borrowed(
-        "Instruction set of the loop; auto: the widest that this machine has; scalar: plain Rust, \
-         which the compiler may put into vectors.",
+        "Instruction set of the loop; auto: the widest of this CPU; scalar: plain Rust, which the \
+         compiler may vectorise.",
     ),
     kind: ParameterKind::Choice(Cow::Borrowed(&[
         Cow::Borrowed("scalar"),
@@ -44,8 +41,8 @@ pub(super) const ISA: Parameter = Parameter {
 pub(super) const STORES: Parameter = Parameter {
     name: Cow::Borrowed("stores"),
     about: Cow::Borrowed(
-        "Ordinary (temporal) stores, which first read the line that they write, or \
-         non-temporal ones, which do not; auto: non-temporal where there is such a loop.",
+        "Ordinary (temporal) stores, which first read the line they write, or non-temporal stores, \
+         which do not; auto: non-temporal where such a loop exists.",
     ),
     kind: ParameterKind::Choice(Cow::Borrowed(&[
         Cow::Borrowed("temporal"),
@@ -112,7 +109,7 @@ pub(super) fn four_times_the_cache(host: &Host) -> u64 {
     bytes.clamp(256 * MIB, MOST).next_multiple_of(MIB)
 }
 
-/// These parameters with that parameter set, if it is left to the machine.
+/// These parameters with that parameter set, if it is `auto`.
 pub(super) fn settled<T: Into<Param>>(
     params: Params,
     parameter: &str,
@@ -136,14 +133,18 @@ pub(super) fn size(params: &Params, parameter: &str) -> Result<u64, Refusal> {
 
 pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
     let name = text(params, "pages")?;
-    Pages::parse(name).ok_or_else(|| Refusal(format!("there are no {name} pages")))
+    Pages::parse(name).ok_or_else(|| Refusal(format!("pages has no value '{name}'")))
 }
 
 /// The instruction set of the `isa` parameter, if this CPU has it.
 pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
     let name = text(params, "isa")?;
-    let isa = Isa::parse(name).ok_or_else(|| Refusal(format!("no instruction set {name}")))?;
-    if isa.is_supported() { Ok(isa) } else { Err(Refusal(format!("this CPU has no {name}"))) }
+    let isa = Isa::parse(name).ok_or_else(|| Refusal(format!("isa has no value '{name}'")))?;
+    if isa.is_supported() {
+        Ok(isa)
+    } else {
+        Err(Refusal(format!("this CPU does not support {name}")))
+    }
 }
 
 #[cfg(test)]
@@ -180,7 +181,7 @@ mod tests {
             (pages(&params).unwrap_err().0, isa(&params).unwrap_err().0)
         };
         let (pages, isa) = refused("none");
-        assert_eq!((&*pages, &*isa), ("there are no none pages", "no instruction set none"));
+        assert_eq!((&*pages, &*isa), ("pages has no value 'none'", "isa has no value 'none'"));
         assert_eq!(size(&Params::default(), "n").unwrap_err().0, "n is not set");
         assert_eq!(super::pages(&Params::default()).unwrap_err().0, "pages is not set");
     }

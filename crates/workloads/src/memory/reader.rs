@@ -32,7 +32,7 @@ impl Reader {
     pub(super) fn new(arena: &Arc<Arena>, offset: u64, bytes: u64) -> Result<Self, Refusal> {
         let widest = Isa::ALL.into_iter().rev();
         let read = widest.filter_map(|isa| find(Op::Read, Stores::Temporal, isa)).next();
-        let read = read.ok_or_else(|| Refusal("there is no loop to read with".to_owned()))?;
+        let read = read.ok_or_else(|| Refusal("no read loop for this architecture".to_owned()))?;
         arena.resolve_auto_here(offset as usize, bytes as usize);
         Ok(Self { arena: Arc::clone(arena), offset, bursts: bytes / BURST, next: 0, read })
     }

@@ -1,4 +1,4 @@
-//! `memory.sweep`: bandwidth by working set, from the first cache to memory.
+//! `memory.sweep`: bandwidth by working set, from the L1 cache to memory.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,10 @@ pub struct Sweep;
 
 const OP: Parameter = Parameter {
     name: Cow::Borrowed("op"),
-    about: Cow::Borrowed("What is done to the working set: read it, write it, or copy half of it."),
+    about: Cow::Borrowed(
+        "Operation on the working set: read it, write it, or copy half of it to \
+                          the other half.",
+    ),
     kind: ParameterKind::Choice(Cow::Borrowed(&[
         Cow::Borrowed("read"),
         Cow::Borrowed("write"),
@@ -29,7 +32,7 @@ const OP: Parameter = Parameter {
 
 const WORKING_SET: Parameter = parameters::size_parameter(
     "working_set",
-    "Bytes that one thread touches, over its arrays; auto: 4 times the last-level cache, \
+    "Bytes that one thread touches, over all its arrays; auto: 4 times the last-level cache, \
      divided by the threads.",
     4096,
 );
@@ -38,17 +41,16 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     id: Cow::Borrowed("memory.sweep"),
     title: Cow::Borrowed("Bandwidth by working set"),
     summary: Cow::Borrowed(
-        "The rate at which a working set is read, written or copied over and over: that of \
-         the cache level that holds it, or of memory.",
+        "The bandwidth of reading, writing or copying, by working set: that of the cache level \
+         that holds the set, or of memory.",
     ),
     detail: Cow::Borrowed(
-        "The loops and the proof are those of memory.read, memory.write and memory.copy with \
-         ordinary stores. Each thread has a working set of its own, for copy one half source \
-         and one half destination, and goes over it again and again; trial after trial goes \
-         on where the one before stopped. A set that fits into a cache stays there, so the \
-         rate against the working set shows one plateau a level. Counted are the bytes read \
-         and written. What else moves depends on where the set lies (a line that is written \
-         is read first, unless it is in the cache already), so bytes moved are not declared.",
+        "The loops and the verification are those of memory.read, memory.write and memory.copy \
+         with ordinary stores. Each thread has its own working set and passes over it again and \
+         again. For copy, half of it is the source and half the target. A set that fits into a \
+         cache stays there. So the rate by working set shows one plateau per cache level. Bytes \
+         read and bytes written count. Bytes moved are not declared: a line is read before it is \
+         written only if it is not in the cache.",
     ),
     method: 1,
     subsystem: Subsystem::Memory,
@@ -100,7 +102,7 @@ const MIB: u64 = 1 << 20;
 
 fn op(params: &Params) -> Result<Op, Refusal> {
     let name = parameters::text(params, "op")?;
-    Op::parse(name).ok_or_else(|| Refusal(format!("there is no operation {name}")))
+    Op::parse(name).ok_or_else(|| Refusal(format!("op has no value '{name}'")))
 }
 
 fn layout(params: &Params) -> Result<Layout, Refusal> {

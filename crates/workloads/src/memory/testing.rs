@@ -2,8 +2,8 @@
 
 use proofmark_model::{Cache, CacheKind, Host, Probe};
 
-/// A machine with CPUs 0 and 1 and, if given, one last-level cache of so many bytes
-/// that they share.
+/// A machine with CPUs 0 and 1 and, if given, one last-level cache of this many bytes that they
+/// share.
 pub(super) fn host(cache: Option<u64>) -> Host {
     let cache = cache.map(|size_bytes| Cache {
         level: 3,

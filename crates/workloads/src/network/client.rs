@@ -1,5 +1,5 @@
-//! The client of a point: its connections to the server, a thread for each, and what
-//! both ends say afterwards.
+//! The client of a point: its connections to the server, a thread for each, and the reports of both
+//! ends.
 
 use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
 use proofmark_peer::{Channel, Ends, Invitation};
 
-use super::job::{self, Job, Target, Told};
+use super::job::{self, Job, StreamDescription, Target};
 use super::line::{Line, Patience, SILENCE};
 use super::shape::{Kind, Shape};
 use super::socket::now_ns;
@@ -18,7 +18,7 @@ use super::{line, placement, tcp, udp};
 
 /// The client of one connection.
 pub(super) trait ClientSide {
-    /// Does with the server what that has just been asked for.
+    /// Runs the current request together with the server.
     ///
     /// # Errors
     /// Why it could not be done.
@@ -77,7 +77,7 @@ impl Point {
     pub(super) fn new(shape: Shape) -> Result<Self, Refusal> {
         let invitation = Invitation::from_env().map_err(|e| Refusal(e.to_string()))?;
         let invitation = invitation.ok_or_else(|| {
-            Refusal("there is no server: the run started none, and none was named".to_owned())
+            Refusal("no server: the run started none, and none was named".to_owned())
         })?;
         Self::with(shape, &invitation)
     }
@@ -96,14 +96,14 @@ impl Point {
         let streams = channel.open(&job).map_err(refused)?;
         let mut links = Vec::with_capacity(streams.len());
         for (stream, udp) in streams.iter().zip(sockets) {
-            let told: Told = serde_json::from_value(stream.told.clone())
-                .map_err(|e| Refusal(format!("the server tells what is not understood: {e}")))?;
-            let target = told.target(ends.peer);
+            let reported: StreamDescription = serde_json::from_value(stream.description.clone())
+                .map_err(|e| Refusal(format!("the server sent an unknown message: {e}")))?;
+            let target = reported.target(ends.peer);
             let connection = channel.data(stream).map_err(refused)?;
             links.push(Some(link(connection, udp, target, &shape)?));
         }
         if links.len() as u64 != shape.connections() {
-            return Err(Refusal("the server opened another number of streams".to_owned()));
+            return Err(Refusal("the server opened a different number of streams".to_owned()));
         }
         let interface = invitation.interface.clone();
         let shared = Shared::new(links.len());
@@ -120,7 +120,7 @@ impl Point {
     fn server_counters(&self) -> Result<EndTraffic, Refusal> {
         let value = locked(&self.channel).counters().map_err(|e| Refusal(e.to_string()))?;
         serde_json::from_value(value)
-            .map_err(|e| Refusal(format!("the server's counters cannot be read: {e}")))
+            .map_err(|e| Refusal(format!("cannot read the server's counters: {e}")))
     }
 }
 
@@ -131,7 +131,7 @@ pub(super) fn link(
     target: Option<Target>,
     shape: &Shape,
 ) -> Result<Link, Refusal> {
-    let refused = |e: std::io::Error| Refusal(format!("a connection cannot be made ready: {e}"));
+    let refused = |e: std::io::Error| Refusal(format!("cannot prepare a connection: {e}"));
     line::ready(&stream).map_err(refused)?;
     job::prepare(&stream, shape)?;
     if let (Some(socket), Some(target)) = (&udp, target) {
@@ -142,18 +142,17 @@ pub(super) fn link(
     Ok(Link { stream, udp, target })
 }
 
-/// A run over loopback must not pass for one over a network.
+/// Refuses to report a loopback run as a network run, and vice versa.
 fn check_path(path: NetworkPath, ends: Ends) -> Result<(), Refusal> {
     let loopback = ends.one_machine();
     match path {
         NetworkPath::Loopback if !loopback => Err(Refusal(format!(
-            "path is loopback, and the server is at {}, which is none of this machine's addresses",
+            "path=loopback, but {} is not an address of this machine",
             ends.peer.ip()
         ))),
-        NetworkPath::Peer if loopback => Err(Refusal(format!(
-            "path is peer, and the server is at {}, which is this machine",
-            ends.peer.ip()
-        ))),
+        NetworkPath::Peer if loopback => {
+            Err(Refusal(format!("path=peer, but {} is this machine", ends.peer.ip())))
+        }
         _ => Ok(()),
     }
 }
@@ -212,7 +211,7 @@ impl Setup for Point {
 
     fn thread(&self, index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
         let link = locked(&self.links).get_mut(index).and_then(Option::take);
-        let link = link.ok_or_else(|| Refusal(format!("there is no connection {index}")))?;
+        let link = link.ok_or_else(|| Refusal(format!("connection {index} does not exist")))?;
         Ok(Box::new(Thread::new(link, &self.shape, index, Arc::clone(&self.shared))?))
     }
 }
@@ -275,8 +274,8 @@ impl Thread {
     ) -> Result<Self, Refusal> {
         let sends = shape.client_sends(index);
         let Link { stream, udp, target } = link;
-        let target = || target.ok_or_else(|| Refusal("the server told no port".to_owned()));
-        let udp = || udp.ok_or_else(|| Refusal("there is no UDP socket".to_owned()));
+        let target = || target.ok_or_else(|| Refusal("the server reported no port".to_owned()));
+        let udp = || udp.ok_or_else(|| Refusal("the server opened no UDP socket".to_owned()));
         let client: Box<dyn ClientSide> = match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape)),
@@ -291,7 +290,7 @@ impl Thread {
         Ok(Self { client, stream, next: 0, tally, kind, index, shared, failure: None })
     }
 
-    /// Asks the server for so many iterations, and does them with it.
+    /// Asks the server for this many iterations, and does them with it.
     fn request(&mut self, count: u64) -> Result<(), String> {
         let line = Line::new(&self.stream, Patience::For(SILENCE));
         let request = Request { first: self.next, count };
@@ -338,7 +337,7 @@ impl Load for Thread {
         }
         let Tally { counted, asked, .. } = self.tally;
         if counted != asked && !self.kind.datagrams() {
-            return Err(format!("the server's account holds {counted} of {asked}"));
+            return Err(format!("the server counted {counted} of {asked}"));
         }
         Ok(counted)
     }
@@ -358,7 +357,7 @@ mod tests {
         let shape = |word: &str| {
             let params = Params::default().with("streams", 2).with("block_size", 9);
             let params = params.with("path", "loopback").with("direction", word);
-            Shape::of(Kind::TcpStream, &params).unwrap()
+            Shape::from_params(Kind::TcpStream, &params).unwrap()
         };
         assert_eq!(ways_s(&all, &shape("both")), Some([6.0, 2.0]));
         assert_eq!(ways_s(&all, &shape("forward")), None);

@@ -20,7 +20,7 @@ pub(super) fn check(name: &str, machine: &str) -> Result<(), Refusal> {
 
 fn listed(name: &str, machine: &str, available: io::Result<String>) -> Result<(), Refusal> {
     let available = available.map_err(|e| {
-        Refusal(format!("{machine} cannot list its congestion controls ({e}): set congestion=auto"))
+        Refusal(format!("{machine} cannot list its congestion controls ({e}); set congestion=auto"))
     })?;
     let names: Vec<_> = available.split_whitespace().collect();
     match names.contains(&name) {

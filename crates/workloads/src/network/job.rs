@@ -1,4 +1,4 @@
-//! What a point asks of the server, and the sockets that both ends make for it.
+//! What a client asks of the server for a point, and the sockets that both ends create.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -32,9 +32,10 @@ impl Job {
         self.shape.check()?;
         let ports = if self.shape.kind.datagrams() { self.shape.connections() } else { 0 };
         if self.ports.len() as u64 != ports || self.ports.contains(&0) {
-            return Err(Refusal(format!("{ports} UDP ports are needed for this job")));
+            return Err(Refusal(format!("this job needs {ports} UDP ports")));
         }
-        // Here, and not only when it is set: a refusal of a whole job reaches the client.
+        // Refused here, before any socket exists: only a refusal of the whole job reaches the
+        // client.
         self.shape
             .congestion
             .as_deref()
@@ -44,7 +45,7 @@ impl Job {
 
 /// What the server tells of one of its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct StreamDescription {
     /// The port of its own socket for it, where it has one.
     pub(super) port: Option<u16>,
     /// What the client shows there, so that it is taken for no other.
@@ -55,11 +56,11 @@ pub(super) struct Told {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
-    /// See [`Told::token`].
+    /// See [`StreamDescription::token`].
     pub(super) token: Token,
 }
 
-impl Told {
+impl StreamDescription {
     /// Where that socket is, if there is one.
     pub(super) fn target(self, mut server: SocketAddr) -> Option<Target> {
         server.set_port(self.port?);
@@ -93,14 +94,14 @@ pub(super) fn connect(socket: &UdpSocket, to: SocketAddr) -> io::Result<()> {
             Ok(_) | Err(_) => {}
         }
     }
-    Err(io::Error::other("it is sent datagrams before anything was asked for"))
+    Err(io::Error::other("the UDP socket received datagrams before the test began"))
 }
 
 /// The client's sockets, by connection: none for TCP.
 pub(super) fn client_sockets(shape: &Shape, ends: Ends) -> Result<Vec<Option<UdpSocket>>, Refusal> {
     let make = |_| {
         let socket = shape.kind.datagrams().then(|| udp_socket(shape, ends)).transpose();
-        socket.map_err(|e| Refusal(format!("no UDP socket: {e}")))
+        socket.map_err(|e| Refusal(format!("cannot create a UDP socket: {e}")))
     };
     (0..shape.connections()).map(make).collect()
 }
@@ -130,7 +131,7 @@ pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> 
     if let Some(name) = &shape.congestion {
         congestion::check(name, "this machine")?;
         socket::set_congestion(stream, name)
-            .map_err(failed(&format!("this system has no congestion control {name}")))?;
+            .map_err(failed(&format!("this system has no congestion control '{name}'")))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! A data connection that does not wait for ever.
+//! A data connection with deadlines.
 //!
-//! Every read and write of it returns after [`SLICE`] at the latest, and whoever waits
-//! then asks its [`Patience`].
+//! Every read and write returns within [`SLICE`]; the caller then asks its [`Patience`] whether to
+//! wait on.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -32,7 +32,7 @@ impl Patience<'_> {
     pub(super) fn check(&self, since: Instant) -> Result<(), String> {
         match self {
             Self::For(limit) if since.elapsed() >= *limit => {
-                Err(format!("the server gave no sign of life for {} s", limit.as_secs_f64()))
+                Err(format!("the server did not respond for {} s", limit.as_secs_f64()))
             }
             Self::While(bounds) if bounds.ended() => Err("the session has ended".to_owned()),
             _ => Ok(()),
@@ -46,7 +46,7 @@ pub(super) struct Line<'a> {
     patience: Patience<'a>,
 }
 
-/// Of so many reads that found nothing, one lets other threads run.
+/// One in this many empty reads lets other threads run.
 const SPINS: u32 = 1 << 12;
 
 impl<'a> Line<'a> {
@@ -99,7 +99,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Exactly so many bytes.
+    /// Exactly this many bytes.
     #[inline]
     pub(super) fn read_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let mut done = 0;
@@ -109,7 +109,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Exactly so many bytes, without ever sleeping for them.
+    /// Exactly this many bytes, without ever sleeping for them.
     pub(super) fn spin_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let (mut done, mut spins) = (0, 0_u32);
         let mut since = None;
@@ -166,7 +166,7 @@ impl<'a> Line<'a> {
     pub(super) fn receive<M: Message>(&self) -> Result<M, String> {
         let mut bytes = M::EMPTY;
         self.read_exact(bytes.as_mut())?;
-        M::decode(&bytes).ok_or_else(|| "the server does not keep to the protocol".to_owned())
+        M::decode(&bytes).ok_or_else(|| "the server violates the protocol".to_owned())
     }
 
     /// A message, if all of it is there.
@@ -214,7 +214,7 @@ impl<'a> Line<'a> {
     }
 }
 
-const REFUSED: &str = "the session's bytes or its time are used up";
+const REFUSED: &str = "the session's limit of bytes or time is reached";
 
 /// Sets the timeouts that a [`Line`] counts on.
 pub(super) fn ready(stream: &TcpStream) -> io::Result<()> {
@@ -235,7 +235,7 @@ fn closed() -> String {
 pub(super) fn broken(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
-            "the server broke the connection off".to_owned()
+            "the server reset the connection".to_owned()
         }
         ErrorKind::ConnectionRefused => "the server is gone: its port is closed".to_owned(),
         ErrorKind::TimedOut => {

@@ -1,14 +1,13 @@
 //! Network workloads: what goes over TCP and UDP, as the receiver counts it.
 //!
-//! A point has two ends, in two processes: the client, a worker of the run, and the far
-//! end, `proofmark serve` on this machine or another. The client opens a job over the
-//! control channel of `proofmark_peer`; each stream then has a data connection, over which
-//! it sends a request, both ends do their parts, and the server reports.
+//! A point has a client, a worker of the run, and a server: `proofmark serve` on this machine or
+//! another. The client opens a job over the control channel of `proofmark_peer`. Each stream then
+//! has one data connection: the client sends a request, both ends transfer data, the server reports.
 //!
-//! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is what the server
-//! is told of them. `wire` is the messages of a data connection, `line` the connection
-//! itself, `stamp` what every block carries. `tcp` and `udp` hold the protocols, near and
-//! server side by side; `client` and `server` what is around them, `tally` what came of it.
+//! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is the request to
+//! the server. `line` is a data connection, `wire` its messages, `stamp` the mark in every block.
+//! `tcp` and `udp` hold the protocols, client and server together; `client` and `server` run them,
+//! `tally` collects the counts.
 
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, WorkloadSpec};
@@ -76,20 +75,20 @@ impl Workload for Network {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(self.kind, params).map_or(0, |s| s.memory_bytes())
+        Shape::from_params(self.kind, params).map_or(0, |s| s.memory_bytes())
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of(self.kind, params).map(drop)
+        Shape::from_params(self.kind, params).map(drop)
     }
 
     fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
-        let shape = Shape::of(self.kind, params)?;
+        let shape = Shape::from_params(self.kind, params)?;
         host.network.get().map_or(Ok(()), |network| shape.fits(network.is_v6()))
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Point::new(Shape::of(self.kind, params)?)?))
+        Ok(Box::new(Point::new(Shape::from_params(self.kind, params)?)?))
     }
 
     fn verification(&self) -> &'static str {
@@ -97,6 +96,6 @@ impl Workload for Network {
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::of(self.kind, params).ok()?.nominal_seconds()
+        Shape::from_params(self.kind, params).ok()?.nominal_seconds()
     }
 }

@@ -8,7 +8,7 @@ use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
 use serde_json::Value;
 
-use super::job::{self, Job, Told};
+use super::job::{self, Job, StreamDescription};
 use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
@@ -50,7 +50,7 @@ impl Work for ServerSide {
 
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String> {
         let job: Job = serde_json::from_value(job.clone())
-            .map_err(|e| format!("the server does not understand the job: {e}"))?;
+            .map_err(|e| format!("the server cannot parse the job: {e}"))?;
         let streams = streams(&job, ends).map_err(|e| e.0)?;
         Ok(streams.into_iter().map(|s| Box::new(s) as Box<dyn Task>).collect())
     }
@@ -76,7 +76,7 @@ impl Work for ServerSide {
 pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     job.check()?;
     job.shape.fits(ends.peer.is_ipv6())?;
-    let failed = |e: std::io::Error| Refusal(format!("the server has no socket: {e}"));
+    let failed = |e: std::io::Error| Refusal(format!("the server cannot create a socket: {e}"));
     let mut streams = Vec::with_capacity(job.shape.connections() as usize);
     for index in 0..job.shape.connections() as usize {
         let token = Token::random().map_err(failed)?;
@@ -112,8 +112,8 @@ pub(super) struct Stream {
 }
 
 impl Task for Stream {
-    fn told(&self) -> Value {
-        serde_json::to_value(self.told_to()).unwrap_or(Value::Null)
+    fn describe_stream(&self) -> Value {
+        serde_json::to_value(self.describe()).unwrap_or(Value::Null)
     }
 
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds) {
@@ -124,10 +124,13 @@ impl Task for Stream {
 
 impl Stream {
     /// What the client must know of it.
-    pub(super) fn told_to(&self) -> Told {
+    pub(super) fn describe(&self) -> StreamDescription {
         let udp = self.udp.as_ref().map(UdpSocket::local_addr);
         let address = udp.or(self.listener.as_ref().map(TcpListener::local_addr));
-        Told { port: address.and_then(Result::ok).map(|a| a.port()), token: self.token }
+        StreamDescription {
+            port: address.and_then(Result::ok).map(|a| a.port()),
+            token: self.token,
+        }
     }
 
     /// Does what is asked for over a data connection, until that or the session ends.
@@ -153,7 +156,7 @@ impl Stream {
             let bytes = count.checked_mul(shape.block).is_some();
             if !numbers || !bytes || !bounds.spend(shape.cost(count)) {
                 line.send(&Report { outcome: Outcome::Refused, ..Report::default() })?;
-                return Err("it asked for more than was agreed".to_owned());
+                return Err("the client asked for more than was agreed".to_owned());
             }
             let report = end.serve(&line, request)?;
             line.send(&report)?;
@@ -162,8 +165,8 @@ impl Stream {
 
     fn end(self) -> Result<Box<dyn Serve>, String> {
         let (shape, sends) = (&self.shape, !self.shape.client_sends(self.index));
-        let socket = || self.udp.ok_or_else(|| "there is no UDP socket".to_owned());
-        let listener = || self.listener.ok_or_else(|| "there is no listener".to_owned());
+        let socket = || self.udp.ok_or_else(|| "the server has no UDP socket".to_owned());
+        let listener = || self.listener.ok_or_else(|| "the server has no listener".to_owned());
         Ok(match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),

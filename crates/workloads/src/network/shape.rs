@@ -1,5 +1,4 @@
-//! From parameters to numbers: what is left to the machine, what cannot be, what the server is
-//! told.
+//! Turns parameters into numbers: resolves `auto`, rejects contradictions, and defines what the server gets.
 
 use std::time::Duration;
 
@@ -19,11 +18,11 @@ pub(super) const DATAGRAM_V6: u64 = 65_527;
 const HEADERS_V4: u64 = 28;
 /// The same of IPv6.
 const HEADERS_V6: u64 = 48;
-/// Largest packet of an interface that does not tell, in bytes: Ethernet's.
+/// MTU assumed for an interface that does not report it, in bytes: Ethernet's.
 const MTU: u64 = 1500;
 /// Most bytes of the blocks of all connections of a point.
 const MEMORY: u64 = 256 << 20;
-/// Least bits a second that are paced.
+/// Minimum paced rate, in bits per second.
 pub(super) const LEAST_RATE: u64 = 1000;
 /// Longest time from one datagram of a connection to the next in seconds: less than either
 /// end waits for a sign of life.
@@ -33,8 +32,8 @@ const PACE: f64 = 4.0;
 const CONNECTION: u64 = 400;
 /// Bytes that any thread of a stream uses, about.
 const THREAD: u64 = 512 << 10;
-/// Bits a second of a stream and seconds that a block takes however few bytes it has, for estimates
-/// only.
+/// Bits per second of a stream and seconds that a block takes however few bytes it has, for
+/// estimates only.
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
 
@@ -76,9 +75,9 @@ pub(super) struct Shape {
     pub(super) socket_buffer: Option<u64>,
     pub(super) congestion: Option<String>,
     pub(super) no_delay: bool,
-    /// Bits a second that all streams together send at most.
+    /// Bits per second that all streams together send at most.
     pub(super) rate: Option<u64>,
-    /// Whether who waits for an answer spins.
+    /// Whether whoever waits for an answer spins.
     pub(super) poll: bool,
     /// Whether the threads of both ends are pinned: see `placement`.
     pub(super) apart: bool,
@@ -86,11 +85,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The numbers of a point whose parameters are settled.
+    /// The numbers of a point whose parameters are resolved.
     ///
     /// # Errors
     /// Why they cannot be, in one line.
-    pub(super) fn of(kind: Kind, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
             _ => params.int("block_size").ok_or_else(|| unset("block_size"))?,
@@ -123,7 +122,7 @@ impl Shape {
         let no = |reason: String| Err(Refusal(reason));
         if self.streams == 0 || self.connections() > CONNECTIONS {
             return no(format!(
-                "{} connections are asked for, there can be from 1 to {CONNECTIONS}",
+                "streams must be 1 to {CONNECTIONS}; {} connections were requested",
                 self.connections()
             ));
         }
@@ -131,12 +130,12 @@ impl Shape {
             return no(too_large(self.block, DATAGRAM_V4, "IPv4"));
         }
         if self.block == 0 || self.block > BLOCK {
-            return no(format!("blocks are of 1 B to {BLOCK} B, block_size is {} B", self.block));
+            return no(format!("block_size must be 1 B to {BLOCK} B; it is {} B", self.block));
         }
         let least = self.block * self.connections();
         if least > MEMORY {
             return no(format!(
-                "a block of {} B for each of {} connections is {least} B, there can be {MEMORY} B",
+                "a block of {} B for each of {} connections takes {least} B; the limit is {MEMORY} B",
                 self.block,
                 self.connections()
             ));
@@ -144,7 +143,7 @@ impl Shape {
         self.check_rate()?;
         match self.amount {
             Some(amount) if amount < least => no(format!(
-                "a block of {} B for each of {} connections is {least} B, amount is {amount} B",
+                "a block of {} B for each of {} connections takes {least} B, but amount is {amount} B",
                 self.block,
                 self.connections()
             )),
@@ -155,13 +154,15 @@ impl Shape {
     fn check_rate(&self) -> Result<(), Refusal> {
         let Some(rate) = self.rate else { return Ok(()) };
         if rate < LEAST_RATE {
-            return Err(Refusal(format!("rate is {rate} bit/s, and at least {LEAST_RATE} bit/s")));
+            return Err(Refusal(format!(
+                "rate is {rate} bit/s; the minimum is {LEAST_RATE} bit/s"
+            )));
         }
         let pace = self.rate_each().map_or(0.0, |each| self.block as f64 * 8.0 / each);
         if pace > PACE {
             return Err(Refusal(format!(
-                "at a rate of {rate} bit/s a datagram of {} B on each of {} connections is sent \
-                 every {pace:.1} s, and at least every {PACE} s one must be",
+                "at rate {rate} bit/s, datagrams of {} B on each of {} connections are {pace:.1} s \
+                 apart; the maximum is {PACE} s",
                 self.block,
                 self.connections()
             )));
@@ -196,7 +197,7 @@ impl Shape {
         }
     }
 
-    /// What so many blocks cost of what was agreed with the server, in bytes.
+    /// What this many blocks cost of what was agreed with the server, in bytes.
     pub(super) fn cost(&self, count: u64) -> u64 {
         let each = match self.kind {
             Kind::TcpStream | Kind::UdpStream => self.block,
@@ -206,7 +207,7 @@ impl Shape {
         count.saturating_mul(each)
     }
 
-    /// Bits a second that one connection sends at most.
+    /// Bits per second that one connection sends at most.
     pub(super) fn rate_each(&self) -> Option<f64> {
         self.rate.map(|rate| rate as f64 / self.connections() as f64)
     }
@@ -254,7 +255,7 @@ fn choice<T: Copy>(
 ) -> Result<Option<T>, Refusal> {
     let Some(word) = params.text(parameter).filter(|w| *w != AUTO) else { return Ok(None) };
     let known = words.iter().find(|known| known.0 == word);
-    let known = known.ok_or_else(|| Refusal(format!("{parameter} cannot be {word}")))?;
+    let known = known.ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))?;
     Ok(Some(known.1))
 }
 
@@ -264,12 +265,12 @@ fn unset(parameter: &str) -> Refusal {
 
 fn too_large(block: u64, most: u64, protocol: &str) -> String {
     format!(
-        "a UDP datagram over {protocol} carries at most {most} B of payload, block_size is {block} B"
+        "a UDP datagram over {protocol} carries at most {most} B of payload, but block_size is \
+         {block} B"
     )
 }
 
-/// Sets the parameters that are left to the machine. Round trips whose mode is left open are two
-/// points.
+/// Sets the parameters that are `auto`. Round trips whose mode is left open are two points.
 pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Params> {
     let network = host.network.get();
     let path = network.map_or(NetworkPath::Loopback, |n| n.path);
@@ -301,7 +302,7 @@ fn largest_datagram(host: &Host) -> u64 {
     }
 }
 
-/// These parameters with that parameter set, if it is left to the machine.
+/// These parameters with that parameter set, if it is `auto`.
 fn settled(params: Params, parameter: &str, value: impl Into<proofmark_model::Param>) -> Params {
     if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
 }

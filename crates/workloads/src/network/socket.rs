@@ -19,7 +19,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Asks for buffers of so many bytes each way. The system may give other ones.
+/// Asks for buffers of this many bytes each way. The system may give other ones.
 pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
     set_socket_send_buffer_size(&fd, bytes)?;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_congestion_controls_are_told() {
+    fn unknown_congestion_controls_are_reported() {
         let (client, _far) = pair();
         let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
         set_congestion(&client, known.trim()).unwrap();

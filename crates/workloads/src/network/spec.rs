@@ -9,67 +9,66 @@ use crate::declare::{Words, alternative, choice, parameter, place, rate, size_pa
 
 const STREAMS: Parameter = parameter(
     "streams",
-    "Connections at once, each with a thread of its own at both ends.",
+    "Parallel connections, each with its own thread at both ends.",
     ParameterKind::Count { min: 1, max: CONNECTIONS },
     "1",
 );
 
 const TCP_BLOCK: Parameter = parameter(
     "block_size",
-    "Bytes that the sender hands to its system at a time.",
+    "Bytes per write call of the sender.",
     ParameterKind::Size { min: 1, max: BLOCK },
     "65536",
 );
 
 const UDP_BLOCK: Parameter = parameter(
     "block_size",
-    "Bytes of payload of a datagram; auto: as many as go to the server in one packet, over \
-     loopback the most that there can be: 65,507 over IPv4, 65,527 over IPv6.",
+    "Payload bytes per datagram; auto: what fits into one packet to the server; over loopback the \
+     maximum: 65,507 over IPv4, 65,527 over IPv6.",
     ParameterKind::Size { min: 1, max: DATAGRAM_V6 },
     AUTO,
 );
 
 const TCP_MESSAGE: Parameter = parameter(
     "block_size",
-    "Bytes of payload there, and as many back.",
+    "Payload bytes in each direction of a round trip.",
     ParameterKind::Size { min: 1, max: BLOCK },
     "1",
 );
 
 const UDP_MESSAGE: Parameter = parameter(
     "block_size",
-    "Bytes of payload there, and as many back; at most 65,507 over IPv4, 65,527 over IPv6.",
+    "Payload bytes in each direction of a round trip; at most 65,507 over IPv4, 65,527 over IPv6.",
     ParameterKind::Size { min: 1, max: DATAGRAM_V6 },
     "1",
 );
 
 const DIRECTION: Parameter = parameter(
     "direction",
-    "From here to the server (forward), from there (reverse), or both at once, each way over \
-     connections of its own.",
+    "Direction: client to server (forward), server to client (reverse), or both at once, each over \
+     its own connections.",
     choice(&[Cow::Borrowed("forward"), Cow::Borrowed("reverse"), Cow::Borrowed("both")]),
     "forward",
 );
 
 const AMOUNT: Parameter = size_parameter(
     "amount",
-    "Bytes of payload sent in one trial over all streams; auto: as many as fill the trial's \
-     duration.",
+    "Payload bytes per trial over all streams; auto: as many as fill the trial's duration.",
     1,
 );
 
 const SOCKET_BUFFER: Parameter = parameter(
     "socket_buffer",
-    "Bytes asked for as each socket's send and receive buffer; auto: of TCP, those that the \
-     system makes and resizes, of UDP 4 MiB. The system may give other ones.",
+    "Requested size of each socket's send and receive buffer; auto: TCP: set by the system; UDP: 4 \
+     MiB. The system may grant another size.",
     ParameterKind::Size { min: 1 << 10, max: 1 << 30 },
     AUTO,
 );
 
 const CONGESTION: Parameter = parameter(
     "congestion",
-    "Congestion control of TCP, by the kernel's name, of those that the kernels of both ends have \
-     loaded (net.ipv4.tcp_available_congestion_control); auto: the system's own choice.",
+    "TCP congestion control, by its Linux name. Both ends must have it loaded \
+     (net.ipv4.tcp_available_congestion_control); auto: the system's default.",
     choice(&[
         Cow::Borrowed("cubic"),
         Cow::Borrowed("reno"),
@@ -83,40 +82,40 @@ const CONGESTION: Parameter = parameter(
 
 const NO_DELAY: Parameter = parameter(
     "no_delay",
-    "Whether small pieces are sent at once (TCP_NODELAY), or wait until what went before is \
-     acknowledged.",
+    "Whether small segments are sent at once (on: TCP_NODELAY) or wait until earlier data is \
+     acknowledged (off).",
     choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
     "off",
 );
 
 const RATE: Parameter = parameter(
     "rate",
-    "Bits of payload a second that all streams together send, evenly spread (who is late catches up); auto: as fast as \
-     they can.",
+    "Total payload in bits per second over all streams, evenly paced (a late sender catches up); \
+     auto: unlimited.",
     ParameterKind::Count { min: LEAST_RATE, max: 1_000_000_000_000 },
     AUTO,
 );
 
 const MODE: Parameter = parameter(
     "mode",
-    "Whether who waits for a block sleeps (block) or looks again and again (poll), at both \
-     ends; auto: both, as two points.",
+    "How a thread waits for a block: sleep (block) or poll (poll), at both ends; auto: both, as \
+     two points.",
     choice(&[Cow::Borrowed("block"), Cow::Borrowed("poll")]),
     AUTO,
 );
 
 const PLACEMENT: Parameter = parameter(
     "placement",
-    "Where the threads of both ends run: pinned, over loopback each end to its half of the CPUs that it \
-     may use (apart), or where the scheduler puts them (free); auto: apart over loopback, but for TCP \
-     streams, free elsewhere.",
+    "Placement of the threads: apart (over loopback, client and server pinned to separate halves \
+     of the CPUs) or free (placed by the scheduler); auto: apart over loopback except for TCP \
+     streams, else free.",
     choice(&[Cow::Borrowed("apart"), Cow::Borrowed("free")]),
     AUTO,
 );
 
 const PATH: Parameter = parameter(
     "path",
-    "Whether the server is this machine (loopback) or another (peer); auto: as it is.",
+    "Whether the server is this machine (loopback) or another (peer); auto: detected.",
     choice(&[Cow::Borrowed("loopback"), Cow::Borrowed("peer")]),
     AUTO,
 );
@@ -135,55 +134,55 @@ macro_rules! detail {
         concat!(
             $own,
             " The server is another process: on this machine, which the report then calls \
-             loopback, or `proofmark serve` on another, which has proved the same key. Both ends' \
-             counters of the interface and of the protocol are read around each trial."
+             loopback, or `proofmark serve` on another machine with the same key. proofmark reads \
+             the interface and protocol counters of both ends around each trial."
         )
     };
 }
 
 const TCP_STREAM: &str = detail!(
-    "Each stream is one TCP connection, on which one thread writes blocks of block_size and \
-     another, at the other end, reads them. A trial ends when the server's count of what it \
-     received has come back, so nothing counts that only filled a socket's buffer; the rate is \
-     that of payload received, over all streams. Each block of 16 B and more carries its number, \
-     and of each piece that is read one number is checked; a wrong one, or another count than was \
-     sent, makes the trial invalid. Connections stay open from trial to trial."
+    "Each stream is one TCP connection. One thread writes blocks of block_size, and another reads \
+     them at the other end. A trial ends when the server's count of received bytes has come back. \
+     So data that only filled a socket buffer does not count. The rate is the received payload \
+     over all streams. Each block of 16 B and more carries its number; proofmark checks one number \
+     in each piece read. A wrong number, or a count that differs from the bytes sent, makes the \
+     trial invalid. Connections stay open from trial to trial."
 );
 
 const UDP_STREAM: &str = detail!(
-    "Each stream is a pair of connected UDP sockets, of which one sends datagrams of block_size, \
-     as fast as it can or at the rate asked for, and the other receives. The rate is the \
-     receiver's: payload of the datagrams that arrived, each counted once by its number, until \
-     the last one came, or the last was sent if that was later. Lost are those that had not come 20 ms (loopback) or 200 ms after the last \
-     was sent, a wait that is not part of the time. Datagrams of 16 B and more carry their number and \
-     when they were sent: so those that come twice or out of order are told, and the jitter of \
-     RFC 3550 where a rate is asked for; shorter ones are only counted."
+    "Each stream is a pair of connected UDP sockets. One sends datagrams of block_size, as fast as \
+     it can or at the given rate; the other receives them. The rate is the receiver's payload; \
+     each datagram counts once. Timing ends at the last datagram sent or received. A datagram is \
+     lost if it has not arrived 20 ms (loopback) or 200 ms after the last one was sent. This wait \
+     is not timed. Datagrams of 16 B and more carry their number and send time. They show \
+     duplicates, reordering and, where a rate is set, the jitter of RFC 3550. Shorter ones are \
+     only counted."
 );
 
 const TCP_RTT: &str = detail!(
-    "Each stream is one TCP connection without delay (TCP_NODELAY), on which a block goes to the \
-     server and the same block comes back before the next is sent. A latency is one such full \
-     round trip, from before the block is written until all of its answer is read; each is timed, \
-     and none is halved. A block carries its number, one of less than 8 B the number's low bytes, \
-     and its answer must carry the same. With mode=poll both ends look for what comes without sleeping, which takes a CPU each."
+    "Each stream is one TCP connection with TCP_NODELAY. A block goes to the server, and the same \
+     block comes back before the next is sent. A latency is one full round trip, from before the \
+     block is written until its answer is read. Each is timed, and none is halved. A block carries \
+     its number, or the number's low bytes if it is shorter than 8 B. The answer must carry the \
+     same. With mode=poll both ends poll without sleeping, which takes one CPU each."
 );
 
 const UDP_RTT: &str = detail!(
-    "Each stream is a pair of connected UDP sockets, over which a datagram goes to the server and \
-     the same comes back before the next is sent. A latency is one such full round trip, from \
-     before the datagram is sent until its answer is there; each is timed, and none is halved. \
-     Datagrams carry their number, those of less than 8 B its low bytes, and only the answer with \
-     the same number counts. One that has not come after 200 ms is lost: it is counted so, and is no latency. With \
-     mode=poll both ends look for what comes without sleeping, which takes a CPU each."
+    "Each stream is a pair of connected UDP sockets. A datagram goes to the server, and the same \
+     datagram comes back before the next is sent. A latency is one full round trip, from before \
+     the datagram is sent until its answer has arrived. Each is timed, and none is halved. \
+     Datagrams carry their number, or its low bytes if shorter than 8 B. Only the answer with the \
+     same number counts. An answer that takes longer than 200 ms counts as lost, not as a latency. \
+     With mode=poll both ends poll without sleeping, which takes one CPU each."
 );
 
 const CONNECT: &str = detail!(
-    "Each stream is a thread that makes one TCP connection after the other to a thread of the far \
-     end and sends 16 bytes, a token by which the server knows its own; that answers with one byte, \
-     and the client ends the connection by a reset, so that no ports stay taken. A latency is the \
-     time from before the socket is made until that byte has come and the socket is closed: two \
-     round trips, of which the first is the handshake, and the work of both systems. The server's count of accepted \
-     connections must be the same."
+    "Each stream is a thread that makes one TCP connection after another to a thread of the \
+     server. It sends 16 bytes, a token that identifies the run. The server answers with one byte. \
+     The client then resets the connection, so that no port stays in use. A latency is the time \
+     from before the socket is created until the byte has arrived and the socket is closed. That \
+     is two round trips, the first being the handshake, and the work of both systems. \
+     Verification: the server must have accepted the same number of connections."
 );
 
 /// The declaration of a workload.
@@ -192,7 +191,7 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
         Kind::TcpStream => (
             "network.tcp.stream",
             "TCP throughput",
-            "Bits of payload a second over TCP, as the receiver counts them.",
+            "TCP payload in bits per second, counted by the receiver.",
             TCP_STREAM,
             Unit::BitPerSecond,
             TCP_STREAM_PARAMETERS,
@@ -201,7 +200,7 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
         Kind::UdpStream => (
             "network.udp.stream",
             "UDP throughput",
-            "Bits of payload a second over UDP, as the receiver counts them.",
+            "UDP payload in bits per second, counted by the receiver.",
             UDP_STREAM,
             Unit::BitPerSecond,
             UDP_STREAM_PARAMETERS,
@@ -210,7 +209,7 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
         Kind::TcpRtt => (
             "network.tcp.rtt",
             "TCP round trip",
-            "Round trips a second over TCP, one in flight a stream, with the time of each.",
+            "TCP round trips per second, one in flight per stream, and the time of each.",
             TCP_RTT,
             Unit::OpPerSecond,
             TCP_RTT_PARAMETERS,
@@ -219,7 +218,7 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
         Kind::UdpRtt => (
             "network.udp.rtt",
             "UDP round trip",
-            "Round trips a second over UDP, one in flight a stream, with the time of each.",
+            "UDP round trips per second, one in flight per stream, and the time of each.",
             UDP_RTT,
             Unit::OpPerSecond,
             UDP_RTT_PARAMETERS,
@@ -228,7 +227,8 @@ pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
         Kind::TcpConnect => (
             "network.tcp.connect",
             "TCP connections",
-            "Connections made and accepted a second, one in flight a stream, with the time of each.",
+            "TCP connections made and accepted per second, one in flight per stream, and the time \
+             of each.",
             CONNECT,
             Unit::OpPerSecond,
             CONNECT_PARAMETERS,

@@ -114,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_that_grow_are_told_from_those_before(
+        fn numbers_that_grow_are_distinguished_from_those_before(
             length in 1_usize..12, next in 0..1_u64 << 60, step in 0_u64..128,
         ) {
             let mut block = vec![0xAA; length];

@@ -41,7 +41,7 @@ pub(super) struct Traffic {
 }
 
 impl Tally {
-    /// Forgets the trial before.
+    /// Forgets the previous trial.
     pub(super) fn begin_trial(&mut self) {
         self.wrong = None;
         self.traffic = Traffic::default();
@@ -73,7 +73,7 @@ impl Tally {
         };
     }
 
-    /// Waits for the server's report of a request for so many blocks of so many bytes, and
+    /// Waits for the server's report of a request for this many blocks of this many bytes, and
     /// keeps what any report tells.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Tally {
         let report = line.report()?;
         if report.blocks > count || report.bytes > count * block {
             return Err(format!(
-                "the server tells of {} blocks and {} B, and was asked for {count} of {block} B",
+                "the server reported {} blocks and {} B; the request was {count} blocks of {block} B",
                 report.blocks, report.bytes
             ));
         }
@@ -99,13 +99,13 @@ impl Tally {
     /// Keeps a wrong block, if it is the first.
     pub(super) fn found(&mut self, wrong: Wrong) {
         let Wrong { due, found } = wrong;
-        self.wrong.get_or_insert_with(|| format!("block {due} was due and block {found} came"));
+        self.wrong.get_or_insert_with(|| format!("block {found} arrived, expected block {due}"));
     }
 }
 
 impl Report {
-    /// Of so many blocks of so many bytes.
-    pub(super) fn of(blocks: u64, block: u64) -> Self {
+    /// A report of `blocks` blocks of `block` bytes each.
+    pub(super) fn count_blocks(blocks: u64, block: u64) -> Self {
         Self { blocks, bytes: blocks * block, ..Self::default() }
     }
 

@@ -16,7 +16,7 @@ pub(super) trait Message: Sized {
 /// A field of a message.
 trait Field: Sized {
     fn word(&self) -> u64;
-    fn of(word: u64) -> Option<Self>;
+    fn from_word(word: u64) -> Option<Self>;
 }
 
 impl Field for u64 {
@@ -24,7 +24,7 @@ impl Field for u64 {
         *self
     }
 
-    fn of(word: u64) -> Option<Self> {
+    fn from_word(word: u64) -> Option<Self> {
         Some(word)
     }
 }
@@ -46,7 +46,7 @@ impl Field for Outcome {
         *self as u64
     }
 
-    fn of(word: u64) -> Option<Self> {
+    fn from_word(word: u64) -> Option<Self> {
         [Self::Done, Self::Refused, Self::Wrong].into_iter().find(|o| o.word() == word)
     }
 }
@@ -82,7 +82,7 @@ macro_rules! messages {
                 if words.next()? != u64::from_le_bytes(*$word) {
                     return None;
                 }
-                Some(Self { $($field: <$type>::of(words.next()?)?),* })
+                Some(Self { $($field: <$type>::from_word(words.next()?)?),* })
             }
         })*
     };

@@ -37,7 +37,7 @@ fn a_disk_of_another_machine_is_on_the_network() {
 #[test]
 fn nvme_by_the_word_of_its_controller() {
     let fabrics = "virtual/nvme-fabrics/ctl/nvme1/nvme1n1";
-    for (folder, told, expected) in [
+    for (folder, reported, expected) in [
         (NVME, "pcie", StorageKind::Block),
         (fabrics, "tcp", StorageKind::Network),
         (fabrics, "rdma", StorageKind::Network),
@@ -48,8 +48,8 @@ fn nvme_by_the_word_of_its_controller() {
         (NVME, "loop", StorageKind::Unknown),
     ] {
         let m = one(folder);
-        m.put(&format!("/sys/devices/{folder}/device/transport"), told);
-        assert_eq!(m.look("/srv").kind, expected, "{told}");
+        m.put(&format!("/sys/devices/{folder}/device/transport"), reported);
+        assert_eq!(m.look("/srv").kind, expected, "{reported}");
     }
     assert_eq!(kind(NVME), StorageKind::Block, "an older kernel does not tell");
     assert_eq!(kind(fabrics), StorageKind::Unknown, "no transport is told");

@@ -59,7 +59,7 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "page_cache",
         tell: page_cache,
-        advice: "give both direct I/O, or a file that is out of the page cache and a flush at the end",
+        advice: "use direct I/O in both, or evict the file first and flush at the end",
     },
     Cause {
         id: "in_cache",
@@ -69,12 +69,12 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "socket_buffers",
         tell: socket_buffers,
-        advice: "let the tool send more, or for longer",
+        advice: "have the tool send more data, or for longer",
     },
     Cause {
         id: "write_allocate",
         tell: write_allocate,
-        advice: "compare the bytes that move, or run our point with the stores of the tool (parameter stores)",
+        advice: "compare bytes moved, or run proofmark with the tool's stores (parameter stores)",
     },
     Cause {
         id: "unoptimised",
@@ -86,8 +86,8 @@ pub(super) const CAUSES: &[Cause] = &[
         tell: differing,
         advice: "run both with the same values (--set, or the tool's options)",
     },
-    Cause { id: "disturbed", tell: disturbed, advice: "run both again on a quiet machine" },
-    Cause { id: "duration", tell: duration, advice: "let both run about as long" },
+    Cause { id: "disturbed", tell: disturbed, advice: "repeat both on a quiet machine" },
+    Cause { id: "duration", tell: duration, advice: "give both trials of similar length" },
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -149,8 +149,10 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
     let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
-        (Some(why), None) => whole(format!("it used the page cache: {why}")),
-        (None, Some(why)) => whole(format!("ours used the page cache, and it did not: {why}")),
+        (Some(why), None) => whole(format!("the tool used the page cache: {why}")),
+        (None, Some(why)) => {
+            whole(format!("proofmark used the page cache, but the tool did not: {why}"))
+        }
         _ => None,
     }
 }
@@ -161,19 +163,20 @@ fn in_cache(c: &Compared) -> Option<Explanation> {
     let fits = |m| cache.zip(array_bytes(c.ctx, m)).is_some_and(|(cache, array)| array <= cache);
     let cached = |m| fits(m) || found(m, &["in_cache"], Severity::Suspect).is_some();
     let (one, other, with, without) = match (c.ahead(), cached(&c.theirs), cached(c.ours)) {
-        (Side::Theirs, true, false) => ("its", "ours", &c.theirs, c.ours),
-        (Side::Ours, false, true) => ("our", "its own", c.ours, &c.theirs),
+        (Side::Theirs, true, false) => ("the tool's", "proofmark's", &c.theirs, c.ours),
+        (Side::Ours, false, true) => ("proofmark's", "the tool's", c.ours, &c.theirs),
         _ => return None,
     };
     let (small, large) =
         (format_size(array_bytes(c.ctx, with)?), format_size(array_bytes(c.ctx, without)?));
     whole(match cache.filter(|_| fits(with)) {
         Some(cache) => format!(
-            "{one} array of {small} fits into {} of last-level cache, {other} of {large} does not",
+            "{one} array of {small} fits into {} of last-level cache, but {other} of {large} does not",
             format_size(cache)
         ),
         None => format!(
-            "much of {one} array of {small} may come from the last-level cache, less of {other} of {large}"
+            "much of {one} array of {small} may come from the last-level cache, but less of \
+             {other} of {large}"
         ),
     })
 }
@@ -191,8 +194,8 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
         return None;
     }
     whole(format!(
-        "it sent {} a connection in {}, and sockets' buffers alone may hold {}: much of its rate may be \
-         that of a copy into memory",
+        "the tool sent {} per connection in {}, and socket buffers alone can hold {}: much of its \
+         rate may be that of a memory copy",
         format_size(theirs.bytes as u64),
         format_seconds(theirs.seconds),
         format_size(theirs.held as u64)
@@ -237,12 +240,12 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
     let rest = c.ratio / predicted;
     let explained = (rest - 1.0).abs() <= EXPLAINED;
     let verdict = match explained {
-        true => "which explains it".to_owned(),
-        false => format!("which leaves {} times", times(rest)),
+        true => "which explains the ratio".to_owned(),
+        false => format!("which leaves a factor of {}", times(rest)),
     };
     let words = format!(
-        "a line that an ordinary store overwrites is read first: for each byte that is counted ours \
-         moves {} and it {}, which alone makes {} times, {verdict}",
+        "an ordinary store first reads the line that it overwrites: per byte counted, proofmark \
+         moves {} B and the tool {} B; this alone gives a ratio of {}, {verdict}",
         times(ours),
         times(theirs),
         times(predicted)
@@ -309,8 +312,8 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
         return None;
     }
     part(format!(
-        "at our clock a thread of it does no more than {} {what} a clock cycle, as code that was built \
-         without optimisation does",
+        "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
+         code built without optimisation",
         times(rate)
     ))
 }
@@ -342,10 +345,10 @@ fn differing(c: &Compared) -> Option<Explanation> {
     let each: Vec<String> = differences(c)
         .filter(|(name, ..)| !(by_bytes && *name == STORES))
         .map(|(name, theirs, ours)| {
-            format!("{name} {} (ours {})", value(c, name, theirs), value(c, name, ours))
+            format!("{name} {} (proofmark: {})", value(c, name, theirs), value(c, name, ours))
         })
         .collect();
-    if each.is_empty() { None } else { open(format!("it ran with {}", each.join(", "))) }
+    if each.is_empty() { None } else { open(format!("the tool ran with {}", each.join(", "))) }
 }
 
 /// What took CPU time away.
@@ -357,15 +360,18 @@ const UNWATCHED: &[&str] = &["other_cpu"];
 /// The slower of the two was disturbed, or ours by what disturbs a tool unseen.
 fn disturbed(c: &Compared) -> Option<Explanation> {
     let (slower, whose) = match c.ahead() {
-        Side::Ours => (&c.theirs, "its"),
-        Side::Theirs => (c.ours, "our"),
+        Side::Ours => (&c.theirs, "the tool's"),
+        Side::Theirs => (c.ours, "proofmark's"),
     };
     if let Some(why) = found(slower, DISTURBANCES, Severity::Suspect) {
         return open(format!("{whose} trials were disturbed: {why}"));
     }
     let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
     let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    open(format!("our trials, between which its own ran unwatched, were disturbed: {why}"))
+    open(format!(
+        "proofmark's trials, which alternated with the tool's unobserved ones, were \
+                  disturbed: {why}"
+    ))
 }
 
 /// Trials are far shorter or longer from here on.
@@ -386,5 +392,5 @@ fn duration(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let (theirs, ours) = (format_seconds(theirs), format_seconds(ours));
-    open(format!("its trials last {theirs}, ours {ours}"))
+    open(format!("the tool's trials last {theirs}, proofmark's {ours}"))
 }

@@ -88,9 +88,9 @@ fn the_finding_says_how_much_and_changes_no_verdict() {
     assert_eq!(f.evidence["slow: causes"], "none");
     assert_eq!(
         f.message,
-        "ours is 1.25 times what tool shows (1.24 to 1.26): nothing that was recorded explains it \
-         (it counts as ours); ours is 2.00 times what slow shows (1.98 to 2.02): nothing that was \
-         recorded explains it (it counts as ours)"
+        "proofmark's result is 1.25 times that of tool (1.24 to 1.26): no recorded fact explains it \
+         (it counts as ours); proofmark's result is 2.00 times that of slow (1.98 to 2.02): no \
+         recorded fact explains it (it counts as ours)"
     );
     assert_eq!(f.advice, ADVICE);
 }
@@ -105,13 +105,13 @@ fn a_page_cache_on_one_side() {
     };
     let (causes, message) = told(&h, ours(), 8.0, |r| trials(r, cached));
     assert_eq!(causes, "page_cache");
-    assert!(message.contains("it used the page cache: of 953.7 MiB"), "{message}");
-    assert!(message.ends_with("the page cache gave the rest"), "{message}");
+    assert!(message.contains("the tool used the page cache: of 953.7 MiB"), "{message}");
+    assert!(message.ends_with("the page cache served the rest"), "{message}");
     let we = each(ours(), |_, t| cached(t));
     let clean = beside(&ours(), 0.2).evidence;
     let (causes, message) = told(&h, we.clone(), 0.2, |r| r.evidence = clean.clone());
     assert_eq!(causes, "page_cache");
-    assert!(message.contains("ours used the page cache, and it did not"), "{message}");
+    assert!(message.contains("proofmark used the page cache, but the tool did not"), "{message}");
     assert_eq!(told(&h, we, 0.2, |_| {}).0, "none", "both did");
     assert_eq!(told(&h, ours(), 8.0, |_| {}).0, "none");
     let writes = |cache| disk("seq_write", 1 << 20, cache);
@@ -153,7 +153,7 @@ fn arrays_that_fit_the_cache() {
     assert_eq!(causes, "in_cache");
     assert!(
         message.ends_with(
-            "its array of 16 MiB fits into 32 MiB of last-level cache, ours of 1 GiB does not"
+            "the tool's array of 16 MiB fits into 32 MiB of last-level cache, but proofmark's of 1 GiB does not"
         ),
         "{message}"
     );
@@ -161,7 +161,7 @@ fn arrays_that_fit_the_cache() {
     assert_ne!(large, "in_cache");
     let (causes, message) = told(&h, stream("read", 1), 2.0, param("array_size", 64_u64 << 20));
     assert_eq!(causes, "in_cache");
-    assert!(message.contains("much of its array of 64 MiB may come"), "{message}");
+    assert!(message.contains("much of the tool's array of 64 MiB may come"), "{message}");
     assert_eq!(told(&h, stream("read", 1), 0.5, param("array_size", 16_u64 << 20)).0, "params");
     assert_eq!(told(&h, stream("read", 1), 3.0, |_| {}).0, "none");
     let mut small = stream("read", 1);
@@ -179,12 +179,13 @@ fn bytes_that_move_and_are_not_counted() {
     for (op, predicted) in [("triad", 4.0 / 3.0), ("copy", 1.5), ("write", 2.0)] {
         let (causes, message) = told(&h, stream(op, 1), 1.0 / predicted, &temporal);
         assert_eq!(causes, "write_allocate", "{op}");
-        let words = format!("alone makes {} times, which explains it", times(predicted));
+        let words =
+            format!("alone gives a ratio of {}, which explains the ratio", times(predicted));
         assert!(message.ends_with(&words), "{message}");
     }
     let (causes, message) = told(&h, stream("triad", 1), 0.5, &temporal);
     assert_eq!(causes, "write_allocate");
-    let rest = "which leaves 1.50 times; nothing recorded explains the rest";
+    let rest = "which leaves a factor of 1.50; no recorded fact explains the rest";
     assert!(message.ends_with(rest), "{message}");
     let declared = |r: &mut Reference| trials(r, |t| t.moved = Some(t.work * 4.0 / 3.0));
     assert_eq!(told(&h, stream("triad", 1), 0.75, declared).0, "write_allocate");
@@ -206,7 +207,10 @@ fn what_stores_move_does_not_end_the_search() {
     m.params = m.params.with("pages", "huge");
     let (causes, message) = told(&host_with_caches(), m, 0.5, spoil);
     assert_eq!(causes, "write_allocate, params, duration");
-    assert!(message.contains("it ran with threads 1 (ours 2); its trials"), "{message}");
+    assert!(
+        message.contains("the tool ran with threads 1 (proofmark: 2); the tool's trials"),
+        "{message}"
+    );
     assert!(!message.contains("the rest"), "the threads may be all of it: {message}");
 }
 
@@ -226,8 +230,8 @@ fn code_without_optimisation() {
     let h = host_with_caches();
     let (causes, message) = told(&h, in_l1("read", 1), 0.2, |_| {});
     assert_eq!(causes, "unoptimised");
-    let words = "at our clock a thread of it does no more than 2.00 bytes a clock cycle, as code \
-                 that was built without optimisation does; nothing recorded explains the rest";
+    let words = "at proofmark's clock a thread of the tool does at most 2.00 bytes per clock cycle, \
+                 like code built without optimisation; no recorded fact explains the rest";
     assert!(message.ends_with(words), "{message}");
     assert_eq!(told(&h, in_l1("read", 2), 0.2, param("threads", 2)).0, "unoptimised");
     assert_eq!(told(&h, in_l1("read", 1), 0.5, |_| {}).0, "none", "not several times");
@@ -273,7 +277,7 @@ fn code_that_something_else_holds_is_not_called_unoptimised() {
 fn dense_matrices_without_optimisation() {
     let (causes, message) = told(&host(), linpack(5000, 1), 0.05, |_| {});
     assert_eq!(causes, "unoptimised");
-    assert!(message.contains("no more than 0.720 operations a clock cycle, as code"), "{message}");
+    assert!(message.contains("at most 0.720 operations per clock cycle, like code"), "{message}");
     assert_eq!(told(&host(), linpack(5000, 1), 0.1, |_| {}).0, "none", "1.4 a cycle");
     for (n, causes) in [(1999, "none"), (2000, "unoptimised")] {
         assert_eq!(told(&host(), linpack(n, 1), 0.05, |_| {}).0, causes, "{n}");
@@ -288,8 +292,8 @@ fn what_sockets_buffers_hold() {
     let brief = |r: &mut Reference| shorter(r, 2000.0);
     let (causes, message) = told(&h, tcp(1, "loopback"), 1.5, brief);
     assert_eq!(causes, "socket_buffers");
-    let words = "it sent 183.1 KiB a connection in 50.00 us, and sockets' buffers alone may hold \
-                 244.1 KiB: much of its rate may be that of a copy into memory";
+    let words = "the tool sent 183.1 KiB per connection in 50.00 us, and socket buffers alone can hold \
+                 244.1 KiB: much of its rate may be that of a memory copy";
     assert!(message.ends_with(words), "{message}");
     assert_eq!(told(&h, tcp(1, "loopback"), 0.7, brief).0, "duration", "it is slower");
     assert_eq!(told(&h, tcp(1, "loopback"), 1.5, |_| {}).0, "none");
@@ -326,7 +330,9 @@ fn parameters_that_the_tool_had_otherwise() {
     let (causes, message) = told(&h, ours(), 1.3, with);
     assert_eq!(causes, "params");
     assert!(
-        message.ends_with("it ran with engine libaio (ours psync), queue_depth 4 (ours 1)"),
+        message.ends_with(
+            "the tool ran with engine libaio (proofmark: psync), queue_depth 4 (proofmark: 1)"
+        ),
         "{message}"
     );
     assert_eq!(told(&h, ours(), 1.3, param("block_size", 4096)).0, "none");
@@ -347,7 +353,10 @@ fn sizes_are_told_as_sizes() {
     };
     let m = crate::testing::judged_in(&crate::testing::context(&h, &spec, &policy, &[]), m);
     let message = &m.findings[0].message;
-    assert!(message.ends_with("it ran with block_size 8 KiB (ours 4 KiB)"), "{message}");
+    assert!(
+        message.ends_with("the tool ran with block_size 8 KiB (proofmark: 4 KiB)"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -355,15 +364,21 @@ fn the_slower_side_was_disturbed() {
     let stolen = |t: &mut proofmark_model::Trial| t.conditions.steal_s = Some(0.1 * t.seconds);
     let (causes, message) = told(&host(), flops(1), 0.8, |r| trials(r, stolen));
     assert_eq!(causes, "disturbed");
-    assert!(message.contains("its trials were disturbed: the hypervisor took 10.0 %"), "{message}");
+    assert!(
+        message.contains("the tool's trials were disturbed: the hypervisor took 10.0 %"),
+        "{message}"
+    );
     let we = each(flops(1), |_, t| stolen(t));
     let (causes, message) = told(&host(), we, 1.2, |r| trials(r, |t| t.conditions.steal_s = None));
     assert_eq!(causes, "disturbed");
-    assert!(message.contains("our trials were disturbed"), "{message}");
+    assert!(message.contains("proofmark's trials were disturbed"), "{message}");
     let shared = || each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.1 * t.seconds));
     let (causes, message) = told(&host(), shared(), 0.8, |_| {});
     assert_eq!(causes, "disturbed");
-    assert!(message.contains("between which its own ran unwatched, were disturbed"), "{message}");
+    assert!(
+        message.contains("which alternated with the tool's unobserved ones, were disturbed"),
+        "{message}"
+    );
     let quiet = |r: &mut Reference| trials(r, |t| t.conditions.other_cpu_s = Some(0.0));
     assert_eq!(told(&host(), shared(), 0.8, quiet).0, "none", "the tool was not");
     let faster = told(&host(), iops_with(1.2), 1.1, |r| trials(r, stolen)).0;
@@ -381,7 +396,10 @@ fn iops_with(by: f64) -> Measurement {
 fn trials_that_are_far_shorter_or_longer() {
     let (causes, message) = told(&host(), flops(1), 0.8, |r| shorter(r, 10.0));
     assert_eq!(causes, "duration");
-    assert!(message.ends_with("its trials last 10.00 ms, ours 100.0 ms"), "{message}");
+    assert!(
+        message.ends_with("the tool's trials last 10.00 ms, proofmark's 100.0 ms"),
+        "{message}"
+    );
     assert_eq!(told(&host(), flops(1), 0.8, |r| shorter(r, 0.1)).0, "duration");
     assert_eq!(told(&host(), flops(1), 0.8, |r| shorter(r, 3.0)).0, "none");
     let m = linpack(5000, 1);

@@ -69,7 +69,7 @@ fn what_was_sampled_over_time_is_another_point_than_its_trials() {
     for (m, n, side) in [(2, 1, "A"), (1, 3, "B")] {
         let p = one(over_time(flops(1), m), over_time(flops(1), n));
         assert_eq!((p.outcome, p.gone()), (Comparability::NotComparable, false));
-        assert!(p.reason.contains(&format!("in {side} it had several levels")), "{}", p.reason);
+        assert!(p.reason.contains(&format!("{side} has several levels")), "{}", p.reason);
     }
 }
 
@@ -95,12 +95,16 @@ fn of_few_trials_all_must_lie_apart() {
     for (factor, outcome) in [(0.5, Comparability::Slower), (2.0, Comparability::Faster)] {
         let p = one(three(1.0), three(factor));
         assert_eq!(p.outcome, outcome);
-        assert!(p.reason.starts_with("all trials apart, no interval; no finding"), "{}", p.reason);
+        assert!(
+            p.reason.starts_with("no trial of one run lies within the other's range"),
+            "{}",
+            p.reason
+        );
         assert!(p.ratio.is_some_and(|r| r.ci95.is_none() && (r.median - factor).abs() < 0.01));
     }
     let p = one(three(1.0), three(1.0));
     assert_eq!(p.outcome, Comparability::NoDifferenceShown);
-    assert!(p.reason.contains("the range of so few trials holds 1") && p.resolution.is_some());
+    assert!(p.reason.contains("the range of so few trials contains 1") && p.resolution.is_some());
     let mut one_up = three(0.5);
     one_up.trials[1].value *= 2.0;
     assert_eq!(one(three(1.0), one_up).outcome, Comparability::NoDifferenceShown);

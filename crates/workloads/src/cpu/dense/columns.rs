@@ -19,7 +19,7 @@ pub(super) unsafe fn solve_lower<V: Vector, const N: usize>(
     b_vector: usize,
     depth: usize,
 ) {
-    // SAFETY: within what the caller vouches for.
+    // SAFETY: within what the caller guarantees.
     unsafe {
         for i in 0..depth {
             let l = l.add(i * GROUP * GROUP);
@@ -83,7 +83,7 @@ pub(super) unsafe fn eliminate<V: Vector>(
     columns: usize,
     pivots: &mut [usize; GROUP],
 ) -> Result<(), usize> {
-    // SAFETY: within what the caller vouches for.
+    // SAFETY: within what the caller guarantees.
     unsafe {
         let (mut best, mut pivot) = (-1.0, 0);
         for row in 0..rows {
@@ -159,7 +159,7 @@ pub(super) unsafe fn accumulate<V: Vector, const N: usize>(
     x: *const f64,
     rows: usize,
 ) {
-    // SAFETY: within what the caller vouches for.
+    // SAFETY: within what the caller guarantees.
     unsafe {
         for v in 0..GROUP / V::LANES {
             let at = v * V::LANES;

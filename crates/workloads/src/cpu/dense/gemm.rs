@@ -1,8 +1,6 @@
-//! The product of two square matrices that lie row by row, by many threads.
-//!
-//! Each thread has a rectangle of C. It copies one block of B after the other into groups
-//! ([`super::matrix`]), line by line; the copy stays in the second cache while the rows of A
-//! go by, which are read where they lie.
+//! The product of two square row-major matrices, by many threads. Each thread computes a rectangle
+//! of C. It copies B block by block into groups ([`super::matrix`]). The copy stays in the L2 cache
+//! while the thread reads the rows of A in place.
 
 #![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
 
@@ -32,7 +30,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// For this shape.
-    pub(crate) fn of(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         let Shape { n, threads, block, .. } = *shape;
         let lines = n.div_ceil(GROUP) | 1;
         let copy = Matrix::elements(block * GROUP + 1, width(block));
@@ -41,13 +39,13 @@ impl Layout {
         Self { lines, matrix: rows * lines * GROUP, copy, threads }
     }
 
-    /// Of all together, and the vectors of the proof.
+    /// Of all together, and the vectors of the verification.
     pub(crate) const fn elements(&self) -> usize {
         3 * self.matrix + self.threads * self.copy + self.lines * GROUP
     }
 }
 
-/// Threads as rows and columns of rectangles.
+/// Arrangement of the threads: rows and columns of rectangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Grid {
     down: usize,
@@ -55,9 +53,9 @@ struct Grid {
 }
 
 impl Grid {
-    /// As near to a square as the number allows, and rather more across than down: threads
-    /// below each other copy the same of B.
-    fn of(threads: usize) -> Self {
+    /// As near to a square as the number of threads allows, wider rather than taller: threads in
+    /// one column copy the same part of B.
+    fn arrange(threads: usize) -> Self {
         let divides = |down: &usize| down * down <= threads && threads.is_multiple_of(*down);
         let down = (1..=threads).filter(divides).max().unwrap_or(1);
         Self { down, across: threads / down }
@@ -84,7 +82,7 @@ pub(crate) struct Gemm {
     layout: Layout,
     base: *mut f64,
     barrier: Barrier,
-    /// Of the vector of the proof, another for each trial.
+    /// Of the vector of the verification, another for each trial.
     seed: AtomicU64,
 }
 
@@ -103,7 +101,7 @@ impl Gemm {
     /// The memory is aligned to a line, and nobody else uses it as long as this is used.
     pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
         let barrier = Barrier::new(shape.threads);
-        Self { shape, layout: Layout::of(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
+        Self { shape, layout: Layout::new(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
     }
 
     /// Begins a trial. Called by one thread, while no other uses the product.
@@ -153,10 +151,10 @@ impl Gemm {
         }
     }
 
-    /// Works out a thread's rectangle of the product.
+    /// Computes a thread's rectangle of the product.
     pub(crate) fn multiply(&self, index: usize, clock: &mut ClockSamples) {
         let Shape { n, threads, block, .. } = self.shape;
-        let (rows, columns) = Grid::of(threads).rectangle(n, index);
+        let (rows, columns) = Grid::arrange(threads).rectangle(n, index);
         let copy = self.base.wrapping_add(3 * self.layout.matrix + index * self.layout.copy);
         let b = Matrix::at(copy, block * GROUP + 1, width(block));
         let depths = n.div_ceil(GROUP);
@@ -254,8 +252,8 @@ impl Gemm {
         }
     }
 
-    /// One thread's part of the proof: C v against A (B v) in its rows, for a random vector
-    /// v, with A and B made again.
+    /// One thread's part of the verification: compares C v with A (B v) in its rows, for a random
+    /// vector v, with A and B generated again.
     ///
     /// # Errors
     /// The first row in which they differ by more than rounding can.
@@ -284,8 +282,8 @@ impl Gemm {
             let difference = (found - expected).abs();
             if difference.is_nan() || difference > most {
                 return Err(format!(
-                    "row {row} of C times a random vector v is {found:e}, not {expected:e} as of \
-                     A (B v); rounding explains {most:e}"
+                    "row {row} of C v is {found:e}, expected {expected:e} from A (B v) with a \
+                     random vector v; rounding explains at most {most:e}"
                 ));
             }
         }
@@ -293,8 +291,8 @@ impl Gemm {
     }
 }
 
-/// Groups that a block of B is wide, for so many that it is deep: two thirds, in whole
-/// tiles. Deep blocks take fewer passes over C.
+/// Width of a block of B in groups, for its depth: two thirds, in whole tiles. Deep blocks need
+/// fewer passes over C.
 fn width(block: usize) -> usize {
     (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
 }
@@ -308,11 +306,11 @@ const MOST_GROUPS: usize = 4;
 /// Both are valid and aligned.
 unsafe fn copy_line(from: Option<*mut f64>, to: *mut f64) {
     let line = match from {
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         Some(from) => unsafe { *from.cast::<Line>() },
         None => Line::default(),
     };
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     unsafe { *to.cast::<Line>() = line };
 }
 
@@ -323,7 +321,7 @@ mod tests {
     #[test]
     fn rectangles_cover_each_element_once() {
         for threads in 1..=12 {
-            let grid = Grid::of(threads);
+            let grid = Grid::arrange(threads);
             assert_eq!(grid.down * grid.across, threads);
             assert!(grid.down <= grid.across);
             for n in [1_usize, 7, 50, 100] {
@@ -337,7 +335,7 @@ mod tests {
                 assert!(hits.iter().all(|h| *h == 1), "{threads} {n}");
             }
         }
-        assert_eq!(Grid::of(2), Grid { down: 1, across: 2 });
-        assert_eq!(Grid::of(12), Grid { down: 3, across: 4 });
+        assert_eq!(Grid::arrange(2), Grid { down: 1, across: 2 });
+        assert_eq!(Grid::arrange(12), Grid { down: 3, across: 4 });
     }
 }

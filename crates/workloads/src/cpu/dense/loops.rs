@@ -8,7 +8,7 @@ use super::columns;
 use super::matrix::GROUP;
 use super::tile::{Tile, Update};
 
-/// A micro-workload: the product of a tile of fixed size.
+/// A micro-kernel (the BLAS term): the product of a tile of fixed size.
 #[derive(Clone, Copy)]
 pub(super) struct TileLoop {
     /// A divisor of [`tile::MOST_ROWS`].
@@ -46,7 +46,7 @@ pub(crate) struct Loops {
 pub(super) const AT_ONCE: usize = 8;
 
 /// The inner loops of that instruction set; `None` where there are none on this architecture.
-pub(super) fn of(isa: Isa) -> Option<&'static Loops> {
+pub(super) fn find(isa: Isa) -> Option<&'static Loops> {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => Some(&avx512::LOOPS),
@@ -94,7 +94,7 @@ macro_rules! loops {
             $(
                 #[$with]
                 unsafe fn $product(t: &Tile, next_a: usize, update: Update) {
-                    // SAFETY: as the caller vouches.
+                    // SAFETY: as the caller guarantees.
                     unsafe {
                         // How to update is known while compiling, where the time goes.
                         match (update, t.a_row) {
@@ -115,7 +115,7 @@ macro_rules! loops {
                     // Whole groups a vector each, or one group part by part.
                     const VECTORS: usize = if PER == 1 { $of } else { 1 };
                     for part in 0..PER {
-                        // SAFETY: as the caller vouches.
+                        // SAFETY: as the caller guarantees.
                         unsafe {
                             let b = b.add(part * <$vector>::LANES);
                             columns::solve_lower::<$vector, VECTORS>(l, l_group, b, b_group, depth);
@@ -131,19 +131,19 @@ macro_rules! loops {
                 columns: usize,
                 pivots: &mut [usize; GROUP],
             ) -> Result<(), usize> {
-                // SAFETY: as the caller vouches.
+                // SAFETY: as the caller guarantees.
                 unsafe { columns::eliminate::<$vector>(lines, rows, columns, pivots) }
             }
 
             #[$with]
             unsafe fn exchange(one: *mut f64, other: *mut f64) {
-                // SAFETY: as the caller vouches.
+                // SAFETY: as the caller guarantees.
                 unsafe { columns::exchange::<$vector>(one, other) }
             }
 
             #[$with]
             unsafe fn accumulate(sums: *mut f64, lines: *const f64, group: usize, x: *const f64, rows: usize) {
-                // SAFETY: as the caller vouches.
+                // SAFETY: as the caller guarantees.
                 unsafe { columns::accumulate::<$vector, AT_ONCE>(sums, lines, group, x, rows) }
             }
         }

@@ -2,11 +2,11 @@
 //!
 //! The matrix is cut into *chunks* of columns, and some of these make a *panel*. Step k
 //! takes panel k, once it is factored, and brings every chunk to the right of it up to
-//! date: exchange rows, solve for U, subtract the product. Who brings the last chunk of the
-//! next panel up to date factors that panel at once, while the others go on with the
-//! rest of the step (look-ahead). Threads take chunks in order, step after step; each waits
-//! only for its chunk and for its panel, and both are in the hands of somebody who took them
-//! earlier, so somebody always goes on. There is no barrier.
+//! date: exchange rows, solve for U, subtract the product. The thread that updates the last chunk of
+//! the next panel factors that panel at once, while the others continue with the step (look-ahead).
+//! Threads take chunks in order, step after step. Each waits only for its chunk and its panel, and
+//! both belong to a thread that took them earlier. So some thread always proceeds, and no barrier
+//! is needed.
 //!
 //! The right-hand side is one more column, so that the elimination also solves L y = P b.
 
@@ -23,7 +23,7 @@ use super::update::{Elimination, Panel};
 
 /// A column without a pivot: of zeros, or with numbers that are not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the matrix is singular, or not finite: no pivot in column {0}")]
+#[error("the matrix is singular or not finite: column {0} has no pivot")]
 pub(crate) struct Singular(pub(super) usize);
 
 /// How the columns are cut, in groups.
@@ -38,7 +38,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// For so many columns that are eliminated, of a matrix of so many groups.
+    /// For this many columns that are eliminated, of a matrix of this many groups.
     pub(super) fn new(columns: usize, groups: usize, widths: &Widths) -> Self {
         let end = columns.div_ceil(GROUP);
         let mut panels = vec![0];
@@ -87,12 +87,12 @@ pub(super) struct Widths {
     pub(super) chunk: usize,
     /// Of the widest panel: a multiple of the chunk.
     pub(super) widest: usize,
-    /// Panels become narrower so that at least so many are left.
+    /// Panels become narrower so that at least this many are left.
     pub(super) left: usize,
 }
 
 impl Widths {
-    /// Of the next panel where so many groups are left.
+    /// Of the next panel where this many groups are left.
     fn panel(&self, left: usize) -> usize {
         let width = (left / self.left).next_multiple_of(self.chunk);
         width.clamp(self.chunk, self.widest)
@@ -214,7 +214,7 @@ impl<'a> Lu<'a> {
 
     /// Solves for U in these groups, and subtracts the product below.
     unsafe fn apply(&self, panel: Panel, groups: Range<usize>, clock: Option<&mut ClockSamples>) {
-        // SAFETY: as the callers vouch.
+        // SAFETY: as the callers guarantee.
         unsafe {
             self.work.solve(panel, groups.clone());
             self.work.subtract_product(panel, groups, clock);
@@ -226,7 +226,7 @@ impl<'a> Lu<'a> {
         &self.pivots[panel.row..panel.below().min(self.n)]
     }
 
-    /// Factors a step's panel and tells everybody.
+    /// Factors a step's panel and publishes it.
     unsafe fn factor(&self, step: usize) {
         let panel = self.cut.panel(step);
         // SAFETY: the panel is the caller's own.

@@ -52,8 +52,8 @@ impl Matrix {
     }
 }
 
-/// Lines of a group for so many rows: some more, so that loops may reach over the end, and
-/// an odd number, so that the lines of one row lie in different sets of every cache.
+/// Lines of a group for this many rows: some more, so that loops may reach over the end, and an odd
+/// number, so that the lines of one row lie in different sets of every cache.
 pub(super) const fn lines_for(rows: usize) -> usize {
     (rows + super::tile::MOST_ROWS - 1) | 1
 }

@@ -1,12 +1,11 @@
 //! Dense matrices: products and linear systems at the speed of the execution ports.
 //!
-//! `matrix` says how they lie in memory. `tile` and `columns` are the inner loops for any
-//! `vector`, and `loops` what each instruction set makes of them. `product` is built from
-//! these, and from that `gemm`, and by way of `update`, `lu` and `back`, the `solver`, whose
-//! solutions `residual` proves.
+//! `matrix` defines the memory layout. `tile` and `columns` are the inner loops for any `vector`;
+//! `loops` instantiates them per instruction set. `product` uses these. `gemm` uses `product`, and
+//! so does the `solver`, through `update`, `lu` and `back`. `residual` verifies its solutions.
 //!
 //! To add an instruction set: its `Vector`, its lines at the end of `loops` and in
-//! `loops::of`, its name in `Isa` and [`ISAS`].
+//! `loops::find`, its name in `Isa` and [`ISAS`].
 
 mod back;
 mod columns;
@@ -40,10 +39,8 @@ use crate::declare::{choice, parameter, threads_parameter};
 /// Most rows and columns that can be asked for.
 pub(super) const MOST: u64 = 1_000_000;
 
-pub(super) const THREADS: Parameter = threads_parameter(
-    "Threads, each pinned to a CPU, that work on the same matrices together.",
-    "1",
-);
+pub(super) const THREADS: Parameter =
+    threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
 const ISAS: &[Cow<'static, str>] =
@@ -53,17 +50,17 @@ const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
 
 pub(super) const ISA: Parameter = parameter(
     "isa",
-    "Instruction set of the inner loops; auto: the widest here.",
+    "Instruction set of the inner loops; auto: the widest of this CPU.",
     choice(ISAS),
     AUTO,
 );
 
 pub(super) const BLOCK: Parameter = parameter(
     "nb",
-    "Depth of a block, a multiple of 8, as HPL's NB: of a product's second operand, which stays \
-     in the second cache and is two thirds as wide; of an elimination, its widest panel, and \
-     narrower ones near the end. auto: so that a square block fills five eighths of that cache, \
-     at most 256, in a product 400.",
+    "Block depth, a multiple of 8, like HPL's NB. cpu.dgemm: depth of the block of B, which stays \
+     in the L2 cache and is two thirds as wide. cpu.linpack: width of the widest panel; panels get \
+     narrower towards the end. auto: a square block fills 5/8 of the L2 cache, at most 256 \
+     (cpu.dgemm: 400).",
     ParameterKind::Count { min: 16, max: 1024 },
     AUTO,
 );
@@ -80,19 +77,19 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Of these parameters.
-    pub(super) fn of(workload: &str, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| {
             let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;
             usize::try_from(value).map_err(|_| Refusal(format!("{name} is too large")))
         };
         let isa = params.text("isa").ok_or_else(|| Refusal("isa is not set".to_owned()))?;
         let isa = Isa::parse(isa)
-            .ok_or_else(|| Refusal(format!("{workload} knows no instruction set {isa}")))?;
+            .ok_or_else(|| Refusal(format!("{workload} has no instruction set '{isa}'")))?;
         if !isa.is_supported() {
-            return Err(Refusal(format!("this CPU has no {}", isa.name())));
+            return Err(Refusal(format!("this CPU does not support {}", isa.name())));
         }
-        let loops = loops::of(isa).ok_or_else(|| {
-            Refusal(format!("{workload} has no {} loops on this architecture", isa.name()))
+        let loops = loops::find(isa).ok_or_else(|| {
+            Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
         let (threads, nb) = (int("threads").unwrap_or(1).max(1), int("nb")?);
         if !nb.is_multiple_of(GROUP) {
@@ -104,14 +101,14 @@ impl Shape {
 
 /// Instruction sets of this CPU that there are loops for, the widest last.
 fn here() -> impl Iterator<Item = Isa> {
-    Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::of(*isa).is_some())
+    Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::find(*isa).is_some())
 }
 
-/// Share of the second cache that a square block fills.
+/// Share of the L2 cache that a square block fills.
 const FILL: f64 = 0.625;
 
-/// The parameters with what was left to the machine: the widest instruction set, and blocks as
-/// large as its second cache allows, up to the widest that is of use.
+/// Resolves `auto`: the widest instruction set of this CPU, and blocks as large as its L2 cache
+/// allows, up to `widest`.
 pub(super) fn resolve_auto(mut params: Params, host: &Host, widest: u64) -> Vec<Params> {
     if params.text("isa") == Some(AUTO) {
         params = params.with("isa", here().last().map_or("scalar", Isa::name));
@@ -173,7 +170,7 @@ pub(super) fn warm(shape: &Shape) {
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);
 
-/// Part `index` of `of` of so many things that lie side by side.
+/// Part `index` of `of` of this many things that lie side by side.
 pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
     index * things / of..(index + 1) * things / of
 }

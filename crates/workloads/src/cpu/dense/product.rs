@@ -21,8 +21,8 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Works it out. Whole tiles are done: some rows past the last one too. B should fit
-    /// into the second cache, where it stays while A goes by, a tile's rows at a time.
+    /// Computes it. Whole tiles are done: some rows past the last one too. B should fit into the L2
+    /// cache, where it stays while A goes by, a tile's rows at a time.
     ///
     /// # Safety
     /// All are valid, [`super::tile::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
@@ -45,7 +45,7 @@ impl Product {
                     };
                     // Each tile has one row of the next rows fetched.
                     let next_a = (tile_loop.rows + i.min(tile_loop.rows - 1)) * first.a_row;
-                    // SAFETY: as the caller vouches.
+                    // SAFETY: as the caller guarantees.
                     unsafe { (tile_loop.run)(&tile, next_a, update) };
                 }
                 if let Some(clock) = &mut clock {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The greatest of numbers that are not negative; one that is not a number is greatest.
+/// The largest of numbers that are not negative; one that is not a number is largest.
 #[derive(Debug, Default)]
 struct Greatest(AtomicU64);
 
@@ -54,7 +54,7 @@ impl Residual {
     }
 
     /// The largest difference, and what HPL holds against its threshold.
-    pub(super) fn of(&self, n: usize) -> (f64, f64) {
+    pub(super) fn compute(&self, n: usize) -> (f64, f64) {
         let difference = self.difference.value();
         let scale = self.a.value() * self.x.value() + self.b.value();
         let eps = f64::EPSILON / 2.0;
@@ -73,19 +73,19 @@ mod tests {
     fn the_residual_by_hand() {
         // 2 x + 1 y = 5, 1 x - 3 y = -1; x = 2, y = 1 and a bit.
         let system = |row: usize, column: usize| [[2.0, 1.0, 5.0], [1.0, -3.0, -1.0]][row][column];
-        let of = |x: [f64; 2]| {
+        let residual_of = |x: [f64; 2]| {
             let residual = Residual::default();
             residual.take(&x, 1..2, system);
             residual.take(&x, 0..1, system);
-            residual.of(2)
+            residual.compute(2)
         };
-        assert_eq!(of([2.0, 1.0]), (0.0, 0.0));
-        let (difference, normalised) = of([2.0, 1.0 + 1e-6]);
+        assert_eq!(residual_of([2.0, 1.0]), (0.0, 0.0));
+        let (difference, normalised) = residual_of([2.0, 1.0 + 1e-6]);
         assert!((difference - 3e-6).abs() < 1e-12, "{difference}");
         // |A| = 4, |x| = 2, |b| = 5.
         let expected = 3e-6 / (2_f64.powi(-53) * (4.0 * 2.0 + 5.0) * 2.0);
         assert!((normalised / expected - 1.0).abs() < 1e-6, "{normalised}");
-        assert!(of([f64::NAN, 1.0]).1.is_nan());
-        assert!(!of([f64::INFINITY, 1.0]).1.is_finite());
+        assert!(residual_of([f64::NAN, 1.0]).1.is_nan());
+        assert!(!residual_of([f64::INFINITY, 1.0]).1.is_finite());
     }
 }

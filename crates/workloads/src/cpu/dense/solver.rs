@@ -22,7 +22,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Of n equations: A, and b as one more column.
-    pub(crate) const fn of(n: usize) -> Self {
+    pub(crate) const fn new(n: usize) -> Self {
         Self { lines: lines_for(n), groups: (n + 1).div_ceil(GROUP) }
     }
 
@@ -55,7 +55,7 @@ impl System {
     /// # Safety
     /// The memory is aligned to a line, and nobody else uses it as long as the system is.
     pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
-        let Layout { lines, groups, .. } = Layout::of(shape.n);
+        let Layout { lines, groups, .. } = Layout::new(shape.n);
         let matrix = Matrix::at(base, lines, groups);
         let group =
             |i: usize| Matrix::at(base.wrapping_add(Matrix::elements(lines, groups + i)), lines, 1);
@@ -122,7 +122,7 @@ impl System {
         Ok(())
     }
 
-    /// One thread's part of the proof: the residual, with A and b made again.
+    /// One thread's part of the verification: the residual, with A and b made again.
     pub(crate) fn check(
         &self,
         attempt: &Attempt,
@@ -132,7 +132,7 @@ impl System {
         let Shape { n, threads, .. } = self.shape;
         attempt.residual.take(self.x(), share(n, index, threads), element);
         self.barrier.wait();
-        let (residual, normalised_residual) = attempt.residual.of(n);
+        let (residual, normalised_residual) = attempt.residual.compute(n);
         let address = self.matrix.line(0, 0).addr();
         Solution {
             n: n as u64,

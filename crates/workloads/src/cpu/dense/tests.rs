@@ -17,7 +17,7 @@ use super::*;
 
 fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
     assert!(isa.is_supported());
-    Shape { n, threads, loops: loops::of(isa).unwrap(), block }
+    Shape { n, threads, loops: loops::find(isa).unwrap(), block }
 }
 
 /// Runs one function on each thread.
@@ -34,7 +34,7 @@ fn solve(
     shape: Shape,
     of: &(dyn Fn(usize, usize) -> f64 + Sync),
 ) -> Result<(Vec<f64>, Solution), Singular> {
-    let mut memory = vec![Line::default(); Layout::of(shape.n).elements() / GROUP];
+    let mut memory = vec![Line::default(); Layout::new(shape.n).elements() / GROUP];
     // SAFETY: the memory is as large as the layout says, and lives as long as the system.
     let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
     system.begin();
@@ -222,7 +222,7 @@ proptest! {
         place in 0..10_000_usize,
     ) {
         let shape = shape(here().nth(isa).unwrap(), n, threads, block);
-        let mut memory = vec![Line::default(); gemm::Layout::of(&shape).elements() / GROUP];
+        let mut memory = vec![Line::default(); gemm::Layout::new(&shape).elements() / GROUP];
         // SAFETY: the memory is as large as the layout says, and outlives the product.
         let product = unsafe { Gemm::at(memory.as_mut_ptr().cast(), shape) };
         let check = || {
@@ -275,7 +275,7 @@ fn the_same_system_has_the_same_solution_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_singular_matrix_is_told_to_every_thread() {
+fn a_singular_matrix_is_reported_to_every_thread() {
     type Of = Box<dyn Fn(usize, usize) -> f64 + Sync>;
     let n = 45;
     let cases: [(usize, Of); 5] = [
@@ -292,7 +292,7 @@ fn a_singular_matrix_is_told_to_every_thread() {
                 let singular = solve(shape(isa, n, threads, 2), of).unwrap_err();
                 assert_eq!(singular, Singular(*column), "{isa:?} {threads}");
                 let words =
-                    format!("the matrix is singular, or not finite: no pivot in column {column}");
+                    format!("the matrix is singular or not finite: column {column} has no pivot");
                 assert_eq!(singular.to_string(), words);
             }
         }
@@ -303,7 +303,7 @@ fn a_singular_matrix_is_told_to_every_thread() {
 fn a_wrong_solution_does_not_pass() {
     let n = 30;
     let shape = shape(Isa::Scalar, n, 1, 2);
-    let mut memory = vec![Line::default(); Layout::of(n).elements() / GROUP];
+    let mut memory = vec![Line::default(); Layout::new(n).elements() / GROUP];
     // SAFETY: as in `solve`.
     let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
     let of = Kind::Random.matrix(n, 3);

@@ -5,8 +5,8 @@
 use super::matrix::GROUP;
 use super::vector::Vector;
 
-/// Groups of A before the last one, at which C is fetched: near enough that B does not push
-/// it out of the first cache again, and longer than memory takes.
+/// Groups of A before the last one, at which C is fetched: near enough that B does not push it out
+/// of the L1 cache again, and longer than memory takes.
 const LEAD: usize = 16;
 
 /// Most rows of any tile.
@@ -71,7 +71,7 @@ pub(super) fn fetch_to_write(line: *const f64) {
     let _ = line;
 }
 
-/// Has a line fetched into the second cache.
+/// Has a line fetched into the L2 cache.
 #[inline(always)]
 pub(super) fn fetch_nearer(line: *const f64) {
     #[cfg(target_arch = "x86_64")]
@@ -100,7 +100,7 @@ pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const L
     let a_row = if LINES { GROUP } else { t.a_row };
     let (mut a, mut b) = (t.a, t.b);
     let first_fetch = t.depth.saturating_sub(LEAD);
-    // SAFETY: within what the caller vouches for.
+    // SAFETY: within what the caller guarantees.
     unsafe {
         let mut sums = [[V::zero(); N]; R];
         for i in 0..t.depth {

@@ -1,5 +1,5 @@
-//! How I/Os get to the system. An engine takes them from a [`Source`], keeps as many in
-//! flight as it was made for, and tells the source of each that is done.
+//! I/O engines. An engine takes I/Os from a [`Source`], keeps a fixed number in flight, and reports
+//! each completed one to the source.
 //!
 //! To add one, write its file, with a type that is a [`Way`], and a row of `engines!`.
 
@@ -32,11 +32,11 @@ pub(super) trait Source {
     /// The next I/O, which uses buffer number `slot`; of a write, fills it.
     fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io;
 
-    /// This I/O has moved all of `buffer`, in so many nanoseconds where it was timed.
+    /// This I/O has moved all of `buffer`, in this many nanoseconds where it was timed.
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
-/// One thread's way to the system, made on that thread. What [`Engine::run`] says of it
+/// One thread's engine, created on that thread. What [`Engine::run`] says of it
 /// holds for each.
 trait Way: Sized {
     /// Whether it keeps more than one I/O in flight.
@@ -52,7 +52,7 @@ trait Way: Sized {
 /// Declares the engines: each one's type, name in the `engine` parameter, and what it is.
 macro_rules! engines {
     ($($kind:ident($way:ty) = $name:literal $what:literal;)*) => {
-        /// Which way I/Os get to the system.
+        /// The kinds of engines.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Kind {
             $(#[doc = $what] $kind,)*
@@ -81,9 +81,9 @@ macro_rules! engines {
 
         /// All names, each with what it is.
         pub(super) const ABOUT: &str = concat!(
-            "How I/Os get to the system: ",
+            "How I/Os are submitted: ",
             $($name, " (", $what, "); ",)*
-            "auto: io_uring where the queue_depth is above 1 and the system allows it."
+            "auto: io_uring where queue_depth is above 1 and the system allows it."
         );
 
         /// One thread's engine: a `match` a run, and no call through a table for an I/O.
@@ -92,13 +92,13 @@ macro_rules! engines {
         }
 
         impl Engine {
-            fn of(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+            fn open(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
                 Ok(match kind {
                     $(Kind::$kind => Self::$kind(Box::new(<$way>::new(file, block, depth)?)),)*
                 })
             }
 
-            /// Does so many I/Os. When it returns, none is in flight, unless the engine itself
+            /// Does this many I/Os. When it returns, none is in flight, unless the engine itself
             /// failed: then it is not to be used again, and dropping it waits for them.
             ///
             /// # Errors
@@ -118,8 +118,8 @@ macro_rules! engines {
 }
 
 engines! {
-    Psync(psync::Psync) = "psync" "pread and pwrite, one in flight a thread";
-    Uring(uring::Uring) = "io_uring" "a ring a thread";
+    Psync(psync::Psync) = "psync" "pread and pwrite, 1 I/O in flight per thread";
+    Uring(uring::Uring) = "io_uring" "one ring per thread";
 }
 
 impl Kind {
@@ -143,8 +143,8 @@ impl Engine {
         // An own descriptor of the same open file: it lives as long as the engine.
         let file = file
             .try_clone_to_owned()
-            .map_err(|e| Refusal(format!("the test file cannot be used: {e}")))?;
-        Self::of(kind, file, block, depth)
+            .map_err(|e| Refusal(format!("cannot use the test file: {e}")))?;
+        Self::open(kind, file, block, depth)
     }
 }
 
@@ -163,10 +163,8 @@ fn failure(io: Io, block: usize, result: Result<usize, io::Error>) -> Option<Str
     match result {
         Ok(moved) if moved == block => None,
         Ok(moved) => Some(format!(
-            "{what} {block} bytes at offset {offset} of the test file moved only {moved}"
+            "{what} {block} B at offset {offset} of the test file: only {moved} B were transferred"
         )),
-        Err(e) => {
-            Some(format!("{what} {block} bytes at offset {offset} of the test file failed: {e}"))
-        }
+        Err(e) => Some(format!("{what} {block} B at offset {offset} of the test file failed: {e}")),
     }
 }

@@ -26,7 +26,7 @@ impl Ordered {
         Self { write, block: block as u64, ..Self::default() }
     }
 
-    /// That so many I/Os were each done once, right, with at most `depth` in flight.
+    /// That this many I/Os were each done once, right, with at most `depth` in flight.
     pub(super) fn check(&self, count: u64, depth: usize, what: &str) {
         let mut offsets = self.ended.clone();
         offsets.sort_unstable();
@@ -135,14 +135,14 @@ fn of_zeros(size: u64) -> Unnamed {
 }
 
 #[test]
-fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
+fn the_end_of_the_file_is_reported_with_its_offset_and_nothing_stays_in_flight() {
     for (kind, depth) in kinds("the end of the file") {
         // Two and a half blocks.
         let file = of_zeros(5 * 2048);
         let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
         let reason = engine.run(100, &mut Ordered::new(false, 4096)).unwrap_err();
-        let short = "reading 4096 bytes at offset 8192 of the test file moved only 2048";
-        let none = "of the test file moved only 0";
+        let short = "reading 4096 B at offset 8192 of the test file: only 2048 B were transferred";
+        let none = "of the test file: only 0 B were transferred";
         // The first failure that is seen counts: with a queue it may be a later block's.
         assert!(
             reason == short || (depth > 1 && reason.contains(none)),
@@ -156,13 +156,13 @@ fn the_end_of_the_file_is_told_with_its_offset_and_nothing_stays_in_flight() {
 }
 
 #[test]
-fn the_systems_words_are_told() {
+fn the_systems_words_are_reported() {
     for (kind, depth) in kinds("a file that is not open for writing") {
         let file = File::open(std::env::current_exe().unwrap()).unwrap();
         let mut engine = Engine::new(kind, file.as_fd(), 512, depth).unwrap();
         let mut source = Ordered::new(true, 512);
         let reason = engine.run(100, &mut source).unwrap_err();
-        assert!(reason.starts_with("writing 512 bytes at offset "), "{reason}");
+        assert!(reason.starts_with("writing 512 B at offset "), "{reason}");
         assert!(reason.contains("failed: Bad file descriptor"), "{kind:?} {depth}: {reason}");
         assert!(source.begun <= depth as u64, "none is begun after a failure");
     }

@@ -17,10 +17,9 @@ use proofmark_engine::Refusal;
 use super::super::buffers::Buffers;
 use super::{Io, Source, Way, failure, nanoseconds};
 
-/// Bytes of I/Os that are submitted before the next one is made ready. Were all that have
-/// completed replaced by one submission, a device that works them off as fast would have
-/// none until then: a virtual disk did 0.85 times as many of 4 KiB at a depth of 32, and
-/// 0.97 times with four of them at a time.
+/// Bytes of I/Os submitted before the next I/O is prepared. Replacing all completed I/Os by one
+/// submission would idle a fast device: at depth 32 a virtual disk reached 0.85 times the 4 KiB
+/// rate, and 0.97 times with four I/Os per submission.
 const EARLY: usize = 4 << 10;
 
 /// The engine of that name.
@@ -52,8 +51,8 @@ struct Slot {
     start: u64,
 }
 
-/// A ring for `depth` I/Os, of this thread only: completions are worked off when this
-/// thread asks for them, and interrupt nobody. Workloads before 6.1 know less of that.
+/// A ring for `depth` I/Os of this thread. Completions are processed when the thread asks for them
+/// and interrupt nobody. Linux before 6.1 lacks some of these flags.
 fn ring(depth: u32) -> Result<IoUring, Refusal> {
     IoUring::builder()
         .setup_single_issuer()
@@ -93,7 +92,7 @@ impl Way for Uring {
 
     fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         if self.in_flight > 0 {
-            return Err("the ring failed before".to_owned());
+            return Err("the ring has failed before".to_owned());
         }
         let mut left = count;
         let mut outcome = Ok(());
@@ -179,7 +178,7 @@ impl Uring {
         entry.user_data(slot as u64)
     }
 
-    /// Submits what is in the ring and waits for so many completions.
+    /// Submits what is in the ring and waits for this many completions.
     fn enter(&mut self, want: usize) -> Result<(), String> {
         // An I/O that is submitted once more keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;

@@ -135,7 +135,7 @@ fn a_buffer_that_was_read_into_is_filled_again() {
 }
 
 #[test]
-fn the_first_wrong_block_is_told() {
+fn the_first_wrong_block_is_reported() {
     let shape = shape(512, 100, true);
     let mut feed = feed((Operation::Read, Order::Seq), &shape, (0, 10));
     feed.begin(3, 1);
@@ -147,7 +147,7 @@ fn the_first_wrong_block_is_told() {
         feed.done(io, &buffer, None);
     }
     let wrong = feed.run().wrong.take().unwrap();
-    assert!(wrong.starts_with("byte 515 of the file"), "{wrong}");
+    assert!(wrong.starts_with("byte 515 of the test file"), "{wrong}");
     feed.begin(1, 2);
     assert_eq!(feed.run().wrong, None, "another run");
 }

@@ -10,7 +10,7 @@ fn read(file: &File, size: u64) -> Vec<u8> {
     block.slot(0)[..length].to_vec()
 }
 
-/// Share that was never written; `None`, and said, where that is not told.
+/// Share that was never written; `None`, and said, where that is not reported.
 fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
     let share = unwritten_share(file.buffered(), file.size());
     if share.is_none() {
@@ -50,8 +50,8 @@ fn a_block_that_was_not_written_is_found() {
     let folder = Folder::new();
     let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     file.file.buffered.write_all_at(&[0; 4096], 2 * MIB).unwrap();
-    let told = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
-    assert!(told.starts_with("byte 2097152 of the file: read 00 00"), "{told}");
+    let reported = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
+    assert!(reported.starts_with("byte 2097152 of the test file: read 00 00"), "{reported}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn direct_io_that_fails_is_refused_in_words() {
 }
 
 #[test]
-fn an_error_ends_all_writers_and_is_told() {
+fn an_error_ends_all_writers_and_is_reported() {
     let folder = Folder::new();
     let file = TestFile {
         file: folder.unnamed(0),
@@ -126,7 +126,7 @@ fn an_error_ends_all_writers_and_is_told() {
         content: Content::new(),
     };
     let begun = AtomicU64::new(0);
-    let told = file.in_blocks(|_, offset| {
+    let reported = file.in_blocks(|_, offset| {
         begun.fetch_add(1, Ordering::Relaxed);
         if offset == 0 {
             return Err(Errno::IO.into());
@@ -134,7 +134,7 @@ fn an_error_ends_all_writers_and_is_told() {
         std::thread::sleep(std::time::Duration::from_millis(10));
         Ok(())
     });
-    assert_eq!(told.unwrap_err().raw_os_error(), Some(Errno::IO.raw_os_error()));
+    assert_eq!(reported.unwrap_err().raw_os_error(), Some(Errno::IO.raw_os_error()));
     assert!(begun.into_inner() < 64);
     let offsets = Mutex::new(vec![]);
     file.in_blocks(|buf, offset| {

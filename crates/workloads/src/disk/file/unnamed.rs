@@ -1,10 +1,9 @@
-//! A new file that no folder shows.
+//! An unlinked temporary file.
 //!
-//! It is made with O_TMPFILE and O_EXCL: without a name, never to get one. The second
-//! descriptor, for direct I/O, is opened through /proc/self/fd; a duplicate would share
-//! its flags with the first. Where the file system knows no O_TMPFILE, or /proc is
-//! missing, the file is made with a random name, opened twice and its name removed at
-//! once, before anything is written: a kill between the two leaves an empty file.
+//! It is created with O_TMPFILE and O_EXCL, so it never gets a name. The second descriptor, for
+//! direct I/O, is opened through /proc/self/fd; a duplicate would share the flags of the first.
+//! Without O_TMPFILE or /proc, the file gets a random name, is opened twice and unlinked at once,
+//! before anything is written. A kill between the two leaves an empty file.
 //!
 //! Sources: open(2), statx(2), setrlimit(2).
 
@@ -22,7 +21,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::mix::random;
 
-/// How our files are opened.
+/// Open flags of the test files.
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -36,8 +35,8 @@ pub(crate) struct Unnamed {
 }
 
 impl Unnamed {
-    /// An empty file in a folder in which so many bytes are about to be written, in this
-    /// file or in several.
+    /// An empty file in a folder in which this many bytes are about to be written, in this file or
+    /// in several.
     ///
     /// # Errors
     /// If they are more than half of what is free there, or more than a file may have, or
@@ -74,13 +73,13 @@ impl Unnamed {
         self.direct = Err(why);
     }
 
-    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where
-    /// the file system carries it out through the page cache; `None` where it does not
-    /// tell (before Linux 6.1).
+    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where the file
+    /// system carries it out through the page cache; `None` where it does not report it (before
+    /// Linux 6.1).
     pub(super) fn alignment(&self) -> Option<u64> {
-        let told = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-        let both = [told.stx_dio_offset_align, told.stx_dio_mem_align];
-        let known = told.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+        let reported = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let both = [reported.stx_dio_offset_align, reported.stx_dio_mem_align];
+        let known = reported.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
         known.then(|| if both.contains(&0) { 0 } else { u64::from(both[0].max(both[1])) })
     }
 }
@@ -141,30 +140,33 @@ pub(super) fn no_direct(e: &std::io::Error) -> String {
 fn within_limit(bytes: u64, limit: Option<u64>) -> Result<(), Refusal> {
     let Some(limit) = limit.filter(|limit| *limit < bytes) else { return Ok(()) };
     let (bytes, limit) = (format_size(bytes), format_size(limit));
-    Err(Refusal(format!("a file of {bytes} is larger than the {limit} that `ulimit -f` allows")))
+    Err(Refusal(format!("a test file of {bytes} exceeds the limit of {limit} set by `ulimit -f`")))
 }
 
 fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refusal> {
     let Some(free) = free.filter(|free| *free / 2 < bytes) else { return Ok(()) };
     let (bytes, free, folder) = (format_size(bytes), format_size(free), shown(folder));
     Err(Refusal(format!(
-        "a file of {bytes} is more than half of the {free} that is free in {folder}; \
-         name another folder by --disk-path or set file_size"
+        "a test file of {bytes} exceeds half of the {free} free in {folder}; choose another folder \
+         with --disk-path or a smaller file with file_size"
     )))
 }
 
-/// Why no file of so many bytes can be made or written in a folder.
+/// Why a file of this size cannot be created or written in a folder.
 pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
     let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
     Refusal(match Errno::from_io_error(error) {
         Some(Errno::NOSPC) => format!("the disk of {folder} is full"),
-        Some(Errno::DQUOT) => format!("the disk quota in {folder} is used up"),
-        Some(Errno::ROFS) => format!("{folder} is on a file system that is read-only"),
-        Some(Errno::ACCESS | Errno::PERM) => format!("no permission to make a file in {folder}"),
-        Some(Errno::NOENT) if !is_there => format!("there is no folder {folder}"),
+        Some(Errno::DQUOT) => format!("the disk quota in {folder} is exhausted"),
+        Some(Errno::ROFS) => format!("{folder} is on a read-only file system"),
+        Some(Errno::ACCESS | Errno::PERM) => format!("no permission to create a file in {folder}"),
+        Some(Errno::NOENT) if !is_there => format!("folder {folder} does not exist"),
         Some(Errno::NOTDIR) => format!("{folder} is not a folder"),
-        Some(Errno::FBIG) => format!("a file of {size} is larger than {folder} can hold"),
-        _ => format!("no file can be written in {folder}: {error}"),
+        Some(Errno::FBIG) => format!(
+            "a test file of {size} exceeds the largest file that {folder} \
+                                      can hold"
+        ),
+        _ => format!("cannot write a file in {folder}: {error}"),
     })
 }
 
@@ -236,18 +238,18 @@ mod tests {
         assert_eq!(within_half(gib, Some(2 * gib), folder.path()), Ok(()));
         assert_eq!(within_half(gib, None, folder.path()), Ok(()));
         let refusal = within_half(gib, Some(2 * gib - 1), folder.path()).unwrap_err();
-        assert!(refusal.0.starts_with("a file of 1 GiB is more than half of the 2"), "{refusal}");
+        assert!(refusal.0.starts_with("a test file of 1 GiB exceeds half of the 2"), "{refusal}");
         assert!(refusal.0.contains(&here) && refusal.0.contains("--disk-path"), "{refusal}");
         let refusal = Unnamed::create(folder.path(), 1 << 60).unwrap_err();
-        assert!(refusal.0.contains("more than half"), "{refusal}");
+        assert!(refusal.0.contains("exceeds half"), "{refusal}");
     }
 
     #[test]
-    fn a_limit_on_file_sizes_is_told_before_it_kills() {
+    fn a_limit_on_file_sizes_is_reported_before_it_kills() {
         assert_eq!(within_limit(10, None), Ok(()));
         assert_eq!(within_limit(10, Some(10)), Ok(()));
         let refusal = within_limit(2048, Some(1024)).unwrap_err();
-        assert_eq!(refusal.0, "a file of 2 KiB is larger than the 1 KiB that `ulimit -f` allows");
+        assert_eq!(refusal.0, "a test file of 2 KiB exceeds the limit of 1 KiB set by `ulimit -f`");
     }
 
     /// Runs itself once more, under such a limit.
@@ -278,7 +280,7 @@ mod tests {
             (Errno::DQUOT, "quota"),
             (Errno::ROFS, "read-only"),
             (Errno::ACCESS, "no permission"),
-            (Errno::FBIG, "a file of 5 GiB is larger than"),
+            (Errno::FBIG, "a test file of 5 GiB exceeds the largest file"),
             (Errno::IO, "(os error 5)"),
         ] {
             let Refusal(line) = refused(folder.path(), 5 << 30, &errno.into());
@@ -288,8 +290,8 @@ mod tests {
         std::fs::write(folder.path().join("file"), "").unwrap();
         let create = |name| Unnamed::create(&folder.path().join(name), 1).unwrap_err().0;
         assert_eq!(create("file"), format!("{here}/file is not a folder"));
-        assert_eq!(create("none"), format!("there is no folder {here}/none"));
+        assert_eq!(create("none"), format!("folder {here}/none does not exist"));
         let Refusal(line) = refused(folder.path(), 1, &Errno::NOENT.into());
-        assert!(line.starts_with("no file can be written in"), "{line}");
+        assert!(line.starts_with("cannot write a file in"), "{line}");
     }
 }

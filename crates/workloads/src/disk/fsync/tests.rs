@@ -73,11 +73,11 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
     assert!(reason.starts_with("the file ends before byte 32768"), "{reason}");
     log.file().set_len(8 * 4096).unwrap();
     let reason = log.verify().unwrap_err();
-    assert!(reason.starts_with("byte 28672 of the file: read 00 00"), "{reason}");
+    assert!(reason.starts_with("byte 28672 of the test file: read 00 00"), "{reason}");
 }
 
 #[test]
-fn a_full_disk_is_told_in_the_systems_words() {
+fn a_full_disk_is_reported_in_the_systems_words() {
     let mut log = log(4096, 1 << 20);
     log.file.buffered = File::options().write(true).open("/dev/full").unwrap();
     log.run(2);

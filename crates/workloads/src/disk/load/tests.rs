@@ -154,7 +154,7 @@ fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
         file.write_all_at(&[byte[0] ^ 1], 5 * MIB + 2).unwrap();
         file.sync_all().unwrap();
         let reason = trial(&mut thread, blocks).unwrap_err();
-        assert!(reason.starts_with("byte 5242882 of the file: read"), "{reason}");
+        assert!(reason.starts_with("byte 5242882 of the test file: read"), "{reason}");
     }
 }
 
@@ -168,7 +168,7 @@ fn a_write_that_is_dropped_is_found() {
         // The file holds again what it held before.
         task.file.lay_out().unwrap();
         let reason = thread.verify().unwrap_err();
-        assert!(reason.contains("what was written last did not get there"), "{block}: {reason}");
+        assert!(reason.contains("the last write is missing"), "{block}: {reason}");
     }
 }
 
@@ -183,8 +183,8 @@ fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
         thread.prepare(100);
         thread.run(100);
         let reason = thread.failure().unwrap();
-        assert!(reason.starts_with("reading 4096 bytes at offset "), "{reason}");
-        assert!(reason.ends_with("of the test file moved only 0"), "{reason}");
+        assert!(reason.starts_with("reading 4096 B at offset "), "{reason}");
+        assert!(reason.ends_with("of the test file: only 0 B were transferred"), "{reason}");
         assert_eq!(thread.failure(), None, "told once");
         if depth == 1 {
             assert!(reason.contains("at offset 8192 "), "{reason}");

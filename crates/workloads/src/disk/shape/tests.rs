@@ -5,7 +5,7 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-/// A machine whose disk has sectors of so many bytes, and which allows io_uring or not.
+/// A machine whose disk has sectors of this many bytes, and which allows io_uring or not.
 fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(bytes) = sector {
@@ -111,7 +111,7 @@ fn a_file_left_to_the_machine_is_large_enough() {
         let asked = params(&format!("{OPEN} queue_depth=1 {asked}"));
         let settled = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
         assert_eq!(settled.int("file_size"), Some(mib * MIB), "{asked:?}");
-        Shape::of(operation, &settled).unwrap();
+        Shape::from_params(operation, &settled).unwrap();
     }
     let fsync = |words| resolve_fsync(params(words)).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
@@ -128,22 +128,27 @@ fn what_contradicts_itself_is_refused_in_one_line() {
         (
             Read,
             "block_size=8",
-            "direct I/O moves whole sectors of at least 512 B, block_size is 8 B",
+            "direct I/O needs multiples of a sector of at least 512 B, but block_size is 8 B",
         ),
-        (Read, "block_size=1000", "direct I/O moves whole sectors"),
-        (Read, "engine=psync", "psync has one I/O in flight a thread, queue_depth is 4"),
+        (Read, "block_size=1000", "direct I/O needs multiples of a sector"),
+        (Read, "engine=psync", "psync has 1 I/O in flight per thread, but queue_depth is 4"),
         (Read, "cache=warm", "direct=on needs cache=none"),
         (Read, "cache=cold", "direct=on needs cache=none"),
         (Read, "direct=off", "direct=off needs cache=cold or cache=warm"),
-        (Read, "amount=8191", "a block of 4 KiB for each of 2 threads is 8 KiB, amount is 8.0 KiB"),
+        (
+            Read,
+            "amount=8191",
+            "one block of 4 KiB for each of 2 threads is 8 KiB, but amount is 8.0 KiB",
+        ),
         (Read, "file_size=8191", "blocks of 4 KiB for 2 threads need a file of 8 KiB"),
         (Copy, "file_size=16383", "blocks of 4 KiB for 2 threads need a file of 16 KiB"),
-        (Write, "flush=auto", "flush cannot be auto"),
-        (Read, "engine=aio", "engine cannot be aio"),
+        (Write, "flush=auto", "flush has no value 'auto'"),
+        (Read, "engine=aio", "engine has no value 'aio'"),
         (Mixed, "reads=auto", "reads is not set"),
         (Read, "file_size=auto", "file_size is not set"),
     ] {
-        let Err(Refusal(reason)) = Shape::of(operation, &params(&format!("{SETTLED} {change}")))
+        let Err(Refusal(reason)) =
+            Shape::from_params(operation, &params(&format!("{SETTLED} {change}")))
         else {
             panic!("{change} is not refused");
         };
@@ -154,7 +159,7 @@ fn what_contradicts_itself_is_refused_in_one_line() {
 
 #[test]
 fn what_can_be_is_read_right() {
-    let shape = Shape::of(Mixed, &params(SETTLED)).unwrap();
+    let shape = Shape::from_params(Mixed, &params(SETTLED)).unwrap();
     let expected = Shape {
         threads: 2,
         block_size: 4096,
@@ -171,12 +176,16 @@ fn what_can_be_is_read_right() {
     assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
-    let of = |words: &str| Shape::of(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
+    let of =
+        |words: &str| Shape::from_params(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
     let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
     assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
     assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
     assert_eq!(of("amount=400000000").nominal_seconds(), Some(2.0));
-    assert!(!Shape::of(Read, &params(SETTLED)).unwrap().flush, "what only reads flushes nothing");
+    assert!(
+        !Shape::from_params(Read, &params(SETTLED)).unwrap().flush,
+        "what only reads flushes nothing"
+    );
     of("file_size=16384");
 }
 

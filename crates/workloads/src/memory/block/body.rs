@@ -158,7 +158,7 @@ macro_rules! numbers {
     ($number:ty, $read:ident, $write:ident, $copy:ident) => {
         unsafe fn $read(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
             let source = area.source.cast::<$number>();
-            // Several sums, so that no addition waits for the one before it.
+            // Several sums, so that no addition waits for the previous one.
             let mut sums = [0_u64; 4];
             each(blocks, |i, block| {
                 // SAFETY: the caller's blocks lie within the area, aligned to their size.

@@ -1,5 +1,5 @@
-//! The published block operations: memory is read, written or copied block by block,
-//! in order of addresses or in random order.
+//! Block operations as in published reports: memory is read, written or copied block by block, in
+//! order of addresses or in random order.
 
 #![allow(unsafe_code)] // Blocks are raw memory.
 
@@ -68,27 +68,27 @@ macro_rules! workloads {
 workloads! {
     /// `memory.read_write`.
     READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
-        "Bytes a second read and written by copying blocks in order of addresses.",
+        "Bytes per second read and written by copying blocks in order of addresses.",
         Role { lead: Some(4), tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
     /// `memory.rand_read_write`.
     RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
-        "Bytes a second read and written by copying blocks in random order.",
+        "Bytes per second read and written by copying blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
     /// `memory.seq_write`.
     SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
-        "Bytes a second written by filling blocks in order of addresses.",
+        "Bytes per second written by filling blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 3, "Sequential write")]), ..Role::NONE };
     /// `memory.rand_write`.
     RAND_WRITE = "memory.rand_write" "Random write" Write true
-        "Bytes a second written by filling blocks in random order.",
+        "Bytes per second written by filling blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
     /// `memory.seq_read`.
     SEQ_READ = "memory.seq_read" "Sequential read" Read false
-        "Bytes a second read from blocks in order of addresses.",
+        "Bytes per second read from blocks in order of addresses.",
         Role { lead: Some(6), tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
     /// `memory.rand_read`.
     RAND_READ = "memory.rand_read" "Random read" Read true
-        "Bytes a second read from blocks in random order.",
+        "Bytes per second read from blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };
 }
 
@@ -96,14 +96,14 @@ const PARAMETERS: &[Parameter] = &[
     parameters::THREADS,
     Parameter {
         name: Cow::Borrowed("block_size"),
-        about: Cow::Borrowed("Bytes of a block, which are moved at one go."),
+        about: Cow::Borrowed("Bytes of a block, the unit of one operation."),
         kind: ParameterKind::Size { min: 1, max: 1 << 30 },
         default: Cow::Borrowed("8192"),
     },
     parameters::size_parameter(
         "data_size",
-        "Bytes of data over all threads (a copy has as many again to write to); auto: 1 GiB \
-         or 4 times the usable cache, whichever is more, and at least a block a thread.",
+        "Bytes of data over all threads (a copy has as many again as its target); auto: 1 GiB or 4 \
+         times the usable cache, whichever is more, and at least one block per thread.",
         1 << 12,
     ),
     parameters::PAGES,
@@ -114,17 +114,16 @@ macro_rules! detail {
     ($own:literal) => {
         concat!(
             $own,
-            " The data is divided into blocks, and the blocks among the threads, each of which \
-             goes round its own. Random order is a permutation in which each block comes once \
-             in each pass; on a machine with one NUMA node a thread's random blocks are spread \
-             over all of the data, so that more threads do not each jump about in less of it. \
-             The order is worked out before the trial, so that random differs from sequential \
-             by nothing but the order and 4 bytes of index to be read for each block. Blocks of \
-             1 and 8 bytes are moved by one plain instruction each; others in vectors of 32 \
-             bytes where the CPU has AVX2, their whole cache lines written with non-temporal \
-             stores, since the data is meant not to fit into a cache. So random blocks below a \
-             cache line still cost a line each, and the step from 8 bytes to larger blocks is \
-             one between kinds of stores, too."
+            " The data is divided into blocks, and the threads share the blocks. Each thread \
+             repeats its own blocks. Random order is a permutation: each block comes once per \
+             pass. On a machine with one NUMA node, the random blocks of each thread are spread \
+             over all of the data. So more threads do not mean less data per thread. proofmark \
+             computes the order before the trial. So random differs from sequential only by the \
+             order and by 4 bytes of index to read per block. Blocks of 1 and 8 bytes are moved by \
+             one plain instruction each. Others are moved in vectors of 32 bytes where the CPU has \
+             AVX2. Their whole cache lines are written with non-temporal stores, since the data \
+             should not fit into a cache. Random blocks below a cache line still cost one line \
+             each. The step from 8 bytes to larger blocks is also a change of store type."
         )
     };
 }
@@ -138,17 +137,17 @@ const fn spec(
 ) -> WorkloadSpec {
     let detail = match operation {
         Operation::Copy => detail!(
-            "Blocks are copied to memory of the same size, as with memcpy; bytes read and bytes \
-             written are both counted. Afterwards each copied block must equal its source, which \
-             it did not before."
+            "Blocks are copied to memory of the same size, as with memcpy. Bytes read and bytes \
+             written both count. Verification: afterwards each copied block must equal its source; \
+             it differed before."
         ),
         Operation::Write => detail!(
-            "Blocks are filled with a byte, as with memset. Afterwards each block must hold the \
-             byte of that trial, which it did not before."
+            "Blocks are filled with a byte, as with memset. Verification: afterwards each block \
+             must hold the byte of that trial; it differed before."
         ),
         Operation::Read => detail!(
-            "All bytes of a block are read and added up, in words of 8 bytes where a block holds \
-             whole ones. The sum must be that of what the memory was filled with."
+            "All bytes of a block are read and summed, as 8-byte words where possible. \
+             Verification: the sum must equal that of the known contents."
         ),
     };
     let work = Work {
@@ -182,24 +181,24 @@ impl Workload for Blocks {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of(params).map_or(0, |s| s.memory(self.operation, self.random))
+        Shape::from_params(params).map_or(0, |s| s.memory(self.operation, self.random))
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         parameters::pages(params)?;
-        Shape::of(params).map(drop)
+        Shape::from_params(params).map(drop)
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let (shape, pages) = (Shape::of(params)?, parameters::pages(params)?);
+        let (shape, pages) = (Shape::from_params(params)?, parameters::pages(params)?);
         Task::new(self.operation, self.random, shape, pages)
             .map(|task| Box::new(task) as Box<dyn Setup>)
     }
 
     fn verification(&self) -> &'static str {
         match self.operation {
-            Operation::Read => "the sum of what was read",
-            _ => "what memory holds afterwards",
+            Operation::Read => "the sum of the bytes read",
+            _ => "memory contents after the trial",
         }
     }
 }
@@ -280,9 +279,9 @@ impl Task {
     /// other would be faster for being more. Its blocks then lie in what other threads
     /// fill, so no thread runs before all parts are made.
     fn mix(&self, part: &mut part::Part, index: u64, of: u64) {
-        let mut share = order::Share::of(part.blocks as u64, 0, 1);
+        let mut share = order::Share::new(part.blocks as u64, 0, 1);
         if arena::nodes() == 1 {
-            share = order::Share::of(self.shape.blocks(), index, of);
+            share = order::Share::new(self.shape.blocks(), index, of);
             part.blocks = self.shape.blocks() as usize;
             part.area.source = part.area.source.wrapping_sub(part.offset);
             part.area.target = part.area.target.wrapping_sub(part.offset);

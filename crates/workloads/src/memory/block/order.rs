@@ -1,5 +1,5 @@
-//! The random order of blocks: a permutation that is worked out a window at a time, so
-//! that no table of all blocks is needed.
+//! The random order of blocks: a permutation that is computed a window at a time, so that no table
+//! of all blocks is needed.
 //!
 //! A keyed mixer (multiplications by odd numbers and xor-shifts, each of which can be
 //! undone) maps the numbers below a power of two onto themselves. Counting through
@@ -26,9 +26,9 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// What thread number `thread` of `threads` has of so many blocks, from as many as
-    /// threads to [`MOST`].
-    pub(super) fn of(blocks: u64, thread: u64, threads: u64) -> Self {
+    /// What thread number `thread` of `threads` has of this many blocks, from as many as threads to
+    /// [`MOST`].
+    pub(super) fn new(blocks: u64, thread: u64, threads: u64) -> Self {
         let count = (blocks - thread).div_ceil(threads);
         let whole = (blocks / threads).min(u64::from(u32::MAX)) as u32;
         Self { thread: thread as u32, threads: threads as u32, whole, count }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn all(blocks: u64) -> Share {
-        Share::of(blocks, 0, 1)
+        Share::new(blocks, 0, 1)
     }
 
     /// One pass, in windows of these sizes at most.
@@ -204,7 +204,7 @@ mod tests {
             seed: u64,
         ) {
             let threads = threads.min(blocks);
-            let orders = (0..threads).map(|t| Permutation::new(Share::of(blocks, t, threads), seed));
+            let orders = (0..threads).map(|t| Permutation::new(Share::new(blocks, t, threads), seed));
             let visited = orders.flat_map(|mut order| pass(&mut order, &[100]));
             prop_assert!(is_permutation(visited.collect(), blocks));
         }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn as_many_blocks_as_can_be_are_counted_right() {
         for (thread, threads) in [(0, 1), (6, 7)] {
-            let mut order = Permutation::new(Share::of(MOST, thread, threads), 1);
+            let mut order = Permutation::new(Share::new(MOST, thread, threads), 1);
             let mut window = Vec::new();
             order.next(1000, &mut window);
             window.sort_unstable();
@@ -233,7 +233,7 @@ mod tests {
     fn a_thread_has_every_place_in_a_page_alike() {
         for threads in [2, 4, 8] {
             let mut places = [0; 8];
-            for block in pass(&mut Permutation::new(Share::of(80_000, 1, threads), 7), &[9999]) {
+            for block in pass(&mut Permutation::new(Share::new(80_000, 1, threads), 7), &[9999]) {
                 places[block as usize % 8] += 1;
             }
             let mean = 10_000 / threads;

@@ -1,5 +1,5 @@
-//! One thread's part: its blocks, the order in which they are visited, and the proof
-//! that they were.
+//! One thread's part: its blocks, the order in which they are visited, and the verification that
+//! they were.
 //!
 //! A run goes round a ring of blocks: all of the part's in order of addresses, or the
 //! window of the random order that was made for it. Each way from one place of the
@@ -77,15 +77,15 @@ struct Run {
     sum: u64,
 }
 
-/// Stamps come round after so many. None has the highest bit set, so that no spoilt
-/// byte, which has, looks like one.
+/// Stamps come round after this many. None has the highest bit set, so that no spoilt byte, which
+/// has, looks like one.
 const STAMPS: u8 = 127;
 
 fn next_stamp(stamp: u8) -> u8 {
     stamp % STAMPS + 1
 }
 
-/// The stretches of so many blocks, from a place in a ring on.
+/// The stretches of this many blocks, from a place in a ring on.
 fn stretches(from: usize, blocks: u64, ring: usize) -> impl Iterator<Item = Range<usize>> {
     let (mut at, mut left) = (from, blocks);
     std::iter::from_fn(move || {
@@ -188,7 +188,7 @@ impl Part {
         places.into_iter().try_for_each(|place| self.check(self.block(place), 1, stamp))
     }
 
-    /// Checks so many blocks from that one on, and spoils them.
+    /// Checks this many blocks from that one on, and spoils them.
     fn check(&mut self, block: usize, count: usize, stamp: u8) -> Result<(), String> {
         if count == 0 {
             return Ok(());
@@ -215,7 +215,7 @@ impl Part {
         let at = (0..target.len()).find(|i| target[*i] != wanted(*i)).unwrap_or_default();
         let (found, block) = (target[at], block + at / self.area.size);
         let byte = at % self.area.size;
-        format!("byte {byte} of block {block} is {found}, {} was to be written", wanted(at))
+        format!("byte {byte} of block {block} is {found}, expected {}", wanted(at))
     }
 }
 
@@ -254,7 +254,7 @@ impl Load for Part {
         }
         if self.operation == Operation::Read {
             let found = run.sum;
-            let wrong = format!("what was read adds up to {found}, what is there to {sum}");
+            let wrong = format!("the sum of the bytes read is {found}, expected {sum}");
             return if found == sum { Ok(run.blocks) } else { Err(wrong) };
         }
         if run.sum != sum {

@@ -22,7 +22,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let (block_size, data_size) =
             (parameters::size(params, "block_size")?, parameters::size(params, "data_size")?);
         let threads = params.threads().max(1);
@@ -31,12 +31,16 @@ impl Shape {
         if shape.blocks() < threads {
             let least = format_size(block_size.saturating_mul(threads));
             return Err(Refusal(format!(
-                "{block} blocks for {threads} threads need {least} of data, data_size is {data}"
+                "blocks of {block} for {threads} threads need at least {least} of data, but \
+                 data_size is {data}"
             )));
         }
         if shape.blocks() > order::MOST {
             let most = order::MOST;
-            let reason = format!("{data} of {block} blocks are more than an order holds: {most}");
+            let reason = format!(
+                "{data} in blocks of {block} exceed the most blocks that a random \
+                                  order supports: {most}"
+            );
             return Err(Refusal(reason));
         }
         Ok(shape)

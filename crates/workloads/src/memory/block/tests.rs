@@ -58,7 +58,7 @@ fn every_workload_proves_every_block_on_every_thread() {
     }
 }
 
-/// Threads that run side by side touch every block, and none that another touches.
+/// Threads that run in parallel touch every block, and none that another touches.
 #[test]
 fn the_threads_of_a_point_share_out_all_blocks() {
     for workload in [&SEQ_WRITE, &RAND_WRITE] {
@@ -239,17 +239,17 @@ fn an_order_that_holds_a_block_twice_is_found() {
         let window = &mut part.random.as_mut().unwrap().window;
         window[20] = window[7];
         part.run(40);
-        assert!(part.verify().unwrap_err().contains("was to be written"), "{operation:?}");
+        assert!(part.verify().unwrap_err().contains(" is "), "{operation:?}");
     }
 }
 
 #[test]
-fn the_difference_is_told() {
+fn the_difference_is_reported() {
     let mut part = part(Operation::Write, false, 100);
     part.run(40);
     // SAFETY: byte 4 of block 12.
     unsafe { *part.area.target.add(1204) = 77 };
-    assert_eq!(part.verify(), Err("byte 4 of block 12 is 77, 1 was to be written".to_owned()));
+    assert_eq!(part.verify(), Err("byte 4 of block 12 is 77, expected 1".to_owned()));
 }
 
 #[test]
@@ -269,9 +269,15 @@ fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
 #[test]
 fn what_does_not_fit_is_refused_in_one_line() {
     let text = refusal(&SEQ_READ, &point(80 << 20, 512 << 20, 8));
-    assert_eq!(text, "80 MiB blocks for 8 threads need 640 MiB of data, data_size is 512 MiB");
+    assert_eq!(
+        text,
+        "blocks of 80 MiB for 8 threads need at least 640 MiB of data, but data_size is 512 MiB"
+    );
     let text = refusal(&RAND_READ, &point(1, 1 << 34, 2));
-    assert_eq!(text, "16 GiB of 1 B blocks are more than an order holds: 4294967296");
+    assert_eq!(
+        text,
+        "16 GiB in blocks of 1 B exceed the most blocks that a random order supports: 4294967296"
+    );
     let unset = Params::default().with("pages", "small").with("block_size", 8);
     assert_eq!(refusal(&SEQ_READ, &unset), "data_size is not set");
 }

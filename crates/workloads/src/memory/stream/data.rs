@@ -26,7 +26,7 @@ impl Progression {
     }
 
     /// What a linear operation makes of two progressions, element by element.
-    pub(super) fn of(operation: impl Fn(f64, f64) -> f64, a: Self, b: Self) -> Self {
+    pub(super) fn combine(operation: impl Fn(f64, f64) -> f64, a: Self, b: Self) -> Self {
         let first = operation(a.first, b.first);
         Self { first, step: operation(a.first + a.step, b.first + b.step) - first }
     }
@@ -57,7 +57,7 @@ impl Progression {
         (!equal).then(|| (0..found.len()).find(|i| found[*i].to_bits() != self.at(*i).to_bits()))?
     }
 
-    /// Sum of the bits of so many elements as integers, modulo 2^64.
+    /// Sum of the bits of this many elements as integers, modulo 2^64.
     pub(super) fn sum_of_bits(&self, elements: usize) -> u64 {
         let (mut lanes, mut sums) = (self.lanes(), [0_u64; LANES]);
         for _ in 0..elements / LANES {
@@ -80,8 +80,8 @@ impl Progression {
     }
 }
 
-/// From the first source to the second: beyond the elements of the greatest array, and
-/// so small that three times it and more is still exact.
+/// From the first source to the second: beyond the elements of the largest array, and so small that
+/// three times it and more is still exact.
 const APART: f64 = (1_u64 << 44) as f64;
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
         let triad = |a: f64, b: f64| a + 3.0 * b;
         for index in [0, 1, (1 << 43) - 64] {
             let sources = [Progression::source(0, index), Progression::source(1, index)];
-            let result = Progression::of(triad, sources[0], sources[1]);
+            let result = Progression::combine(triad, sources[0], sources[1]);
             for i in [0, 1, 63] {
                 let exact = (index + i + 1) * 4 + 3 * (1 << 44);
                 assert_eq!(result.at(i as usize) as u64, exact);

@@ -12,9 +12,9 @@ use crate::arena::{ALIGNMENT, nodes};
 /// trial can stop nearly anywhere.
 const SEGMENT: u64 = 128 << 10;
 
-/// Greatest part that is one segment where the operation is a read, in bytes. Of guided
-/// loops the first pass of a call prefetches, which halves the rate at which a set within L2 is
-/// read (95 against 190 GB/s on Granite Rapids); writes and copies lose nothing.
+/// Largest part that is one segment where the operation is a read, in bytes. Of guided loops the
+/// first pass of a call prefetches, which halves the rate at which a set within L2 is read (95
+/// against 190 GB/s on Granite Rapids); writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
 /// Least bytes of a segment.
@@ -45,8 +45,8 @@ pub(in super::super) struct Layout {
 }
 
 impl Layout {
-    /// The arrays of an operation, of up to so many bytes each; less than 256 bytes a
-    /// segment may be left over.
+    /// The arrays of an operation, of up to this many bytes each; less than 256 bytes a segment may
+    /// be left over.
     ///
     /// # Errors
     /// If a thread's part would be too small.
@@ -64,7 +64,8 @@ impl Layout {
         if segment < LEAST {
             let (size, least) = (format_size(array_size), format_size(LEAST));
             return Err(Refusal(format!(
-                "an array of {size} holds less than {least} for each of {threads} threads"
+                "an array of {size} is too small for {threads} threads: each part needs at least \
+                 {least}"
             )));
         }
         // The last array begins so far into a page, and its parts end as far beyond one.
@@ -148,7 +149,11 @@ mod tests {
     #[test]
     fn a_part_too_small_is_refused() {
         let refusal = Layout::with_page(Op::Write, 4096, 8, 4096).unwrap_err().to_string();
-        assert_eq!(refusal, "an array of 4 KiB holds less than 1 KiB for each of 8 threads");
+        assert_eq!(
+            refusal,
+            "an array of 4 KiB is too small for 8 threads: each part needs at \
+                             least 1 KiB"
+        );
         assert!(Layout::with_page(Op::Write, 0, 1, 4096).is_err());
     }
 

@@ -63,7 +63,7 @@ impl Stream {
             return Ok(Stores::Temporal);
         }
         let name = parameters::text(params, "stores")?;
-        Stores::parse(name).ok_or_else(|| Refusal(format!("there are no {name} stores")))
+        Stores::parse(name).ok_or_else(|| Refusal(format!("stores has no value '{name}'")))
     }
 
     fn layout(&self, params: &Params) -> Result<Layout, Refusal> {

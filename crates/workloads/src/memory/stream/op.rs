@@ -1,4 +1,4 @@
-//! What a stream workload does to each element, and how it stores.
+//! The operation of a stream workload on each element, and its store type.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! One thread's part of the arrays: the segments that it walks, and the proof.
+//! One thread's part of the arrays: the segments that it walks, and the verification.
 
 #![allow(unsafe_code)] // Hot loops work on raw memory, whose contents are then read back.
 
@@ -98,7 +98,7 @@ impl Part {
         let Segment { dst, a, b, .. } = self.places;
         for (source, numbers) in [(a, 0), (b, 1)] {
             if !source.is_null() {
-                // SAFETY: so many elements are this thread's part, aligned and mapped.
+                // SAFETY: this many elements are this thread's part, aligned and mapped.
                 let source = unsafe { std::slice::from_raw_parts_mut(source, elements) };
                 Progression::source(numbers, self.first).fill(source);
             }
@@ -177,14 +177,14 @@ impl Part {
     /// Compares elements of the destination from that index of the array on.
     fn compare(&self, found: &[f64], index: u64, a: Progression) -> Result<(), String> {
         let b = Progression::source(1, index);
-        let expected = Progression::of(|a, b| result(self.op, a, b), a, b);
+        let expected = Progression::combine(|a, b| result(self.op, a, b), a, b);
         let Some(at) = expected.first_difference(found) else { return Ok(()) };
         let (number, expected) = (index + at as u64, expected.at(at));
         Err(match found.get(at) {
             Some(value) if !value.is_nan() => {
-                format!("element {number} should be {expected} and is {value}")
+                format!("element {number} is {value}, expected {expected}")
             }
-            _ => format!("element {number} should be {expected} and was not written"),
+            _ => format!("element {number} was not written, expected {expected}"),
         })
     }
 
@@ -201,7 +201,7 @@ impl Part {
         if self.sum == expected {
             return Ok(());
         }
-        Err(format!("the sum of the bits read should be {expected:#x} and is {:#x}", self.sum))
+        Err(format!("the sum of the words read is {:#x}, expected {expected:#x}", self.sum))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::declare::{Words, place};
 
 const ARRAY_SIZE: Parameter = parameters::size_parameter(
     "array_size",
-    "Bytes of each array, over all threads; auto: 4 times the last-level cache.",
+    "Size of each array over all threads; auto: 4 times the last-level cache.",
     4096,
 );
 
@@ -21,13 +21,12 @@ pub(crate) const STORING: &[Parameter] =
 const READING: &[Parameter] =
     &[parameters::THREADS, parameters::ISA, ARRAY_SIZE, parameters::PAGES];
 
-/// How the arrays are walked.
+/// How a thread walks the arrays.
 macro_rules! walk {
     () => {
-        "Each thread has one part of each array, which it walks in segments of 128 KiB \
-         (equal ones about as long, where that does not divide it), over and over; a \
-         trial goes on where the one before stopped, so it does not begin with lines \
-         that were left in the cache. "
+        "Each thread owns one part of each array. It walks the part in segments of about 128 KiB, \
+         over and over. A trial starts where the previous one stopped, so it does not begin with \
+         cached lines. "
     };
 }
 
@@ -35,11 +34,11 @@ macro_rules! walk {
 macro_rules! storing {
     () => {
         "With ordinary stores the hardware also reads each line before it is written \
-         (write-allocate): that is moved, but not counted. Before each pass over a \
-         segment the loop writes the number of the pass to its last line. After the \
-         trial each element of the destination that it covered must be what the known \
-         inputs give, the last line that of the right pass; then it is overwritten, so \
-         that no result of one trial can pass for that of the next."
+         (write-allocate). That traffic is in bytes moved, not in bytes counted. Before each pass \
+         over a segment the loop writes the number of the pass to the last line of the source. \
+         Verification: after the trial proofmark compares every element that the trial wrote with \
+         the known result, and the last line with that of the last pass. Then it overwrites them, \
+         so no result can pass for that of the next trial."
     };
 }
 
@@ -47,11 +46,11 @@ macro_rules! storing {
 pub(super) static COPY: WorkloadSpec = spec(
     "memory.copy",
     "Memory copy",
-    "The rate at which one array of 64-bit numbers is copied to another, after STREAM's Copy.",
+    "The rate of copying one array of 64-bit numbers to another, after STREAM's Copy.",
     concat!(
         "b[i] = a[i] on two arrays of f64. ",
         walk!(),
-        "Counted are 16 bytes an element, 8 read and 8 written, as STREAM counts. ",
+        "16 bytes per element count, 8 read and 8 written, as in STREAM. ",
         storing!()
     ),
     Op::Copy,
@@ -63,11 +62,11 @@ pub(super) static COPY: WorkloadSpec = spec(
 pub(super) static SCALE: WorkloadSpec = spec(
     "memory.scale",
     "Memory scale",
-    "The rate at which one array is multiplied by a number into another, after STREAM's Scale.",
+    "The rate of multiplying one array by a constant into another, after STREAM's Scale.",
     concat!(
         "b[i] = 3 * a[i] on two arrays of f64. ",
         walk!(),
-        "Counted are 16 bytes an element, 8 read and 8 written, as STREAM counts. ",
+        "16 bytes per element count, 8 read and 8 written, as in STREAM. ",
         storing!()
     ),
     Op::Scale,
@@ -79,11 +78,11 @@ pub(super) static SCALE: WorkloadSpec = spec(
 pub(super) static ADD: WorkloadSpec = spec(
     "memory.add",
     "Memory add",
-    "The rate at which two arrays are added into a third, after STREAM's Add.",
+    "The rate of adding two arrays into a third, after STREAM's Add.",
     concat!(
         "c[i] = a[i] + b[i] on three arrays of f64. ",
         walk!(),
-        "Counted are 24 bytes an element, 16 read and 8 written, as STREAM counts. ",
+        "24 bytes per element count, 16 read and 8 written, as in STREAM. ",
         storing!()
     ),
     Op::Add,
@@ -95,13 +94,11 @@ pub(super) static ADD: WorkloadSpec = spec(
 pub(super) static TRIAD: WorkloadSpec = spec(
     "memory.triad",
     "Memory triad",
-    "The rate at which one array and a multiple of another are added into a third, after \
-     STREAM's Triad.",
+    "The rate of adding one array and a multiple of another into a third, after STREAM's Triad.",
     concat!(
-        "c[i] = a[i] + 3 * b[i] on three arrays of f64, 2 floating-point operations an \
-         element. ",
+        "c[i] = a[i] + 3 * b[i] on three arrays of f64, 2 floating-point operations per element. ",
         walk!(),
-        "Counted are 24 bytes an element, 16 read and 8 written, as STREAM counts. ",
+        "24 bytes per element count, 16 read and 8 written, as in STREAM. ",
         storing!()
     ),
     Op::Triad,
@@ -120,14 +117,13 @@ pub(super) static TRIAD: WorkloadSpec = spec(
 pub(super) static READ: WorkloadSpec = spec(
     "memory.read",
     "Memory read",
-    "The rate at which an array is read.",
+    "The rate of reading an array.",
     concat!(
-        "Every 64 bits of one array of f64 are added up as an integer, in several \
-         registers, so that no addition waits for another. ",
+        "The loop adds every 64-bit word of one array as an integer, in several registers, so that \
+         no addition waits for another. ",
         walk!(),
-        "Counted are 8 bytes an element. The elements are known and all different; the \
-         sum over the trial must be exactly that of as many passes over each segment \
-         as were made."
+        "8 bytes per element count. Verification: the elements are known and all different. The \
+         sum over the trial must equal the known sum of all passes."
     ),
     Op::Read,
     READING,
@@ -138,15 +134,14 @@ pub(super) static READ: WorkloadSpec = spec(
 pub(super) static WRITE: WorkloadSpec = spec(
     "memory.write",
     "Memory write",
-    "The rate at which an array is overwritten with one number.",
+    "The rate of overwriting an array with one number.",
     concat!(
         "a[i] = s on one array of f64, where s is the number of the pass. ",
         walk!(),
-        "Counted are 8 bytes an element. With ordinary stores the hardware also reads \
-         each line before it is written (write-allocate): that is moved, but not \
-         counted. After the trial each element that it covered must hold the number of \
-         the last pass over it; then it is overwritten, so that no result of one trial \
-         can pass for that of the next."
+        "8 bytes per element count. With ordinary stores the hardware also reads each line before \
+         it is written (write-allocate). That traffic is in bytes moved, not in bytes counted. \
+         Verification: after the trial each written element must hold the number of the last pass \
+         over it. Then proofmark overwrites it, so no result can pass for that of the next trial."
     ),
     Op::Write,
     STORING,

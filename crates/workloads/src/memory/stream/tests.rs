@@ -11,7 +11,7 @@ use super::*;
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 
-/// Runs threads side by side, three times each, and proves what they did.
+/// Runs threads in parallel, three times each, and proves what they did.
 fn prove(setup: &dyn Setup, threads: usize, what: &str) {
     std::thread::scope(|scope| {
         for index in 0..threads {
@@ -215,7 +215,7 @@ fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
     assert_eq!(part.verify(), Ok(8));
     part.run(8);
     let error = part.verify().unwrap_err();
-    assert!(error.ends_with("was not written"), "{error}");
+    assert!(error.contains("was not written, expected "), "{error}");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn results_of_another_point_are_not_taken_for_those_of_this_one() {
     part(honest(Op::Copy)).run(8);
     let mut idler = part(stamps_only);
     idler.run(8);
-    assert_eq!(idler.verify().unwrap_err(), "element 0 should be 1 and was not written");
+    assert_eq!(idler.verify().unwrap_err(), "element 0 was not written, expected 1");
 }
 
 #[test]
@@ -330,11 +330,11 @@ fn what_cannot_run_is_refused_with_the_reason() {
         refused(&good.clone().with("stores", "nontemporal")),
         "memory.copy has no scalar loop with nontemporal stores on this architecture"
     );
-    assert_eq!(refused(&good.clone().with("stores", "lazy")), "there are no lazy stores");
-    assert_eq!(refused(&good.clone().with("isa", "mmx")), "no instruction set mmx");
+    assert_eq!(refused(&good.clone().with("stores", "lazy")), "stores has no value 'lazy'");
+    assert_eq!(refused(&good.clone().with("isa", "mmx")), "isa has no value 'mmx'");
     assert_eq!(
         refused(&good.with("threads", 4096)),
-        "an array of 1 MiB holds less than 1 KiB for each of 4096 threads"
+        "an array of 1 MiB is too small for 4096 threads: each part needs at least 1 KiB"
     );
     assert_eq!(refused(&Params::default()), "stores is not set");
 }

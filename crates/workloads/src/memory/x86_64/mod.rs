@@ -23,8 +23,8 @@ use crate::cpu::isa::Isa;
 /// How a far loop gets its data from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several
-    /// pages to follow, and with prefetches of its own where they help.
+    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several pages to
+    /// follow, and with prefetches of its own where they help.
     Guided,
     /// In one stream, all left to the core.
     Plain,
@@ -37,12 +37,12 @@ impl Form {
     /// The one for this machine.
     pub(crate) fn here() -> Self {
         let leaf = std::arch::x86_64::__cpuid(0);
-        Self::of([leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened())
+        Self::choose_for([leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened())
     }
 
     /// Guided on Intel's cores, plain on others, as measured on Granite Rapids and Zen 4: the
     /// other form costs between nothing and two fifths there, by operation.
-    pub(crate) fn of(vendor: &[u8]) -> Self {
+    pub(crate) fn choose_for(vendor: &[u8]) -> Self {
         if vendor == b"GenuineIntel" { Self::Guided } else { Self::Plain }
     }
 }

@@ -11,8 +11,8 @@ fn params(set: &[(&str, &str)]) -> Params {
     })
 }
 
-fn of(kind: Kind, set: &[(&str, &str)]) -> Result<Shape, String> {
-    Shape::of(kind, &params(set)).map_err(|e| e.0)
+fn parse_shape(kind: Kind, set: &[(&str, &str)]) -> Result<Shape, String> {
+    Shape::from_params(kind, &params(set)).map_err(|e| e.0)
 }
 
 fn host(path: NetworkPath, address: &str, mtu: u64) -> Host {
@@ -48,37 +48,42 @@ fn host(path: NetworkPath, address: &str, mtu: u64) -> Host {
 
 #[test]
 fn what_cannot_be_is_refused_in_words() {
-    let udp = of(Kind::UdpStream, &[("block_size", "65536")]).unwrap_err();
+    let udp = parse_shape(Kind::UdpStream, &[("block_size", "65536")]).unwrap_err();
     let words =
-        "a UDP datagram over IPv4 carries at most 65507 B of payload, block_size is 65536 B";
+        "a UDP datagram over IPv4 carries at most 65507 B of payload, but block_size is 65536 B";
     assert_eq!(udp, words);
-    let udp = of(Kind::UdpRtt, &[("block_size", "65508")]).unwrap();
+    let udp = parse_shape(Kind::UdpRtt, &[("block_size", "65508")]).unwrap();
     assert_eq!(udp.fits(false).unwrap_err().0, words.replace("36 B", "08 B"));
     assert_eq!(udp.fits(true), Ok(()));
-    assert!(of(Kind::TcpStream, &[("block_size", "0")]).is_err());
-    assert!(of(Kind::TcpStream, &[("block_size", "16777217")]).is_err());
-    assert!(of(Kind::TcpStream, &[("block_size", "16777216")]).is_ok());
-    assert!(of(Kind::TcpStream, &[("block_size", "9"), ("streams", "257")]).is_err());
+    assert!(parse_shape(Kind::TcpStream, &[("block_size", "0")]).is_err());
+    assert!(parse_shape(Kind::TcpStream, &[("block_size", "16777217")]).is_err());
+    assert!(parse_shape(Kind::TcpStream, &[("block_size", "16777216")]).is_ok());
+    assert!(parse_shape(Kind::TcpStream, &[("block_size", "9"), ("streams", "257")]).is_err());
     let both = [("block_size", "9"), ("streams", "129"), ("direction", "both")];
-    assert!(of(Kind::TcpStream, &both).is_err());
-    let least = of(Kind::TcpStream, &[("block_size", "100"), ("amount", "199")]).unwrap_err();
-    assert_eq!(least, "a block of 100 B for each of 2 connections is 200 B, amount is 199 B");
+    assert!(parse_shape(Kind::TcpStream, &both).is_err());
+    let least =
+        parse_shape(Kind::TcpStream, &[("block_size", "100"), ("amount", "199")]).unwrap_err();
+    assert_eq!(
+        least,
+        "a block of 100 B for each of 2 connections takes 200 B, but amount is 199 B"
+    );
     let large = [("block_size", "16777216"), ("streams", "17")];
-    let large = of(Kind::TcpStream, &large).unwrap_err();
-    assert!(large.ends_with("is 285212672 B, there can be 268435456 B"), "{large}");
-    let slow = of(Kind::UdpStream, &[("block_size", "1"), ("rate", "999")]).unwrap_err();
-    assert_eq!(slow, "rate is 999 bit/s, and at least 1000 bit/s");
-    let slow = of(Kind::UdpStream, &[("block_size", "1000"), ("rate", "2000")]).unwrap_err();
-    assert!(slow.ends_with("is sent every 8.0 s, and at least every 4 s one must be"), "{slow}");
-    let path = of(Kind::TcpStream, &[("block_size", "9"), ("path", AUTO)]).unwrap_err();
+    let large = parse_shape(Kind::TcpStream, &large).unwrap_err();
+    assert!(large.ends_with("takes 285212672 B; the limit is 268435456 B"), "{large}");
+    let slow = parse_shape(Kind::UdpStream, &[("block_size", "1"), ("rate", "999")]).unwrap_err();
+    assert_eq!(slow, "rate is 999 bit/s; the minimum is 1000 bit/s");
+    let slow =
+        parse_shape(Kind::UdpStream, &[("block_size", "1000"), ("rate", "2000")]).unwrap_err();
+    assert!(slow.ends_with("are 8.0 s apart; the maximum is 4 s"), "{slow}");
+    let path = parse_shape(Kind::TcpStream, &[("block_size", "9"), ("path", AUTO)]).unwrap_err();
     assert_eq!(path, "path is not set");
 }
 
 #[test]
 fn words_that_mean_nothing_are_refused() {
     for parameter in ["direction", "no_delay", "mode", "placement", "path"] {
-        let refused = of(Kind::TcpStream, &[("block_size", "9"), (parameter, "sideways")]);
-        assert_eq!(refused.unwrap_err(), format!("{parameter} cannot be sideways"));
+        let refused = parse_shape(Kind::TcpStream, &[("block_size", "9"), (parameter, "sideways")]);
+        assert_eq!(refused.unwrap_err(), format!("{parameter} has no value 'sideways'"));
     }
 }
 
@@ -86,7 +91,7 @@ fn words_that_mean_nothing_are_refused() {
 fn connections_and_their_ways() {
     let ways = |direction: &str| {
         let set = [("block_size", "9"), ("direction", direction)];
-        let shape = of(Kind::TcpStream, &set).unwrap();
+        let shape = parse_shape(Kind::TcpStream, &set).unwrap();
         (0..shape.connections() as usize).map(|i| shape.client_sends(i)).collect::<Vec<_>>()
     };
     assert_eq!(ways("forward"), [true, true]);
@@ -97,14 +102,15 @@ fn connections_and_their_ways() {
 #[test]
 fn rates_and_costs() {
     let set = [("block_size", "1000"), ("rate", "8000"), ("direction", "both"), ("amount", "9000")];
-    let shape = of(Kind::UdpStream, &set).unwrap();
+    let shape = parse_shape(Kind::UdpStream, &set).unwrap();
     assert_eq!(shape.rate_each(), Some(2000.0), "in all");
     assert_eq!((shape.blocks(), shape.nominal_seconds()), (Some(9), Some(9.0)));
-    let small = of(Kind::TcpStream, &[("block_size", "1"), ("amount", "1000000")]).unwrap();
+    let small =
+        parse_shape(Kind::TcpStream, &[("block_size", "1"), ("amount", "1000000")]).unwrap();
     assert_eq!(small.nominal_seconds(), Some(5.0), "each byte is a call");
     assert_eq!((shape.cost(3), shape.cost(u64::MAX)), (3000, u64::MAX));
-    assert_eq!(of(Kind::TcpRtt, &[("block_size", "10")]).unwrap().cost(3), 60);
-    assert_eq!(of(Kind::TcpConnect, &[]).unwrap().cost(2), 800);
+    assert_eq!(parse_shape(Kind::TcpRtt, &[("block_size", "10")]).unwrap().cost(3), 60);
+    assert_eq!(parse_shape(Kind::TcpConnect, &[]).unwrap().cost(2), 800);
 }
 
 #[test]

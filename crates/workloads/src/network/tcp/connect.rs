@@ -36,7 +36,7 @@ impl ClientEnd {
         let mut hello = [0];
         line.read_exact(&mut hello)?;
         if hello != [HELLO] {
-            return Err("something else answers at the server's port".to_owned());
+            return Err("another program answers at the server's port".to_owned());
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Serve for ServerEnd {
             said = line.receive_now::<Sent>()?;
         }
         line.all_sent(said)?;
-        Ok(Report::of(accepted, 1))
+        Ok(Report::count_blocks(accepted, 1))
     }
 }
 

@@ -58,7 +58,7 @@ impl ClientSide for ClientEnd {
         Ok(())
     }
 
-    /// Both ends send: what either sent again is told.
+    /// Both ends send: what either sent again is reported.
     fn after(&mut self, stream: &TcpStream, tally: &mut Tally) {
         let state = tcp_state(stream);
         tally.traffic.state = state.map(|state| TcpState {
@@ -86,7 +86,7 @@ impl Serve for ServerEnd {
             read(line, &mut self.block, self.poll)?;
             line.write_all(&self.block)?;
         }
-        let report = Report::of(request.count, self.block.len() as u64);
+        let report = Report::count_blocks(request.count, self.block.len() as u64);
         Ok(report.with_state(tcp_state(line.stream())))
     }
 }

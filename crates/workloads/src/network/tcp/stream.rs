@@ -113,7 +113,7 @@ impl Serve for End {
         let Request { first, count } = request;
         if self.sends {
             self.send(line, first, count)?;
-            let report = Report::of(count, self.block as u64);
+            let report = Report::count_blocks(count, self.block as u64);
             return Ok(report.with_state(socket::tcp_state(line.stream())));
         }
         let (bytes, wrong) = self.receive(line, first, count)?;

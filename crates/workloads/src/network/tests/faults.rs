@@ -22,7 +22,7 @@ fn against(
     let (client, data) = pair(LOOPBACK);
     let link = link(client, None, None, shape).unwrap();
     let served = std::thread::spawn(move || {
-        let session = Bounds::of(0);
+        let session = Bounds::without_session(0);
         server(&Line::new(&data, Patience::While(&session)));
     });
     let mut load = Thread::new(link, shape, 0, Shared::new(1)).unwrap();
@@ -54,7 +54,7 @@ fn a_receiver_that_counts_less_is_not_believed() {
         line.send(&Report { bytes, ..Report::default() }).unwrap();
     });
     assert_eq!(failure, None);
-    assert_eq!(verified.unwrap_err(), "the server's account holds 49 of 50");
+    assert_eq!(verified.unwrap_err(), "the server counted 49 of 50");
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
             line.send(&report).unwrap();
         });
         let failure = failure.unwrap();
-        assert!(failure.ends_with("and was asked for 50 of 100 B"), "{failure}");
+        assert!(failure.ends_with("; the request was 50 blocks of 100 B"), "{failure}");
     }
 }
 
-/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes
-/// a fifth of a second for it, and says that it sent so many.
+/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes a
+/// fifth of a second for it, and reports `says` of them as sent.
 fn half_arrive(says: u64) -> (Thread, f64) {
     let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
     // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.
@@ -89,7 +89,7 @@ fn half_arrive(says: u64) -> (Thread, f64) {
     let target = Some(Target { address, token: proofmark_peer::Token::random().unwrap() });
     crate::network::line::ready(&client).unwrap();
     let served = std::thread::spawn(move || {
-        let session = Bounds::of(0);
+        let session = Bounds::without_session(0);
         let line = Line::new(&data, Patience::While(&session));
         let Request { first, count } = line.receive().unwrap();
         for n in first..first + count / 2 {
@@ -99,7 +99,7 @@ fn half_arrive(says: u64) -> (Thread, f64) {
         }
         std::thread::sleep(Duration::from_millis(200));
         line.send(&Sent { count: says, took_ns: 200_000_000 }).unwrap();
-        let _ = line.send(&Report::of(count, 100));
+        let _ = line.send(&Report::count_blocks(count, 100));
     });
     let link = Link { stream: client, udp: Some(own), target };
     let mut load = Thread::new(link, &shape, 0, Shared::new(1)).unwrap();
@@ -120,9 +120,9 @@ fn the_time_of_a_server_that_sends_runs_until_it_has_sent_all() {
 }
 
 #[test]
-fn a_server_that_sends_less_than_was_asked_for_is_told() {
+fn a_server_that_sends_less_than_was_asked_for_is_reported() {
     let (mut load, _) = half_arrive(25);
-    assert_eq!(load.failure().unwrap(), "the server sent 25 datagrams of 50");
+    assert_eq!(load.failure().unwrap(), "the server sent 25 of 50 datagrams");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_wrong_block_is_found_at_either_end() {
         assert_eq!(failure, None);
         match wrong {
             None => assert_eq!(verified, Ok(50)),
-            Some(_) => assert_eq!(verified.unwrap_err(), "block 7 was due and block 99 came"),
+            Some(_) => assert_eq!(verified.unwrap_err(), "block 99 arrived, expected block 7"),
         }
     }
     let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
@@ -152,7 +152,7 @@ fn a_wrong_block_is_found_at_either_end() {
         let outcome = Outcome::Wrong;
         line.send(&Report { bytes, outcome, due: 3, found: 4, ..Report::default() }).unwrap();
     });
-    assert_eq!(verified.unwrap_err(), "block 3 was due and block 4 came");
+    assert_eq!(verified.unwrap_err(), "block 4 arrived, expected block 3");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn the_server_reports_a_wrong_block() {
     let job = Job { shape, ports: Vec::new() };
     let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
     let (client, data) = pair(LOOPBACK);
-    let session = Bounds::of(u64::MAX);
+    let session = Bounds::without_session(u64::MAX);
     let server = std::thread::spawn(move || stream.serve(&data, &session));
     let mut client = &client;
     client.write_all(&Request { first: 5, count: 2 }.encode()).unwrap();
@@ -193,15 +193,15 @@ fn an_answer_to_another_round_trip_is_wrong() {
         line.send(&Report { blocks: count, ..Report::default() }).unwrap();
     });
     assert_eq!(failure, None);
-    assert_eq!(verified.unwrap_err(), "block 1 was due and block 0 came");
+    assert_eq!(verified.unwrap_err(), "block 0 arrived, expected block 1");
 }
 
 #[test]
-fn what_either_end_of_a_round_trip_sent_again_is_told() {
+fn what_either_end_of_a_round_trip_sent_again_is_reported() {
     let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
     let (client, data) = pair(LOOPBACK);
     let served = std::thread::spawn(move || {
-        let session = Bounds::of(0);
+        let session = Bounds::without_session(0);
         let line = Line::new(&data, Patience::While(&session));
         let Request { count, .. } = line.receive().unwrap();
         let mut block = [0; 8];
@@ -209,7 +209,7 @@ fn what_either_end_of_a_round_trip_sent_again_is_told() {
             line.read_exact(&mut block).unwrap();
             line.write_all(&block).unwrap();
         }
-        line.send(&Report { retransmits: 7, ..Report::of(count, 8) }).unwrap();
+        line.send(&Report { retransmits: 7, ..Report::count_blocks(count, 8) }).unwrap();
     });
     let shared = Shared::new(1);
     let link = link(client, None, None, &shape).unwrap();
@@ -222,7 +222,7 @@ fn what_either_end_of_a_round_trip_sent_again_is_told() {
 }
 
 #[test]
-fn a_server_that_dies_is_told_at_once() {
+fn a_server_that_dies_is_reported_at_once() {
     let shape = shape_of(&TCP_STREAM, &[]);
     for reset in [false, true] {
         let start = Instant::now();
@@ -235,7 +235,7 @@ fn a_server_that_dies_is_told_at_once() {
             }
         });
         let failure = failure.unwrap();
-        assert!(failure.starts_with("the server broke the connection off"), "{failure}");
+        assert!(failure.starts_with("the server reset the connection"), "{failure}");
         assert!(start.elapsed().as_secs() < 5);
     }
     let reverse = shape_of(&TCP_STREAM, &[("direction", "reverse")]);
@@ -259,7 +259,7 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
                 stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
             });
-            assert_eq!(failure.unwrap(), "the server gave no sign of life for 5 s");
+            assert_eq!(failure.unwrap(), "the server did not respond for 5 s");
             assert!((4.9..10.0).contains(&start.elapsed().as_secs_f64()), "{mode}");
         })
     });
@@ -267,7 +267,7 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
 }
 
 #[test]
-fn a_server_whose_sockets_are_gone_is_told() {
+fn a_server_whose_sockets_are_gone_is_reported() {
     for (workload, block) in [(&UDP_STREAM, "1000"), (&UDP_RTT, "1"), (&TCP_CONNECT, "1")] {
         let shape = shape_of(workload, &[("block_size", block)]);
         let mut bench = Bench::new(shape);
@@ -348,7 +348,7 @@ fn a_crowd_of_strangers_does_not_outlive_the_session() {
 }
 
 #[test]
-fn a_port_that_cannot_be_reached_is_told_and_nothing_is_sent_there() {
+fn a_port_that_cannot_be_reached_is_reported_and_nothing_is_sent_there() {
     for (workload, direction) in [(&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")] {
         let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
         let shape = shape_of(workload, &set);
@@ -358,13 +358,14 @@ fn a_port_that_cannot_be_reached_is_told_and_nothing_is_sent_there() {
         let sockets = job::client_sockets(&shape, ends).unwrap();
         let ports = vec![third.local_addr().unwrap().port()];
         let stream = server::streams(&Job { shape: shape.clone(), ports }, ends).unwrap().remove(0);
-        let target = stream.told_to().target(SocketAddr::new(LOOPBACK, 0));
+        let target = stream.describe().target(SocketAddr::new(LOOPBACK, 0));
         let (client, data) = pair(LOOPBACK);
-        let served = std::thread::spawn(move || stream.serve(&data, &Bounds::of(u64::MAX)));
+        let served =
+            std::thread::spawn(move || stream.serve(&data, &Bounds::without_session(u64::MAX)));
         let start = Instant::now();
         let refused = link(client, sockets.into_iter().next().flatten(), target, &shape);
         let port = target.unwrap().address.port();
-        let words = format!("UDP port {port} of 127.0.0.1 cannot be reached");
+        let words = format!("UDP port {port} of 127.0.0.1 is not reachable");
         assert_eq!(refused.err().unwrap().0, words);
         assert!(start.elapsed().as_secs_f64() > 1.9);
         assert_eq!(
@@ -383,9 +384,10 @@ fn another_token_opens_nothing() {
     let client = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let ports = vec![client.local_addr().unwrap().port()];
     let stream = server::streams(&Job { shape, ports }, ends).unwrap().remove(0);
-    client.connect((LOOPBACK, stream.told_to().port.unwrap())).unwrap();
+    client.connect((LOOPBACK, stream.describe().port.unwrap())).unwrap();
     let (line, data) = pair(LOOPBACK);
-    let served = std::thread::spawn(move || stream.serve(&data, &Bounds::of(u64::MAX)));
+    let served =
+        std::thread::spawn(move || stream.serve(&data, &Bounds::without_session(u64::MAX)));
     client.send(&[7; 16]).unwrap();
     client.send(&[]).unwrap();
     (&line).write_all(&Request { first: 0, count: 5 }.encode()).unwrap();
@@ -463,10 +465,11 @@ fn no_more_is_done_than_was_agreed() {
             let mut load = bench.load(0);
             assert_eq!(trial(&mut load, 18).verified, Ok(18), "two went ahead");
             let failure = trial(&mut load, 1).failure.unwrap();
-            let known = failure.contains("used up") || failure.contains("the server");
+            let known =
+                failure.contains("limit of bytes or time") || failure.contains("the server");
             assert!(known, "{failure}");
             let ended = bench.first_server().unwrap_err();
-            assert_eq!(ended, "it asked for more than was agreed");
+            assert_eq!(ended, "the client asked for more than was agreed");
         }
     }
 }
@@ -483,8 +486,8 @@ fn counts_that_overflow_are_refused() {
         let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
         let (mut client, data) = pair(LOOPBACK);
         client.write_all(&request.encode()).unwrap();
-        let ended = stream.serve(&data, &Bounds::of(u64::MAX)).unwrap_err();
-        assert_eq!(ended, "it asked for more than was agreed");
+        let ended = stream.serve(&data, &Bounds::without_session(u64::MAX)).unwrap_err();
+        assert_eq!(ended, "the client asked for more than was agreed");
         let mut bytes = Report::EMPTY;
         client.read_exact(&mut bytes).unwrap();
         assert_eq!(Report::decode(&bytes).unwrap().outcome, Outcome::Refused);
@@ -538,7 +541,7 @@ proptest! {
             let (mut client, data) = pair(LOOPBACK);
             client.write_all(&bytes).unwrap();
             drop(client);
-            prop_assert!(stream.serve(&data, &Bounds::of(1 << 20)).is_err());
+            prop_assert!(stream.serve(&data, &Bounds::without_session(1 << 20)).is_err());
         }
     }
 }

@@ -42,7 +42,7 @@ fn settled(workload: &super::Network, set: &[(&str, &str)]) -> Params {
 }
 
 fn shape_of(workload: &super::Network, set: &[(&str, &str)]) -> Shape {
-    Shape::of(workload.kind, &settled(workload, set)).unwrap()
+    Shape::from_params(workload.kind, &settled(workload, set)).unwrap()
 }
 
 fn ends_at(ip: IpAddr) -> Ends {
@@ -75,8 +75,8 @@ impl Bench {
         Self::at(LOOPBACK, shape, u64::MAX, |_, client, server| (client, server))
     }
 
-    /// With that many bytes, at that address; `between` is told of each stream the ports
-    /// of its two ends, and says to which port each of them sends.
+    /// With that many bytes, at that address; `between` gets the ports of each stream's two
+    /// ends, and returns to which port each of them sends.
     fn at(
         ip: IpAddr,
         shape: Shape,
@@ -95,7 +95,7 @@ impl Bench {
         mut connect: impl FnMut() -> (TcpStream, TcpStream),
     ) -> Self {
         let ends = ends_at(ip);
-        let session = Arc::new(Bounds::of(bytes));
+        let session = Arc::new(Bounds::without_session(bytes));
         let sockets = job::client_sockets(&shape, ends).unwrap();
         let ports = job::ports(&sockets);
         // The server connects to its port first; who stands between takes that one.
@@ -106,11 +106,11 @@ impl Bench {
         for (i, (stream, socket)) in
             server::streams(&job, ends).unwrap().into_iter().zip(sockets).enumerate()
         {
-            let mut told = stream.told_to();
+            let mut reported = stream.describe();
             if shape.kind.datagrams() {
-                told.port = told.port.map(|port| between(i, 0, port).1);
+                reported.port = reported.port.map(|port| between(i, 0, port).1);
             }
-            let target = told.target(SocketAddr::new(ip, 0));
+            let target = reported.target(SocketAddr::new(ip, 0));
             let (client, data) = connect();
             let leave = Arc::clone(&session);
             server.push(std::thread::spawn(move || stream.serve(&data, &leave)));

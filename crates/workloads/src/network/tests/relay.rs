@@ -201,7 +201,7 @@ fn an_honest_relay_changes_nothing() {
 }
 
 #[test]
-fn what_is_dropped_is_lost_and_the_wait_for_it_is_told() {
+fn what_is_dropped_is_lost_and_the_wait_for_it_is_reported() {
     let fate: Fate = |mut all| all.drain(..).step_by(2).collect();
     let (trial, datagrams) = through(peer(shape()), 50, fate);
     assert_eq!((trial.failure, trial.verified), (None, Ok(25)));
@@ -331,7 +331,7 @@ fn a_datagram_of_another_length_is_wrong() {
         };
         let (trial, _) = through(shape(), 50, fate);
         let error = trial.verified.unwrap_err();
-        assert_eq!(error, format!("block 100 was due and block {length} came"));
+        assert_eq!(error, format!("block {length} arrived, expected block 100"));
     }
 }
 

@@ -26,7 +26,7 @@ fn a_server_answers_each_request_once() {
         let (line, data) = pair(LOOPBACK);
         crate::network::line::ready(&line).unwrap();
         let served = std::thread::spawn(move || {
-            let session = Bounds::of(0);
+            let session = Bounds::without_session(0);
             let line = Line::new(&data, Patience::While(&session));
             let request = Request { first: 300, count: 10 };
             udp::rtt::ServerEnd::new(server, &shape).serve(&line, request).unwrap()
@@ -62,7 +62,7 @@ fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Tria
     let target = Some(Target { address: server.local_addr().unwrap(), token });
     let length = shape.block as usize;
     let served = std::thread::spawn(move || {
-        let session = Bounds::of(0);
+        let session = Bounds::without_session(0);
         let line = Line::new(&data, Patience::While(&session));
         reach::server(&line, &server, token).unwrap();
         let mut bytes = vec![0; length];

@@ -8,7 +8,7 @@ use super::*;
 use crate::network::client::Point;
 use crate::network::{Network, ServerSide, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
-/// What comes of `with` in a session of so many bytes.
+/// What comes of `with` in a session of this many bytes.
 fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     let key = Key::generate().unwrap();
     let limits = Limits { seconds: 60, bytes };
@@ -74,17 +74,17 @@ fn a_loopback_is_no_peer() {
     in_session(1 << 20, |lead| {
         let shape = Shape { path: NetworkPath::Peer, ..shape_of(&TCP_STREAM, &[]) };
         let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
-        assert_eq!(refused, "path is peer, and the server is at 127.0.0.1, which is this machine");
+        assert_eq!(refused, "path=peer, but 127.0.0.1 is this machine");
     });
 }
 
 #[test]
-fn a_session_whose_bytes_are_used_up_is_told() {
+fn a_session_whose_bytes_are_used_up_is_reported() {
     in_session(10 * 65_536, |lead| {
         let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
         let start = Instant::now();
-        let told = sampled(&point, 20).unwrap_err();
-        assert_eq!(told, "the session's bytes or its time are used up");
+        let reported = sampled(&point, 20).unwrap_err();
+        assert_eq!(reported, "the session's limit of bytes or time is reached");
         assert!(start.elapsed().as_secs() < 10);
     });
 }

@@ -29,7 +29,7 @@ pub(in crate::network) fn client(
         }
     }
     let address = target.address;
-    Err(format!("UDP port {} of {} cannot be reached", address.port(), address.ip()))
+    Err(format!("UDP port {} of {} is not reachable", address.port(), address.ip()))
 }
 
 /// The server: waits for the token, and says that it came.

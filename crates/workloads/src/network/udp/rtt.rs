@@ -18,7 +18,7 @@ use crate::network::wire::{Report, Request, Sent};
 /// An answer that has not come by then is lost.
 pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);
 
-/// Of so many reads that found nothing, one is followed by a look at what else there is.
+/// After one in this many empty reads it checks for other events.
 const SPINS: u32 = 1 << 10;
 
 /// The client.
@@ -137,6 +137,6 @@ impl Serve for ServerEnd {
             turns = turns.wrapping_add(1);
         }
         line.all_sent(said)?;
-        Ok(Report::of(answered, length as u64))
+        Ok(Report::count_blocks(answered, length as u64))
     }
 }

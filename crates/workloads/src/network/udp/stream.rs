@@ -18,8 +18,7 @@ use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 
-/// Of so many batches that came one after the other, one is followed by a look at whether
-/// the session still lasts.
+/// After one in this many consecutive batches it checks whether the session still lasts.
 const LOOK: u64 = 256;
 
 /// How long a receiver of datagrams that are not paced sleeps when it has taken all that were
@@ -168,7 +167,7 @@ impl End {
             duplicated: w.duplicated,
             jitter_ns,
             quiet_ns: received.quiet.as_nanos() as u64,
-            ..Report::of(w.received, self.block as u64)
+            ..Report::count_blocks(w.received, self.block as u64)
         }
         .with_wrong(received.wrong)
     }
@@ -202,7 +201,7 @@ impl ClientSide for End {
             let received = self.receive(line, first, count)?;
             let sent = received.sent;
             if sent.count != count {
-                return Err(format!("the server sent {} datagrams of {count}", sent.count));
+                return Err(format!("the server sent {} of {count} datagrams", sent.count));
             }
             tally.report(line, (count, block))?;
             (self.report(&received), received.quiet, Duration::from_nanos(sent.took_ns))
@@ -228,7 +227,7 @@ impl Serve for End {
         let Request { first, count } = request;
         if self.sends {
             self.send(line, first, count)?;
-            return Ok(Report::of(count, self.block as u64));
+            return Ok(Report::count_blocks(count, self.block as u64));
         }
         let received = self.receive(line, first, count)?;
         Ok(self.report(&received))
@@ -246,7 +245,7 @@ mod tests {
     fn jitter_is_that_of_datagrams_that_came_one_by_one() {
         let params = Params::default().with("block_size", 100).with("streams", 1);
         let params = params.with("path", NetworkPath::Loopback.as_str());
-        let shape = Shape::of(Kind::UdpStream, &params).unwrap();
+        let shape = Shape::from_params(Kind::UdpStream, &params).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut end = End::new(socket, Token::random().unwrap(), &shape, false);
         end.window.begin(0, 10);
