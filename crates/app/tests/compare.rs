@@ -44,19 +44,7 @@ impl Folder {
 }
 
 fn run(values: &[f64]) -> Run {
-    let spec = WorkloadSpec {
-        id: "cpu.flops".into(),
-        title: "Floating-point peak".into(),
-        summary: "multiply-adds".into(),
-        detail: "".into(),
-        subsystem: Subsystem::Cpu,
-        unit: Unit::FlopPerSecond,
-        better: Better::Higher,
-        parameters: Vec::new().into(),
-        axis: None,
-        ceilings: Vec::new().into(),
-        interleave: true,
-    };
+    let spec = proofmark_workloads::find("cpu.flops").unwrap().spec().clone();
     let measured = values.iter().enumerate().map(|(i, v)| measurement(&spec, i as u64 + 1, *v));
     let started = Timestamp::from_millis(1_760_000_000_000).unwrap();
     Run {

@@ -73,19 +73,7 @@ impl Place {
 /// A run of `cpu.flops` on one and two threads that began so many hours after 2026 did.
 fn run(hours: i64, gflops: f64) -> Run {
     let started = Timestamp::from_millis(1_767_225_600_000 + hours * 3_600_000).unwrap();
-    let spec = WorkloadSpec {
-        id: "cpu.flops".into(),
-        title: "".into(),
-        summary: "".into(),
-        detail: "".into(),
-        subsystem: Subsystem::Cpu,
-        unit: Unit::FlopPerSecond,
-        better: Better::Higher,
-        parameters: vec![].into(),
-        axis: None,
-        ceilings: vec![].into(),
-        interleave: true,
-    };
+    let spec = proofmark_workloads::find("cpu.flops").unwrap().spec().clone();
     let at = |threads: u64| {
         let median = gflops * 1e9 * threads as f64;
         let params = Params::default().with("isa", "avx2").with("threads", threads);

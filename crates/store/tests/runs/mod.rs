@@ -5,10 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{
-    Better, Ending, Host, Measurement, Params, Plan, Probe, Run, SCHEMA, Subsystem, Summary,
-    Timestamp, Tool, Unit, Verdict, WorkloadSpec,
-};
+use proofmark_model::{Better, Ending, Host, Measurement, Params, Plan, Probe, Role, Run, SCHEMA, Subsystem, Summary, Timestamp, Tool, Unit, Verdict, Work, WorkloadSpec};
 
 /// A moment, this many milliseconds after the first.
 pub fn moment(ms: i64) -> Timestamp {
@@ -29,6 +26,9 @@ pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
         axis: None,
         ceilings: vec![].into(),
         interleave: true,
+        method: 1,
+        work: Work::CORE,
+        role: Role::NONE,
     }
 }
 
