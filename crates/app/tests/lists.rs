@@ -78,7 +78,7 @@ fn a_workload_declares_facts_that_fit_together() {
 fn an_id_explains_one_thing() {
     let workloads = WORKLOADS.iter().map(|workload| workload.spec().id.as_ref());
     let ids = workloads
-        .chain(checks::ALL.iter().map(|check| check.id()))
+        .chain(checks::ALL.iter().map(|check| check.id))
         .chain(ceilings::ALL.iter().map(|rule| rule.id()))
         .chain(FINDINGS.iter().map(|finding| finding.0))
         .chain(proofmark_reference::ALL.iter().map(|tool| tool.id()))

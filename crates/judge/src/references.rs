@@ -19,11 +19,12 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without evidence there is nothing that a check could look at.
     let told = !theirs.trials.is_empty();
-    for check in checks::ALL.iter().filter(|check| told && check.of_references()) {
-        if let Some(finding) = check.examine_reference(ctx, &theirs) {
+    for check in checks::ALL.iter().filter(|_| told) {
+        let Some(examine) = check.examine_reference else { continue };
+        if let Some(finding) = examine(ctx, &theirs) {
             theirs.findings.push(finding.clone());
             r.findings.push(finding);
-            if check.id() == checks::STOP_AFTER {
+            if check.id == checks::STOP_AFTER {
                 break;
             }
         }

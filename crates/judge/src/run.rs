@@ -79,9 +79,9 @@ impl<'a> Judge<'a> {
         all[i].references = tools.into_iter().map(judged).collect();
         // In order: a later check may look at what an earlier one found.
         for check in checks::ALL {
-            let Some(finding) = check.examine(&self.context(all), &all[i]) else { continue };
+            let Some(finding) = (check.examine)(&self.context(all), &all[i]) else { continue };
             all[i].findings.push(finding);
-            if check.id() == checks::STOP_AFTER {
+            if check.id == checks::STOP_AFTER {
                 break;
             }
         }

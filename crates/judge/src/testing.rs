@@ -369,20 +369,20 @@ pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
 /// What one check says of a measurement on this machine after all of it was judged.
 pub(crate) fn found_on(
     host: &Host,
-    check: &dyn Check,
+    check: &Check,
     m: Measurement,
     others: &[Measurement],
 ) -> Option<Finding> {
-    judged(host, m, others).findings.into_iter().find(|f| f.check == check.id())
+    judged(host, m, others).findings.into_iter().find(|f| f.check == check.id)
 }
 
 /// The same on the healthy machine: severity and message.
-pub(crate) fn found(check: &dyn Check, m: Measurement) -> Option<(Severity, String)> {
+pub(crate) fn found(check: &Check, m: Measurement) -> Option<(Severity, String)> {
     found_on(&host(), check, m, &[]).map(|f| (f.severity, f.message))
 }
 
 /// Only the severity.
-pub(crate) fn severity(check: &dyn Check, m: Measurement) -> Option<Severity> {
+pub(crate) fn severity(check: &Check, m: Measurement) -> Option<Severity> {
     found(check, m).map(|(s, _)| s)
 }
 

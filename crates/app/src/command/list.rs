@@ -16,9 +16,7 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
                 .iter()
                 .map(|k| (k.spec().id.as_ref(), k.spec().summary.as_ref())),
         ),
-        Listing::Checks => {
-            columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id(), c.title())))
-        }
+        Listing::Checks => columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title))),
         Listing::Ceilings => {
             columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
         }

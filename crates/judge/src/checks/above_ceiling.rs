@@ -2,11 +2,9 @@
 
 use proofmark_model::{Better, Ceiling, Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::ceilings::{CLOCK_INPUT, bounds, of_our_loops};
 use crate::{Context, share_of};
-
-pub(super) struct AboveCeiling;
 
 /// The ceiling that is passed by the most, if one is, and the efficiency against it.
 fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
@@ -28,7 +26,7 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
         }
     };
     Finding::new(
-        AboveCeiling.id(),
+        CHECK.id,
         Severity::Invalid,
         format!(
             "{what} ({}), whose uncertainty is only {}",
@@ -43,54 +41,45 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
     .with("ceiling", ceiling.value)
 }
 
-impl Check for AboveCeiling {
-    fn id(&self) -> &'static str {
-        "above_ceiling"
-    }
-
-    fn title(&self) -> &'static str {
-        "Above its ceiling"
-    }
-
-    fn about(&self) -> &'static str {
-        "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
+pub(super) static CHECK: Check = Check {
+    id: "above_ceiling",
+    class: Class::Claim,
+    title: "Above its ceiling",
+    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
          it does not measure what its name says, or an input of the ceiling is wrong. The report \
          lists the inputs with their sources. The efficiency is the median over the trials, each \
          against the ceiling at its own clock. The result is compared with every ceiling that \
          applies, not only the tightest. For times, being below the floor is impossible. For a \
          reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
-         measured: the tool's own may have been better."
-    }
+         measured: the tool's own may have been better.",
+    examine,
+    examine_reference: Some(examine_reference),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let (ceiling, efficiency) = passed(m, bounds(ctx, m))?;
+    Some(finding(m, &ceiling, efficiency))
+}
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let (ceiling, efficiency) = passed(m, bounds(ctx, m))?;
-        Some(finding(m, &ceiling, efficiency))
+fn examine_reference(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
+    let (at_ours, firm) = bounds(ctx, theirs)
+        .into_iter()
+        .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
+    if let Some((ceiling, efficiency)) = passed(theirs, firm) {
+        return Some(finding(theirs, &ceiling, efficiency));
     }
-
-    fn examine_reference(&self, ctx: &Context, theirs: &Measurement) -> Option<Finding> {
-        let (at_ours, firm) = bounds(ctx, theirs)
-            .into_iter()
-            .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
-        if let Some((ceiling, efficiency)) = passed(theirs, firm) {
-            return Some(finding(theirs, &ceiling, efficiency));
-        }
-        let (ceiling, efficiency) = passed(theirs, at_ours)?;
-        let ours = of_our_loops(&ceiling, theirs)?;
-        let better = if ours.name == CLOCK_INPUT { "higher" } else { "shorter" };
-        let mut finding = finding(theirs, &ceiling, efficiency);
-        finding.severity = Severity::Note;
-        finding.message += &format!(
-            "; that ceiling uses proofmark's {}, and the tool's may have been {better}",
-            ours.name
-        );
-        finding.advice =
-            "compare the tool's result with proofmark's rather than with the ceiling".to_owned();
-        Some(finding)
-    }
+    let (ceiling, efficiency) = passed(theirs, at_ours)?;
+    let ours = of_our_loops(&ceiling, theirs)?;
+    let better = if ours.name == CLOCK_INPUT { "higher" } else { "shorter" };
+    let mut finding = finding(theirs, &ceiling, efficiency);
+    finding.severity = Severity::Note;
+    finding.message += &format!(
+        "; that ceiling uses proofmark's {}, and the tool's may have been {better}",
+        ours.name
+    );
+    finding.advice =
+        "compare the tool's result with proofmark's rather than with the ceiling".to_owned();
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -104,12 +93,12 @@ mod tests {
     #[test]
     fn more_than_the_ports_can_start_is_invalid() {
         let m = with_values(flops(1), &around(1.02 * 64e9));
-        assert_eq!(severity(&AboveCeiling, m), Some(Severity::Invalid));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
     }
 
     #[test]
     fn a_solve_above_the_ports_is_invalid() {
-        let at = |share: f64| severity(&AboveCeiling, at_rate(linpack(5000, 2), share * 128e9));
+        let at = |share: f64| severity(&CHECK, at_rate(linpack(5000, 2), share * 128e9));
         assert_eq!(at(1.02), Some(Severity::Invalid));
         assert_eq!(at(0.98), None);
     }
@@ -117,7 +106,7 @@ mod tests {
     #[test]
     fn within_the_uncertainty_is_silent() {
         let m = with_values(flops(1), &around(1.003 * 64e9));
-        assert_eq!(severity(&AboveCeiling, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 
     #[test]
@@ -127,7 +116,7 @@ mod tests {
         let others = [latency(1 << 30, 1e-7)];
         let says = |rate: f64, others: &[Measurement]| {
             let m = with_values(stream("read", 1), &around(rate));
-            found_on(&h, &AboveCeiling, m, others).map(|f| f.message)
+            found_on(&h, &CHECK, m, others).map(|f| f.message)
         };
         assert_eq!(says(60e9, &others), None);
         assert!(says(70e9, &others).unwrap().contains("memory.core"));
@@ -139,7 +128,7 @@ mod tests {
         let h = host_with_caches();
         let says = |rate: f64| {
             let m = with_values(sweep("read", 1, 32 << 10), &around(rate));
-            found_on(&h, &AboveCeiling, m, &[])
+            found_on(&h, &CHECK, m, &[])
         };
         assert!(says(1.02 * 512e9).is_some());
         assert!(says(0.99 * 512e9).is_none());
@@ -148,7 +137,7 @@ mod tests {
     #[test]
     fn a_time_below_the_floor_is_invalid() {
         let h = host_with_caches();
-        let says = |set: u64, seconds: f64| found_on(&h, &AboveCeiling, latency(set, seconds), &[]);
+        let says = |set: u64, seconds: f64| found_on(&h, &CHECK, latency(set, seconds), &[]);
         // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
         let finding = says(32 << 10, 1e-9).unwrap();
         assert_eq!(finding.severity, Severity::Invalid);

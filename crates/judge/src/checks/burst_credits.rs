@@ -8,7 +8,7 @@ use proofmark_model::{
     Better, Finding, Measurement, Series, Severity, Subsystem, format_quantity, format_seconds,
 };
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::execution::Execution;
 use crate::series::{shares, trials_of};
@@ -21,8 +21,6 @@ const SAME: f64 = 0.05;
 const LEAST_TRIALS: u64 = 10;
 /// Share of the CPU time that is stolen more after the fall, as a part of the fall.
 const OF_FALL: f64 = 0.5;
-
-pub(super) struct BurstCredits;
 
 /// The level after which the value stayed low, if it was higher before and then steady.
 fn falls(m: &Measurement, series: &Series) -> Option<(f64, f64, f64)> {
@@ -57,45 +55,40 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     Some(format!("from then on the hypervisor took {} more of the CPU time", percent(stolen)))
 }
 
-impl Check for BurstCredits {
-    fn id(&self) -> &'static str {
-        "burst_credits"
-    }
-
-    fn title(&self) -> &'static str {
-        "Burst credits used up"
-    }
-
-    fn about(&self) -> &'static str {
-        "For series: whether the result has the shape of a burst allowance that runs out. Its last \
+pub(super) static CHECK: Check = Check {
+    id: "burst_credits",
+    class: Class::Disturbance,
+    title: "Burst credits used up",
+    about: "For series: whether the result has the shape of a burst allowance that runs out. Its last \
          level must be at least 10 % below the first, steady, and last to the end. For CPU and \
          memory the check reports it if steal explains at least half of the fall, as on burstable \
          instances without CPU credits. For disks and networks it reports it if no recorded change \
          explains the fall, as on volumes with I/O credits. Suspect: the first rate does not last. \
          A CPU quota of this system is reported as throttled instead. Quote the sustained rate, \
-         and the burst only with its duration."
-    }
+         and the burst only with its duration.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let series = m.series.as_ref()?;
-        let (first, last, fell) = falls(m, series)?;
-        let evidence = evidence(ctx, m, series, fell)?;
-        let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
-        let message = format!(
-            "{} for {}, then {} to the end, as when burst credits are used up: {evidence}",
-            format_quantity(burst.median, m.unit),
-            format_seconds(burst.until_s),
-            format_quantity(sustained.median, m.unit)
-        );
-        let advice = "quote the sustained rate; the burst returns when credits have accumulated";
-        Some(
-            Finding::new(self.id(), Severity::Suspect, message, advice)
-                .with("burst", burst.median)
-                .with("sustained", sustained.median)
-                .with("after_s", burst.until_s)
-                .with("ratio", last / first),
-        )
-    }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let series = m.series.as_ref()?;
+    let (first, last, fell) = falls(m, series)?;
+    let evidence = evidence(ctx, m, series, fell)?;
+    let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
+    let message = format!(
+        "{} for {}, then {} to the end, as when burst credits are used up: {evidence}",
+        format_quantity(burst.median, m.unit),
+        format_seconds(burst.until_s),
+        format_quantity(sustained.median, m.unit)
+    );
+    let advice = "quote the sustained rate; the burst returns when credits have accumulated";
+    Some(
+        Finding::new(CHECK.id, Severity::Suspect, message, advice)
+            .with("burst", burst.median)
+            .with("sustained", sustained.median)
+            .with("after_s", burst.until_s)
+            .with("ratio", last / first),
+    )
 }
 
 #[cfg(test)]
@@ -105,7 +98,7 @@ mod tests {
     use crate::testing::{each, flops, found_on, host_with_disk, rand_read};
 
     fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &BurstCredits, m, &[])
+        found_on(&host_with_disk(), &CHECK, m, &[])
     }
 
     fn fallen(m: Measurement) -> Measurement {

@@ -2,15 +2,13 @@
 
 use proofmark_model::{Finding, Measurement, NetworkTraffic, Severity, Trial};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::network::measured;
 use crate::words::counted;
 
 /// Relative difference between claim and count that is rounding.
 const ROUNDING: f64 = 1e-6;
-
-pub(super) struct BytesLost;
 
 /// What does not add up in a trial, if anything.
 fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
@@ -31,38 +29,29 @@ fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
     claimed_too_much.then(|| format!("the result claims more work than the {received} B received"))
 }
 
-impl Check for BytesLost {
-    fn id(&self) -> &'static str {
-        "bytes_lost"
-    }
-
-    fn title(&self) -> &'static str {
-        "Bytes sent, received and counted differ"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
+pub(super) static CHECK: Check = Check {
+    id: "bytes_lost",
+    class: Class::Claim,
+    title: "Bytes sent, received and counted differ",
+    about: "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
          fails, so a difference after a trial makes the result invalid. So do more datagrams \
          received than sent, and more work claimed than received: the rate must be the receivers', \
          not the senders', and not multiplied by the threads. Lost datagrams are reported by \
-         udp_loss."
-    }
+         udp_loss.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let faults: Vec<String> = m.traffics().filter_map(|(t, n)| fault(m, t, n)).collect();
-        let first = faults.first()?;
-        let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
-        let advice = "do not use this result; report it as a defect if it repeats";
-        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
-        Some(finding.with("trials", faults.len()))
-    }
+    let faults: Vec<String> = m.traffics().filter_map(|(t, n)| fault(m, t, n)).collect();
+    let first = faults.first()?;
+    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
+    let advice = "do not use this result; report it as a defect if it repeats";
+    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    Some(finding.with("trials", faults.len()))
 }
 
 #[cfg(test)]
@@ -74,7 +63,7 @@ mod tests {
 
     fn says(m: Measurement) -> Option<(Severity, String)> {
         let path = m.params.text("path").unwrap().to_owned();
-        let found = found_on(&host_with_network(&path), &BytesLost, m, &[]);
+        let found = found_on(&host_with_network(&path), &CHECK, m, &[]);
         found.map(|f| (f.severity, f.message))
     }
 

@@ -10,7 +10,7 @@
 
 use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 
 /// Sets from so many times the level below on belong to a level.
@@ -22,8 +22,6 @@ const BEYOND_LAST: f64 = 8.0;
 const EDGE: f64 = 1.5;
 /// A plateau need not reach to the very size: a set needs its pages in the right places.
 const WITHIN: f64 = 0.75;
-
-pub(super) struct CacheDisagreement;
 
 /// Where a plateau ended: between these two sets, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,75 +76,68 @@ fn size(bytes: f64) -> String {
     format_size(bytes as u64)
 }
 
-impl CacheDisagreement {
-    fn finding(&self, level: u32, reported: Option<f64>, edge: Edge) -> Finding {
-        let measured = (edge.on * edge.off).sqrt();
-        let place = format!("between {} and {}", size(edge.on), size(edge.off));
-        let message = match reported {
-            Some(bytes) => format!(
-                "the L{level} cache is reported as {}, but its plateau ends {place}",
-                size(bytes)
-            ),
-            None => format!(
-                "beyond the last reported cache another plateau ends {place}: an unreported level \
-                 {level}"
-            ),
-        };
-        let finding = Finding::new(
-            self.id(),
-            Severity::Note,
-            message,
-            "size data by the larger of the two figures; others may share the cache, the \
-             hypervisor may grant a part of it or hide it, or the host may back huge pages with \
-             base pages, which adds page walks",
-        )
-        .with("level", level)
-        .with("measured_bytes", measured);
-        match reported {
-            Some(bytes) => finding.with("reported_bytes", bytes),
-            None => finding,
-        }
+fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
+    let measured = (edge.on * edge.off).sqrt();
+    let place = format!("between {} and {}", size(edge.on), size(edge.off));
+    let message = match reported {
+        Some(bytes) => format!(
+            "the L{level} cache is reported as {}, but its plateau ends {place}",
+            size(bytes)
+        ),
+        None => format!(
+            "beyond the last reported cache another plateau ends {place}: an unreported level \
+             {level}"
+        ),
+    };
+    let finding = Finding::new(
+        CHECK.id,
+        Severity::Note,
+        message,
+        "size data by the larger of the two figures; others may share the cache, the \
+         hypervisor may grant a part of it or hide it, or the host may back huge pages with \
+         base pages, which adds page walks",
+    )
+    .with("level", level)
+    .with("measured_bytes", measured);
+    match reported {
+        Some(bytes) => finding.with("reported_bytes", bytes),
+        None => finding,
     }
 }
 
-impl Check for CacheDisagreement {
-    fn id(&self) -> &'static str {
-        "cache_disagreement"
-    }
-
-    fn title(&self) -> &'static str {
-        "Cache size differs from the reported one"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the reported caches with the results of memory.latency, or of memory.sweep on \
+pub(super) static CHECK: Check = Check {
+    id: "cache_disagreement",
+    class: Class::Context,
+    title: "Cache size differs from the reported one",
+    about: "Compares the reported caches with the results of memory.latency, or of memory.sweep on \
          one thread, that differ only in their working set, with huge pages. If an access costs \
          1.5 times the level's plateau at a set of up to 75 % of the reported size, the level is \
          smaller than reported for this process: others share it, or the hypervisor reports a \
          wrong size. An edge far beyond the last level shows an unreported level. A note on the \
          first result off the plateau, with both sizes. The plateau begins at 4 times the level \
-         below, and beyond the last level at 8 times its size."
-    }
+         below, and beyond the last level at 8 times its size.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let by_set = ctx.work(m).any_level();
-        if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
-            return None;
-        }
-        let here = m.params.int("working_set")? as f64;
-        let (series, levels) = (series(ctx, m), levels(ctx.host));
-        let mut below = 0.0;
-        for (level, bytes) in &levels {
-            let found = edge(&series, BEYOND * below, WITHIN * bytes);
-            if let Some(found) = found.filter(|e| e.off == here) {
-                return Some(self.finding(*level, Some(*bytes), found));
-            }
-            below = *bytes;
-        }
-        let (last, bytes) = levels.last()?;
-        let found = edge(&series, BEYOND_LAST * bytes, f64::INFINITY)?;
-        (found.off == here).then(|| self.finding(last + 1, None, found))
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let by_set = ctx.work(m).any_level();
+    if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
+        return None;
     }
+    let here = m.params.int("working_set")? as f64;
+    let (series, levels) = (series(ctx, m), levels(ctx.host));
+    let mut below = 0.0;
+    for (level, bytes) in &levels {
+        let found = edge(&series, BEYOND * below, WITHIN * bytes);
+        if let Some(found) = found.filter(|e| e.off == here) {
+            return Some(finding(*level, Some(*bytes), found));
+        }
+        below = *bytes;
+    }
+    let (last, bytes) = levels.last()?;
+    let found = edge(&series, BEYOND_LAST * bytes, f64::INFINITY)?;
+    (found.off == here).then(|| finding(last + 1, None, found))
 }
 
 #[cfg(test)]
@@ -176,7 +167,7 @@ mod tests {
 
     fn found(h: &Host, series: &[Measurement]) -> Vec<(u64, Finding)> {
         let on = |m: &Measurement| {
-            let finding = found_on(h, &CacheDisagreement, m.clone(), series)?;
+            let finding = found_on(h, &CHECK, m.clone(), series)?;
             Some((m.params.int("working_set")?, finding))
         };
         series.iter().filter_map(on).collect()

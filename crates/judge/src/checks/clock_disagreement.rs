@@ -2,53 +2,45 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::statistics::median;
 
 /// Two chains on one clock agree within some 0.2 %.
 const THRESHOLD: f64 = 0.02;
 
-pub(super) struct ClockDisagreement;
-
-impl Check for ClockDisagreement {
-    fn id(&self) -> &'static str {
-        "clock_disagreement"
-    }
-
-    fn title(&self) -> &'static str {
-        "Clock measurements disagree"
-    }
-
-    fn about(&self) -> &'static str {
-        "proofmark measures the clock with two chains of different dependent instructions. If they \
+pub(super) static CHECK: Check = Check {
+    id: "clock_disagreement",
+    class: Class::Claim,
+    title: "Clock measurements disagree",
+    about: "proofmark measures the clock with two chains of different dependent instructions. If they \
          differ by more than 2 % (median over the trials), one of them does not take its known \
          cycles on this core, or another program ran. The ceiling depends on these chains, so the \
          result is suspect. Check whether the core is shared, and compare with the reported \
-         frequency."
-    }
+         frequency.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if ctx.work(m).pace != Pace::Core {
-            return None;
-        }
-        let gaps: Vec<f64> =
-            m.trials.iter().filter_map(|t| t.conditions.clock_disagreement).collect();
-        let gap = median(&gaps)?.abs();
-        if gap <= THRESHOLD {
-            return None;
-        }
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!("two instruction chains measure clocks that differ by {}", percent(gap)),
-                "check whether another busy process or hardware thread shares the core, and \
-                 compare with the reported frequency",
-            )
-            .with("disagreement", gap),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace != Pace::Core {
+        return None;
     }
+    let gaps: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_disagreement).collect();
+    let gap = median(&gaps)?.abs();
+    if gap <= THRESHOLD {
+        return None;
+    }
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Suspect,
+            format!("two instruction chains measure clocks that differ by {}", percent(gap)),
+            "check whether another busy process or hardware thread shares the core, and \
+             compare with the reported frequency",
+        )
+        .with("disagreement", gap),
+    )
 }
 
 #[cfg(test)]
@@ -59,10 +51,10 @@ mod tests {
     #[test]
     fn chains_that_disagree_are_suspect_and_one_trial_is_not() {
         let m = each(flops(1), |_, t| t.conditions.clock_disagreement = Some(0.03));
-        assert_eq!(severity(&ClockDisagreement, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
         let m = each(flops(1), |i, t| {
             t.conditions.clock_disagreement = Some(if i == 0 { 0.5 } else { 0.001 });
         });
-        assert_eq!(severity(&ClockDisagreement, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 }

@@ -2,14 +2,12 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::statistics::median;
 
 /// One step of turbo is 100 MHz, some 2.5 %; two steps are a change of state.
 const THRESHOLD: f64 = 0.05;
-
-pub(super) struct ClockDrop;
 
 fn clocks(m: &Measurement) -> Vec<f64> {
     m.trials
@@ -38,72 +36,65 @@ fn at_start(ctx: &Context) -> Option<f64> {
     first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
 }
 
-impl ClockDrop {
-    fn finding(&self, severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> Finding {
-        let drop = 1.0 - to / from;
-        Finding::new(
-            self.id(),
-            severity,
-            format!(
-                "{what} the clock fell by {}, from {} to {}",
-                percent(drop),
-                format_quantity(from, Unit::Hertz),
-                format_quantity(to, Unit::Hertz)
-            ),
-            advice,
-        )
-        .with("from_hz", from)
-        .with("to_hz", to)
-        .with("drop", drop)
-    }
+fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> Finding {
+    let drop = 1.0 - to / from;
+    Finding::new(
+        CHECK.id,
+        severity,
+        format!(
+            "{what} the clock fell by {}, from {} to {}",
+            percent(drop),
+            format_quantity(from, Unit::Hertz),
+            format_quantity(to, Unit::Hertz)
+        ),
+        advice,
+    )
+    .with("from_hz", from)
+    .with("to_hz", to)
+    .with("drop", drop)
 }
 
-impl Check for ClockDrop {
-    fn id(&self) -> &'static str {
-        "clock_drop"
-    }
-
-    fn title(&self) -> &'static str {
-        "Clock lower than at the start"
-    }
-
-    fn about(&self) -> &'static str {
-        "The clock under each trial's load. If the last third of the trials ran more than 5 % \
+pub(super) static CHECK: Check = Check {
+    id: "clock_drop",
+    class: Class::Disturbance,
+    title: "Clock lower than at the start",
+    about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
          slower than the first third, the result is suspect: heat, a power limit or a neighbour. \
          If the whole result ran more than 5 % below the clock at the start of the run, it is a \
          note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
          several busy cores. For narrow code on one thread it is suspect. The efficiency is not \
-         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency."
-    }
+         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if ctx.work(m).pace != Pace::Core {
-            return None;
-        }
-        let clocks = clocks(m);
-        if let Some((first, last)) = first_and_last(&clocks)
-            && last < first * (1.0 - THRESHOLD)
-        {
-            let advice =
-                "cool the machine, raise its power limit or fix its frequency, and repeat the run";
-            let what = "over the trials of this result";
-            return Some(self.finding(Severity::Suspect, what, first, last, advice));
-        }
-        let (start, now) = (at_start(ctx)?, median(&clocks)?);
-        if now >= start * (1.0 - THRESHOLD) {
-            return None;
-        }
-        let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
-        let by_design = wide || m.params.threads() > 1;
-        let severity = if by_design { Severity::Note } else { Severity::Suspect };
-        let advice = if by_design {
-            "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
-             design"
-        } else {
-            "cool the machine, raise its power limit or fix its frequency, and repeat the run"
-        };
-        Some(self.finding(severity, "since the start of the run", start, now, advice))
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace != Pace::Core {
+        return None;
     }
+    let clocks = clocks(m);
+    if let Some((first, last)) = first_and_last(&clocks)
+        && last < first * (1.0 - THRESHOLD)
+    {
+        let advice =
+            "cool the machine, raise its power limit or fix its frequency, and repeat the run";
+        let what = "over the trials of this result";
+        return Some(finding(Severity::Suspect, what, first, last, advice));
+    }
+    let (start, now) = (at_start(ctx)?, median(&clocks)?);
+    if now >= start * (1.0 - THRESHOLD) {
+        return None;
+    }
+    let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
+    let by_design = wide || m.params.threads() > 1;
+    let severity = if by_design { Severity::Note } else { Severity::Suspect };
+    let advice = if by_design {
+        "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
+         design"
+    } else {
+        "cool the machine, raise its power limit or fix its frequency, and repeat the run"
+    };
+    Some(finding(severity, "since the start of the run", start, now, advice))
 }
 
 #[cfg(test)]
@@ -114,26 +105,26 @@ mod tests {
     #[test]
     fn a_clock_that_falls_during_the_point_is_suspect() {
         let m = each(flops(1), |i, t| t.conditions.clock_hz = Some(4e9 - 5e7 * i as f64));
-        assert_eq!(severity(&ClockDrop, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
     }
 
     #[test]
     fn a_licence_clock_is_a_note_and_narrow_code_has_none() {
         let slow = |m| each(m, |_, t| t.conditions.clock_hz = Some(3.65e9));
-        assert_eq!(severity(&ClockDrop, slow(flops(1))), Some(Severity::Note));
-        assert_eq!(severity(&ClockDrop, slow(iops(2))), Some(Severity::Note));
-        assert_eq!(severity(&ClockDrop, slow(iops(1))), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, slow(flops(1))), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, slow(iops(2))), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, slow(iops(1))), Some(Severity::Suspect));
     }
 
     #[test]
     fn the_runs_own_clock_measurement_comes_first() {
         let m = each(iops(1), |_, t| t.conditions.clock_hz = Some(3.65e9));
-        assert!(found_on(&host(), &ClockDrop, m, &[clock(3.7e9)]).is_none());
+        assert!(found_on(&host(), &CHECK, m, &[clock(3.7e9)]).is_none());
     }
 
     #[test]
     fn a_step_of_turbo_is_silent() {
         let m = each(iops(1), |_, t| t.conditions.clock_hz = Some(3.9e9));
-        assert_eq!(severity(&ClockDrop, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::series;
 use crate::statistics::median;
@@ -20,8 +20,6 @@ const LEAST_GAP: f64 = 0.01;
 const GAP_TO_WIDTH: f64 = 2.0;
 /// Cuts tried: two or three groups.
 const MOST_CUTS: usize = 2;
-
-pub(super) struct Clusters;
 
 /// Groups of the sorted values, if they are clearly apart.
 fn groups(sorted: &[f64], apart_by: f64) -> Option<Vec<&[f64]>> {
@@ -47,51 +45,45 @@ fn groups(sorted: &[f64], apart_by: f64) -> Option<Vec<&[f64]>> {
     })
 }
 
-impl Check for Clusters {
-    fn id(&self) -> &'static str {
-        "clusters"
-    }
-
-    fn title(&self) -> &'static str {
-        "Trials in separate groups"
-    }
-
-    fn about(&self) -> &'static str {
-        "From 8 trials on: whether the values fall into two or three groups of at least three \
+pub(super) static CHECK: Check = Check {
+    id: "clusters",
+    class: Class::Precision,
+    title: "Trials in separate groups",
+    about: "From 8 trials on: whether the values fall into two or three groups of at least three \
          trials. The gaps must be at least the target precision (2 % by default) and at least \
          twice the width of the widest group. Suspect: the machine was in several states, such as \
          two clock steps or a neighbour that came and went, and the median describes none of them. \
-         Compare the trials' clocks and times."
-    }
+         Compare the trials' clocks and times.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let mut sorted: Vec<f64> =
-            m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-        // Levels one after the other are told as such.
-        if sorted.len() < LEAST_TRIALS || series::has_changes(m) {
-            return None;
-        }
-        sorted.sort_by(f64::total_cmp);
-        let centre = median(&sorted).filter(|c| *c > 0.0)?;
-        let groups = groups(&sorted, LEAST_GAP.max(ctx.policy.target_for(m.subsystem)) * centre)?;
-        let shown: Vec<String> = groups
-            .iter()
-            .filter_map(|g| Some(format!("{} at {}", g.len(), percent(median(g)? / centre))))
-            .collect();
-        let sizes: Vec<usize> = groups.iter().map(|g| g.len()).collect();
-        let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!("the trials form separate groups: {} of the median", shown.join(", ")),
-                "compare the trials' clocks and starting times to find what changed between the \
-                 groups",
-            )
-            .with("sizes", sizes)
-            .with("centres", centres),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let mut sorted: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
+    // Levels one after the other are told as such.
+    if sorted.len() < LEAST_TRIALS || series::has_changes(m) {
+        return None;
     }
+    sorted.sort_by(f64::total_cmp);
+    let centre = median(&sorted).filter(|c| *c > 0.0)?;
+    let groups = groups(&sorted, LEAST_GAP.max(ctx.policy.target_for(m.subsystem)) * centre)?;
+    let shown: Vec<String> = groups
+        .iter()
+        .filter_map(|g| Some(format!("{} at {}", g.len(), percent(median(g)? / centre))))
+        .collect();
+    let sizes: Vec<usize> = groups.iter().map(|g| g.len()).collect();
+    let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Suspect,
+            format!("the trials form separate groups: {} of the median", shown.join(", ")),
+            "compare the trials' clocks and starting times to find what changed between the \
+             groups",
+        )
+        .with("sizes", sizes)
+        .with("centres", centres),
+    )
 }
 
 #[cfg(test)]
@@ -107,26 +99,26 @@ mod tests {
 
     #[test]
     fn two_and_three_states_are_suspect() {
-        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.95])), Some(Severity::Suspect));
-        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.95, 0.9])), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.95])), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.95, 0.9])), Some(Severity::Suspect));
     }
 
     #[test]
     fn one_state_near_states_and_an_outlier_are_silent() {
-        assert_eq!(severity(&Clusters, flops(1)), None);
-        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.995])), None);
-        assert_eq!(severity(&Clusters, in_states(&[1.0, 0.985])), None, "within the target");
+        assert_eq!(severity(&CHECK, flops(1)), None);
+        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.995])), None);
+        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.985])), None, "within the target");
         let mut outlier = around(60e9);
         outlier[3] *= 0.5;
-        assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None);
+        assert_eq!(severity(&CHECK, with_values(flops(1), &outlier)), None);
         outlier[7] *= 0.5;
-        assert_eq!(severity(&Clusters, with_values(flops(1), &outlier)), None, "two are no state");
+        assert_eq!(severity(&CHECK, with_values(flops(1), &outlier)), None, "two are no state");
         outlier[5] *= 0.5;
         let three = with_values(flops(1), &outlier);
-        assert_eq!(severity(&Clusters, three), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, three), Some(Severity::Suspect));
         let mut few = in_states(&[1.0, 0.9]);
         few.trials.truncate(7);
-        assert_eq!(severity(&Clusters, few), None);
+        assert_eq!(severity(&CHECK, few), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::disk::{files, measured};
 
@@ -16,48 +16,37 @@ const ALL_ALIKE: f64 = 0.5;
 /// Bytes below which a sample of the file cannot show its entropy.
 const SAMPLE: u64 = 4096;
 
-pub(super) struct CompressibleData;
-
-impl Check for CompressibleData {
-    fn id(&self) -> &'static str {
-        "compressible_data"
-    }
-
-    fn title(&self) -> &'static str {
-        "Compressible data"
-    }
-
-    fn about(&self) -> &'static str {
-        "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
+pub(super) static CHECK: Check = Check {
+    id: "compressible_data",
+    class: Class::Claim,
+    title: "Compressible data",
+    about: "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
          system or device that compresses or deduplicates moves less than the workload requested. \
          Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks are detected and not \
-         stored. Files below 4 KiB are not examined. Fill the file with random data."
-    }
+         stored. Files below 4 KiB are not examined. Fill the file with random data.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
+    let told = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
+    let least = told.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
+    let (severity, what) = match least {
+        _ if least < ALL_ALIKE => (
+            Severity::Invalid,
+            "zeros, or one repeated byte, which devices detect and do not store",
+        ),
+        _ if least < INCOMPRESSIBLE => {
+            (Severity::Suspect, "a device can compress it and move less")
         }
-        let told = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
-        let least = told.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
-        let (severity, what) = match least {
-            _ if least < ALL_ALIKE => (
-                Severity::Invalid,
-                "zeros, or one repeated byte, which devices detect and do not store",
-            ),
-            _ if least < INCOMPRESSIBLE => {
-                (Severity::Suspect, "a device can compress it and move less")
-            }
-            _ => return None,
-        };
-        let message = format!("the data has {least:.2} bits per byte: {what}");
-        let advice = "fill the file with random data without repeated blocks";
-        Some(Finding::new(self.id(), severity, message, advice).with("entropy_bits", least))
-    }
+        _ => return None,
+    };
+    let message = format!("the data has {least:.2} bits per byte: {what}");
+    let advice = "fill the file with random data without repeated blocks";
+    Some(Finding::new(CHECK.id, severity, message, advice).with("entropy_bits", least))
 }
 
 #[cfg(test)]
@@ -76,8 +65,8 @@ mod tests {
             })
         };
         let both = [spoil(rand_read(1)), spoil(disk("seq_write", 4096, "none"))];
-        let [read, written] = both
-            .map(|m| found_on(&host_with_disk(), &CompressibleData, m, &[]).map(|f| f.severity));
+        let [read, written] =
+            both.map(|m| found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity));
         assert_eq!(read, written);
         read
     }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
@@ -32,8 +32,6 @@ const LOOP: Reach = Reach { least: 0.8, one_unit: 0.45..=0.52 };
 const WHOLE: Reach = Reach { least: 0.5, one_unit: 0.3..=0.5 };
 /// A clock whose readings lie further apart may itself be the cause.
 const STEADY: f64 = 0.05;
-
-pub(super) struct CoreShared;
 
 impl Reach {
     /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
@@ -60,17 +58,11 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
             .is_some_and(|row| row.wide_varies)
 }
 
-impl Check for CoreShared {
-    fn id(&self) -> &'static str {
-        "core_shared"
-    }
-
-    fn title(&self) -> &'static str {
-        "Core shared with an unknown load"
-    }
-
-    fn about(&self) -> &'static str {
-        "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a \
+pub(super) static CHECK: Check = Check {
+    id: "core_shared",
+    class: Class::Disturbance,
+    title: "Core shared with an unknown load",
+    about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports, with a \
          verified result, a steady clock, at most one thread per CPU and no other finding that \
          explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with trials of at \
          least one second. On one thread it is suspect: another hardware thread of the same core, \
@@ -78,48 +70,49 @@ impl Check for CoreShared {
          near its ceiling, it is a note: the reported cores are hardware threads of fewer cores, \
          and the ceiling counts too many. It is also a note if 512-bit code reaches half: some \
          products of the design have one such unit. Use a host with dedicated cores, or treat the \
-         rate as that of shared cores."
-    }
+         rate as that of shared cores.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let reach = Reach::of(ctx, m)?;
-        let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
-        // Elsewhere the loops are plain Rust, which does not reach the ports.
-        let tuned = ctx.host.cpu.arch == "x86_64";
-        if ctx.work(m).pace != Pace::Core || !tuned {
-            return None;
-        }
-        let capacity = Capacity::of(ctx.host, m).ok()?;
-        let spreads: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_spread).collect();
-        let steady = median(&spreads).is_some_and(|s| s <= STEADY);
-        let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);
-        if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {
-            return None;
-        }
-        let alone = ctx.on_one_thread(m).and_then(|one| one.efficiency);
-        let cores_counted_twice = capacity.threads > 1 && alone.is_some_and(|e| e >= reach.least);
-        let (severity, why) = if reach.one_unit.contains(&efficiency) && may_have_one_unit(ctx, m) {
-            (Severity::Note, "this product may have one 512-bit unit where its design has two")
-        } else if cores_counted_twice {
-            (
-                Severity::Note,
-                "one thread alone comes near its ceiling, so the CPUs seem to be hardware threads \
-                 that share cores",
-            )
-        } else {
-            (Severity::Suspect, "an unknown load shares the core, such as a hidden SMT sibling")
-        };
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!("{} of the execution ports at a steady clock: {why}", percent(efficiency)),
-                "use a host with dedicated cores, or treat the rate as that of shared cores",
-            )
-            .with("efficiency", efficiency)
-            .with("clock_spread", median(&spreads).unwrap_or_default()),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let reach = Reach::of(ctx, m)?;
+    let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
+    // Elsewhere the loops are plain Rust, which does not reach the ports.
+    let tuned = ctx.host.cpu.arch == "x86_64";
+    if ctx.work(m).pace != Pace::Core || !tuned {
+        return None;
     }
+    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let spreads: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_spread).collect();
+    let steady = median(&spreads).is_some_and(|s| s <= STEADY);
+    let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);
+    if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {
+        return None;
+    }
+    let alone = ctx.on_one_thread(m).and_then(|one| one.efficiency);
+    let cores_counted_twice = capacity.threads > 1 && alone.is_some_and(|e| e >= reach.least);
+    let (severity, why) = if reach.one_unit.contains(&efficiency) && may_have_one_unit(ctx, m) {
+        (Severity::Note, "this product may have one 512-bit unit where its design has two")
+    } else if cores_counted_twice {
+        (
+            Severity::Note,
+            "one thread alone comes near its ceiling, so the CPUs seem to be hardware threads \
+             that share cores",
+        )
+    } else {
+        (Severity::Suspect, "an unknown load shares the core, such as a hidden SMT sibling")
+    };
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!("{} of the execution ports at a steady clock: {why}", percent(efficiency)),
+            "use a host with dedicated cores, or treat the rate as that of shared cores",
+        )
+        .with("efficiency", efficiency)
+        .with("clock_spread", median(&spreads).unwrap_or_default()),
+    )
 }
 
 #[cfg(test)]
@@ -137,14 +130,14 @@ mod tests {
 
     #[test]
     fn half_of_the_ports_on_one_thread_is_suspect() {
-        assert_eq!(severity(&CoreShared, at(1, 0.55)), Some(Severity::Suspect));
-        assert_eq!(severity(&CoreShared, at(1, 0.85)), None);
+        assert_eq!(severity(&CHECK, at(1, 0.55)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, at(1, 0.85)), None);
     }
 
     #[test]
     fn siblings_that_are_called_cores_are_a_note() {
         let one = judged(&host(), flops(1), &[]);
-        let finding = found_on(&host(), &CoreShared, at(2, 0.5), &[one]).unwrap();
+        let finding = found_on(&host(), &CHECK, at(2, 0.5), &[one]).unwrap();
         assert_eq!(finding.severity, Severity::Note);
         assert!(finding.message.contains("share cores"));
     }
@@ -152,22 +145,22 @@ mod tests {
     #[test]
     fn a_large_system_on_half_a_core_is_suspect_and_on_a_whole_one_is_not() {
         // 10.4 s on a core of its own and 20.8 s on half of one.
-        let large = |share: f64| severity(&CoreShared, at_rate(linpack(10_000, 1), share * 64e9));
+        let large = |share: f64| severity(&CHECK, at_rate(linpack(10_000, 1), share * 64e9));
         assert_eq!([0.65, 0.6, 0.51].map(large), [None; 3], "as near as good libraries come");
         assert_eq!([0.45, 0.32].map(large), [Some(Severity::Suspect); 2]);
         let product = at_rate(dgemm(4000, 1), 0.45 * 64e9);
-        assert_eq!(severity(&CoreShared, product), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, product), Some(Severity::Suspect));
         let both = at_rate(linpack(10_000, 2), 0.4 * 128e9);
-        assert_eq!(severity(&CoreShared, both.clone()), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, both.clone()), Some(Severity::Suspect));
         let one = judged(&host(), at_rate(linpack(10_000, 1), 0.8 * 64e9), &[]);
-        let siblings = found_on(&host(), &CoreShared, both, &[one]).unwrap();
+        let siblings = found_on(&host(), &CHECK, both, &[one]).unwrap();
         assert_eq!(siblings.severity, Severity::Note);
     }
 
     #[test]
     fn a_small_system_does_not_reach_the_ports_on_any_core() {
         for share in [0.5, 0.2] {
-            assert_eq!(severity(&CoreShared, at_rate(linpack(300, 1), share * 64e9)), None);
+            assert_eq!(severity(&CHECK, at_rate(linpack(300, 1), share * 64e9)), None);
         }
     }
 
@@ -177,11 +170,11 @@ mod tests {
         set_microarchitecture(&mut h, "skylake_server");
         let mut m = with_values(flops(1), &around(0.5 * 128e9));
         m.params = m.params.with("isa", "avx512");
-        assert_eq!(found_on(&h, &CoreShared, m, &[]).unwrap().severity, Severity::Note);
+        assert_eq!(found_on(&h, &CHECK, m, &[]).unwrap().severity, Severity::Note);
         let solve = |share: f64| {
             let mut m = at_rate(linpack(10_000, 1), share * 128e9);
             m.params = m.params.with("isa", "avx512");
-            found_on(&h, &CoreShared, m, &[]).unwrap().severity
+            found_on(&h, &CHECK, m, &[]).unwrap().severity
         };
         assert_eq!(solve(0.42), Severity::Note, "84 % of one unit");
         assert_eq!(solve(0.2), Severity::Suspect);
@@ -190,12 +183,12 @@ mod tests {
     #[test]
     fn a_known_cause_is_not_said_twice() {
         let m = each(at(1, 0.55), |_, t| t.conditions.other_cpu_s = Some(0.05));
-        assert_eq!(severity(&CoreShared, m), None);
-        assert_eq!(severity(&CoreShared, at(8, 0.55)), None);
+        assert_eq!(severity(&CHECK, m), None);
+        assert_eq!(severity(&CHECK, at(8, 0.55)), None);
         let mut portable = host();
         portable.cpu.arch = "aarch64".to_owned();
-        assert!(found_on(&portable, &CoreShared, at(1, 0.55), &[]).is_none());
+        assert!(found_on(&portable, &CHECK, at(1, 0.55), &[]).is_none());
         let m = each(at(1, 0.55), |_, t| t.conditions.clock_spread = Some(0.2));
-        assert_eq!(severity(&CoreShared, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::{End, Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{
     BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
@@ -12,77 +12,68 @@ use crate::network::{
 /// CPUs: what the kernel does for the packets beside the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
-pub(super) struct CpuSaturated;
-
-impl CpuSaturated {
-    fn of(&self, m: &Measurement, end: End) -> Option<Finding> {
-        let (own, system) = (own_share(m, end), system_share(m, end));
-        let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
-        let whose = end.word();
-        let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
-        let (severity, message, advice) = match (full, all) {
-            (_, Some(all)) if others => (
-                Severity::Suspect,
-                format!(
-                    "all CPUs of the {whose} were busy ({}), mostly with other programs",
-                    percent(all)
-                ),
-                "stop the other programs on that machine",
+fn of(m: &Measurement, end: End) -> Option<Finding> {
+    let (own, system) = (own_share(m, end), system_share(m, end));
+    let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
+    let whose = end.word();
+    let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
+    let (severity, message, advice) = match (full, all) {
+        (_, Some(all)) if others => (
+            Severity::Suspect,
+            format!(
+                "all CPUs of the {whose} were busy ({}), mostly with other programs",
+                percent(all)
             ),
-            (Some(own), _) => (
-                Severity::Note,
-                format!(
-                    "the threads of the {whose} used {} of their CPU time: the CPU limits the \
-                     rate, not the network",
-                    percent(own)
-                ),
-                "use more streams if there are more CPUs, or larger blocks",
+            "stop the other programs on that machine",
+        ),
+        (Some(own), _) => (
+            Severity::Note,
+            format!(
+                "the threads of the {whose} used {} of their CPU time: the CPU limits the \
+                 rate, not the network",
+                percent(own)
             ),
-            (None, Some(all)) => (
-                Severity::Note,
-                format!(
-                    "the CPUs of the {whose} were busy {} of the time: they limit the rate, not \
-                     the network",
-                    percent(all)
-                ),
-                "give that machine more CPUs, or a network device with more offloads",
+            "use more streams if there are more CPUs, or larger blocks",
+        ),
+        (None, Some(all)) => (
+            Severity::Note,
+            format!(
+                "the CPUs of the {whose} were busy {} of the time: they limit the rate, not \
+                 the network",
+                percent(all)
             ),
-            (None, None) => return None,
-        };
-        let mut finding = Finding::new(self.id(), severity, message, advice).with("end", whose);
-        for (name, share) in [("own_share", own), ("system_share", system)] {
-            if let Some(share) = share {
-                finding = finding.with(name, share);
-            }
+            "give that machine more CPUs, or a network device with more offloads",
+        ),
+        (None, None) => return None,
+    };
+    let mut finding = Finding::new(CHECK.id, severity, message, advice).with("end", whose);
+    for (name, share) in [("own_share", own), ("system_share", system)] {
+        if let Some(share) = share {
+            finding = finding.with(name, share);
         }
-        Some(finding)
     }
+    Some(finding)
 }
 
-impl Check for CpuSaturated {
-    fn id(&self) -> &'static str {
-        "cpu_saturated"
-    }
-
-    fn title(&self) -> &'static str {
-        "CPU saturated at one end"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the CPU time of each end's threads with one CPU per thread (at most the CPUs \
+pub(super) static CHECK: Check = Check {
+    id: "cpu_saturated",
+    class: Class::Disturbance,
+    title: "CPU saturated at one end",
+    about: "Compares the CPU time of each end's threads with one CPU per thread (at most the CPUs \
          there are), and the busy time of the CPUs they may use with all of their time. From 90 % \
          it is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
          were busy and less than a third of that was the end's own work: other programs ran. The \
          check applies only to a peer, since loopback consists of CPU time, and not to ends that \
-         poll."
-    }
+         poll.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || over_loopback(m) || polls(m) {
-            return None;
-        }
-        End::BOTH.into_iter().filter_map(|end| self.of(m, end)).max_by_key(|f| f.severity)
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || over_loopback(m) || polls(m) {
+        return None;
     }
+    End::BOTH.into_iter().filter_map(|end| of(m, end)).max_by_key(|f| f.severity)
 }
 
 #[cfg(test)]
@@ -93,7 +84,7 @@ mod tests {
     use crate::testing::{each, found_on, host_with_network, tcp, told_so};
 
     fn says(m: Measurement) -> Option<(Severity, String)> {
-        let found = found_on(&host_with_network("peer"), &CpuSaturated, m, &[]);
+        let found = found_on(&host_with_network("peer"), &CHECK, m, &[]);
         found.map(|f| (f.severity, f.message))
     }
 

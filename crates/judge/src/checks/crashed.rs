@@ -2,53 +2,44 @@
 
 use proofmark_model::{Ending, Finding, Measurement, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 
-pub(super) struct Crashed;
-
-impl Check for Crashed {
-    fn id(&self) -> &'static str {
-        "crashed"
-    }
-
-    fn title(&self) -> &'static str {
-        "Worker crashed or was killed"
-    }
-
-    fn about(&self) -> &'static str {
-        "Each configuration runs in its own process. If that process ends before its work is done, \
+pub(super) static CHECK: Check = Check {
+    id: "crashed",
+    class: Class::Claim,
+    title: "Worker crashed or was killed",
+    about: "Each configuration runs in its own process. If that process ends before its work is done, \
          the result is invalid, and the finding names the signal. SIGKILL usually means the \
          out-of-memory killer or a person, SIGILL an instruction that the CPU lacks, SIGSEGV a \
-         defect. Other results are not affected."
-    }
+         defect. Other results are not affected.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let Ending::Crashed { signal, detail } = &m.ending else { return None };
-        let message = match signal {
-            Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
-            None => "the worker ended before its work was done".to_owned(),
-        };
-        let advice = match signal.as_deref() {
-            Some("SIGKILL") => {
-                "check the kernel log for the out-of-memory killer, or who killed it; then repeat \
-                 the measurement"
-            }
-            Some("SIGILL") => {
-                "choose another isa: the CPU or its hypervisor announces an instruction that it lacks"
-            }
-            _ => {
-                "repeat the measurement; if it ends the same way, report it as a defect of proofmark"
-            }
-        };
-        let mut finding = Finding::new(self.id(), Severity::Invalid, message, advice)
-            .with("detail", detail.as_str())
-            .with("trials_done", m.trials.len());
-        if let Some(signal) = signal {
-            finding = finding.with("signal", signal.as_str());
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let Ending::Crashed { signal, detail } = &m.ending else { return None };
+    let message = match signal {
+        Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
+        None => "the worker ended before its work was done".to_owned(),
+    };
+    let advice = match signal.as_deref() {
+        Some("SIGKILL") => {
+            "check the kernel log for the out-of-memory killer, or who killed it; then repeat \
+             the measurement"
         }
-        Some(finding)
+        Some("SIGILL") => {
+            "choose another isa: the CPU or its hypervisor announces an instruction that it lacks"
+        }
+        _ => "repeat the measurement; if it ends the same way, report it as a defect of proofmark",
+    };
+    let mut finding = Finding::new(CHECK.id, Severity::Invalid, message, advice)
+        .with("detail", detail.as_str())
+        .with("trials_done", m.trials.len());
+    if let Some(signal) = signal {
+        finding = finding.with("signal", signal.as_str());
     }
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -60,7 +51,7 @@ mod tests {
     fn a_killed_worker_is_invalid_with_its_signal() {
         let mut m = flops(1);
         m.ending = Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() };
-        let (severity, message) = found(&Crashed, m).unwrap();
+        let (severity, message) = found(&CHECK, m).unwrap();
         assert_eq!(severity, Severity::Invalid);
         assert!(message.contains("SIGKILL"));
     }
@@ -71,11 +62,11 @@ mod tests {
         m.trials.clear();
         m.summary = None;
         m.ending = Ending::Crashed { signal: None, detail: "exit status 101".to_owned() };
-        assert_eq!(severity(&Crashed, m), Some(Severity::Invalid));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
     }
 
     #[test]
     fn a_complete_one_is_not() {
-        assert_eq!(found(&Crashed, flops(1)), None);
+        assert_eq!(found(&CHECK, flops(1)), None);
     }
 }

@@ -2,56 +2,49 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{files, found_cached, measured};
 
-pub(super) struct DirectRefused;
-
-impl Check for DirectRefused {
-    fn id(&self) -> &'static str {
-        "direct_refused"
-    }
-
-    fn title(&self) -> &'static str {
-        "Direct I/O refused"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether a file for direct I/O was open for direct I/O, as the kernel reports afterwards, \
+pub(super) static CHECK: Check = Check {
+    id: "direct_refused",
+    class: Class::Claim,
+    title: "Direct I/O refused",
+    about: "Whether a file for direct I/O was open for direct I/O, as the kernel reports afterwards, \
          and whether more than 1 % of it was in the page cache before a trial after the first. \
          proofmark evicts the file at set-up, and direct I/O leaves nothing in the cache. Either \
          is invalid: some file systems drop the flag silently, others keep it and serve the I/O \
          from the page cache. A note if the kernel does not report the flag; page_cache still \
          compares the device's traffic. Use another file system, or measure buffered I/O under its \
-         own name."
-    }
+         own name.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || m.params.text("direct") != Some("on") {
-            return None;
-        }
-        let advice = "use another file system, or measure buffered I/O (direct=off)";
-        if files(m).any(|f| f.direct == Some(false)) {
-            let message = "direct I/O was requested, but the file was open for buffered I/O";
-            return Some(Finding::new(self.id(), Severity::Invalid, message, advice));
-        }
-        let later = m.trials.iter().skip(1).filter_map(|t| found_cached(t.file.as_ref()?));
-        if let Some(share) = later.max_by(f64::total_cmp) {
-            let message = format!(
-                "the file was open for direct I/O, but {} of it was in the page cache after a \
-                 trial: the file system served the I/O through the cache",
-                percent(share)
-            );
-            let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
-            return Some(finding.with("cached", share));
-        }
-        if files(m).any(|f| f.direct == Some(true)) {
-            return None;
-        }
-        let message = "this system does not report whether I/O was direct";
-        Some(Finding::new(self.id(), Severity::Note, message, advice))
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || m.params.text("direct") != Some("on") {
+        return None;
     }
+    let advice = "use another file system, or measure buffered I/O (direct=off)";
+    if files(m).any(|f| f.direct == Some(false)) {
+        let message = "direct I/O was requested, but the file was open for buffered I/O";
+        return Some(Finding::new(CHECK.id, Severity::Invalid, message, advice));
+    }
+    let later = m.trials.iter().skip(1).filter_map(|t| found_cached(t.file.as_ref()?));
+    if let Some(share) = later.max_by(f64::total_cmp) {
+        let message = format!(
+            "the file was open for direct I/O, but {} of it was in the page cache after a \
+             trial: the file system served the I/O through the cache",
+            percent(share)
+        );
+        let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+        return Some(finding.with("cached", share));
+    }
+    if files(m).any(|f| f.direct == Some(true)) {
+        return None;
+    }
+    let message = "this system does not report whether I/O was direct";
+    Some(Finding::new(CHECK.id, Severity::Note, message, advice))
 }
 
 #[cfg(test)]
@@ -61,7 +54,7 @@ mod tests {
 
     fn says(m: Measurement, direct: Option<bool>) -> Option<Severity> {
         let m = each(m, |_, t| t.file.as_mut().unwrap().direct = direct);
-        found_on(&host_with_disk(), &DirectRefused, m, &[]).map(|f| f.severity)
+        found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
     }
 
     #[test]
@@ -69,7 +62,7 @@ mod tests {
         assert_eq!(says(rand_read(1), Some(false)), Some(Severity::Invalid));
         assert_eq!(says(rand_read(1), None), Some(Severity::Note));
         let silent = each(rand_read(1), |_, t| t.file = None);
-        let found = found_on(&host_with_disk(), &DirectRefused, silent, &[]);
+        let found = found_on(&host_with_disk(), &CHECK, silent, &[]);
         assert_eq!(found.map(|f| f.severity), Some(Severity::Note));
     }
 

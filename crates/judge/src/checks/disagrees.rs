@@ -9,7 +9,7 @@ mod tests;
 
 use proofmark_model::{Finding, Measurement, Reference, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
@@ -23,8 +23,6 @@ const LEAST: usize = 2;
 
 /// What is done where no cause is known.
 const ADVICE: &str = "compare what each counts, and run the tool's recorded command line by hand";
-
-pub(super) struct Disagrees;
 
 /// Greatest less least, of values that are numbers.
 fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -90,47 +88,42 @@ fn amount(r: &Reference, ratio: f64) -> String {
     format!("proofmark's result is {} times that of {}{interval}", times(ratio), r.tool)
 }
 
-impl Check for Disagrees {
-    fn id(&self) -> &'static str {
-        "disagrees"
-    }
-
-    fn title(&self) -> &'static str {
-        "Differs from a reference tool"
-    }
-
-    fn about(&self) -> &'static str {
-        "A reference tool that ran in alternation shows another result: the 95 % interval of the \
+pub(super) static CHECK: Check = Check {
+    id: "disagrees",
+    class: Class::Context,
+    title: "Differs from a reference tool",
+    about: "A reference tool that ran in alternation shows another result: the 95 % interval of the \
          ratio, taken pair by pair, excludes 1, and the ratio differs by more than 5 %. With fewer \
          than 6 pairs, the medians must differ by more than the scatter of both. A note, since it \
          does not show which one is wrong; problems of the tool's own trials are separate \
          findings. The finding names recorded causes: the page cache; data that fits into the \
          cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
          socket buffers; other parameters; disturbances; much shorter or longer trials. Run both \
-         the same way, or compare what each counts."
-    }
+         the same way, or compare what each counts.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let mut parts = Vec::new();
-        let mut finding = Finding::new(self.id(), Severity::Note, "", "");
-        for r in &m.references {
-            let Some(ratio) = disagreement(m, r) else { continue };
-            let found = causes(&Compared::new(ctx, m, r, ratio));
-            let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
-            if parts.is_empty() {
-                finding.advice = advice.to_owned();
-            }
-            let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
-            let why = if found.is_empty() { unexplained(r) } else { words(found) };
-            parts.push(format!("{}: {why}", amount(r, ratio)));
-            let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-            finding = finding.with(&format!("{}: ratio", r.tool), ratio);
-            finding = finding.with(&format!("{}: causes", r.tool), ids);
-        }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let mut parts = Vec::new();
+    let mut finding = Finding::new(CHECK.id, Severity::Note, "", "");
+    for r in &m.references {
+        let Some(ratio) = disagreement(m, r) else { continue };
+        let found = causes(&Compared::new(ctx, m, r, ratio));
+        let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
         if parts.is_empty() {
-            return None;
+            finding.advice = advice.to_owned();
         }
-        finding.message = parts.join("; ");
-        Some(finding)
+        let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
+        let why = if found.is_empty() { unexplained(r) } else { words(found) };
+        parts.push(format!("{}: {why}", amount(r, ratio)));
+        let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+        finding = finding.with(&format!("{}: ratio", r.tool), ratio);
+        finding = finding.with(&format!("{}: causes", r.tool), ids);
     }
+    if parts.is_empty() {
+        return None;
+    }
+    finding.message = parts.join("; ");
+    Some(finding)
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::{End, EndTraffic, Finding, Measurement, Severity, format_count};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::network::{datagrams, measured, whose};
 
@@ -20,8 +20,6 @@ const BACKLOG: Place = ("the queue of a CPU", |e| e.cpu_dropped);
 /// Where the device did.
 const INTERFACE: Place = ("the interface", |e| e.dropped);
 
-pub(super) struct DroppedPackets;
-
 /// Packets that an end dropped there, over all trials that tell.
 fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
     let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
@@ -36,51 +34,46 @@ fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
     if counts { sum } else { 0 }
 }
 
-impl Check for DroppedPackets {
-    fn id(&self) -> &'static str {
-        "dropped_packets"
-    }
-
-    fn title(&self) -> &'static str {
-        "Packets dropped by a system"
-    }
-
-    fn about(&self) -> &'static str {
-        "Packets that the systems of both ends dropped during the trials, of any program. They are \
+pub(super) static CHECK: Check = Check {
+    id: "dropped_packets",
+    class: Class::Disturbance,
+    title: "Packets dropped by a system",
+    about: "Packets that the systems of both ends dropped during the trials, of any program. They are \
          datagrams for which a socket buffer had no room, since the receiver did not fetch them in \
          time; packets that a CPU did not take from its queue in time (softnet_stat); and packets \
          that an interface dropped or found damaged, from 1 in 10 000. A note with the places and \
-         counts; udp_loss and retransmits report the effect on the result."
-    }
+         counts; udp_loss and retransmits report the effect on the result.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let mut parts = Vec::new();
-        let mut finding = Finding::new(self.id(), Severity::Note, "", "");
-        for end in End::BOTH {
-            for place in [BUFFERS, BACKLOG, INTERFACE] {
-                let count = dropped(m, end, place);
-                if count == 0 {
-                    continue;
-                }
-                let whose = whose(m, end);
-                parts.push(format!("{} by {} of {whose}", format_count(count), place.0));
-                let name = format!("{}: {}", end.word(), place.0);
-                finding = finding.with(&name, count);
-            }
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        finding.message = format!("dropped packets: {}", parts.join(", "));
-        finding.advice =
-            "give sockets larger buffers (parameter socket_buffer, net.core.rmem_max), reduce the \
-             CPU load, or send more slowly (parameter rate)"
-                .to_owned();
-        Some(finding)
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
+    let mut parts = Vec::new();
+    let mut finding = Finding::new(CHECK.id, Severity::Note, "", "");
+    for end in End::BOTH {
+        for place in [BUFFERS, BACKLOG, INTERFACE] {
+            let count = dropped(m, end, place);
+            if count == 0 {
+                continue;
+            }
+            let whose = whose(m, end);
+            parts.push(format!("{} by {} of {whose}", format_count(count), place.0));
+            let name = format!("{}: {}", end.word(), place.0);
+            finding = finding.with(&name, count);
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    finding.message = format!("dropped packets: {}", parts.join(", "));
+    finding.advice =
+        "give sockets larger buffers (parameter socket_buffer, net.core.rmem_max), reduce the \
+         CPU load, or send more slowly (parameter rate)"
+            .to_owned();
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -91,7 +84,7 @@ mod tests {
     use crate::testing::{found_on, host_with_network, tcp, told_so, udp};
 
     fn says(m: Measurement, path: &str, spoil: impl Fn(&mut NetworkTraffic)) -> Option<String> {
-        let finding = found_on(&host_with_network(path), &DroppedPackets, told_so(m, spoil), &[]);
+        let finding = found_on(&host_with_network(path), &CHECK, told_so(m, spoil), &[]);
         finding.map(|f| {
             assert_eq!(f.severity, Severity::Note);
             f.message

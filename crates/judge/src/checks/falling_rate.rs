@@ -7,7 +7,7 @@ use proofmark_model::{
     Finding, Measurement, Severity, Trial, Unit, format_quantity, format_seconds,
 };
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
@@ -26,8 +26,6 @@ const THRESHOLD: f64 = 0.15;
 const OVER_NOISE: f64 = 6.0;
 /// A slow fall is no step; it is told by Kendall's test, at 0.5 % on this side.
 const SCORE: f64 = -2.576;
-
-pub(super) struct FallingRate;
 
 /// Two rates and the number of trials at the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,63 +63,58 @@ fn moved(t: &Trial) -> f64 {
     Way::BOTH.iter().map(|way| asked(t, *way)).sum::<f64>() + received
 }
 
-impl Check for FallingRate {
-    fn id(&self) -> &'static str {
-        "falling_rate"
-    }
-
-    fn title(&self) -> &'static str {
-        "Rate that did not last"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether the first trials of a disk or network result were faster than all later ones. The \
+pub(super) static CHECK: Check = Check {
+    id: "falling_rate",
+    class: Class::Disturbance,
+    title: "Rate that did not last",
+    about: "Whether the first trials of a disk or network result were faster than all later ones. The \
          check splits the trials where both parts scatter least around their medians. It is \
          suspect if the rate falls by at least 15 % to the end, and the fall is six times the \
          noise or steady by Kendall's test. The finding gives the burst, the sustained rate and \
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
          drive, or a limit set during the run. Needs 6 trials; trend and clusters may report the \
-         same. Quote the sustained rate of a longer run."
-    }
+         same. Quote the sustained rate of a longer run.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        // What is sampled over time is judged by its levels.
-        if m.series.is_some()
-            || !Execution::of(ctx, m).waits()
-            || values.len() < LEAST_TRIALS
-            || !values.iter().all(|v| v.is_finite() && *v > 0.0)
-        {
-            return None;
-        }
-        let step = Step::of(&values)?;
-        let before = &m.trials[..step.at];
-        let seconds: f64 = before.iter().map(|t| t.seconds).sum();
-        let bytes: f64 = before.iter().map(moved).sum();
-        if !seconds.is_finite() || !step.burst.is_finite() {
-            return None;
-        }
-        let fall = 1.0 - step.sustained / step.burst;
-        let message = format!(
-            "the rate fell by {}, from {} to {}, after {} ({} of trials, {})",
-            percent(fall),
-            format_quantity(step.burst, m.unit),
-            format_quantity(step.sustained, m.unit),
-            counted(step.at, "trial"),
-            format_seconds(seconds),
-            format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
-        );
-        let advice = "quote the sustained rate: run longer, after burst credits and caches are \
-                      used up, and check whether a limit was set during the run";
-        Some(
-            Finding::new(self.id(), Severity::Suspect, message, advice)
-                .with("burst", step.burst)
-                .with("sustained", step.sustained)
-                .with("after_trials", step.at)
-                .with("after_seconds", seconds)
-                .with("after_bytes", bytes),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+    // What is sampled over time is judged by its levels.
+    if m.series.is_some()
+        || !Execution::of(ctx, m).waits()
+        || values.len() < LEAST_TRIALS
+        || !values.iter().all(|v| v.is_finite() && *v > 0.0)
+    {
+        return None;
     }
+    let step = Step::of(&values)?;
+    let before = &m.trials[..step.at];
+    let seconds: f64 = before.iter().map(|t| t.seconds).sum();
+    let bytes: f64 = before.iter().map(moved).sum();
+    if !seconds.is_finite() || !step.burst.is_finite() {
+        return None;
+    }
+    let fall = 1.0 - step.sustained / step.burst;
+    let message = format!(
+        "the rate fell by {}, from {} to {}, after {} ({} of trials, {})",
+        percent(fall),
+        format_quantity(step.burst, m.unit),
+        format_quantity(step.sustained, m.unit),
+        counted(step.at, "trial"),
+        format_seconds(seconds),
+        format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
+    );
+    let advice = "quote the sustained rate: run longer, after burst credits and caches are \
+                  used up, and check whether a limit was set during the run";
+    Some(
+        Finding::new(CHECK.id, Severity::Suspect, message, advice)
+            .with("burst", step.burst)
+            .with("sustained", step.sustained)
+            .with("after_trials", step.at)
+            .with("after_seconds", seconds)
+            .with("after_bytes", bytes),
+    )
 }
 
 #[cfg(test)]
@@ -145,7 +138,7 @@ mod tests {
     }
 
     fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &FallingRate, m, &[])
+        found_on(&host_with_disk(), &CHECK, m, &[])
     }
 
     /// Values of mean 1 that vary by so much (sum of twelve uniform numbers).

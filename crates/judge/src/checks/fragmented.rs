@@ -2,46 +2,39 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::network::{datagrams, interfaces, measured, packet};
 
-pub(super) struct Fragmented;
-
-impl Check for Fragmented {
-    fn id(&self) -> &'static str {
-        "fragmented"
-    }
-
-    fn title(&self) -> &'static str {
-        "Fragmented datagrams"
-    }
-
-    fn about(&self) -> &'static str {
-        "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of IP \
+pub(super) static CHECK: Check = Check {
+    id: "fragmented",
+    class: Class::Context,
+    title: "Fragmented datagrams",
+    about: "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of IP \
          and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss of \
          one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
-         blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer."
-    }
+         blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || datagrams(m) != Some(true) {
-            return None;
-        }
-        let network = ctx.host.network.get()?;
-        let mtu = interfaces(network).map(|i| i.mtu).min()?;
-        let payload = m.params.block_bytes()?;
-        let whole = packet(network, payload);
-        if whole <= mtu as f64 {
-            return None;
-        }
-        let message = format!(
-            "a datagram of {payload} B is a packet of {whole} B and is fragmented: the MTU is {mtu} B"
-        );
-        let advice = "use blocks that fit into one packet (parameter block_size)";
-        let finding = Finding::new(self.id(), Severity::Note, message, advice);
-        Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || datagrams(m) != Some(true) {
+        return None;
     }
+    let network = ctx.host.network.get()?;
+    let mtu = interfaces(network).map(|i| i.mtu).min()?;
+    let payload = m.params.block_bytes()?;
+    let whole = packet(network, payload);
+    if whole <= mtu as f64 {
+        return None;
+    }
+    let message = format!(
+        "a datagram of {payload} B is a packet of {whole} B and is fragmented: the MTU is {mtu} B"
+    );
+    let advice = "use blocks that fit into one packet (parameter block_size)";
+    let finding = Finding::new(CHECK.id, Severity::Note, message, advice);
+    Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
 }
 
 #[cfg(test)]
@@ -53,7 +46,7 @@ mod tests {
         let mut m = udp(1, path);
         m.params = m.params.with("block_size", bytes);
         let host = with_network(path, |n| n.address = address.to_owned());
-        found_on(&host, &Fragmented, m, &[]).map(|f| {
+        found_on(&host, &CHECK, m, &[]).map(|f| {
             assert_eq!(f.severity, Severity::Note);
             f.message
         })
@@ -72,7 +65,7 @@ mod tests {
     #[test]
     fn tcp_cuts_its_own_segments() {
         for m in healthy_network("peer") {
-            assert!(found_on(&host_with_network("peer"), &Fragmented, m, &[]).is_none());
+            assert!(found_on(&host_with_network("peer"), &CHECK, m, &[]).is_none());
         }
     }
 }

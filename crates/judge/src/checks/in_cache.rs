@@ -5,7 +5,7 @@
 
 use proofmark_model::{Access, Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 
@@ -16,104 +16,88 @@ const TIMES: u64 = 4;
 /// than this for ten years.
 const LEAST_CACHE: u64 = 4 << 20;
 
-pub(super) struct InCache;
-
 fn mib(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-impl InCache {
-    fn says(&self, severity: Severity, message: String) -> Finding {
-        let advice = "give each array 4 times the last-level cache of all CPUs in use, or leave \
-                      its size to proofmark (auto); to measure the caches themselves use \
-                      memory.sweep";
-        Finding::new(self.id(), severity, message, advice)
-    }
+fn says(severity: Severity, message: String) -> Finding {
+    let advice = "give each array 4 times the last-level cache of all CPUs in use, or leave \
+                  its size to proofmark (auto); to measure the caches themselves use \
+                  memory.sweep";
+    Finding::new(CHECK.id, severity, message, advice)
 }
 
-impl InCache {
-    /// Blocks smaller than a line, in random order, meet each line again and again.
-    fn met_again(&self, ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
-        let block = m.params.int("block_size").filter(|b| *b < LINE)?;
-        if ctx.work(m).access != Some(Access::Random) {
-            return None;
-        }
-        let share = cache_share(ctx.host, all);
-        let message = format!(
-            "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
-             them may come from the cache",
-            LINE / block.max(1),
-            percent(share)
-        );
-        Some(self.says(Severity::Note, message).with("cache_share", share))
+/// Blocks smaller than a line, in random order, meet each line again and again.
+fn met_again(ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
+    let block = m.params.int("block_size").filter(|b| *b < LINE)?;
+    if ctx.work(m).access != Some(Access::Random) {
+        return None;
     }
+    let share = cache_share(ctx.host, all);
+    let message = format!(
+        "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
+         them may come from the cache",
+        LINE / block.max(1),
+        percent(share)
+    );
+    Some(says(Severity::Note, message).with("cache_share", share))
 }
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
 
-impl Check for InCache {
-    fn id(&self) -> &'static str {
-        "in_cache"
-    }
-
-    fn title(&self) -> &'static str {
-        "Cache measured as memory"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the array, region or set of a memory workload with the last-level caches of the \
+pub(super) static CHECK: Check = Check {
+    id: "in_cache",
+    class: Class::Claim,
+    title: "Cache measured as memory",
+    about: "Compares the array, region or set of a memory workload with the last-level caches of the \
          usable CPUs, all instances. Data not larger than these, or than 4 MiB whatever is \
          reported, is invalid: the result is that of a cache. Data below 4 times the caches \
          (STREAM's rule) is suspect, with the share that may come from the cache. A note where no \
          cache is reported, and for random blocks smaller than a line, which meet each line \
          several times. memory.sweep and memory.latency are named by their set and are not \
-         examined."
-    }
+         examined.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).any_level() || m.trials.is_empty() {
+        return None;
     }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if ctx.work(m).any_level() || m.trials.is_empty() {
-            return None;
-        }
-        let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
-        let cache = ctx.host.usable_cache();
-        let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
-        let finding = if array <= at_least {
-            let what = if array <= cache.unwrap_or(0) {
-                format!("fits into {} of last-level cache", mib(at_least))
-            } else {
-                format!("is smaller than any current last-level cache ({})", mib(at_least))
-            };
-            let message = format!("{} of data {what}: this measures a cache", mib(array));
-            self.says(Severity::Invalid, message)
-        } else if let Some(cache) = cache {
-            if array >= TIMES.saturating_mul(cache) {
-                return self.met_again(ctx, m, all);
-            }
-            let share = cache_share(ctx.host, all);
-            let message = format!(
-                "{} of data is less than 4 times the {} of last-level cache: up to {} of the data \
-                 may come from the cache",
-                mib(array),
-                mib(cache),
-                percent(share)
-            );
-            self.says(Severity::Suspect, message).with("cache_share", share)
+    let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
+    let cache = ctx.host.usable_cache();
+    let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
+    let finding = if array <= at_least {
+        let what = if array <= cache.unwrap_or(0) {
+            format!("fits into {} of last-level cache", mib(at_least))
         } else {
-            let message =
-                "no cache is reported, so it is unknown whether the data exceeds the caches";
-            self.says(Severity::Note, message.to_owned())
+            format!("is smaller than any current last-level cache ({})", mib(at_least))
         };
-        let finding = finding.with("data_bytes", array);
-        Some(match cache {
-            Some(cache) => finding.with("cache_bytes", cache),
-            None => finding,
-        })
-    }
+        let message = format!("{} of data {what}: this measures a cache", mib(array));
+        says(Severity::Invalid, message)
+    } else if let Some(cache) = cache {
+        if array >= TIMES.saturating_mul(cache) {
+            return met_again(ctx, m, all);
+        }
+        let share = cache_share(ctx.host, all);
+        let message = format!(
+            "{} of data is less than 4 times the {} of last-level cache: up to {} of the data \
+             may come from the cache",
+            mib(array),
+            mib(cache),
+            percent(share)
+        );
+        says(Severity::Suspect, message).with("cache_share", share)
+    } else {
+        let message = "no cache is reported, so it is unknown whether the data exceeds the caches";
+        says(Severity::Note, message.to_owned())
+    };
+    let finding = finding.with("data_bytes", array);
+    Some(match cache {
+        Some(cache) => finding.with("cache_bytes", cache),
+        None => finding,
+    })
 }
 
 #[cfg(test)]
@@ -131,7 +115,7 @@ mod tests {
     }
 
     fn says(h: &Host, m: Measurement) -> Option<Severity> {
-        found_on(h, &InCache, m, &[]).map(|f| f.severity)
+        found_on(h, &CHECK, m, &[]).map(|f| f.severity)
     }
 
     #[test]
@@ -154,7 +138,7 @@ mod tests {
         assert_eq!(says(&h, sized(stream("read", 1), 64 << 20)), Some(Severity::Suspect));
         assert_eq!(says(&h, sized(stream("read", 1), 128 << 20)), None);
         let m = sized(stream("triad", 1), 64 << 20);
-        let finding = found_on(&h, &InCache, m, &[]).unwrap();
+        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
         assert!(finding.message.contains("16.7 %"), "three arrays: {}", finding.message);
         let mut loaded = latency(16 << 20, 1e-8);
         loaded.workload = "memory.loaded_latency".to_owned();

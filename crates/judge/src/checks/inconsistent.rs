@@ -6,14 +6,12 @@
 
 use proofmark_model::{Ending, Finding, Measurement, Severity, Trial, Unit};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::words::counted;
 
 /// Relative difference between value and work / seconds that is rounding.
 const ROUNDING: f64 = 1e-6;
-
-pub(super) struct Inconsistent;
 
 /// What is wrong with a trial, if anything.
 fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
@@ -35,52 +33,43 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
     })
 }
 
-impl Check for Inconsistent {
-    fn id(&self) -> &'static str {
-        "inconsistent"
-    }
-
-    fn title(&self) -> &'static str {
-        "Values contradict each other"
-    }
-
-    fn about(&self) -> &'static str {
-        "A rate is total work / wall time, over all threads together. A time is the wall time of \
+pub(super) static CHECK: Check = Check {
+    id: "inconsistent",
+    class: Class::Claim,
+    title: "Values contradict each other",
+    about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
          dependent operations / their number. The result is invalid if the value, work or duration \
          of a trial is not a positive number, or if the value is not the quotient of the other \
          two. It is also invalid if it is marked complete without a trial. This finds rates \
          multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
-         ignore such values."
-    }
+         ignore such values.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let done = matches!(m.ending, Ending::Complete | Ending::Budget);
-        if m.trials.is_empty() {
-            return done.then(|| {
-                Finding::new(
-                    self.id(),
-                    Severity::Invalid,
-                    "it is marked complete but has no trial",
-                    "repeat the measurement; raise the budget if it ended before the first trial",
-                )
-            });
-        }
-        let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
-        let first = faults.first()?;
-        Some(
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let done = matches!(m.ending, Ending::Complete | Ending::Budget);
+    if m.trials.is_empty() {
+        return done.then(|| {
             Finding::new(
-                self.id(),
+                CHECK.id,
                 Severity::Invalid,
-                format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial")),
-                "do not use this result; if proofmark wrote it, report it as a defect",
+                "it is marked complete but has no trial",
+                "repeat the measurement; raise the budget if it ended before the first trial",
             )
-            .with("trials", faults.len()),
-        )
+        });
     }
+    let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
+    let first = faults.first()?;
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Invalid,
+            format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial")),
+            "do not use this result; if proofmark wrote it, report it as a defect",
+        )
+        .with("trials", faults.len()),
+    )
 }
 
 #[cfg(test)]
@@ -91,7 +80,7 @@ mod tests {
     #[test]
     fn threads_multiplied_in_twice_are_found() {
         let m = each(flops(2), |_, t| t.value *= 2.0);
-        assert_eq!(severity(&Inconsistent, m), Some(Severity::Invalid));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
     }
 
     #[test]
@@ -102,7 +91,7 @@ mod tests {
                     t.seconds = bad;
                 }
             });
-            assert_eq!(severity(&Inconsistent, m), Some(Severity::Invalid), "{bad}");
+            assert_eq!(severity(&CHECK, m), Some(Severity::Invalid), "{bad}");
         }
     }
 
@@ -111,14 +100,14 @@ mod tests {
         let mut m = flops(1);
         m.trials.clear();
         m.summary = None;
-        assert_eq!(severity(&Inconsistent, m.clone()), Some(Severity::Invalid));
+        assert_eq!(severity(&CHECK, m.clone()), Some(Severity::Invalid));
         m.ending = Ending::Refused { reason: String::new() };
-        assert_eq!(severity(&Inconsistent, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 
     #[test]
     fn rounding_is_silent() {
         let m = each(flops(1), |_, t| t.work *= 1.0 + 1e-9);
-        assert_eq!(severity(&Inconsistent, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 }

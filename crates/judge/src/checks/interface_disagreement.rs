@@ -8,7 +8,7 @@ use proofmark_model::{
     End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count, format_size,
 };
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{direction, least_headers, measured, over_loopback};
 
@@ -17,8 +17,6 @@ use crate::network::{direction, least_headers, measured, over_loopback};
 const CARRIED: f64 = 0.99;
 /// Packets that a connection takes at least: two to make it, one each way on it.
 const CONNECTION: f64 = 4.0;
-
-pub(super) struct InterfaceDisagreement;
 
 /// Bytes that an end's interface moved the way, or the ways, that the payload goes.
 fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
@@ -64,91 +62,81 @@ fn sums(told: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
 
-impl InterfaceDisagreement {
-    /// By the bytes of an end's interface.
-    fn by_bytes(&self, ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
-        let headers = |n: &NetworkTraffic| {
-            least_headers(ctx.host.network.get(), n.datagrams.is_some()) * packets(m, n)
-        };
-        let all = || m.traffics().filter_map(|(_, n)| Some((n, carried(m, end, n)?)));
-        let (claimed, moved) = sums(all().map(|(n, c)| (n.received_bytes as f64, c)));
-        let least = claimed + all().map(|(n, _)| headers(n)).sum::<f64>();
-        if claimed <= 0.0 || moved >= CARRIED * least {
-            return None;
-        }
-        let (bytes, whose) = (format_size(claimed as u64), end.word());
-        let (severity, message) = if moved <= 0.0 {
-            let message = format!(
-                "the interface counters of the {whose} did not change, but the result claims \
-                 {bytes} of payload: they belong to another interface, or are off"
-            );
-            (Severity::Suspect, message)
-        } else {
-            let with_headers = if least > claimed {
-                format!(", at least {} with headers", format_size(least as u64))
-            } else {
-                String::new()
-            };
-            let message = format!(
-                "the result claims {bytes} of payload{with_headers}, but the {whose}'s interface \
-                 carried only {} ({})",
-                format_size(moved as u64),
-                percent(moved / least)
-            );
-            (Severity::Invalid, message)
-        };
-        let advice = "check which interface the packets take (ip route get); if it is this one, \
-                      the payload did not use it";
-        let finding = Finding::new(self.id(), severity, message, advice);
-        Some(
-            finding
-                .with("claimed_bytes", claimed)
-                .with("least_bytes", least)
-                .with("interface_bytes", moved)
-                .with("end", whose),
-        )
+/// By the bytes of an end's interface.
+fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
+    let headers = |n: &NetworkTraffic| {
+        least_headers(ctx.host.network.get(), n.datagrams.is_some()) * packets(m, n)
+    };
+    let all = || m.traffics().filter_map(|(_, n)| Some((n, carried(m, end, n)?)));
+    let (claimed, moved) = sums(all().map(|(n, c)| (n.received_bytes as f64, c)));
+    let least = claimed + all().map(|(n, _)| headers(n)).sum::<f64>();
+    if claimed <= 0.0 || moved >= CARRIED * least {
+        return None;
     }
-
-    /// By the systems' own count of datagrams, those `taken_in` or those sent out.
-    fn by_datagrams(&self, m: &Measurement, taken_in: bool) -> Option<Finding> {
-        let told = m.traffics().filter_map(|(_, n)| {
-            let [claimed, into, out] = datagrams(m, n)?;
-            claimed.zip(if taken_in { into } else { out })
-        });
-        let (claimed, counted) = sums(told);
-        if counted >= claimed {
-            return None;
-        }
-        let did = if taken_in { "handed to sockets" } else { "sent" };
-        let (severity, only) = match counted {
-            0.0 => (
-                Severity::Suspect,
-                "none: the counter is that of another namespace, or off".to_owned(),
-            ),
-            _ => (Severity::Invalid, format!("only {}", format_count(counted as u64))),
+    let (bytes, whose) = (format_size(claimed as u64), end.word());
+    let (severity, message) = if moved <= 0.0 {
+        let message = format!(
+            "the interface counters of the {whose} did not change, but the result claims \
+             {bytes} of payload: they belong to another interface, or are off"
+        );
+        (Severity::Suspect, message)
+    } else {
+        let with_headers = if least > claimed {
+            format!(", at least {} with headers", format_size(least as u64))
+        } else {
+            String::new()
         };
         let message = format!(
-            "the result claims {} received datagrams, but by the systems' count {only} were {did}",
-            format_count(claimed as u64)
+            "the result claims {bytes} of payload{with_headers}, but the {whose}'s interface \
+             carried only {} ({})",
+            format_size(moved as u64),
+            percent(moved / least)
         );
-        let advice =
-            "compare with nstat -a: the system must have counted every transferred datagram";
-        let finding = Finding::new(self.id(), severity, message, advice);
-        Some(finding.with("claimed_datagrams", claimed).with("counted_datagrams", counted))
-    }
+        (Severity::Invalid, message)
+    };
+    let advice = "check which interface the packets take (ip route get); if it is this one, \
+                  the payload did not use it";
+    let finding = Finding::new(CHECK.id, severity, message, advice);
+    Some(
+        finding
+            .with("claimed_bytes", claimed)
+            .with("least_bytes", least)
+            .with("interface_bytes", moved)
+            .with("end", whose),
+    )
 }
 
-impl Check for InterfaceDisagreement {
-    fn id(&self) -> &'static str {
-        "interface_disagreement"
+/// By the systems' own count of datagrams, those `taken_in` or those sent out.
+fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
+    let told = m.traffics().filter_map(|(_, n)| {
+        let [claimed, into, out] = datagrams(m, n)?;
+        claimed.zip(if taken_in { into } else { out })
+    });
+    let (claimed, counted) = sums(told);
+    if counted >= claimed {
+        return None;
     }
+    let did = if taken_in { "handed to sockets" } else { "sent" };
+    let (severity, only) = match counted {
+        0.0 => {
+            (Severity::Suspect, "none: the counter is that of another namespace, or off".to_owned())
+        }
+        _ => (Severity::Invalid, format!("only {}", format_count(counted as u64))),
+    };
+    let message = format!(
+        "the result claims {} received datagrams, but by the systems' count {only} were {did}",
+        format_count(claimed as u64)
+    );
+    let advice = "compare with nstat -a: the system must have counted every transferred datagram";
+    let finding = Finding::new(CHECK.id, severity, message, advice);
+    Some(finding.with("claimed_datagrams", claimed).with("counted_datagrams", counted))
+}
 
-    fn title(&self) -> &'static str {
-        "Claimed traffic exceeds the interface's"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the payload that the receivers counted with the bytes that the interface of each \
+pub(super) static CHECK: Check = Check {
+    id: "interface_disagreement",
+    class: Class::Claim,
+    title: "Claimed traffic exceeds the interface's",
+    about: "Compares the payload that the receivers counted with the bytes that the interface of each \
          end moved in those directions, over all trials. Each message of a round trip and each \
          datagram counts with minimum headers: 20 B or 40 B of IP and 20 B of TCP or 8 B of UDP. A \
          connection counts with those of 4 packets. Segments of a stream may be merged, so they \
@@ -156,17 +144,18 @@ impl Check for InterfaceDisagreement {
          packets, so it can only have moved more. Less than 99 % is invalid: the payload took \
          another way or was not sent. So are more datagrams than the systems count as delivered or \
          sent. Counters that did not change are suspect: they are off, or belong to another \
-         interface."
-    }
+         interface.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let bytes = End::BOTH.into_iter().filter_map(|end| self.by_bytes(ctx, m, end));
-        let datagrams = [true, false].into_iter().filter_map(|way| self.by_datagrams(m, way));
-        bytes.chain(datagrams).max_by_key(|f| f.severity)
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
+    let bytes = End::BOTH.into_iter().filter_map(|end| by_bytes(ctx, m, end));
+    let datagrams = [true, false].into_iter().filter_map(|way| by_datagrams(m, way));
+    bytes.chain(datagrams).max_by_key(|f| f.severity)
 }
 
 #[cfg(test)]
@@ -180,8 +169,7 @@ mod tests {
 
     fn says(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Option<(Severity, String)> {
         let path = m.params.text("path").unwrap().to_owned();
-        let found =
-            found_on(&host_with_network(&path), &InterfaceDisagreement, told_so(m, spoil), &[]);
+        let found = found_on(&host_with_network(&path), &CHECK, told_so(m, spoil), &[]);
         found.map(|f| (f.severity, f.message))
     }
 
@@ -256,7 +244,7 @@ mod tests {
         });
         let on = |address: &str| {
             let host = with_network("loopback", |n| n.address = address.to_owned());
-            found_on(&host, &InterfaceDisagreement, m.clone(), &[]).is_some()
+            found_on(&host, &CHECK, m.clone(), &[]).is_some()
         };
         assert_eq!(["127.0.0.1:5277", "[::1]:5277"].map(on), [false, true]);
     }

@@ -2,13 +2,11 @@
 
 use proofmark_model::{Change, Finding, Measurement, Severity, format_quantity, format_seconds};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 
 /// Changes that are told one by one; the others by their number.
 const TOLD: usize = 4;
-
-pub(super) struct LevelChange;
 
 /// `at 200 s to 50.1 % (held back by ...)`.
 fn told(change: &Change) -> String {
@@ -20,64 +18,59 @@ fn told(change: &Change) -> String {
     )
 }
 
-impl Check for LevelChange {
-    fn id(&self) -> &'static str {
-        "level_change"
-    }
-
-    fn title(&self) -> &'static str {
-        "Level changed over time"
-    }
-
-    fn about(&self) -> &'static str {
-        "For series: whether the samples have several levels, one after another. The check \
+pub(super) static CHECK: Check = Check {
+    id: "level_change",
+    class: Class::Disturbance,
+    title: "Level changed over time",
+    about: "For series: whether the samples have several levels, one after another. The check \
          compares the ranks of the samples in intervals of all lengths (seeded binary \
          segmentation). Levels count if they differ by at least 1 %. In noise, with one outlier or \
          a slow drift, it finds a false level in less than one of twenty series. A step needs five \
          samples on either side if it is far above the noise, else more. Levels that differ by \
          more than the target precision are suspect: the median describes none of them. Each \
          change lists what else changed at that time: CPU quota, steal, other processes, clock, \
-         temperature, other traffic. Quote the levels with their times."
-    }
+         temperature, other traffic. Quote the levels with their times.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let series = m.series.as_ref()?;
-        let target = ctx.policy.target_for(m.subsystem);
-        let medians = || series.levels.iter().map(|l| l.median);
-        let (low, high) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
-        let apart = high / low - 1.0;
-        if series.changes.is_empty() || !apart.is_finite() || apart <= target {
-            return None;
-        }
-        let mut all: Vec<String> = series.changes.iter().take(TOLD).map(told).collect();
-        if let Some(more @ 1..) = series.changes.len().checked_sub(TOLD) {
-            all.push(format!("and {more} more"));
-        }
-        let message = format!(
-            "the level changed {}, from {} at first: {}",
-            match series.changes.len() {
-                1 => "once".to_owned(),
-                n => format!("{n} times"),
-            },
-            format_quantity(series.levels.first()?.median, m.unit),
-            all.join("; ")
-        );
-        let advice = match series.changes.iter().any(|c| c.cause.is_some()) {
-            true => "quote the levels with their times, or remove the cause and measure again",
-            false => {
-                "quote the levels with their times, and check what began or ended on the machine then"
-            }
-        };
-        let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
-        let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
-        Some(
-            Finding::new(self.id(), Severity::Suspect, message, advice)
-                .with("levels", medians().collect::<Vec<_>>())
-                .with("at_s", seconds)
-                .with("ratios", ratios)
-                .with("trials", m.trials.len()),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let series = m.series.as_ref()?;
+    let target = ctx.policy.target_for(m.subsystem);
+    let medians = || series.levels.iter().map(|l| l.median);
+    let (low, high) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
+    let apart = high / low - 1.0;
+    if series.changes.is_empty() || !apart.is_finite() || apart <= target {
+        return None;
     }
+    let mut all: Vec<String> = series.changes.iter().take(TOLD).map(told).collect();
+    if let Some(more @ 1..) = series.changes.len().checked_sub(TOLD) {
+        all.push(format!("and {more} more"));
+    }
+    let message = format!(
+        "the level changed {}, from {} at first: {}",
+        match series.changes.len() {
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        },
+        format_quantity(series.levels.first()?.median, m.unit),
+        all.join("; ")
+    );
+    let advice = match series.changes.iter().any(|c| c.cause.is_some()) {
+        true => "quote the levels with their times, or remove the cause and measure again",
+        false => {
+            "quote the levels with their times, and check what began or ended on the machine then"
+        }
+    };
+    let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
+    let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
+    Some(
+        Finding::new(CHECK.id, Severity::Suspect, message, advice)
+            .with("levels", medians().collect::<Vec<_>>())
+            .with("at_s", seconds)
+            .with("ratios", ratios)
+            .with("trials", m.trials.len()),
+    )
 }
 
 #[cfg(test)]
@@ -92,7 +85,7 @@ mod tests {
         let m = each(m, |i, t| {
             t.conditions.throttled_s = Some(if (200..400).contains(&i) { 0.5 } else { 0.0 });
         });
-        let (severity, message) = found(&LevelChange, m).unwrap();
+        let (severity, message) = found(&CHECK, m).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(message.contains("2 times") && message.contains("3 min 20 s"), "{message}");
         assert!(
@@ -103,16 +96,16 @@ mod tests {
 
     #[test]
     fn one_level_and_levels_within_the_target_are_silent() {
-        assert!(found(&LevelChange, over_time(flops(1), 300, |_| 1.0)).is_none());
-        assert!(found(&LevelChange, stepped(0.985)).is_none(), "within 2 %");
-        let finding = found_on(&host(), &LevelChange, stepped(0.95), &[]).unwrap();
+        assert!(found(&CHECK, over_time(flops(1), 300, |_| 1.0)).is_none());
+        assert!(found(&CHECK, stepped(0.985)).is_none(), "within 2 %");
+        let finding = found_on(&host(), &CHECK, stepped(0.95), &[]).unwrap();
         assert!(finding.message.contains("once"), "{}", finding.message);
         assert!(
             finding.advice.contains("check what began"),
             "no recorded cause: {}",
             finding.advice
         );
-        assert!(found(&LevelChange, flops(1)).is_none(), "no series");
+        assert!(found(&CHECK, flops(1)).is_none(), "no series");
     }
 
     #[test]

@@ -2,52 +2,45 @@
 
 use proofmark_model::{Finding, Measurement};
 
-use super::Check;
 use super::share::Share;
+use super::{Check, Class};
 use crate::Context;
 use crate::words::counted;
 
 /// Threads are pinned, so that none should move.
 const THRESHOLD: f64 = 0.0;
 
-pub(super) struct Migration;
-
-impl Check for Migration {
-    fn id(&self) -> &'static str {
-        "migration"
-    }
-
-    fn title(&self) -> &'static str {
-        "Threads moved between CPUs"
-    }
-
-    fn about(&self) -> &'static str {
-        "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
+pub(super) static CHECK: Check = Check {
+    id: "migration",
+    class: Class::Disturbance,
+    title: "Threads moved between CPUs",
+    about: "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
          is forbidden, or another program changed the mask; its caches and clock changed too. Any \
          migration is suspect; a note if only the worst tenth of the trials has any. Check what \
-         manages CPU masks on this machine."
-    }
+         manages CPU masks on this machine.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
-        let severity = share.severity(THRESHOLD)?;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "threads moved to another CPU {}, in {} of {}",
-                    counted(share.amount, "time"),
-                    share.affected,
-                    counted(share.trials, "trial")
-                ),
-                "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
-                 whether pinning is allowed",
-            )
-            .with("migrations", share.amount)
-            .with("trials_affected", share.affected),
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
+    let severity = share.severity(THRESHOLD)?;
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!(
+                "threads moved to another CPU {}, in {} of {}",
+                counted(share.amount, "time"),
+                share.affected,
+                counted(share.trials, "trial")
+            ),
+            "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
+             whether pinning is allowed",
         )
-    }
+        .with("migrations", share.amount)
+        .with("trials_affected", share.affected),
+    )
 }
 
 #[cfg(test)]
@@ -60,9 +53,9 @@ mod tests {
     #[test]
     fn migrations_are_suspect_and_one_is_a_note() {
         let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i > 6)));
-        assert_eq!(severity(&Migration, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
         let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i == 6)));
-        assert_eq!(severity(&Migration, m), Some(Severity::Note));
-        assert_eq!(severity(&Migration, flops(2)), None);
+        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, flops(2)), None);
     }
 }

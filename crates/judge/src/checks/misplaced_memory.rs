@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::statistics::median;
 
@@ -10,46 +10,38 @@ use crate::statistics::median;
 /// by 1 %, half of the target of the interval.
 const THRESHOLD: f64 = 0.01;
 
-pub(super) struct MisplacedMemory;
-
-impl Check for MisplacedMemory {
-    fn id(&self) -> &'static str {
-        "misplaced_memory"
-    }
-
-    fn title(&self) -> &'static str {
-        "Memory on another NUMA node"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the node of the workload's pages, as the system reports it, with the intended \
+pub(super) static CHECK: Check = Check {
+    id: "misplaced_memory",
+    class: Class::Disturbance,
+    title: "Memory on another NUMA node",
+    about: "Compares the node of the workload's pages, as the system reports it, with the intended \
          node: that of the thread that uses them, or the node that a memory.numa workload names. \
          More than 1 % elsewhere is suspect, since a remote access takes up to twice as long. For \
          memory.numa workloads it is invalid: another node was measured. Free memory on the node, \
-         and check what moves pages (NUMA balancing, a memory policy)."
-    }
+         and check what moves pages (NUMA balancing, a memory policy).",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let shares: Vec<f64> =
-            m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
-        let share = median(&shares).filter(|s| *s > THRESHOLD)?;
-        let by_node = ctx.work(m).names_node;
-        let (severity, what) = if by_node {
-            (Severity::Invalid, "not on the node that the configuration names")
-        } else {
-            (Severity::Suspect, "on another NUMA node than the thread that uses it")
-        };
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!("{} of the memory is {what}", percent(share)),
-                "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
-                 cpuset's memory nodes",
-            )
-            .with("misplaced_share", share),
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
+    let share = median(&shares).filter(|s| *s > THRESHOLD)?;
+    let by_node = ctx.work(m).names_node;
+    let (severity, what) = if by_node {
+        (Severity::Invalid, "not on the node that the configuration names")
+    } else {
+        (Severity::Suspect, "on another NUMA node than the thread that uses it")
+    };
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!("{} of the memory is {what}", percent(share)),
+            "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
+             cpuset's memory nodes",
         )
-    }
+        .with("misplaced_share", share),
+    )
 }
 
 #[cfg(test)]
@@ -60,7 +52,7 @@ mod tests {
     fn elsewhere(workload: &str, share: Option<f64>) -> Option<Severity> {
         let mut m = each(stream("read", 1), |_, t| t.conditions.misplaced_pages = share);
         m.workload = workload.to_owned();
-        severity(&MisplacedMemory, m)
+        severity(&CHECK, m)
     }
 
     #[test]

@@ -66,92 +66,111 @@ use proofmark_model::{Finding, Measurement, Severity};
 use crate::Context;
 
 /// One check.
-pub trait Check: Sync {
+pub struct Check {
     /// Id, as in findings and `proofmark explain ID`.
-    fn id(&self) -> &'static str;
-
+    pub id: &'static str,
+    /// What kind of doubt it raises.
+    pub class: Class,
     /// Title for lists.
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
     /// What it looks at, when it weighs how much, and what to do about it.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
+    /// What it finds in a measurement whose ceiling and efficiency are filled in, and whose
+    /// `findings` are those of the checks before it in [`ALL`].
+    pub examine: Examine,
+    /// The same for a reference tool, whose trials stand in for those of a measurement: for checks
+    /// that look at nothing but what a tool's output and this machine's counters report. The others
+    /// would miss what only our workers report, or judge how trials were taken, which is not the
+    /// tool's doing.
+    pub examine_reference: Option<Examine>,
+}
 
-    /// What it has to say about a measurement whose ceiling and efficiency are
-    /// filled in, and whose `findings` are those of the checks before it in [`ALL`].
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding>;
+/// Looks at a measurement.
+pub type Examine = fn(&Context, &Measurement) -> Option<Finding>;
 
-    /// Whether it is applied to the tools beside a measurement too. Those are that look at nothing
-    /// but what a tool's output and this machine's counters tell; the others would miss what only
-    /// our workers tell, or judge how trials were taken, which is not the tool's doing.
-    fn of_references(&self) -> bool {
-        false
-    }
+/// What kind of doubt a check raises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Whether the number measures what its name says.
+    Claim,
+    /// Whether a named cause changed it.
+    Disturbance,
+    /// Whether its interval is as narrow as aimed for.
+    Precision,
+    /// What is worth knowing beside it.
+    Context,
+}
 
-    /// What it has to say of a tool, whose trials stand in for those of a measurement: the same,
-    /// unless what it holds them against is known for our trials alone.
-    fn examine_reference(&self, ctx: &Context, theirs: &Measurement) -> Option<Finding> {
-        self.examine(ctx, theirs)
+impl Class {
+    /// The word that is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Disturbance => "disturbance",
+            Self::Precision => "precision",
+            Self::Context => "context",
+        }
     }
 }
 
 /// Every check, in the order in which they run: first whether there is a number at
 /// all, then whether it can be, then what disturbed it. `core_shared`, `disagrees` and
 /// `involuntary_switches` look at what those before them found.
-pub const ALL: &[&dyn Check] = &[
-    &crashed::Crashed,
-    &refused::Refused,
-    &unfinished::Unfinished,
-    &unverified::Unverified,
-    &residual::Residual,
-    &inconsistent::Inconsistent,
-    &above_ceiling::AboveCeiling,
-    &work_removed::WorkRemoved,
-    &scaling::Scaling,
-    &in_cache::InCache,
-    &misplaced_memory::MisplacedMemory,
-    &small_pages::SmallPages,
-    &not_a_disk::NotADisk,
-    &page_cache::PageCache,
-    &direct_refused::DirectRefused,
-    &unwritten_data::UnwrittenData,
-    &compressible_data::CompressibleData,
-    &not_durable::NotDurable,
-    &small_file::SmallFile,
-    &no_device_witness::NoDeviceWitness,
-    &one_machine::OneMachine,
-    &bytes_lost::BytesLost,
-    &interface_disagreement::InterfaceDisagreement,
-    &no_interface_witness::NoInterfaceWitness,
-    &short_transfer::ShortTransfer,
-    &udp_loss::UdpLoss,
-    &dropped_packets::DroppedPackets,
-    &retransmits::Retransmits,
-    &cpu_saturated::CpuSaturated,
-    &fragmented::Fragmented,
-    &short_trial::ShortTrial,
-    &wide_interval::WideInterval,
-    &trend::Trend,
-    &falling_rate::FallingRate,
-    &level_change::LevelChange,
-    &burst_credits::BurstCredits,
-    &clusters::Clusters,
-    &steal::Steal,
-    &throttled::Throttled,
-    &other_cpu::OtherCpu,
-    &oversubscribed::Oversubscribed,
-    &involuntary_switches::InvoluntarySwitches,
-    &migration::Migration,
-    &thermal::Thermal,
-    &clock_drop::ClockDrop,
-    &clock_disagreement::ClockDisagreement,
-    &swap::Swap,
-    &shared_device::SharedDevice,
-    &page_faults::PageFaults,
-    &random_faster::RandomFaster,
-    &cache_disagreement::CacheDisagreement,
-    &unwatched::Unwatched,
-    &disagrees::Disagrees,
-    &core_shared::CoreShared,
+pub static ALL: &[&Check] = &[
+    &crashed::CHECK,
+    &refused::CHECK,
+    &unfinished::CHECK,
+    &unverified::CHECK,
+    &residual::CHECK,
+    &inconsistent::CHECK,
+    &above_ceiling::CHECK,
+    &work_removed::CHECK,
+    &scaling::CHECK,
+    &in_cache::CHECK,
+    &misplaced_memory::CHECK,
+    &small_pages::CHECK,
+    &not_a_disk::CHECK,
+    &page_cache::CHECK,
+    &direct_refused::CHECK,
+    &unwritten_data::CHECK,
+    &compressible_data::CHECK,
+    &not_durable::CHECK,
+    &small_file::CHECK,
+    &no_device_witness::CHECK,
+    &one_machine::CHECK,
+    &bytes_lost::CHECK,
+    &interface_disagreement::CHECK,
+    &no_interface_witness::CHECK,
+    &short_transfer::CHECK,
+    &udp_loss::CHECK,
+    &dropped_packets::CHECK,
+    &retransmits::CHECK,
+    &cpu_saturated::CHECK,
+    &fragmented::CHECK,
+    &short_trial::CHECK,
+    &wide_interval::CHECK,
+    &trend::CHECK,
+    &falling_rate::CHECK,
+    &level_change::CHECK,
+    &burst_credits::CHECK,
+    &clusters::CHECK,
+    &steal::CHECK,
+    &throttled::CHECK,
+    &other_cpu::CHECK,
+    &oversubscribed::CHECK,
+    &involuntary_switches::CHECK,
+    &migration::CHECK,
+    &thermal::CHECK,
+    &clock_drop::CHECK,
+    &clock_disagreement::CHECK,
+    &swap::CHECK,
+    &shared_device::CHECK,
+    &page_faults::CHECK,
+    &random_faster::CHECK,
+    &cache_disagreement::CHECK,
+    &unwatched::CHECK,
+    &disagrees::CHECK,
+    &core_shared::CHECK,
 ];
 
 /// The check after whose finding no other runs: values that contradict each other
@@ -159,8 +178,8 @@ pub const ALL: &[&dyn Check] = &[
 pub const STOP_AFTER: &str = "inconsistent";
 
 /// The check of that id.
-pub fn find(id: &str) -> Option<&'static dyn Check> {
-    ALL.iter().copied().find(|check| check.id() == id)
+pub fn find(id: &str) -> Option<&'static Check> {
+    ALL.iter().copied().find(|check| check.id == id)
 }
 
 /// Whether a check before this one found something of at least that weight.
@@ -189,7 +208,7 @@ mod tests {
     #[test]
     fn every_list_has_unique_ids_and_documentation() {
         let mut seen = BTreeSet::new();
-        let checks = ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+        let checks = ALL.iter().map(|c| (c.id, c.title, c.about));
         let rules = ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
         for (id, title, about) in checks.chain(rules) {
             assert!(seen.insert(id), "{id} twice");
@@ -203,53 +222,35 @@ mod tests {
     #[test]
     fn checks_say_how_much_they_weigh() {
         for check in ALL {
-            let about = check.about().to_lowercase();
+            let about = check.about.to_lowercase();
             assert!(
                 ["invalid", "suspect", "note"].iter().any(|word| about.contains(word)),
                 "{} names no severity",
-                check.id()
+                check.id
             );
         }
     }
 
     #[test]
-    fn ids_are_found_and_others_are_not() {
-        for check in ALL {
-            assert_eq!(find(check.id()).map(Check::id), Some(check.id()));
-        }
-        for rule in ceilings::ALL {
-            assert_eq!(ceilings::find(rule.id()).map(ceilings::CeilingRule::id), Some(rule.id()));
-            // Ceilings are named in the texts by their ids.
-        }
-        assert!(find("no.such").is_none() && ceilings::find("no.such").is_none());
-    }
-
-    #[test]
-    fn ceilings_named_in_texts_exist() {
-        let texts = ALL.iter().map(|c| c.about()).chain(ceilings::ALL.iter().map(|c| c.about()));
+    fn ids_named_in_texts_exist() {
+        let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about()));
+        let workload =
+            |word: &str| proofmark_workloads::ALL.iter().any(|w| w.spec().id.starts_with(word));
+        let files = ["cpu.stat", "cpu.max", "memory.max"];
+        let mut named = 0;
         for text in texts {
             for word in text.split(|c: char| !(c.is_ascii_lowercase() || c == '.' || c == '_')) {
                 let word = word.trim_matches('.');
-                let files = ["cpu.stat", "cpu.max", "memory.max"];
-                let limit = proofmark_model::Limit::find(word).is_some();
-                let named =
-                    ["cpu.", "memory.", "disk.", "network."].iter().any(|s| word.starts_with(s));
-                if named && !limit && !files.contains(&word) {
-                    let workloads = [
-                        "cpu.clock",
-                        "cpu.dgemm",
-                        "cpu.flops",
-                        "cpu.iops",
-                        "cpu.linpack",
-                        "memory.latency",
-                        "memory.sweep",
-                        "memory.numa",
-                        "disk.fsync",
-                    ];
-                    assert!(ceilings::find(word).is_some() || workloads.contains(&word), "{word}");
+                let ours = ["cpu.", "memory.", "disk.", "network."];
+                if !ours.iter().any(|s| word.starts_with(s)) || files.contains(&word) {
+                    continue;
                 }
+                named += 1;
+                let limit = proofmark_model::Limit::find(word).is_some();
+                assert!(limit || ceilings::find(word).is_some() || workload(word), "{word}");
             }
         }
+        assert!(named > 5, "the texts were not read: {named}");
     }
 
     #[test]
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_checks_that_look_back_come_after_what_they_look_at() {
-        let at = |id: &str| ALL.iter().position(|c| c.id() == id).unwrap();
+        let at = |id: &str| ALL.iter().position(|c| c.id == id).unwrap();
         assert!(at("involuntary_switches") > at("other_cpu"));
         assert!(at("involuntary_switches") > at("oversubscribed"));
         for id in
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_tool_is_held_against_what_its_output_and_the_machine_tell() {
-        let of_tools = ALL.iter().filter(|c| c.of_references()).map(|c| c.id());
+        let of_tools = ALL.iter().filter(|c| c.examine_reference.is_some()).map(|c| c.id);
         let expected = [
             "residual",
             "inconsistent",

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::disk::{measured, waits};
 use crate::words::counted;
@@ -10,56 +10,47 @@ use crate::words::counted;
 /// Share of the file in the page cache from which on a warm number needs no device.
 const WARM: f64 = 0.95;
 
-pub(super) struct NoDeviceWitness;
-
-impl Check for NoDeviceWitness {
-    fn id(&self) -> &'static str {
-        "no_device_witness"
-    }
-
-    fn title(&self) -> &'static str {
-        "No device counters"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether the trials have the counters of the block devices and the requested bytes of the \
+pub(super) static CHECK: Check = Check {
+    id: "no_device_witness",
+    class: Class::Claim,
+    title: "No device counters",
+    about: "Whether the trials have the counters of the block devices and the requested bytes of the \
          file. A trial without them is suspect: nothing independent shows that its bytes came from \
          or reached a disk. Reads from a warm cache need no device if at least 95 % of the file \
          was cached. Check why /proc/diskstats does not list the folder's device, or choose \
-         another folder."
-    }
+         another folder.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let silent = |t: &&Trial| t.device.is_none() || t.file.is_none();
-        let without = m.trials.iter().filter(silent).count();
-        let in_memory = m
-            .trials
-            .iter()
-            .all(|t| t.file.as_ref().and_then(|f| f.cached).is_some_and(|share| share >= WARM));
-        let warm = !waits(m) && in_memory;
-        if without == 0 || warm {
-            return None;
-        }
-        let why = match ctx.host.storage.get() {
-            None => "the device of the folder is unknown",
-            Some(s) if s.devices.is_empty() => "the folder has no known block device",
-            Some(_) => "the devices, or the file, did not report",
-        };
-        let message = format!(
-            "{without} of {} have no device counters: {why}",
-            counted(m.trials.len(), "trial")
-        );
-        let advice = "check why /proc/diskstats does not list the folder's device, or choose \
-                      another folder (--disk-path)";
-        Some(
-            Finding::new(self.id(), Severity::Suspect, message, advice)
-                .with("trials_without", without)
-                .with("trials", m.trials.len()),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
+    let silent = |t: &&Trial| t.device.is_none() || t.file.is_none();
+    let without = m.trials.iter().filter(silent).count();
+    let in_memory = m
+        .trials
+        .iter()
+        .all(|t| t.file.as_ref().and_then(|f| f.cached).is_some_and(|share| share >= WARM));
+    let warm = !waits(m) && in_memory;
+    if without == 0 || warm {
+        return None;
+    }
+    let why = match ctx.host.storage.get() {
+        None => "the device of the folder is unknown",
+        Some(s) if s.devices.is_empty() => "the folder has no known block device",
+        Some(_) => "the devices, or the file, did not report",
+    };
+    let message =
+        format!("{without} of {} have no device counters: {why}", counted(m.trials.len(), "trial"));
+    let advice = "check why /proc/diskstats does not list the folder's device, or choose \
+                  another folder (--disk-path)";
+    Some(
+        Finding::new(CHECK.id, Severity::Suspect, message, advice)
+            .with("trials_without", without)
+            .with("trials", m.trials.len()),
+    )
 }
 
 #[cfg(test)]
@@ -69,7 +60,7 @@ mod tests {
 
     fn says(m: Measurement) -> Option<Severity> {
         let host = with_storage(|s| s.devices.clear());
-        found_on(&host, &NoDeviceWitness, m, &[]).map(|f| f.severity)
+        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
     }
 
     #[test]

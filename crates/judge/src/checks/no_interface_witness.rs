@@ -2,12 +2,10 @@
 
 use proofmark_model::{End, Finding, Measurement, NetworkTraffic, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::network::{measured, over_loopback};
 use crate::words::counted;
-
-pub(super) struct NoInterfaceWitness;
 
 /// Whether an end's interface told in both directions.
 fn tells(end: End, n: &NetworkTraffic) -> bool {
@@ -15,56 +13,46 @@ fn tells(end: End, n: &NetworkTraffic) -> bool {
     side.in_bytes.is_some() && side.out_bytes.is_some()
 }
 
-impl Check for NoInterfaceWitness {
-    fn id(&self) -> &'static str {
-        "no_interface_witness"
-    }
-
-    fn title(&self) -> &'static str {
-        "No interface counters"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
+pub(super) static CHECK: Check = Check {
+    id: "no_interface_witness",
+    class: Class::Claim,
+    title: "No interface counters",
+    about: "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
          A trial without any interface counter is suspect: nothing independent shows that its \
          bytes used the network. A note if those of one end are missing; not over loopback, where \
-         both ends have one system. Check why the interface with the address is unknown."
-    }
+         both ends have one system. Check why the interface with the address is unknown.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let with = |ends: &[End]| {
-            m.traffics().filter(|(_, n)| ends.iter().any(|end| tells(*end, n))).count()
-        };
-        let trials = m.trials.len();
-        let nobody = trials - with(&End::BOTH);
-        let silent: Vec<End> = End::BOTH
-            .into_iter()
-            .filter(|end| with(&[*end]) < trials && !(*end == End::ServerSide && over_loopback(m)))
-            .collect();
-        let (severity, without, message) = match silent[..] {
-            _ if nobody > 0 => {
-                let what = "have no interface counters";
-                (
-                    Severity::Suspect,
-                    nobody,
-                    format!("{nobody} of {} {what}", counted(trials, "trial")),
-                )
-            }
-            [end, ..] => {
-                let without = trials - with(&[end]);
-                let what = format!("the {} does not report its interface counters", end.word());
-                (Severity::Note, without, what)
-            }
-            [] => return None,
-        };
-        let advice = "check why /proc/net/dev at that end does not list the interface with the \
-                      address";
-        let finding = Finding::new(self.id(), severity, message, advice);
-        Some(finding.with("trials_without", without).with("trials", trials))
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
+    let with =
+        |ends: &[End]| m.traffics().filter(|(_, n)| ends.iter().any(|end| tells(*end, n))).count();
+    let trials = m.trials.len();
+    let nobody = trials - with(&End::BOTH);
+    let silent: Vec<End> = End::BOTH
+        .into_iter()
+        .filter(|end| with(&[*end]) < trials && !(*end == End::ServerSide && over_loopback(m)))
+        .collect();
+    let (severity, without, message) = match silent[..] {
+        _ if nobody > 0 => {
+            let what = "have no interface counters";
+            (Severity::Suspect, nobody, format!("{nobody} of {} {what}", counted(trials, "trial")))
+        }
+        [end, ..] => {
+            let without = trials - with(&[end]);
+            let what = format!("the {} does not report its interface counters", end.word());
+            (Severity::Note, without, what)
+        }
+        [] => return None,
+    };
+    let advice = "check why /proc/net/dev at that end does not list the interface with the \
+                  address";
+    let finding = Finding::new(CHECK.id, severity, message, advice);
+    Some(finding.with("trials_without", without).with("trials", trials))
 }
 
 #[cfg(test)]
@@ -74,7 +62,7 @@ mod tests {
 
     fn says(m: Measurement) -> Option<Severity> {
         let path = m.params.text("path").unwrap().to_owned();
-        found_on(&host_with_network(&path), &NoInterfaceWitness, m, &[]).map(|f| f.severity)
+        found_on(&host_with_network(&path), &CHECK, m, &[]).map(|f| f.severity)
     }
 
     #[test]
@@ -99,7 +87,7 @@ mod tests {
                 End::ClientSide => n.client.out_bytes = None,
                 End::ServerSide => n.server.out_bytes = None,
             });
-            let found = found_on(&host_with_network("peer"), &NoInterfaceWitness, m, &[]).unwrap();
+            let found = found_on(&host_with_network("peer"), &CHECK, m, &[]).unwrap();
             assert_eq!(found.severity, Severity::Note);
             assert!(found.message.contains(end.word()), "{}", found.message);
         }

@@ -2,11 +2,9 @@
 
 use proofmark_model::{FileState, Finding, Measurement, Severity, Trial};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
-
-pub(super) struct NotDurable;
 
 /// Whether a device at the bottom has a volatile cache: `None` where one does not tell
 /// and no other has one.
@@ -33,65 +31,56 @@ fn trials_unflushed(m: &Measurement) -> usize {
     m.trials.iter().filter(missing).count()
 }
 
-impl Check for NotDurable {
-    fn id(&self) -> &'static str {
-        "not_durable"
-    }
-
-    fn title(&self) -> &'static str {
-        "Writes may not be durable"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
+pub(super) static CHECK: Check = Check {
+    id: "not_durable",
+    class: Class::Claim,
+    title: "Writes may not be durable",
+    about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
          flush are invalid: the time is that of copying into memory. Direct writes without a flush \
          are suspect if the device has a volatile cache or does not report it: the rate may be \
          that of the cache. Trials with a flush that a device with a volatile cache did not count \
          are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
          thread: the file system does not pass them on (mounted without barriers). Use flush=end, \
-         and mount with barriers."
-    }
+         and mount with barriers.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
+        return None;
     }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
-            return None;
-        }
-        let volatile = volatile(ctx);
-        let flushed = files(m).all(FileState::flushed);
-        let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
-        let unflushed = trials_unflushed(m);
-        let (severity, message) = match (flushed, buffered, volatile) {
-            (false, true, _) => (
-                Severity::Invalid,
-                "buffered writes without a flush: the time is that of copying into memory",
-            ),
-            (false, false, Some(true)) => (
-                Severity::Suspect,
-                "writes without a flush: the data may still be in the device's volatile cache",
-            ),
-            (false, false, None) => (
-                Severity::Suspect,
-                "writes without a flush; whether the device has a volatile cache is unknown",
-            ),
-            (true, _, Some(true)) if unflushed > 0 => (
-                Severity::Suspect,
-                "the device has a volatile cache but counted no flush, or too few, in trials that \
-                 ended with one",
-            ),
-            _ => return None,
-        };
-        let advice = "end with a flush (flush=end), on a file system mounted with barriers";
-        Some(
-            Finding::new(self.id(), severity, message, advice)
-                .with("flushed", flushed)
-                .with("buffered", buffered)
-                .with("trials_without_flush", unflushed),
-        )
-    }
+    let volatile = volatile(ctx);
+    let flushed = files(m).all(FileState::flushed);
+    let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
+    let unflushed = trials_unflushed(m);
+    let (severity, message) = match (flushed, buffered, volatile) {
+        (false, true, _) => (
+            Severity::Invalid,
+            "buffered writes without a flush: the time is that of copying into memory",
+        ),
+        (false, false, Some(true)) => (
+            Severity::Suspect,
+            "writes without a flush: the data may still be in the device's volatile cache",
+        ),
+        (false, false, None) => (
+            Severity::Suspect,
+            "writes without a flush; whether the device has a volatile cache is unknown",
+        ),
+        (true, _, Some(true)) if unflushed > 0 => (
+            Severity::Suspect,
+            "the device has a volatile cache but counted no flush, or too few, in trials that \
+             ended with one",
+        ),
+        _ => return None,
+    };
+    let advice = "end with a flush (flush=end), on a file system mounted with barriers";
+    Some(
+        Finding::new(CHECK.id, severity, message, advice)
+            .with("flushed", flushed)
+            .with("buffered", buffered)
+            .with("trials_without_flush", unflushed),
+    )
 }
 
 #[cfg(test)]
@@ -103,7 +92,7 @@ mod tests {
 
     fn says(m: Measurement, volatile: Option<bool>) -> Option<Severity> {
         let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
-        found_on(&host, &NotDurable, m, &[]).map(|f| f.severity)
+        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
     }
 
     fn unflushed(name: &str, cache: &str) -> Measurement {
@@ -131,7 +120,7 @@ mod tests {
         assert_eq!(says(m(), None), Some(Severity::Suspect));
         assert_eq!(says(m(), Some(false)), None, "it writes through");
         let bare = with_storage(|s| s.devices.clear());
-        assert!(found_on(&bare, &NotDurable, m(), &[]).is_some(), "no device is known");
+        assert!(found_on(&bare, &CHECK, m(), &[]).is_some(), "no device is known");
     }
 
     #[test]

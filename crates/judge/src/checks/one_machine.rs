@@ -6,11 +6,9 @@ use std::net::SocketAddr;
 
 use proofmark_model::{Finding, Measurement, Network, NetworkPath, Severity};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::network::{measured, over_loopback};
-
-pub(super) struct OneMachine;
 
 /// This machine's boot and the server's, where both are known.
 fn boots(network: &Network) -> Option<[&str; 2]> {
@@ -31,48 +29,43 @@ fn by_address(network: &Network) -> Option<String> {
     local.then(|| format!("{ip} is an address of this machine"))
 }
 
-impl Check for OneMachine {
-    fn id(&self) -> &'static str {
-        "one_machine"
-    }
-
-    fn title(&self) -> &'static str {
-        "Both ends on one machine"
-    }
-
-    fn about(&self) -> &'static str {
-        "Loopback is a note on each of its results: both ends run on this machine, so the result \
+pub(super) static CHECK: Check = Check {
+    id: "one_machine",
+    class: Class::Context,
+    title: "Both ends on one machine",
+    about: "Loopback is a note on each of its results: both ends run on this machine, so the result \
          is that of its kernel, CPUs and memory, not of a network. A result with path=peer is \
          invalid if the server has the same boot id, or was reached at an address of this machine: \
          a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
-         note. To measure a network use a server on another machine (--peer)."
-    }
+         note. To measure a network use a server on another machine (--peer).",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let advice = "to measure a network, run `proofmark serve` on another machine and name it \
-                      with --peer";
-        if over_loopback(m) {
-            let message = "loopback: both ends run on this machine, so no network was measured";
-            return Some(Finding::new(self.id(), Severity::Note, message, advice));
-        }
-        let network = ctx.host.network.get()?;
-        let finding = match evidence(network).or_else(|| by_address(network)) {
-            Some(how) => {
-                let message = format!("the peer is this machine: {how}");
-                Finding::new(self.id(), Severity::Invalid, message, advice)
-            }
-            None if boots(network).is_none() => {
-                let message = "it is unknown whether the peer is another machine: no boot id";
-                let advice = "make /proc/sys/kernel/random/boot_id readable at both ends";
-                Finding::new(self.id(), Severity::Note, message, advice)
-            }
-            None => return None,
-        };
-        Some(finding.with("address", network.address.as_str()))
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
+    let advice = "to measure a network, run `proofmark serve` on another machine and name it \
+                  with --peer";
+    if over_loopback(m) {
+        let message = "loopback: both ends run on this machine, so no network was measured";
+        return Some(Finding::new(CHECK.id, Severity::Note, message, advice));
+    }
+    let network = ctx.host.network.get()?;
+    let finding = match evidence(network).or_else(|| by_address(network)) {
+        Some(how) => {
+            let message = format!("the peer is this machine: {how}");
+            Finding::new(CHECK.id, Severity::Invalid, message, advice)
+        }
+        None if boots(network).is_none() => {
+            let message = "it is unknown whether the peer is another machine: no boot id";
+            let advice = "make /proc/sys/kernel/random/boot_id readable at both ends";
+            Finding::new(CHECK.id, Severity::Note, message, advice)
+        }
+        None => return None,
+    };
+    Some(finding.with("address", network.address.as_str()))
 }
 
 #[cfg(test)]
@@ -82,17 +75,17 @@ mod tests {
 
     fn says(change: impl FnOnce(&mut Network)) -> Option<(Severity, String)> {
         let host = with_network("peer", change);
-        found_on(&host, &OneMachine, tcp(1, "peer"), &[]).map(|f| (f.severity, f.message))
+        found_on(&host, &CHECK, tcp(1, "peer"), &[]).map(|f| (f.severity, f.message))
     }
 
     #[test]
     fn loopback_is_labelled() {
         for m in healthy_network("loopback") {
             let host = with_network("loopback", |_| {});
-            let finding = found_on(&host, &OneMachine, m.clone(), &[]).unwrap();
+            let finding = found_on(&host, &CHECK, m.clone(), &[]).unwrap();
             assert_eq!(finding.severity, Severity::Note);
             assert!(finding.message.starts_with("loopback: "), "{}", finding.message);
-            assert!(found_on(&crate::testing::host(), &OneMachine, m, &[]).is_some());
+            assert!(found_on(&crate::testing::host(), &CHECK, m, &[]).is_some());
         }
     }
 
@@ -113,7 +106,7 @@ mod tests {
     #[test]
     fn another_machine_is_silent() {
         assert_eq!(says(|_| {}), None);
-        assert!(found_on(&host(), &OneMachine, tcp(1, "peer"), &[]).is_none());
+        assert!(found_on(&host(), &CHECK, tcp(1, "peer"), &[]).is_none());
     }
 
     #[test]

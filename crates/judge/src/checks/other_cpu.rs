@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement, Trial};
 
 use super::share::Share;
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
@@ -19,51 +19,40 @@ const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
 /// takes a third or more even from two threads.
 const THRESHOLD_ROUGH: f64 = 0.25;
 
-pub(super) struct OtherCpu;
-
-impl Check for OtherCpu {
-    fn id(&self) -> &'static str {
-        "other_cpu"
-    }
-
-    fn title(&self) -> &'static str {
-        "Competing process"
-    }
-
-    fn about(&self) -> &'static str {
-        "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
+pub(super) static CHECK: Check = Check {
+    id: "other_cpu",
+    class: Class::Disturbance,
+    title: "Competing process",
+    about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
          More than 2 % of it, or a quarter of one CPU, is suspect; a note if only the worst tenth \
          of the trials exceeds it. With more threads than CPUs the account is coarse, and the \
          threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
          with more threads than CPUs the check is silent, since the account includes kernel \
          threads. For a network the threshold is 25 %; over loopback the check uses the time that \
          all CPUs were busy with neither end, if the run may use them all. Stop the other process, \
-         or reserve CPUs for the run."
-    }
+         or reserve CPUs for the run.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let capacity = Capacity::of(ctx.host, m).ok()?;
-        let cpus = capacity.threads.min(capacity.cpus) as f64;
-        let threshold = if capacity.oversubscribed() || Execution::of(ctx, m).rough_others {
-            THRESHOLD_ROUGH
-        } else {
-            THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
-        };
-        let taken = |t: &Trial| others(&capacity, m, t);
-        let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
-        let severity = share.severity(threshold)?;
-        let finding = Finding::new(
-            self.id(),
-            severity,
-            format!("a competing process took {} of the trials' CPU time", percent(share.all)),
-            "stop other programs (top lists them), or reserve CPUs for the run",
-        );
-        Some(share.told(finding, "other_cpu_s"))
-    }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let cpus = capacity.threads.min(capacity.cpus) as f64;
+    let threshold = if capacity.oversubscribed() || Execution::of(ctx, m).rough_others {
+        THRESHOLD_ROUGH
+    } else {
+        THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
+    };
+    let taken = |t: &Trial| others(&capacity, m, t);
+    let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
+    let severity = share.severity(threshold)?;
+    let finding = Finding::new(
+        CHECK.id,
+        severity,
+        format!("a competing process took {} of the trials' CPU time", percent(share.all)),
+        "stop other programs (top lists them), or reserve CPUs for the run",
+    );
+    Some(share.told(finding, "other_cpu_s"))
 }
 
 #[cfg(test)]
@@ -79,7 +68,7 @@ mod tests {
     fn the_other_end_of_a_loopback_is_no_competitor() {
         let on = |path: &str, m: Measurement| {
             let host = crate::testing::host_with_network(path);
-            found_on(&host, &OtherCpu, m, &[]).map(|f| f.severity)
+            found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
         };
         let waits = |m| each(m, |_, t| t.conditions.other_cpu_s = Some(0.06));
         // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
@@ -94,18 +83,18 @@ mod tests {
         let mut narrow = crate::testing::host_with_network("loopback");
         narrow.limits.usable_cpus = vec![0];
         let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
-        assert!(found_on(&narrow, &OtherCpu, busy, &[]).is_none(), "busy elsewhere");
+        assert!(found_on(&narrow, &CHECK, busy, &[]).is_none(), "busy elsewhere");
         let mut large = crate::testing::host_with_network("loopback");
         large.cpu.logical_cpus = proofmark_model::Probe::known(64, "test");
         let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
-        assert!(found_on(&large, &OtherCpu, busy, &[]).is_some(), "busy on the run's own CPUs");
+        assert!(found_on(&large, &CHECK, busy, &[]).is_some(), "busy on the run's own CPUs");
     }
 
     #[test]
     fn nobody_takes_more_than_there_is() {
         let host = crate::testing::host_with_network("loopback");
         let busy = told_so(udp(1, "loopback"), |n| n.client.busy_s = Some(1.0));
-        let finding = found_on(&host, &OtherCpu, busy, &[]).unwrap();
+        let finding = found_on(&host, &CHECK, busy, &[]).unwrap();
         let share = finding.evidence["share"].as_f64().unwrap();
         assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
     }
@@ -116,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_busy_neighbour_is_suspect_and_named() {
-        let (severity, message) = found(&OtherCpu, taking(1, 0.05)).unwrap();
+        let (severity, message) = found(&CHECK, taking(1, 0.05)).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(message.contains("competing process"));
     }
@@ -124,7 +113,7 @@ mod tests {
     #[test]
     fn to_be_woken_by_a_device_is_no_competitor() {
         let waiting = |m: Measurement, seconds: f64| {
-            severity(&OtherCpu, each(m, |_, t| t.conditions.other_cpu_s = Some(seconds)))
+            severity(&CHECK, each(m, |_, t| t.conditions.other_cpu_s = Some(seconds)))
         };
         // 1300 I/Os in a trial of 0.1 s.
         assert_eq!(waiting(rand_read(1), 0.005), None);
@@ -139,11 +128,11 @@ mod tests {
 
     #[test]
     fn housekeeping_is_silent_and_one_trial_a_note() {
-        assert_eq!(severity(&OtherCpu, taking(1, 0.0005)), None);
+        assert_eq!(severity(&CHECK, taking(1, 0.0005)), None);
         let one = each(flops(1), |i, t| {
             t.conditions.other_cpu_s = Some(if i == 5 { 0.06 } else { 0.0 });
         });
-        assert_eq!(severity(&OtherCpu, one), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, one), Some(Severity::Note));
     }
 
     #[test]
@@ -152,14 +141,14 @@ mod tests {
         h.limits.usable_cpus = (0..64).collect();
         h.limits.usable_cores = 64;
         // Half of one CPU of 64 is 0.8 % of their time.
-        let finding = found_on(&h, &OtherCpu, taking(64, 0.05), &[]).unwrap();
+        let finding = found_on(&h, &CHECK, taking(64, 0.05), &[]).unwrap();
         assert_eq!(finding.severity, Severity::Suspect);
     }
 
     #[test]
     fn threads_that_take_turns_are_no_competitor() {
         // Eight threads on two CPUs, 0.2 CPU-seconds a trial: a coarse account.
-        assert_eq!(severity(&OtherCpu, taking(8, 0.03)), None);
-        assert_eq!(severity(&OtherCpu, taking(8, 0.07)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, taking(8, 0.03)), None);
+        assert_eq!(severity(&CHECK, taking(8, 0.07)), Some(Severity::Suspect));
     }
 }

@@ -5,7 +5,7 @@
 
 use proofmark_model::{Finding, Host, Measurement, Severity, Trial, format_size};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached, measured};
 use crate::words::counted;
@@ -18,8 +18,6 @@ const MOVED: f64 = 0.99;
 const WARM: f64 = 0.05;
 /// Bytes a trial that a device reads for metadata and for whoever else looks in.
 const PASSING: f64 = 65_536.0;
-
-pub(super) struct PageCache;
 
 /// One direction over all trials that tell what was asked and what was moved.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,124 +69,113 @@ fn on_loop_device(host: &Host) -> bool {
     host.storage.get().is_some_and(|s| s.devices.iter().any(|d| d.backing.is_some()))
 }
 
-impl PageCache {
-    /// A number that must come from the device.
-    fn asked_of_device(&self, ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
-        let sum = Account::of(m, way);
-        // What is written is written back in the kernel's name, not in this process's.
-        let own = sum.own.filter(|_| way == Way::Read);
-        let too_few = |bytes: f64| bytes < MOVED * sum.asked;
-        let advice = "measure with direct I/O, or evict the file from the page cache first; for \
-                      writes end with a flush";
-        if sum.asked <= 0.0 {
-            return None;
-        }
-        if !too_few(sum.moved) {
-            let own = own.filter(|own| too_few(*own))?;
-            let message = format!(
-                "the device read {}, but only {} for this process, which requested {}",
-                size(sum.moved),
-                size(own),
-                size(sum.asked)
-            );
-            let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
-            return Some(sum.told(finding, way).with("own_bytes", own));
-        }
-        // What this process had a loop device do is no account of the disk below it.
-        let of_devices = own.filter(|_| !on_loop_device(ctx.host));
-        if sum.moved <= 0.0 && of_devices.is_some_and(|own| !too_few(own)) {
-            let message = format!(
-                "the device counters did not change while this process had {} moved: they are off, \
-                 or belong to another device",
-                size(sum.asked)
-            );
-            let advice = "turn them on (/sys/block/*/queue/iostats), or check which device holds \
-                          the folder";
-            let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
-            return Some(sum.told(finding, way));
-        }
+/// A number that must come from the device.
+fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
+    let sum = Account::of(m, way);
+    // What is written is written back in the kernel's name, not in this process's.
+    let own = sum.own.filter(|_| way == Way::Read);
+    let too_few = |bytes: f64| bytes < MOVED * sum.asked;
+    let advice = "measure with direct I/O, or evict the file from the page cache first; for \
+                  writes end with a flush";
+    if sum.asked <= 0.0 {
+        return None;
+    }
+    if !too_few(sum.moved) {
+        let own = own.filter(|own| too_few(*own))?;
         let message = format!(
-            "of {} requested, the device has {} only {} ({}), too little in {} of {}: the page \
-             cache served the rest",
-            size(sum.asked),
-            way.word(),
+            "the device read {}, but only {} for this process, which requested {}",
             size(sum.moved),
-            percent(sum.moved / sum.asked),
-            sum.short,
-            counted(sum.trials, "trial")
+            size(own),
+            size(sum.asked)
         );
-        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
-        Some(sum.told(finding, way))
+        let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+        return Some(sum.told(finding, way).with("own_bytes", own));
     }
-
-    /// A cold trial before which the file was not out of the cache, whatever was counted.
-    fn not_evicted(&self, m: &Measurement) -> Option<Finding> {
-        let found: Vec<f64> = files(m).filter_map(found_cached).collect();
-        let most = found.iter().copied().max_by(f64::total_cmp)?;
+    // What this process had a loop device do is no account of the disk below it.
+    let of_devices = own.filter(|_| !on_loop_device(ctx.host));
+    if sum.moved <= 0.0 && of_devices.is_some_and(|own| !too_few(own)) {
         let message = format!(
-            "the page cache held up to {} of the file before {} that should be cold",
-            percent(most),
-            counted(found.len(), "trial")
+            "the device counters did not change while this process had {} moved: they are off, \
+             or belong to another device",
+            size(sum.asked)
         );
-        let advice = "use a file system that evicts its pages, or direct I/O";
-        let finding = Finding::new(self.id(), Severity::Invalid, message, advice);
-        Some(finding.with("cached", most).with("trials_cached", found.len()))
+        let advice = "turn them on (/sys/block/*/queue/iostats), or check which device holds \
+                      the folder";
+        let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+        return Some(sum.told(finding, way));
     }
-
-    /// A number that must not.
-    fn kept_in_memory(&self, m: &Measurement) -> Option<Finding> {
-        let sum = Account::of(m, Way::Read);
-        let read = sum.own.unwrap_or(sum.moved);
-        if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
-            return None;
-        }
-        let message = format!(
-            "of {} requested from a warm cache, the device read {} ({}): the file did not stay in \
-             the cache",
-            size(sum.asked),
-            size(read),
-            percent(read / sum.asked)
-        );
-        let advice = "use a file that fits into free memory; this result is neither warm nor cold";
-        let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
-        Some(sum.told(finding, Way::Read).with("own_bytes", read))
-    }
+    let message = format!(
+        "of {} requested, the device has {} only {} ({}), too little in {} of {}: the page \
+         cache served the rest",
+        size(sum.asked),
+        way.word(),
+        size(sum.moved),
+        percent(sum.moved / sum.asked),
+        sum.short,
+        counted(sum.trials, "trial")
+    );
+    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    Some(sum.told(finding, way))
 }
 
-impl Check for PageCache {
-    fn id(&self) -> &'static str {
-        "page_cache"
-    }
+/// A cold trial before which the file was not out of the cache, whatever was counted.
+fn not_evicted(m: &Measurement) -> Option<Finding> {
+    let found: Vec<f64> = files(m).filter_map(found_cached).collect();
+    let most = found.iter().copied().max_by(f64::total_cmp)?;
+    let message = format!(
+        "the page cache held up to {} of the file before {} that should be cold",
+        percent(most),
+        counted(found.len(), "trial")
+    );
+    let advice = "use a file system that evicts its pages, or direct I/O";
+    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    Some(finding.with("cached", most).with("trials_cached", found.len()))
+}
 
-    fn title(&self) -> &'static str {
-        "Page cache measured as a disk"
+/// A number that must not.
+fn kept_in_memory(m: &Measurement) -> Option<Finding> {
+    let sum = Account::of(m, Way::Read);
+    let read = sum.own.unwrap_or(sum.moved);
+    if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
+        return None;
     }
+    let message = format!(
+        "of {} requested from a warm cache, the device read {} ({}): the file did not stay in \
+         the cache",
+        size(sum.asked),
+        size(read),
+        percent(read / sum.asked)
+    );
+    let advice = "use a file that fits into free memory; this result is neither warm nor cold";
+    let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+    Some(sum.told(finding, Way::Read).with("own_bytes", read))
+}
 
-    fn about(&self) -> &'static str {
-        "Compares the bytes that the workload requested with those that the devices moved, by \
+pub(super) static CHECK: Check = Check {
+    id: "page_cache",
+    class: Class::Claim,
+    title: "Page cache measured as a disk",
+    about: "Compares the bytes that the workload requested with those that the devices moved, by \
          their own counters, reads and writes separately, summed over the trials. Less than 99 % \
          is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
          had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
          did not change. A warm result of which the device read more than 5 % is suspect: the file \
-         did not stay in the cache."
-    }
+         did not stay in the cache.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let warm = Cached::of(m) == Cached::Warm;
-        let cold = (Cached::of(m) == Cached::Cold).then(|| self.not_evicted(m)).flatten();
-        let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
-        let found = ways.filter_map(|way| self.asked_of_device(ctx, m, *way));
-        let worst = cold.into_iter().chain(found).max_by_key(|f| f.severity);
-        worst.or_else(|| if warm { self.kept_in_memory(m) } else { None })
-    }
+    let warm = Cached::of(m) == Cached::Warm;
+    let cold = (Cached::of(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
+    let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
+    let found = ways.filter_map(|way| asked_of_device(ctx, m, *way));
+    let worst = cold.into_iter().chain(found).max_by_key(|f| f.severity);
+    worst.or_else(|| if warm { kept_in_memory(m) } else { None })
 }
 
 #[cfg(test)]
@@ -199,7 +186,7 @@ mod tests {
     use crate::testing::{disk, each, found_on, fsync, host_with_disk, rand_read, with_storage};
 
     fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &PageCache, m, &[])
+        found_on(&host_with_disk(), &CHECK, m, &[])
     }
 
     fn severity(m: Measurement) -> Option<Severity> {
@@ -294,7 +281,7 @@ mod tests {
             t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
         });
         let h = with_storage(|s| s.devices[0].backing = Some("/srv/image".to_owned()));
-        let found = found_on(&h, &PageCache, m, &[]).map(|f| f.severity);
+        let found = found_on(&h, &CHECK, m, &[]).map(|f| f.severity);
         assert_eq!(found, Some(Severity::Invalid));
     }
 

@@ -3,8 +3,8 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
-use super::Check;
 use super::share::Share;
+use super::{Check, Class};
 use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
@@ -18,74 +18,66 @@ const MINOR_S: f64 = 1e-6;
 /// target interval.
 const MOVES: f64 = 0.01;
 
-pub(super) struct PageFaults;
-
-impl Check for PageFaults {
-    fn id(&self) -> &'static str {
-        "page_faults"
-    }
-
-    fn title(&self) -> &'static str {
-        "Page faults in the timed part"
-    }
-
-    fn about(&self) -> &'static str {
-        "Workloads touch their memory before the timed part, so no page fault should be timed. \
+pub(super) static CHECK: Check = Check {
+    id: "page_faults",
+    class: Class::Disturbance,
+    title: "Page faults in the timed part",
+    about: "Workloads touch their memory before the timed part, so no page fault should be timed. \
          Major faults, which wait for a disk, are suspect; a note if only the worst tenth of the \
          trials had any. More than 16 minor faults per thread and trial are a note: pages were \
          touched for the first time, or taken away meanwhile. More than 1 % of the threads' time, \
          at 1 us per fault, is suspect if the threads do not wait for a device. For a memory \
          workload any are suspect, since clearing pages was timed; a note if only the worst tenth \
          of the trials had any. Check whether memory is short, and whether the workload touches \
-         all of its memory first."
-    }
+         all of its memory first.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let threads = m.params.threads().max(1) as f64;
-        let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
-        let minor =
-            Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
-        let advice = "check whether memory is short, and whether the workload touches all of its \
-                      memory before the timed part";
-        if let Some(major) = major
-            && let Some(severity) = major.severity(0.0)
-        {
-            let message = format!(
-                "{} waited for a disk, in {} of {}",
-                counted(major.amount, "page fault"),
-                major.affected,
-                counted(major.trials, "trial")
-            );
-            return Some(
-                Finding::new(self.id(), severity, message, advice)
-                    .with("major_faults", major.amount)
-                    .with("trials_affected", major.affected),
-            );
-        }
-        let memory = ctx.work(m).pace == Pace::Memory;
-        let minor = minor?;
-        let took = Share::of(
-            &m.trials,
-            |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
-            |t| t.seconds * threads,
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let threads = m.params.threads().max(1) as f64;
+    let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
+    let minor = Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
+    let advice = "check whether memory is short, and whether the workload touches all of its \
+                  memory before the timed part";
+    if let Some(major) = major
+        && let Some(severity) = major.severity(0.0)
+    {
+        let message = format!(
+            "{} waited for a disk, in {} of {}",
+            counted(major.amount, "page fault"),
+            major.affected,
+            counted(major.trials, "trial")
         );
-        let moves = !Execution::of(ctx, m).waits() && took.is_some_and(|took| took.usual > MOVES);
-        let severity = match memory {
-            true => minor.severity(0.0)?,
-            false if minor.usual <= MINOR => return None,
-            false if moves => Severity::Suspect,
-            false => Severity::Note,
-        };
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!("{:.1} page faults per thread and trial were timed", minor.all),
-                advice,
-            )
-            .with("minor_faults", minor.amount),
-        )
+        return Some(
+            Finding::new(CHECK.id, severity, message, advice)
+                .with("major_faults", major.amount)
+                .with("trials_affected", major.affected),
+        );
     }
+    let memory = ctx.work(m).pace == Pace::Memory;
+    let minor = minor?;
+    let took = Share::of(
+        &m.trials,
+        |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
+        |t| t.seconds * threads,
+    );
+    let moves = !Execution::of(ctx, m).waits() && took.is_some_and(|took| took.usual > MOVES);
+    let severity = match memory {
+        true => minor.severity(0.0)?,
+        false if minor.usual <= MINOR => return None,
+        false if moves => Severity::Suspect,
+        false => Severity::Note,
+    };
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!("{:.1} page faults per thread and trial were timed", minor.all),
+            advice,
+        )
+        .with("minor_faults", minor.amount),
+    )
 }
 
 #[cfg(test)]
@@ -96,23 +88,23 @@ mod tests {
     #[test]
     fn major_faults_are_suspect_and_one_trial_a_note() {
         let m = each(flops(1), |_, t| t.conditions.major_faults = Some(1));
-        assert_eq!(severity(&PageFaults, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
         let m = each(flops(1), |i, t| t.conditions.major_faults = Some(u64::from(i == 1)));
-        assert_eq!(severity(&PageFaults, m), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
     }
 
     #[test]
     fn many_minor_faults_are_a_note_and_few_are_silent() {
         let m = each(flops(1), |_, t| t.conditions.minor_faults = Some(500));
-        assert_eq!(severity(&PageFaults, m), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
         let m = each(flops(2), |_, t| t.conditions.minor_faults = Some(20));
-        assert_eq!(severity(&PageFaults, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 
     #[test]
     fn a_matrix_that_is_first_touched_while_it_is_timed_is_suspect() {
         let with = |m: Measurement, faults: u64| {
-            severity(&PageFaults, each(m, |_, t| t.conditions.minor_faults = Some(faults)))
+            severity(&CHECK, each(m, |_, t| t.conditions.minor_faults = Some(faults)))
         };
         // 800 MB in pages of 4 KiB, on two threads: 0.2 s of 11.6 CPU-seconds.
         assert_eq!(with(linpack(10_000, 2), 195_000), Some(Severity::Suspect));
@@ -125,12 +117,12 @@ mod tests {
     fn a_memory_workload_has_none() {
         let with =
             |faults: u64| each(stream("write", 2), |_, t| t.conditions.minor_faults = Some(faults));
-        assert_eq!(severity(&PageFaults, with(0)), None);
-        assert_eq!(severity(&PageFaults, with(2)), Some(Severity::Suspect));
-        assert_eq!(severity(&PageFaults, with(100)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, with(0)), None);
+        assert_eq!(severity(&CHECK, with(2)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, with(100)), Some(Severity::Suspect));
         let once = each(stream("write", 2), |i, t| {
             t.conditions.minor_faults = Some(if i == 3 { 100 } else { 0 });
         });
-        assert_ne!(severity(&PageFaults, once), Some(Severity::Suspect), "the median is not moved");
+        assert_ne!(severity(&CHECK, once), Some(Severity::Suspect), "the median is not moved");
     }
 }

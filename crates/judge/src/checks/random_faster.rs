@@ -6,7 +6,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::memory::array_bytes;
 use crate::statistics::median;
@@ -21,8 +21,6 @@ const SCATTERED: f64 = 1.25;
 const FAULTS: f64 = 16.0;
 /// Difference between two shares of huge pages that explains one between rates.
 const HUGE: f64 = 0.1;
-
-pub(super) struct RandomFaster;
 
 /// What random order may gain in a subsystem, and what is said where it gains more.
 struct Rule {
@@ -87,51 +85,45 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
     disturbed(sequential)
 }
 
-impl Check for RandomFaster {
-    fn id(&self) -> &'static str {
-        "random_faster"
-    }
-
-    fn title(&self) -> &'static str {
-        "Random order faster than sequential"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares a workload of random order with the same operation in sequential order, with the \
+pub(super) static CHECK: Check = Check {
+    id: "random_faster",
+    class: Class::Claim,
+    title: "Random order faster than sequential",
+    about: "Compares a workload of random order with the same operation in sequential order, with the \
          same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared by \
          neighbouring blocks all favour sequential order. So a random result that is faster beyond \
          both intervals is suspect. The finding names the recorded cause: page faults in the \
          sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
          sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
-         chips or servers than neighbouring ones."
-    }
+         chips or servers than neighbouring ones.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let partner = ctx.spec(m)?.role.in_order()?;
-        let rule = if ctx.work(m).pace == Pace::Device { DISK } else { MEMORY };
-        if m.params.int("block_size")? > LARGEST_BLOCK {
-            return None;
-        }
-        let sequential =
-            ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
-        let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
-        let ratio = random.median / other.median;
-        if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
-            return None;
-        }
-        let explained = (rule.why)(ctx, m, sequential);
-        let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!("random order is {ratio:.2} times as fast as {partner}: {reason}"),
-                rule.advice,
-            )
-            .with("ratio", ratio)
-            .with("explained", explained.is_some()),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let partner = ctx.spec(m)?.role.in_order()?;
+    let rule = if ctx.work(m).pace == Pace::Device { DISK } else { MEMORY };
+    if m.params.int("block_size")? > LARGEST_BLOCK {
+        return None;
     }
+    let sequential = ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
+    let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
+    let ratio = random.median / other.median;
+    if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
+        return None;
+    }
+    let explained = (rule.why)(ctx, m, sequential);
+    let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Suspect,
+            format!("random order is {ratio:.2} times as fast as {partner}: {reason}"),
+            rule.advice,
+        )
+        .with("ratio", ratio)
+        .with("explained", explained.is_some()),
+    )
 }
 
 #[cfg(test)]
@@ -148,7 +140,7 @@ mod tests {
     fn says(factor: f64, sequential: Measurement) -> Option<Finding> {
         let m = with_values(blocks("rand_read", BLOCK), &around(factor * 1e10));
         let m = each(m, |_, t| t.conditions.huge_pages = Some(1.0));
-        found_on(&host_with_caches(), &RandomFaster, m, &[sequential])
+        found_on(&host_with_caches(), &CHECK, m, &[sequential])
     }
 
     #[test]
@@ -173,7 +165,7 @@ mod tests {
         for (random, partner) in pairs {
             let m = with_values(point(random), &around(2e10));
             let others = [point(partner)];
-            assert!(found_on(&host_with_caches(), &RandomFaster, m, &others).is_some(), "{random}");
+            assert!(found_on(&host_with_caches(), &CHECK, m, &others).is_some(), "{random}");
         }
     }
 
@@ -183,7 +175,7 @@ mod tests {
             let seq = disk("seq_read", 4096, "none");
             let rate = seq.summary.as_ref().unwrap().median;
             let m = with_values(disk("rand_read", 4096, cache), &around(factor * rate));
-            found_on(&host_with_caches(), &RandomFaster, m, &[seq])
+            found_on(&host_with_caches(), &CHECK, m, &[seq])
         };
         assert!(says(1.2, "none").is_none());
         let finding = says(1.5, "none").unwrap();
@@ -205,7 +197,7 @@ mod tests {
         little.params = little.params.with("data_size", 64 << 20);
         let mut other = sequential();
         other.params = little.params.clone();
-        let finding = found_on(&host_with_caches(), &RandomFaster, little, &[other]).unwrap();
+        let finding = found_on(&host_with_caches(), &CHECK, little, &[other]).unwrap();
         assert!(finding.message.contains("last-level cache"), "{}", finding.message);
     }
 
@@ -218,6 +210,6 @@ mod tests {
         assert!(says(1.5, other).is_none());
         let m = with_values(blocks("rand_read", 8 << 20), &around(2e10));
         let others = [blocks("seq_read", 8 << 20)];
-        assert!(found_on(&host_with_caches(), &RandomFaster, m, &others).is_none());
+        assert!(found_on(&host_with_caches(), &CHECK, m, &others).is_none());
     }
 }

@@ -6,56 +6,45 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Solution};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::words::counted;
 
-pub(super) struct Residual;
-
-impl Check for Residual {
-    fn id(&self) -> &'static str {
-        "residual"
-    }
-
-    fn title(&self) -> &'static str {
-        "Residual above the HPL threshold"
-    }
-
-    fn about(&self) -> &'static str {
-        "After each solve of a linear system proofmark generates the matrix and the right side \
+pub(super) static CHECK: Check = Check {
+    id: "residual",
+    class: Class::Claim,
+    title: "Residual above the HPL threshold",
+    about: "After each solve of a linear system proofmark generates the matrix and the right side \
          again and computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
          Rounding alone keeps it below 16, the threshold of HPL. A larger residual in any trial is \
          invalid: the computed x is not a solution. A solution that is not finite is reported by \
          unverified. A fault that occurs only sometimes and only on one machine suggests its \
-         memory, its cores or overclocking."
-    }
+         memory, its cores or overclocking.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let failed: Vec<&Solution> =
-            m.trials.iter().filter_map(|t| t.solution.as_ref()).filter(|s| !s.passes()).collect();
-        let n = failed.first()?.n;
-        let worst = failed.iter().map(|s| s.normalised_residual).fold(0.0, f64::max);
-        let message = format!(
-            "n = {n}: the largest normalised residual in {} is {worst:.3e}, but must be below {}; \
-             {} failed",
-            counted(m.trials.len(), "trial"),
-            Solution::THRESHOLD,
-            failed.len()
-        );
-        let advice = "do not use this result; repeat it, and if it fails only on this machine, \
-                      test its memory, its cores and its overclocking";
-        Some(
-            Finding::new(self.id(), Severity::Invalid, message, advice)
-                .with("n", n)
-                .with("trials_failed", failed.len())
-                .with("threshold", Solution::THRESHOLD)
-                .with("worst_normalised_residual", worst),
-        )
-    }
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let failed: Vec<&Solution> =
+        m.trials.iter().filter_map(|t| t.solution.as_ref()).filter(|s| !s.passes()).collect();
+    let n = failed.first()?.n;
+    let worst = failed.iter().map(|s| s.normalised_residual).fold(0.0, f64::max);
+    let message = format!(
+        "n = {n}: the largest normalised residual in {} is {worst:.3e}, but must be below {}; \
+         {} failed",
+        counted(m.trials.len(), "trial"),
+        Solution::THRESHOLD,
+        failed.len()
+    );
+    let advice = "do not use this result; repeat it, and if it fails only on this machine, \
+                  test its memory, its cores and its overclocking";
+    Some(
+        Finding::new(CHECK.id, Severity::Invalid, message, advice)
+            .with("n", n)
+            .with("trials_failed", failed.len())
+            .with("threshold", Solution::THRESHOLD)
+            .with("worst_normalised_residual", worst),
+    )
 }
 
 #[cfg(test)]
@@ -74,7 +63,7 @@ mod tests {
 
     #[test]
     fn one_failed_trial_of_ten_is_invalid() {
-        let (severity, message) = found(&Residual, with(&[7], 2.5e4)).unwrap();
+        let (severity, message) = found(&CHECK, with(&[7], 2.5e4)).unwrap();
         assert_eq!(severity, Severity::Invalid);
         assert_eq!(
             message,
@@ -85,8 +74,8 @@ mod tests {
 
     #[test]
     fn the_threshold_itself_fails() {
-        assert_eq!(severity(&Residual, with(&[0], 16.0)), Some(Severity::Invalid));
-        let (_, message) = found(&Residual, with(&[2, 3], 16.0)).unwrap();
+        assert_eq!(severity(&CHECK, with(&[0], 16.0)), Some(Severity::Invalid));
+        let (_, message) = found(&CHECK, with(&[2, 3], 16.0)).unwrap();
         assert!(message.ends_with("2 failed"), "{message}");
     }
 
@@ -102,13 +91,13 @@ mod tests {
     fn the_worst_is_told() {
         let mut m = with(&[1, 4], 20.0);
         m.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
-        assert!(found(&Residual, m).unwrap().1.contains("in 10 trials is 3.000e2"));
+        assert!(found(&CHECK, m).unwrap().1.contains("in 10 trials is 3.000e2"));
     }
 
     #[test]
     fn solutions_and_workloads_that_solve_nothing_are_silent() {
-        assert_eq!(severity(&Residual, with(&[], 0.0)), None);
-        assert_eq!(severity(&Residual, with(&[3], 15.9)), None);
-        assert_eq!(severity(&Residual, flops(1)), None);
+        assert_eq!(severity(&CHECK, with(&[], 0.0)), None);
+        assert_eq!(severity(&CHECK, with(&[3], 15.9)), None);
+        assert_eq!(severity(&CHECK, flops(1)), None);
     }
 }

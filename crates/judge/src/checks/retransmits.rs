@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement, Severity, Trial};
 
 use super::share::Share;
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{datagrams, measured, retransmitted, segments};
 
@@ -13,41 +13,34 @@ const THRESHOLD: f64 = 0.02;
 /// of a long one now and then.
 const TOLD: f64 = 0.001;
 
-pub(super) struct Retransmits;
-
-impl Check for Retransmits {
-    fn id(&self) -> &'static str {
-        "retransmits"
-    }
-
-    fn title(&self) -> &'static str {
-        "Retransmitted segments"
-    }
-
-    fn about(&self) -> &'static str {
-        "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
+pub(super) static CHECK: Check = Check {
+    id: "retransmits",
+    class: Class::Disturbance,
+    title: "Retransmitted segments",
+    about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
          connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
          include other programs. From 0.1 % it is a note, above 2 % suspect; a note if only the \
          worst tenth of the trials exceeds it. A limit, a full queue or a bad cable on the path \
          drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
-         few are normal on a full link."
-    }
+         few are normal on a full link.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || datagrams(m) == Some(true) {
-            return None;
-        }
-        let base = |t: &Trial| segments(m, t).unwrap_or(0.0);
-        let share = Share::of(&m.trials, |t| retransmitted(m, t), base)?;
-        if share.all < TOLD {
-            return None;
-        }
-        let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
-        let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
-        let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
-                      mismatch; dropped_packets lists the drops of both ends";
-        Some(share.told(Finding::new(self.id(), severity, message, advice), "retransmits"))
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || datagrams(m) == Some(true) {
+        return None;
     }
+    let base = |t: &Trial| segments(m, t).unwrap_or(0.0);
+    let share = Share::of(&m.trials, |t| retransmitted(m, t), base)?;
+    if share.all < TOLD {
+        return None;
+    }
+    let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
+    let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
+    let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
+                  mismatch; dropped_packets lists the drops of both ends";
+    Some(share.told(Finding::new(CHECK.id, severity, message, advice), "retransmits"))
 }
 
 #[cfg(test)]
@@ -56,7 +49,7 @@ mod tests {
     use crate::testing::{each, found_on, host_with_network, round_trips, tcp, told_so, udp};
 
     fn says(m: Measurement) -> Option<Severity> {
-        found_on(&host_with_network("peer"), &Retransmits, m, &[]).map(|f| f.severity)
+        found_on(&host_with_network("peer"), &CHECK, m, &[]).map(|f| f.severity)
     }
 
     /// The connections say that so many were sent again in each trial; one has 8000 segments.

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -20,8 +20,6 @@ const DIVIDED: f64 = 0.1;
 /// What threads that wait for a device may gain beyond their number: a CPU that waits for one I/O at a time goes to
 /// sleep and takes time to wake, and the device is not the same from point to point.
 const AWAKE: f64 = 0.25;
-
-pub(super) struct Scaling;
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
@@ -43,17 +41,11 @@ fn uncertainty(m: &Measurement) -> f64 {
     half.filter(|u| u.is_finite() && *u >= 0.0).unwrap_or(0.0).max(FLOOR)
 }
 
-impl Check for Scaling {
-    fn id(&self) -> &'static str {
-        "scaling"
-    }
-
-    fn title(&self) -> &'static str {
-        "More than linear scaling"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the rate of several threads with that of one thread of the same workload and \
+pub(super) static CHECK: Check = Check {
+    id: "scaling",
+    class: Class::Claim,
+    title: "More than linear scaling",
+    about: "Compares the rate of several threads with that of one thread of the same workload and \
          parameters, each divided by its own clock where known. A ratio above the number of \
          threads, the usable CPUs or the CPU quota, by more than the uncertainty of both results \
          (half their 95 % intervals, at least 2 % each) is invalid: the rate was multiplied by the \
@@ -61,51 +53,52 @@ impl Check for Scaling {
          by the clock and may gain 10 % more, since each thread's part of the data is smaller. \
          Threads that wait for a disk may gain up to their number, whatever the CPUs, plus 25 %. \
          Beyond that they are only suspect, since the device may have changed between the results. \
-         Times are not examined, nor results whose one-thread result is suspect."
-    }
+         Times are not examined, nor results whose one-thread result is suspect.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let capacity = Capacity::of(ctx.host, m).ok()?;
-        let rates = m.better == Better::Higher && m.unit != Unit::Second;
-        if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
-            return None;
-        }
-        let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
-        let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-        let pace = Execution::of(ctx, m).pace;
-        let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
-        let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
-        let quota = capacity.quota.unwrap_or(f64::INFINITY);
-        // One thread too had no more than the quota.
-        let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
-        let (most, more, severity) = match pace {
-            Pace::Core => (by_cpus, 0.0, Severity::Invalid),
-            Pace::Memory => (by_cpus, DIVIDED, Severity::Invalid),
-            Pace::Device => (capacity.threads as f64, AWAKE, Severity::Suspect),
-        };
-        let slack = capacity.quota_slack(&m.trials) + more;
-        let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
-        if !ratio.is_finite() || ratio <= allowed {
-            return None;
-        }
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "{} threads do {ratio:.2} times the work of one thread in the same time, but \
-                     at most {most:.1} times is possible on {}",
-                    capacity.threads,
-                    counted(capacity.cpus, "usable CPU")
-                ),
-                "check that the work of all threads is counted once, and that the time is from the \
-                 first start to the last finish",
-            )
-            .with("ratio", ratio)
-            .with("most", most)
-            .with("usable_cpus", capacity.cpus),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let rates = m.better == Better::Higher && m.unit != Unit::Second;
+    if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
+        return None;
     }
+    let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
+    let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
+    let pace = Execution::of(ctx, m).pace;
+    let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
+    let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
+    let quota = capacity.quota.unwrap_or(f64::INFINITY);
+    // One thread too had no more than the quota.
+    let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
+    let (most, more, severity) = match pace {
+        Pace::Core => (by_cpus, 0.0, Severity::Invalid),
+        Pace::Memory => (by_cpus, DIVIDED, Severity::Invalid),
+        Pace::Device => (capacity.threads as f64, AWAKE, Severity::Suspect),
+    };
+    let slack = capacity.quota_slack(&m.trials) + more;
+    let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
+    if !ratio.is_finite() || ratio <= allowed {
+        return None;
+    }
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!(
+                "{} threads do {ratio:.2} times the work of one thread in the same time, but \
+                 at most {most:.1} times is possible on {}",
+                capacity.threads,
+                counted(capacity.cpus, "usable CPU")
+            ),
+            "check that the work of all threads is counted once, and that the time is from the \
+             first start to the last finish",
+        )
+        .with("ratio", ratio)
+        .with("most", most)
+        .with("usable_cpus", capacity.cpus),
+    )
 }
 
 #[cfg(test)]
@@ -120,7 +113,7 @@ mod tests {
 
     fn says(threads: u64, factor: f64) -> Option<Finding> {
         let m = with_values(flops(threads), &around(factor * 0.99 * 64e9));
-        found_on(&host(), &Scaling, m, &[flops(1)])
+        found_on(&host(), &CHECK, m, &[flops(1)])
     }
 
     #[test]
@@ -142,7 +135,7 @@ mod tests {
     fn a_solve_gains_what_the_same_system_gains_on_one_thread() {
         let says = |n: u64, factor: f64| {
             let m = at_rate(linpack(n, 2), factor * 0.9 * 64e9);
-            found_on(&host(), &Scaling, m, &[linpack(5000, 1)])
+            found_on(&host(), &CHECK, m, &[linpack(5000, 1)])
         };
         assert_eq!(says(5000, 2.2).unwrap().severity, Severity::Invalid);
         assert!(says(5000, 1.95).is_none());
@@ -153,15 +146,15 @@ mod tests {
     fn a_faster_clock_is_divided_out() {
         let m = with_values(flops(2), &around(2.2 * 0.99 * 64e9));
         let m = each(m, |_, t| t.conditions.clock_hz = Some(4.4e9));
-        assert!(found_on(&host(), &Scaling, m, &[flops(1)]).is_none());
+        assert!(found_on(&host(), &CHECK, m, &[flops(1)]).is_none());
     }
 
     #[test]
     fn a_disturbed_single_thread_is_no_measure() {
         let mut one = with_values(flops(1), &around(0.4 * 64e9));
         one.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
-        assert!(found_on(&host(), &Scaling, flops(2), &[one]).is_none());
-        assert!(found_on(&host(), &Scaling, flops(2), &[]).is_none());
+        assert!(found_on(&host(), &CHECK, flops(2), &[one]).is_none());
+        assert!(found_on(&host(), &CHECK, flops(2), &[]).is_none());
     }
 
     #[test]
@@ -173,14 +166,14 @@ mod tests {
             t.seconds = 10.0;
             t.work = t.value * t.seconds;
         }
-        assert!(found_on(&h, &Scaling, m, &[flops(1)]).is_some());
+        assert!(found_on(&h, &CHECK, m, &[flops(1)]).is_some());
     }
 
     #[test]
     fn memory_scales_with_its_threads_and_a_tenth_more_at_most() {
         let says = |threads: u64, factor: f64| {
             let m = with_values(stream("read", threads), &around(factor * 1e10));
-            found_on(&host(), &Scaling, m, &[stream("read", 1)])
+            found_on(&host(), &CHECK, m, &[stream("read", 1)])
         };
         assert!(says(2, 2.15).is_none(), "smaller parts for each thread");
         assert!(says(2, 2.4).is_some());
@@ -189,7 +182,7 @@ mod tests {
         let slow = each(with_values(stream("read", 2), &around(2e10)), |_, t| {
             t.conditions.clock_hz = Some(3e9);
         });
-        assert!(found_on(&host(), &Scaling, slow, &[stream("read", 1)]).is_none());
+        assert!(found_on(&host(), &CHECK, slow, &[stream("read", 1)]).is_none());
     }
 
     #[test]
@@ -197,7 +190,7 @@ mod tests {
         let h = host_with_disk();
         let says = |threads: u64, factor: f64| {
             let m = with_values(fsync(threads), &around(factor * 4000.0));
-            found_on(&h, &Scaling, m, &[fsync(1)]).map(|f| f.severity)
+            found_on(&h, &CHECK, m, &[fsync(1)]).map(|f| f.severity)
         };
         assert_eq!(says(8, 8.0), None, "eight wait on two CPUs");
         assert_eq!(says(8, 9.5), None, "a CPU that does not sleep");
@@ -206,7 +199,7 @@ mod tests {
         let warm = || disk("seq_read", 4096, "warm");
         let mut eight = with_values(warm(), &around(8.0 * 5e9));
         eight.params = eight.params.with("threads", 8);
-        let found = found_on(&h, &Scaling, eight, &[warm()]).unwrap();
+        let found = found_on(&h, &CHECK, eight, &[warm()]).unwrap();
         assert_eq!(found.severity, Severity::Invalid, "two CPUs copy from the cache");
     }
 
@@ -219,6 +212,6 @@ mod tests {
             m
         };
         let others = [loaded(1, 1e-7)];
-        assert!(found_on(&host(), &Scaling, loaded(2, 5e-7), &others).is_none());
+        assert!(found_on(&host(), &CHECK, loaded(2, 5e-7), &others).is_none());
     }
 }

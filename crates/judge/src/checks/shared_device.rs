@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
 use super::share::Share;
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, is_random, measured, waits};
 use crate::words::counted;
@@ -25,8 +25,6 @@ const A_THIRD: usize = 3;
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
 const ADVICE: &str = "stop other users of the device (iotop lists them), or measure another device";
-
-pub(super) struct SharedDevice;
 
 /// Whether bytes of that direction that are not this process's are somebody else's.
 ///
@@ -80,74 +78,66 @@ fn others_ios(m: &Measurement, t: &Trial, ways: &[Way], block: f64) -> Option<(f
     })
 }
 
-impl SharedDevice {
-    /// Others whose I/Os are small and many.
-    fn by_count(&self, ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
-        let block = one_request_each(ctx, m)?;
-        let trials: Vec<(f64, f64)> =
-            m.trials.iter().filter_map(|t| others_ios(m, t, ways, block)).collect();
-        let many = |(others, own): &&(f64, f64)| *others >= FEW && *others > THRESHOLD * own;
-        let above = trials.iter().filter(many).count();
-        if above == 0 || above * A_THIRD < trials.len() {
-            return None;
-        }
-        let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
-        let message = format!(
-            "other programs did {} small I/Os on the same device, against {} of this process, in \
-             {above} of {}",
-            format_count(others.round() as u64),
-            format_count(own.round() as u64),
-            counted(trials.len(), "trial")
-        );
-        let finding = Finding::new(self.id(), Severity::Suspect, message, ADVICE)
-            .with("others_ios", others)
-            .with("own_ios", own);
-        Some(finding.with("trials_affected", above).with("trials", trials.len()))
+/// Others whose I/Os are small and many.
+fn by_count(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
+    let block = one_request_each(ctx, m)?;
+    let trials: Vec<(f64, f64)> =
+        m.trials.iter().filter_map(|t| others_ios(m, t, ways, block)).collect();
+    let many = |(others, own): &&(f64, f64)| *others >= FEW && *others > THRESHOLD * own;
+    let above = trials.iter().filter(many).count();
+    if above == 0 || above * A_THIRD < trials.len() {
+        return None;
     }
-
-    /// Others that move bytes.
-    fn by_bytes(&self, m: &Measurement, ways: &[Way]) -> Option<Finding> {
-        let others = |t: &Trial| -> Option<f64> {
-            let parts: Vec<f64> = ways.iter().filter_map(|w| of_others(m, t, *w)).collect();
-            (!parts.is_empty()).then(|| parts.iter().sum())
-        };
-        let base = |t: &Trial| Way::BOTH.iter().map(|w| asked(t, *w)).sum();
-        let share = Share::of(&m.trials, others, base)?;
-        let above =
-            m.trials.iter().filter(|t| others(t).is_some_and(|o| o > THRESHOLD * base(t))).count();
-        let found = share.severity(THRESHOLD)?;
-        let severity = if above * A_THIRD < share.trials { Severity::Note } else { found };
-        let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
-        let rate = |way: Way| -> f64 {
-            let all = m.trials.iter().filter_map(|t| of_others(m, t, way)).sum::<f64>() / seconds;
-            if ways.contains(&way) && all.is_finite() { all } else { 0.0 }
-        };
-        let message = format!(
-            "other programs read {} and wrote {} on the same device, {} of the requested bytes, in \
-             {above} of {}",
-            format_quantity(rate(Way::Read), Unit::BytePerSecond),
-            format_quantity(rate(Way::Written), Unit::BytePerSecond),
-            percent(share.all),
-            counted(share.trials, "trial")
-        );
-        let finding = Finding::new(self.id(), severity, message, ADVICE)
-            .with("others_read_bytes_per_s", rate(Way::Read))
-            .with("others_written_bytes_per_s", rate(Way::Written));
-        Some(share.told(finding, "others_bytes"))
-    }
+    let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
+    let message = format!(
+        "other programs did {} small I/Os on the same device, against {} of this process, in \
+         {above} of {}",
+        format_count(others.round() as u64),
+        format_count(own.round() as u64),
+        counted(trials.len(), "trial")
+    );
+    let finding = Finding::new(CHECK.id, Severity::Suspect, message, ADVICE)
+        .with("others_ios", others)
+        .with("own_ios", own);
+    Some(finding.with("trials_affected", above).with("trials", trials.len()))
 }
 
-impl Check for SharedDevice {
-    fn id(&self) -> &'static str {
-        "shared_device"
-    }
+/// Others that move bytes.
+fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
+    let others = |t: &Trial| -> Option<f64> {
+        let parts: Vec<f64> = ways.iter().filter_map(|w| of_others(m, t, *w)).collect();
+        (!parts.is_empty()).then(|| parts.iter().sum())
+    };
+    let base = |t: &Trial| Way::BOTH.iter().map(|w| asked(t, *w)).sum();
+    let share = Share::of(&m.trials, others, base)?;
+    let above =
+        m.trials.iter().filter(|t| others(t).is_some_and(|o| o > THRESHOLD * base(t))).count();
+    let found = share.severity(THRESHOLD)?;
+    let severity = if above * A_THIRD < share.trials { Severity::Note } else { found };
+    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    let rate = |way: Way| -> f64 {
+        let all = m.trials.iter().filter_map(|t| of_others(m, t, way)).sum::<f64>() / seconds;
+        if ways.contains(&way) && all.is_finite() { all } else { 0.0 }
+    };
+    let message = format!(
+        "other programs read {} and wrote {} on the same device, {} of the requested bytes, in \
+         {above} of {}",
+        format_quantity(rate(Way::Read), Unit::BytePerSecond),
+        format_quantity(rate(Way::Written), Unit::BytePerSecond),
+        percent(share.all),
+        counted(share.trials, "trial")
+    );
+    let finding = Finding::new(CHECK.id, severity, message, ADVICE)
+        .with("others_read_bytes_per_s", rate(Way::Read))
+        .with("others_written_bytes_per_s", rate(Way::Written));
+    Some(share.told(finding, "others_bytes"))
+}
 
-    fn title(&self) -> &'static str {
-        "Device shared with other I/O"
-    }
-
-    fn about(&self) -> &'static str {
-        "Bytes that the device moved during the trials for other programs: all bytes less this \
+pub(super) static CHECK: Check = Check {
+    id: "shared_device",
+    class: Class::Disturbance,
+    title: "Device shared with other I/O",
+    about: "Bytes that the device moved during the trials for other programs: all bytes less this \
          process's own (by its own account, or as requested with direct I/O), less 32 KiB per \
          trial of reads and 256 KiB of writes for the journal. More than 2 % of the requested \
          bytes is suspect; a note if only the worst tenth of the trials, or less than a third of \
@@ -155,18 +145,19 @@ impl Check for SharedDevice {
          of I/Os counts too: more than 2 %, and at least 8, of other programs in a third of the \
          trials are suspect. Writes of commits (disk.fsync), on copy-on-write file systems and on \
          several devices at once are not compared, since the kernel itself writes more than \
-         requested. Warm reads use no device. Stop the other users of the device."
-    }
+         requested. Warm reads use no device. Stop the other users of the device.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || !waits(m) {
-            return None;
-        }
-        let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
-        let bytes = self.by_bytes(m, &ways);
-        let told = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
-        if told { bytes } else { self.by_count(ctx, m, &ways).or(bytes) }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || !waits(m) {
+        return None;
     }
+    let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
+    let bytes = by_bytes(m, &ways);
+    let told = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
+    if told { bytes } else { by_count(ctx, m, &ways).or(bytes) }
 }
 
 #[cfg(test)]
@@ -190,7 +181,7 @@ mod tests {
     }
 
     fn on(host: &Host, m: Measurement) -> Option<Severity> {
-        found_on(host, &SharedDevice, m, &[]).map(|f| f.severity)
+        found_on(host, &CHECK, m, &[]).map(|f| f.severity)
     }
 
     fn says(m: Measurement) -> Option<Severity> {
@@ -205,7 +196,7 @@ mod tests {
             assert_eq!(says(disturbed(m, 0, 1 << 20, 10)), Some(Severity::Suspect));
         }
         let m = disturbed(rand_read(1), 1 << 20, 2 << 20, 10);
-        let finding = found_on(&host_with_disk(), &SharedDevice, m, &[]).unwrap();
+        let finding = found_on(&host_with_disk(), &CHECK, m, &[]).unwrap();
         assert!(finding.evidence["others_read_bytes_per_s"].as_f64().unwrap() > 7e6);
         assert!(finding.evidence["others_written_bytes_per_s"].as_f64().unwrap() > 15e6);
     }
@@ -243,8 +234,7 @@ mod tests {
                 assert_eq!(says(crowded(m(), reads / 2, writes / 2, 10)), None, "1.5 %");
             }
         }
-        let finding =
-            found_on(&host_with_disk(), &SharedDevice, crowded(rand_read(1), 40, 0, 10), &[]);
+        let finding = found_on(&host_with_disk(), &CHECK, crowded(rand_read(1), 40, 0, 10), &[]);
         let finding = finding.unwrap();
         assert!((finding.evidence["others_ios"].as_f64().unwrap() - 400.0).abs() < 10.0);
     }

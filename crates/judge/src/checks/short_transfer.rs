@@ -5,7 +5,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, format_seconds, format_size};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
 use crate::statistics::median;
@@ -16,8 +16,6 @@ const ROUND_TRIPS: f64 = 10.0;
 const TOGETHER: f64 = 0.9;
 /// A trial that is shorter than this share of the policy's is short.
 const ALLOWANCE: f64 = 0.9;
-
-pub(super) struct ShortTransfer;
 
 /// Seconds of the way that was done first, over those of the other.
 fn together(t: &Trial) -> Option<f64> {
@@ -32,67 +30,58 @@ fn round_trip(t: &Trial) -> Option<f64> {
     states.map(|s| s.rtt_s).filter(|s| s.is_finite() && *s > 0.0).max_by(f64::total_cmp)
 }
 
-impl Check for ShortTransfer {
-    fn id(&self) -> &'static str {
-        "short_transfer"
-    }
-
-    fn title(&self) -> &'static str {
-        "Transfer that only filled buffers"
-    }
-
-    fn about(&self) -> &'static str {
-        "Compares the bytes per connection of a stream's trial with what the systems can buffer: \
+pub(super) static CHECK: Check = Check {
+    id: "short_transfer",
+    class: Class::Claim,
+    title: "Transfer that only filled buffers",
+    about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: \
          TCP's window, or twice the requested socket buffer if that is more. The default is 4 MiB, \
          for UDP without socket_buffer and for TCP where nothing is reported. A fixed amount below \
          4 times that, in a trial shorter than the policy's, is suspect: it went into buffers at \
          memory speed. So is a trial of less than 10 round trips, since a window grows by round \
          trips. With both directions at once, it is also suspect if one direction ended in less \
          than 90 % of the other's time. All use the median over the trials. Send more (parameter \
-         amount), or for longer."
-    }
+         amount), or for longer.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let carried = Carried::of(m)?;
-        let Carried { bytes, held, seconds } = carried;
-        let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
-            let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
-            median(&all)
-        };
-        let trip = over(&round_trip);
-        let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
-        let told = |name| m.params.int(name).is_some();
-        let fixed = short && (told("amount") || told(WINDOW));
-        let message = if fixed && carried.only_filled() {
-            format!(
-                "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
-                 may be that of filling them",
-                format_size(bytes as u64),
-                format_size(held as u64)
-            )
-        } else if let Some(share) = over(&together).filter(|share| *share < TOGETHER) {
-            format!(
-                "one direction ended after {} of the other's time: they did not run together, but \
-                 the rate is that of both over the longer time",
-                percent(share)
-            )
-        } else {
-            let trip = trip.filter(|trip| seconds < ROUND_TRIPS * trip)?;
-            format!(
-                "a trial lasts {}, less than {ROUND_TRIPS} round trips of {}: the window did not \
-                 grow to its full size",
-                format_seconds(seconds),
-                format_seconds(trip)
-            )
-        };
-        let advice = "send more per trial (parameter amount), or take longer trials";
-        let finding = Finding::new(self.id(), Severity::Suspect, message, advice);
-        Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
-    }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let carried = Carried::of(m)?;
+    let Carried { bytes, held, seconds } = carried;
+    let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
+        let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
+        median(&all)
+    };
+    let trip = over(&round_trip);
+    let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
+    let told = |name| m.params.int(name).is_some();
+    let fixed = short && (told("amount") || told(WINDOW));
+    let message = if fixed && carried.only_filled() {
+        format!(
+            "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
+             may be that of filling them",
+            format_size(bytes as u64),
+            format_size(held as u64)
+        )
+    } else if let Some(share) = over(&together).filter(|share| *share < TOGETHER) {
+        format!(
+            "one direction ended after {} of the other's time: they did not run together, but \
+             the rate is that of both over the longer time",
+            percent(share)
+        )
+    } else {
+        let trip = trip.filter(|trip| seconds < ROUND_TRIPS * trip)?;
+        format!(
+            "a trial lasts {}, less than {ROUND_TRIPS} round trips of {}: the window did not \
+             grow to its full size",
+            format_seconds(seconds),
+            format_seconds(trip)
+        )
+    };
+    let advice = "send more per trial (parameter amount), or take longer trials";
+    let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+    Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
 }
 
 #[cfg(test)]
@@ -102,7 +91,7 @@ mod tests {
 
     fn says(m: Measurement) -> Option<String> {
         let path = m.params.text("path").unwrap().to_owned();
-        let found = found_on(&host_with_network(&path), &ShortTransfer, m, &[]);
+        let found = found_on(&host_with_network(&path), &CHECK, m, &[]);
         found.map(|f| {
             assert_eq!(f.severity, Severity::Suspect);
             f.message

@@ -3,48 +3,37 @@
 use proofmark_model::{Finding, Measurement};
 
 use super::share::Share;
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 
 /// Half of the target interval: less than this cannot move the median out of it.
 const THRESHOLD: f64 = 0.01;
 
-pub(super) struct Steal;
-
-impl Check for Steal {
-    fn id(&self) -> &'static str {
-        "steal"
-    }
-
-    fn title(&self) -> &'static str {
-        "Steal time"
-    }
-
-    fn about(&self) -> &'static str {
-        "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
+pub(super) static CHECK: Check = Check {
+    id: "steal",
+    class: Class::Disturbance,
+    title: "Steal time",
+    about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
          (wall time x CPUs used). More than 1 % is suspect; a note if only the worst tenth of the \
          trials exceeds it. The kernel counts in ticks of 10 ms, so the check uses the sum over \
          the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
-         quiet."
-    }
+         quiet.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
-    }
-
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let capacity = Capacity::of(ctx.host, m).ok()?;
-        let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
-        let severity = share.severity(THRESHOLD)?;
-        let finding = Finding::new(
-            self.id(),
-            severity,
-            format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
-            "use a host with dedicated CPUs, or repeat when the host is quiet",
-        );
-        Some(share.told(finding, "steal_s"))
-    }
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
+    let severity = share.severity(THRESHOLD)?;
+    let finding = Finding::new(
+        CHECK.id,
+        severity,
+        format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
+        "use a host with dedicated CPUs, or repeat when the host is quiet",
+    );
+    Some(share.told(finding, "steal_s"))
 }
 
 #[cfg(test)]
@@ -57,22 +46,22 @@ mod tests {
     #[test]
     fn stolen_time_is_suspect() {
         let m = each(flops(1), |_, t| t.conditions.steal_s = Some(0.003));
-        assert_eq!(severity(&Steal, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
         // In ticks: nothing in most trials, 10 ms in some.
         let m = each(flops(1), |i, t| {
             t.conditions.steal_s = Some(if i % 4 == 0 { 0.01 } else { 0.0 });
         });
-        assert_eq!(severity(&Steal, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
     }
 
     #[test]
     fn one_trial_is_a_note_and_little_is_silent() {
         let one =
             each(flops(1), |i, t| t.conditions.steal_s = Some(if i == 2 { 0.05 } else { 0.0 }));
-        assert_eq!(severity(&Steal, one), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, one), Some(Severity::Note));
         let little = each(flops(1), |_, t| t.conditions.steal_s = Some(0.0005));
-        assert_eq!(severity(&Steal, little), None);
+        assert_eq!(severity(&CHECK, little), None);
         let untold = each(flops(1), |_, t| t.conditions.steal_s = None);
-        assert_eq!(severity(&Steal, untold), None);
+        assert_eq!(severity(&CHECK, untold), None);
     }
 }

@@ -2,8 +2,8 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::Check;
 use super::share::Share;
+use super::{Check, Class};
 use crate::Context;
 use crate::words::counted;
 
@@ -11,50 +11,39 @@ use crate::words::counted;
 /// the odd page that somebody else comes back to.
 const THRESHOLD: f64 = 256.0;
 
-pub(super) struct Swap;
-
-impl Check for Swap {
-    fn id(&self) -> &'static str {
-        "swap"
-    }
-
-    fn title(&self) -> &'static str {
-        "Swapping during the trials"
-    }
-
-    fn about(&self) -> &'static str {
-        "Pages per second that the whole system swapped in or out during the trials. More than 256 \
+pub(super) static CHECK: Check = Check {
+    id: "swap",
+    class: Class::Disturbance,
+    title: "Swapping during the trials",
+    about: "Pages per second that the whole system swapped in or out during the trials. More than 256 \
          (1 MiB of 4 KiB pages) is suspect: memory is short, and swapping kept the disk and the \
-         kernel busy. Fewer are a note. Free memory, or use a smaller working set."
-    }
+         kernel busy. Fewer are a note. Free memory, or use a smaller working set.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let share =
+        Share::of(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;
+    if share.amount <= 0.0 {
+        return None;
     }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        let share =
-            Share::of(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;
-        if share.amount <= 0.0 {
-            return None;
-        }
-        let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "the system swapped {} during the trials, {:.0} per second",
-                    counted(share.amount, "page"),
-                    share.all
-                ),
-                "free memory, or use a smaller working set",
-            )
-            .with("pages", share.amount)
-            .with("pages_per_second", share.all)
-            .with("trials_affected", share.affected),
+    let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
+    Some(
+        Finding::new(
+            CHECK.id,
+            severity,
+            format!(
+                "the system swapped {} during the trials, {:.0} per second",
+                counted(share.amount, "page"),
+                share.all
+            ),
+            "free memory, or use a smaller working set",
         )
-    }
+        .with("pages", share.amount)
+        .with("pages_per_second", share.all)
+        .with("trials_affected", share.affected),
+    )
 }
 
 #[cfg(test)]
@@ -65,9 +54,9 @@ mod tests {
     #[test]
     fn swapping_is_suspect_and_a_few_pages_are_a_note() {
         let m = each(flops(1), |_, t| t.conditions.swapped_pages = Some(100));
-        assert_eq!(severity(&Swap, m), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
         let m = each(flops(1), |i, t| t.conditions.swapped_pages = Some(u64::from(i == 3)));
-        assert_eq!(severity(&Swap, m), Some(Severity::Note));
-        assert_eq!(severity(&Swap, flops(1)), None);
+        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
+        assert_eq!(severity(&CHECK, flops(1)), None);
     }
 }

@@ -6,7 +6,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Unit, format_quantity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::series::shares;
 use crate::statistics::median;
@@ -22,8 +22,6 @@ const LEAST_TRIALS: usize = 20;
 const WARMER_C: f64 = 5.0;
 /// Throttling and steal that explain a slower core better.
 const EXPLAINED: f64 = 0.02;
-
-pub(super) struct Thermal;
 
 /// Clock at the start and at the end of a series.
 fn clocks(m: &Measurement) -> Option<(f64, f64)> {
@@ -46,75 +44,68 @@ fn warmer(m: &Measurement) -> Option<(f64, f64)> {
     told.reduce(f64::max).map(|most| (first, most))
 }
 
-impl Check for Thermal {
-    fn id(&self) -> &'static str {
-        "thermal"
-    }
-
-    fn title(&self) -> &'static str {
-        "Slowed down by heat"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
+pub(super) static CHECK: Check = Check {
+    id: "thermal",
+    class: Class::Disturbance,
+    title: "Slowed down by heat",
+    about: "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
          of the trials' cores (sysfs, thermal_throttle). For series also if the core clock of the \
          last third is more than 5 % below that of the first samples: with rising temperatures \
          where sensors are readable, else if neither a quota nor the hypervisor took time, which \
          leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
-         machine, raise its power limit, or quote the sustained rate."
-    }
+         machine, raise its power limit, or quote the sustained rate.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if ctx.work(m).pace == Pace::Device {
-            return None;
-        }
-        let counts = m.trials.iter().filter_map(|t| t.conditions.thermal_throttles);
-        let counted = counts.reduce(u64::saturating_add).unwrap_or(0);
-        let fell = clocks(m).filter(|(start, end)| *end < start * (1.0 - LEAST_FALL));
-        let warm = warmer(m);
-        let mut parts: Vec<String> = Vec::new();
-        if counted > 0 {
-            parts.push(format!(
-                "the processor counted {counted} thermal throttlings of these cores"
-            ));
-        }
-        if let Some((start, end)) = fell {
-            let all = shares(ctx.host, m, &m.trials);
-            let took = [all.throttled, all.steal];
-            let nobody = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
-            let heat = match warm {
-                Some((first, most)) if most >= first + WARMER_C => {
-                    format!(" while they warmed up from {first:.0} to {most:.0} °C")
-                }
-                Some(_) if counted == 0 => return None,
-                _ if nobody => {
-                    ", and neither a quota nor another guest explains it: heat or a power limit"
-                        .to_owned()
-                }
-                None if counted == 0 => return None,
-                _ => String::new(),
-            };
-            parts.push(format!(
-                "the clock fell by {}, from {} to {}{heat}",
-                percent(1.0 - end / start),
-                format_quantity(start, Unit::Hertz),
-                format_quantity(end, Unit::Hertz)
-            ));
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        let advice = "cool the machine, raise its power limit, or quote the sustained rate";
-        let mut finding = Finding::new(self.id(), Severity::Suspect, parts.join("; "), advice)
-            .with("thermal_throttles", counted);
-        if let Some((start, end)) = fell {
-            finding = finding.with("from_hz", start).with("to_hz", end);
-        }
-        if let Some((_, most)) = warm {
-            finding = finding.with("hottest_c", most);
-        }
-        Some(finding)
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace == Pace::Device {
+        return None;
     }
+    let counts = m.trials.iter().filter_map(|t| t.conditions.thermal_throttles);
+    let counted = counts.reduce(u64::saturating_add).unwrap_or(0);
+    let fell = clocks(m).filter(|(start, end)| *end < start * (1.0 - LEAST_FALL));
+    let warm = warmer(m);
+    let mut parts: Vec<String> = Vec::new();
+    if counted > 0 {
+        parts.push(format!("the processor counted {counted} thermal throttlings of these cores"));
+    }
+    if let Some((start, end)) = fell {
+        let all = shares(ctx.host, m, &m.trials);
+        let took = [all.throttled, all.steal];
+        let nobody = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
+        let heat = match warm {
+            Some((first, most)) if most >= first + WARMER_C => {
+                format!(" while they warmed up from {first:.0} to {most:.0} °C")
+            }
+            Some(_) if counted == 0 => return None,
+            _ if nobody => {
+                ", and neither a quota nor another guest explains it: heat or a power limit"
+                    .to_owned()
+            }
+            None if counted == 0 => return None,
+            _ => String::new(),
+        };
+        parts.push(format!(
+            "the clock fell by {}, from {} to {}{heat}",
+            percent(1.0 - end / start),
+            format_quantity(start, Unit::Hertz),
+            format_quantity(end, Unit::Hertz)
+        ));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let advice = "cool the machine, raise its power limit, or quote the sustained rate";
+    let mut finding = Finding::new(CHECK.id, Severity::Suspect, parts.join("; "), advice)
+        .with("thermal_throttles", counted);
+    if let Some((start, end)) = fell {
+        finding = finding.with("from_hz", start).with("to_hz", end);
+    }
+    if let Some((_, most)) = warm {
+        finding = finding.with("hottest_c", most);
+    }
+    Some(finding)
 }
 
 #[cfg(test)]
@@ -139,7 +130,7 @@ mod tests {
                 t.conditions.steal_s = steal;
             })
         };
-        let says = |m| found(&Thermal, m).unwrap().1;
+        let says = |m| found(&CHECK, m).unwrap().1;
         assert!(says(hot(Some(0.0))).contains("nor another guest"));
         for steal in [Some(0.1), None] {
             let message = says(hot(steal));
@@ -154,11 +145,11 @@ mod tests {
     fn throttling_that_was_counted_is_suspect_in_any_measurement() {
         let hot =
             each(flops(1), |i, t| t.conditions.thermal_throttles = Some(u64::from(i == 3) * 2));
-        let (severity, message) = found(&Thermal, hot).unwrap();
+        let (severity, message) = found(&CHECK, hot).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(message.contains("2 thermal throttlings"), "{message}");
         let cool = each(flops(1), |_, t| t.conditions.thermal_throttles = Some(0));
-        assert!(found(&Thermal, cool).is_none());
+        assert!(found(&CHECK, cool).is_none());
     }
 
     #[test]
@@ -166,23 +157,23 @@ mod tests {
         let hot = each(decaying(), |i, t| {
             t.conditions.temperature_c = Some(98.0 - 40.0 * (-(i as f64) / 30.0).exp());
         });
-        let (_, message) = found(&Thermal, hot).unwrap();
+        let (_, message) = found(&CHECK, hot).unwrap();
         assert!(message.contains("from 58 to 98 °C"), "{message}");
         let cool = each(decaying(), |_, t| t.conditions.temperature_c = Some(50.0));
-        assert!(found(&Thermal, cool).is_none(), "it is not warm");
+        assert!(found(&CHECK, cool).is_none(), "it is not warm");
     }
 
     #[test]
     fn without_sensors_the_shape_tells_unless_others_explain_it() {
-        let (_, message) = found(&Thermal, decaying()).unwrap();
+        let (_, message) = found(&CHECK, decaying()).unwrap();
         assert!(message.contains("heat or a power limit"), "{message}");
         let stolen = each(decaying(), |_, t| t.conditions.steal_s = Some(0.1 * t.seconds));
-        assert_eq!(severity(&Thermal, stolen), None);
+        assert_eq!(severity(&CHECK, stolen), None);
         let throttled = each(decaying(), |_, t| t.conditions.throttled_s = Some(0.1 * t.seconds));
-        assert_eq!(severity(&Thermal, throttled), None);
-        assert_eq!(severity(&Thermal, over_time(flops(1), 300, |_| 1.0)), None);
+        assert_eq!(severity(&CHECK, throttled), None);
+        assert_eq!(severity(&CHECK, over_time(flops(1), 300, |_| 1.0)), None);
         let mut few = decaying();
         few.trials.truncate(10);
-        assert_eq!(severity(&Thermal, few), None);
+        assert_eq!(severity(&CHECK, few), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Series, Severity, format_seconds};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::statistics::{kendall_score, median, theil_sen};
 
@@ -11,99 +11,88 @@ const LEAST_TRIALS: usize = 8;
 /// Two-sided 1 % of the normal distribution.
 const SCORE: f64 = 2.576;
 
-pub(super) struct Trend;
-
-impl Trend {
-    /// The same of a series, by the line that was found through it; one that has several levels
-    /// is told by those.
-    fn over_time(&self, ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
-        let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
-            return None;
-        };
-        let [low, high] = line.ci95?;
-        let drift = line.slope * level.until_s / level.median;
-        let target = ctx.policy.target_for(m.subsystem);
-        if !drift.is_finite() || drift.abs() <= target || (low <= 0.0 && high >= 0.0) {
-            return None;
-        }
-        let way = if drift > 0.0 { "rise" } else { "fall" };
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!(
-                    "the samples {way} by {} over {}",
-                    percent(drift.abs()),
-                    format_seconds(level.until_s)
-                ),
-                "compare with clock, temperature and other load over the same time; sample until \
-                 the value is steady",
-            )
-            .with("drift", drift)
-            .with("slope", line.slope)
-            .with("slope_low", low)
-            .with("slope_high", high)
-            .with("target", target),
-        )
+/// The same of a series, by the line that was found through it; one that has several levels
+/// is told by those.
+fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
+    let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
+        return None;
+    };
+    let [low, high] = line.ci95?;
+    let drift = line.slope * level.until_s / level.median;
+    let target = ctx.policy.target_for(m.subsystem);
+    if !drift.is_finite() || drift.abs() <= target || (low <= 0.0 && high >= 0.0) {
+        return None;
     }
+    let way = if drift > 0.0 { "rise" } else { "fall" };
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Suspect,
+            format!(
+                "the samples {way} by {} over {}",
+                percent(drift.abs()),
+                format_seconds(level.until_s)
+            ),
+            "compare with clock, temperature and other load over the same time; sample until \
+             the value is steady",
+        )
+        .with("drift", drift)
+        .with("slope", line.slope)
+        .with("slope_low", low)
+        .with("slope_high", high)
+        .with("target", target),
+    )
 }
 
-impl Check for Trend {
-    fn id(&self) -> &'static str {
-        "trend"
-    }
-
-    fn title(&self) -> &'static str {
-        "Trend over the trials"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
+pub(super) static CHECK: Check = Check {
+    id: "trend",
+    class: Class::Disturbance,
+    title: "Trend over the trials",
+    about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
          Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
          to last by more than the target precision is suspect: the machine was warming up, \
          throttling or getting busier, and the median describes no steady state. For series the \
          check uses the line through all samples, at the 5 % level, if they have one level. Warm \
-         up longer, or let the machine cool down."
-    }
+         up longer, or let the machine cool down.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        if let Some(series) = &m.series {
-            return self.over_time(ctx, m, series);
-        }
-        let values: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-        if values.len() < LEAST_TRIALS {
-            return None;
-        }
-        let score = kendall_score(&values)?;
-        let drift = theil_sen(&values)? * (values.len() - 1) as f64 / median(&values)?;
-        if !drift.is_finite()
-            || score.abs() < SCORE
-            || drift.abs() <= ctx.policy.target_for(m.subsystem)
-        {
-            return None;
-        }
-        // The slope may take a trial that collapsed below nothing; its quarters cannot.
-        let quarter = values.len() / 4;
-        let first = median(&values[..quarter])?;
-        let last = median(&values[values.len() - quarter..])?;
-        let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
-        let change = percent((last / first - 1.0).abs());
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!(
-                    "the trials {way}: the last quarter's median is {change} {side} the first's"
-                ),
-                "warm up longer, let the machine cool down, or check what else began or ended",
-            )
-            .with("drift", drift)
-            .with("first", first)
-            .with("last", last)
-            .with("target", ctx.policy.target_for(m.subsystem))
-            .with("kendall_score", score),
-        )
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if let Some(series) = &m.series {
+        return over_time(ctx, m, series);
     }
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
+    if values.len() < LEAST_TRIALS {
+        return None;
+    }
+    let score = kendall_score(&values)?;
+    let drift = theil_sen(&values)? * (values.len() - 1) as f64 / median(&values)?;
+    if !drift.is_finite()
+        || score.abs() < SCORE
+        || drift.abs() <= ctx.policy.target_for(m.subsystem)
+    {
+        return None;
+    }
+    // The slope may take a trial that collapsed below nothing; its quarters cannot.
+    let quarter = values.len() / 4;
+    let first = median(&values[..quarter])?;
+    let last = median(&values[values.len() - quarter..])?;
+    let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
+    let change = percent((last / first - 1.0).abs());
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Suspect,
+            format!("the trials {way}: the last quarter's median is {change} {side} the first's"),
+            "warm up longer, let the machine cool down, or check what else began or ended",
+        )
+        .with("drift", drift)
+        .with("first", first)
+        .with("last", last)
+        .with("target", ctx.policy.target_for(m.subsystem))
+        .with("kendall_score", score),
+    )
 }
 
 #[cfg(test)]
@@ -124,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_drift_is_suspect() {
-        assert_eq!(severity(&Trend, drifting(-0.04)), Some(Severity::Suspect));
-        assert_eq!(severity(&Trend, drifting(0.04)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, drifting(-0.04)), Some(Severity::Suspect));
+        assert_eq!(severity(&CHECK, drifting(0.04)), Some(Severity::Suspect));
     }
 
     #[test]
@@ -134,7 +123,7 @@ mod tests {
             (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) }).collect();
         let (host, spec, policy) = (host(), spec("cpu.flops"), policy());
         let ctx = context(&host, &spec, &policy, &[]);
-        let finding = Trend.examine(&ctx, &with_values(flops(1), &values)).unwrap();
+        let finding = examine(&ctx, &with_values(flops(1), &values)).unwrap();
         assert_eq!(
             finding.message,
             "the trials fall: the last quarter's median is 96.7 % below the first's"
@@ -146,7 +135,7 @@ mod tests {
         let (host, spec) = (host(), spec("cpu.flops"));
         let at = |target: f64| {
             let policy = Policy { target, ..policy() };
-            Trend.examine(&context(&host, &spec, &policy, &[]), &drifting(-0.04)).is_some()
+            examine(&context(&host, &spec, &policy, &[]), &drifting(-0.04)).is_some()
         };
         assert!(at(0.03) && !at(0.05));
     }
@@ -161,7 +150,7 @@ mod tests {
             let wrong = (0..2000)
                 .filter(|_| {
                     let values: Vec<f64> = (0..n).map(|_| 60e9 * (1.0 + random())).collect();
-                    Trend.examine(&ctx, &with_values(flops(1), &values)).is_some()
+                    examine(&ctx, &with_values(flops(1), &values)).is_some()
                 })
                 .count();
             assert!(wrong <= 40, "{wrong} of 2000 samples of {n}");
@@ -170,13 +159,13 @@ mod tests {
 
     #[test]
     fn a_small_drift_few_trials_and_noise_are_silent() {
-        assert_eq!(severity(&Trend, drifting(0.018)), None);
-        assert_eq!(severity(&Trend, flops(1)), None);
+        assert_eq!(severity(&CHECK, drifting(0.018)), None);
+        assert_eq!(severity(&CHECK, flops(1)), None);
         let mut few = drifting(-0.2);
         few.trials.truncate(7);
-        assert_eq!(severity(&Trend, few), None);
+        assert_eq!(severity(&CHECK, few), None);
         let mut wild = around(60e9);
         wild[9] *= 0.5;
-        assert_eq!(severity(&Trend, with_values(flops(1), &wild)), None);
+        assert_eq!(severity(&CHECK, with_values(flops(1), &wild)), None);
     }
 }

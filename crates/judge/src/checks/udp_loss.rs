@@ -7,7 +7,7 @@
 use proofmark_model::{Datagrams, Finding, Measurement, Severity, Trial, format_quantity};
 
 use super::share::Share;
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{measured, streams};
 
@@ -17,67 +17,56 @@ const OVERLOAD: f64 = 0.1;
 /// Each lost round trip is waited for, and is part of the time.
 const ROUND_TRIPS: f64 = 0.0;
 
-pub(super) struct UdpLoss;
-
 fn datagrams(t: &Trial) -> Option<Datagrams> {
     t.network.as_ref()?.datagrams
 }
 
-impl Check for UdpLoss {
-    fn id(&self) -> &'static str {
-        "udp_loss"
-    }
-
-    fn title(&self) -> &'static str {
-        "Datagrams lost"
-    }
-
-    fn about(&self) -> &'static str {
-        "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
+pub(super) static CHECK: Check = Check {
+    id: "udp_loss",
+    class: Class::Claim,
+    title: "Datagrams lost",
+    about: "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
          the receiver's, and the finding adds what was sent. More than 10 % of a stream is \
          suspect: the rate is that of an overload, not the path's capacity. Any lost round trip is \
          suspect too, since waiting for it is part of the time. Both are notes if only the worst \
          tenth of the trials causes it. Pace the sender (parameter rate) below what arrives, and \
-         see dropped_packets for the places."
-    }
+         see dropped_packets for the places.",
+    examine,
+    examine_reference: Some(examine),
+};
 
-    fn of_references(&self) -> bool {
-        true
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
     }
-
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) {
-            return None;
-        }
-        let sent = |t: &Trial| datagrams(t).map_or(0.0, |d| d.sent as f64);
-        let lost = |t: &Trial| datagrams(t).map(|d| d.lost() as f64);
-        let share = Share::of(&m.trials, lost, sent)?;
-        if share.amount <= 0.0 {
-            return None;
-        }
-        let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
-        let severity = share.severity(threshold).unwrap_or(Severity::Note);
-        let message = if streams(m) {
-            let rate = m.summary.as_ref().map(|s| s.median).filter(|r| r.is_finite());
-            let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
-            let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
-                let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
-                format!(": {sent} sent, {got} received (the result)")
-            });
-            format!("{} of the datagrams were lost{both}", percent(share.all))
-        } else {
-            format!(
-                "{} of the round trips were lost, and the wait for them is part of the time",
-                percent(share.all)
-            )
-        };
-        let all = m.datagrams()?;
-        let advice = "pace the sender below what arrives (parameter rate), give the receiver a \
-                      larger buffer (parameter socket_buffer), and see dropped_packets for the \
-                      places";
-        let finding = Finding::new(self.id(), severity, message, advice);
-        Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
+    let sent = |t: &Trial| datagrams(t).map_or(0.0, |d| d.sent as f64);
+    let lost = |t: &Trial| datagrams(t).map(|d| d.lost() as f64);
+    let share = Share::of(&m.trials, lost, sent)?;
+    if share.amount <= 0.0 {
+        return None;
     }
+    let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
+    let severity = share.severity(threshold).unwrap_or(Severity::Note);
+    let message = if streams(m) {
+        let rate = m.summary.as_ref().map(|s| s.median).filter(|r| r.is_finite());
+        let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
+        let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
+            let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
+            format!(": {sent} sent, {got} received (the result)")
+        });
+        format!("{} of the datagrams were lost{both}", percent(share.all))
+    } else {
+        format!(
+            "{} of the round trips were lost, and the wait for them is part of the time",
+            percent(share.all)
+        )
+    };
+    let all = m.datagrams()?;
+    let advice = "pace the sender below what arrives (parameter rate), give the receiver a \
+                  larger buffer (parameter socket_buffer), and see dropped_packets for the \
+                  places";
+    let finding = Finding::new(CHECK.id, severity, message, advice);
+    Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
 #[cfg(test)]
@@ -96,7 +85,7 @@ mod tests {
     }
 
     fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_network("loopback"), &UdpLoss, m, &[])
+        found_on(&host_with_network("loopback"), &CHECK, m, &[])
     }
 
     #[test]

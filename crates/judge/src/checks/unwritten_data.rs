@@ -5,54 +5,47 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use super::{Check, percent};
+use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{Way, asks, commits, files, measured};
 
 /// Share of the file below which it is its last block, or what rounding leaves.
 const THRESHOLD: f64 = 0.001;
 
-pub(super) struct UnwrittenData;
-
-impl Check for UnwrittenData {
-    fn id(&self) -> &'static str {
-        "unwritten_data"
-    }
-
-    fn title(&self) -> &'static str {
-        "Holes or unwritten extents"
-    }
-
-    fn about(&self) -> &'static str {
-        "Share of the file that was never written: holes, and extents that are only allocated. \
+pub(super) static CHECK: Check = Check {
+    id: "unwritten_data",
+    class: Class::Claim,
+    title: "Holes or unwritten extents",
+    about: "Share of the file that was never written: holes, and extents that are only allocated. \
          More than 0.1 % is invalid for a workload that reads, since such a read uses no device. \
          For one that only writes it is suspect: the file system's allocation was timed. Appends \
          with commits (disk.fsync) grow a file by design and are not examined. A note if the file \
          system does not report it for a file that is read. Write the whole file before the \
-         measurement."
-    }
+         measurement.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, _: &Context, m: &Measurement) -> Option<Finding> {
-        if !measured(m) || commits(m) {
-            return None;
-        }
-        if asks(m, Way::Read) && files(m).all(|f| f.unwritten.is_none()) {
-            let message = "the file system does not report which extents were written";
-            let advice =
-                "use a file system that reports them (FIEMAP), or check the device's own traffic";
-            return Some(Finding::new(self.id(), Severity::Note, message, advice));
-        }
-        let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
-        let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
-        let (severity, what) = if asks(m, Way::Read) {
-            (Severity::Invalid, "reads of it use no device")
-        } else {
-            (Severity::Suspect, "its allocation was part of the timed work")
-        };
-        let message = format!("{} of the file was never written: {what}", percent(worst));
-        let advice = "write the whole file and flush it before the measurement";
-        Some(Finding::new(self.id(), severity, message, advice).with("unwritten", worst))
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || commits(m) {
+        return None;
     }
+    if asks(m, Way::Read) && files(m).all(|f| f.unwritten.is_none()) {
+        let message = "the file system does not report which extents were written";
+        let advice =
+            "use a file system that reports them (FIEMAP), or check the device's own traffic";
+        return Some(Finding::new(CHECK.id, Severity::Note, message, advice));
+    }
+    let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
+    let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
+    let (severity, what) = if asks(m, Way::Read) {
+        (Severity::Invalid, "reads of it use no device")
+    } else {
+        (Severity::Suspect, "its allocation was part of the timed work")
+    };
+    let message = format!("{} of the file was never written: {what}", percent(worst));
+    let advice = "write the whole file and flush it before the measurement";
+    Some(Finding::new(CHECK.id, severity, message, advice).with("unwritten", worst))
 }
 
 #[cfg(test)]
@@ -66,7 +59,7 @@ mod tests {
                 t.file.as_mut().unwrap().unwritten = unwritten;
             }
         });
-        found_on(&host_with_disk(), &UnwrittenData, m, &[]).map(|f| f.severity)
+        found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
     }
 
     #[test]
@@ -88,7 +81,7 @@ mod tests {
     fn a_file_system_that_does_not_tell_is_a_note_for_reads() {
         let untold = |m: Measurement| {
             let m = each(m, |_, t| t.file.as_mut().unwrap().unwritten = None);
-            found_on(&host_with_disk(), &UnwrittenData, m, &[]).map(|f| f.severity)
+            found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
         };
         assert_eq!(untold(rand_read(1)), Some(Severity::Note));
         assert_eq!(untold(disk("mixed", 4096, "none")), Some(Severity::Note));

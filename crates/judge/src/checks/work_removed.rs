@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, Unit};
 
-use super::Check;
+use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::{Peak, l1_bytes, mix_cycles};
@@ -12,8 +12,6 @@ use crate::statistics::median;
 /// What the clock readings may be off by, generously: a workload whose work was
 /// removed is off by a multiple, not by a tenth.
 const MARGIN: f64 = 1.1;
-
-pub(super) struct WorkRemoved;
 
 /// Operations a cycle of one core of a design, for this workload and its parameters.
 fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
@@ -61,58 +59,53 @@ fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     median(&each)
 }
 
-impl Check for WorkRemoved {
-    fn id(&self) -> &'static str {
-        "work_removed"
-    }
-
-    fn title(&self) -> &'static str {
-        "Work removed by the compiler or the core"
-    }
-
-    fn about(&self) -> &'static str {
-        "Operations per cycle per core, at the clock measured under the load, against the widest \
+pub(super) static CHECK: Check = Check {
+    id: "work_removed",
+    class: Class::Claim,
+    title: "Work removed by the compiler or the core",
+    about: "Operations per cycle per core, at the clock measured under the load, against the widest \
          known core for that instruction set and type. Exceeding it by 10 % is invalid, even if \
          this machine's own design is unknown: the compiler, or a core that fuses or folds \
          instructions, did not execute what was counted. The workload needs a loop that cannot be \
          simplified. For memory workloads the check compares bytes per cycle per core with the \
-         widest L1 cache, or dependent loads with the shortest L1 latency."
-    }
+         widest L1 cache, or dependent loads with the shortest L1 latency.",
+    examine,
+    examine_reference: None,
+};
 
-    fn examine(&self, ctx: &Context, m: &Measurement) -> Option<Finding> {
-        let capacity = Capacity::of(ctx.host, m).ok()?;
-        let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
-            (Pace::Core, _) => {
-                let (most, design) = widest(ctx, m)?;
-                (each_cycle(m, &capacity)?, most, design, "operations")
-            }
-            (Pace::Memory, Unit::BytePerSecond) => {
-                let (most, design) = widest_cache(ctx, m)?;
-                (each_cycle(m, &capacity)?, most, design, "bytes")
-            }
-            (Pace::Memory, Unit::Second) => {
-                let (most, design) = soonest_load()?;
-                (loads_each_cycle(m)?, most, design, "dependent loads")
-            }
-            _ => return None,
-        };
-        if done <= most * MARGIN {
-            return None;
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
+        (Pace::Core, _) => {
+            let (most, design) = widest(ctx, m)?;
+            (each_cycle(m, &capacity)?, most, design, "operations")
         }
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Invalid,
-                format!(
-                    "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
-                     does {most:.1}"
-                ),
-                "check the machine code of the loop: not all counted operations were executed",
-            )
-            .with("per_cycle", done)
-            .with("most_per_cycle", most),
-        )
+        (Pace::Memory, Unit::BytePerSecond) => {
+            let (most, design) = widest_cache(ctx, m)?;
+            (each_cycle(m, &capacity)?, most, design, "bytes")
+        }
+        (Pace::Memory, Unit::Second) => {
+            let (most, design) = soonest_load()?;
+            (loads_each_cycle(m)?, most, design, "dependent loads")
+        }
+        _ => return None,
+    };
+    if done <= most * MARGIN {
+        return None;
     }
+    Some(
+        Finding::new(
+            CHECK.id,
+            Severity::Invalid,
+            format!(
+                "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
+                 does {most:.1}"
+            ),
+            "check the machine code of the loop: not all counted operations were executed",
+        )
+        .with("per_cycle", done)
+        .with("most_per_cycle", most),
+    )
 }
 
 #[cfg(test)]
@@ -128,11 +121,11 @@ mod tests {
         let mut h = host();
         set_microarchitecture(&mut h, "unheard_of");
         let m = with_values(iops(1), &around(10.0 * 4e9));
-        let finding = found_on(&h, &WorkRemoved, m, &[]).unwrap();
+        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
         assert_eq!(finding.severity, Severity::Invalid);
         let mut removed = mix(true, "add16", "scalar");
         removed = with_values(removed, &around(16.0 * 4e9));
-        assert!(found_on(&h, &WorkRemoved, removed, &[]).is_some());
+        assert!(found_on(&h, &CHECK, removed, &[]).is_some());
     }
 
     #[test]
@@ -140,9 +133,9 @@ mod tests {
         let mut h = host();
         set_microarchitecture(&mut h, "unheard_of");
         for m in [linpack(5000, 2), dgemm(2000, 2)] {
-            assert!(found_on(&h, &WorkRemoved, m.clone(), &[]).is_none());
+            assert!(found_on(&h, &CHECK, m.clone(), &[]).is_none());
             // 16 operations a cycle are the most that any known core does with AVX2.
-            let finding = found_on(&h, &WorkRemoved, at_rate(m, 2.0 * 18.0 * 4e9), &[]).unwrap();
+            let finding = found_on(&h, &CHECK, at_rate(m, 2.0 * 18.0 * 4e9), &[]).unwrap();
             assert_eq!(finding.severity, Severity::Invalid);
         }
     }
@@ -150,8 +143,8 @@ mod tests {
     #[test]
     fn what_some_core_can_do_is_silent() {
         let m = with_values(iops(1), &around(7.5 * 4e9));
-        assert_eq!(severity(&WorkRemoved, m), None);
-        assert_eq!(severity(&WorkRemoved, flops(8)), None);
+        assert_eq!(severity(&CHECK, m), None);
+        assert_eq!(severity(&CHECK, flops(8)), None);
     }
 
     #[test]
@@ -160,7 +153,7 @@ mod tests {
         for t in &mut m.trials {
             t.conditions.clock_hz = None;
         }
-        assert_eq!(severity(&WorkRemoved, m), None);
+        assert_eq!(severity(&CHECK, m), None);
     }
 
     #[test]
@@ -169,7 +162,7 @@ mod tests {
         set_microarchitecture(&mut h, "unheard_of");
         let says = |rate: f64| {
             let m = with_values(stream("read", 1), &around(rate));
-            found_on(&h, &WorkRemoved, m, &[])
+            found_on(&h, &CHECK, m, &[])
         };
         assert_eq!(says(160.0 * 4e9).unwrap().severity, Severity::Invalid);
         assert!(says(120.0 * 4e9).is_none());
@@ -179,7 +172,7 @@ mod tests {
     fn loads_that_did_not_wait_are_found() {
         let mut h = host();
         set_microarchitecture(&mut h, "unheard_of");
-        let says = |cycles: f64| found_on(&h, &WorkRemoved, latency(1 << 30, cycles / 4e9), &[]);
+        let says = |cycles: f64| found_on(&h, &CHECK, latency(1 << 30, cycles / 4e9), &[]);
         assert!(says(2.0).is_some() && says(3.0).is_none() && says(400.0).is_none());
     }
 }

@@ -17,7 +17,7 @@ fn found(h: &Host, m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) 
     spoil(&mut r);
     m.references = vec![r];
     let m = judged(h, m, &[]);
-    m.findings.into_iter().find(|f| f.check == Disagrees.id())
+    m.findings.into_iter().find(|f| f.check == CHECK.id)
 }
 
 /// The causes and the message of a disagreement.
@@ -140,7 +140,7 @@ fn beside_a_warm_point_the_page_cache_is_no_difference() {
         spoil(&mut m.references[0]);
         let m = judged(&host_with_disk(), m, &[]);
         assert_eq!(m.references[0].findings[0].check, "page_cache", "{cache}: its own stays");
-        let f = m.findings.into_iter().find(|f| f.check == Disagrees.id()).unwrap();
+        let f = m.findings.into_iter().find(|f| f.check == CHECK.id).unwrap();
         f.evidence["tool: causes"].as_str().unwrap().to_owned()
     };
     assert_eq!([of("warm"), of("cold")], ["params", "page_cache"]);
