@@ -38,7 +38,7 @@ const HYBRID_CORES: Entry = (
 const SMT_HIDDEN: Entry = (
     "host.smt_hidden",
     "Hardware threads hidden",
-    "A virtual machine that shows one hardware thread per core may still run two of its CPUs on \
+    "The virtual machine shows one hardware thread per core. It may still run two of its CPUs on \
      one physical core, or share a core with another guest. If the rate does not scale from one \
      thread to all, two CPUs may be siblings of one core.",
 );

@@ -18,10 +18,10 @@ impl Rule for SocketBuffer {
 
     fn about(&self) -> &'static str {
         "Received data is copied twice, into the kernel and out of it. The rule compares with the \
-         copy bandwidth of one thread in the same report. A rate above the link, and above half of \
-         the bytes that one thread copies per second (a quarter of a bandwidth that counts reads \
-         and writes), leaves no time for the second copy. So the clock stopped when the sender's \
-         buffer was full, or the data never left the machine."
+         copy bandwidth of one thread in the same report. A thread that copies twice reaches half \
+         of its copy rate, or a quarter of a bandwidth that counts reads and writes. A rate above \
+         this and above the link leaves no time for the second copy. So the clock stopped when the \
+         sender's buffer was full, or the data never left the machine."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {

@@ -24,14 +24,15 @@ impl Rule for ThreadMultiplied {
     }
 
     fn about(&self) -> &'static str {
-        "More threads than CPUs cannot do more work than one thread per CPU. A rate that grows \
-         between the number of CPUs and at least twice as many threads, by more than the square \
-         root of that factor, was multiplied by the threads or divided by CPU time. Then every \
-         multi-thread figure of that series was. CPUs are logical CPUs. If only cores are \
-         declared, the rule assumes two per core, and the verdict is suspect. A rate more than 10 \
-         % above linear is also suspect; it is invalid only if a ceiling of the machine confirms \
-         it, since smaller parts can fit each CPU's own cache. Disks count only above their link's \
-         rate, since a queue can speed up a real disk. Networks do not count."
+        "More threads than CPUs cannot do more work than one thread per CPU. The rule compares the \
+         rate at the number of CPUs with that at twice as many threads or more. If it grows by \
+         more than the square root of the factor of threads, it was multiplied by the threads or \
+         divided by CPU time. This applies to every multi-thread figure of that series. CPUs are \
+         logical CPUs. If only cores are declared, the rule assumes two per core, and the verdict \
+         is suspect. A rate more than 10 % above linear is also suspect; it is invalid only if a \
+         ceiling of the machine confirms it, since smaller parts can fit each CPU's own cache. \
+         Disks count only above their link's rate, since a queue can speed up a real disk. \
+         Networks do not count."
     }
 
     fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {

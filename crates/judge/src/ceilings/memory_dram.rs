@@ -91,14 +91,14 @@ impl CeilingRule for MemoryDram {
 
     fn about(&self) -> &'static str {
         "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
-         moved per byte counted (lines read only to be overwritten, unused parts of lines). On \
-         bare metal the figures come from the firmware's table of modules. Channels come from the \
-         modules' places, or one per module. Uncertainty: 5 %. Elsewhere the figures are those of \
-         the largest product of the core's design, marked as assumed. Uncertainty: 10 %; 100 % for \
-         virtual machines and for client products, whose modules are often faster than specified. \
-         Two effects add to the uncertainty: what the last-level cache may have held, and lines \
-         that some cores write without reading them first. There is no ceiling if the cache could \
-         hold half of the data."
+         moved per byte counted. Bytes moved include lines read only to be overwritten and unused \
+         parts of lines. On bare metal the figures come from the firmware's table of modules. \
+         Channels come from the modules' places, or one per module. Uncertainty: 5 %. Elsewhere \
+         the figures are those of the largest product of the core's design, marked as assumed. \
+         Uncertainty: 10 %; 100 % for virtual machines and for client products, whose modules are \
+         often faster than specified. Two effects add to the uncertainty: what the last-level \
+         cache may have held, and lines that some cores write without reading them first. There is \
+         no ceiling if the cache could hold half of the data."
     }
 
     fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -53,9 +53,9 @@ impl CeilingRule for MemoryLoadUse {
     fn about(&self) -> &'static str {
         "A floor, since less is better: cycles from a load to the use of its value / clock. The \
          cycles of the L1 and L2 caches come from a table by core design; where sources differ, \
-         the lower figure counts. proofmark measures the clock under the load. A set beyond the L1 \
-         cache has the L1 latency for the share that L1 can hold (at least 64 KiB, whatever is \
-         reported) and the L2 latency for the rest. Shared levels and memory have no documented \
+         the lower figure counts. proofmark measures the clock under the load. For a set beyond \
+         the L1 cache, the share that L1 can hold (at least 64 KiB, whatever is reported) has the \
+         L1 latency. The rest has the L2 latency. Shared levels and memory have no documented \
          latency in core cycles, so sets beyond 90 % of the L2 cache have no such ceiling. A time \
          below the L2 latency is still impossible. Uncertainty: that of the clock."
     }

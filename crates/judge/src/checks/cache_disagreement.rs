@@ -94,8 +94,8 @@ fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
         Severity::Note,
         message,
         "size data by the larger of the two figures; others may share the cache, the \
-         hypervisor may grant a part of it or hide it, or the host may back huge pages with \
-         base pages, which adds page walks",
+             hypervisor may hide a part of it, or page walks may count (huge pages backed by base \
+             pages)",
     )
     .with("level", level)
     .with("measured_bytes", measured);
@@ -110,12 +110,12 @@ pub(super) static CHECK: Check = Check {
     class: Class::Context,
     title: "Cache size differs from the reported one",
     about: "Compares the reported caches with the results of memory.latency, or of memory.sweep on \
-         one thread, that differ only in their working set, with huge pages. If an access costs \
-         1.5 times the level's plateau at a set of up to 75 % of the reported size, the level is \
-         smaller than reported for this process: others share it, or the hypervisor reports a \
-         wrong size. An edge far beyond the last level shows an unreported level. A note on the \
-         first result off the plateau, with both sizes. The plateau begins at 4 times the level \
-         below, and beyond the last level at 8 times its size.",
+         one thread, that differ only in their working set, with huge pages. The check looks for \
+         an access that costs 1.5 times the level's plateau at a set of up to 75 % of the reported \
+         size. Then the level is smaller than reported for this process: others share it, or the \
+         hypervisor reports a wrong size. An edge far beyond the last level shows an unreported \
+         level. A note on the first result off the plateau, with both sizes. The plateau begins at \
+         4 times the level below, and beyond the last level at 8 times its size.",
     examine,
     examine_reference: None,
 };

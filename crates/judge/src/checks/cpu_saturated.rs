@@ -59,9 +59,9 @@ pub(super) static CHECK: Check = Check {
     id: "cpu_saturated",
     class: Class::Disturbance,
     title: "CPU saturated at one end",
-    about: "Compares the CPU time of each end's threads with one CPU per thread (at most the CPUs \
-         there are), and the busy time of the CPUs they may use with all of their time. From 90 % \
-         it is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
+    about: "The share of CPU time used at each end: by its threads, of one CPU per thread (at most \
+         the number of CPUs), and by all programs, of the CPUs that the end may use. From 90 % it \
+         is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
          were busy and less than a third of that was the end's own work: other programs ran. The \
          check applies only to a peer, since loopback consists of CPU time, and not to ends that \
          poll.",

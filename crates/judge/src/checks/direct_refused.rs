@@ -10,13 +10,13 @@ pub(super) static CHECK: Check = Check {
     id: "direct_refused",
     class: Class::Claim,
     title: "Direct I/O refused",
-    about: "Whether a file for direct I/O was open for direct I/O, as the kernel reports afterwards, \
-         and whether more than 1 % of it was in the page cache before a trial after the first. \
-         proofmark evicts the file at set-up, and direct I/O leaves nothing in the cache. Either \
-         is invalid: some file systems drop the flag silently, others keep it and serve the I/O \
-         from the page cache. A note if the kernel does not report the flag; page_cache still \
-         compares the device's traffic. Use another file system, or measure buffered I/O under its \
-         own name.",
+    about: "Two tests of a file for direct I/O: whether the kernel reports it as open for direct I/O, \
+         and whether the page cache held at most 1 % of it before later trials. proofmark evicts \
+         the file at set-up, and direct I/O leaves nothing in the cache. Failing either is \
+         invalid: some file systems drop the flag silently, others keep it and serve the I/O from \
+         the page cache. A note if the kernel does not report the flag; page_cache still compares \
+         the device's traffic. Use another file system, or measure buffered I/O under its own \
+         name.",
     examine,
     examine_reference: None,
 };

@@ -38,9 +38,9 @@ pub(super) static CHECK: Check = Check {
     class: Class::Claim,
     title: "Values contradict each other",
     about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
-         dependent operations / their number. The result is invalid if the value, work or duration \
-         of a trial is not a positive number, or if the value is not the quotient of the other \
-         two. It is also invalid if it is marked complete without a trial. This finds rates \
+         dependent operations / their number. Value, work and duration of a trial must be positive \
+         numbers, and the value must be the quotient of the other two. Otherwise the result is \
+         invalid. It is also invalid if it is marked complete without a trial. This finds rates \
          multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
          ignore such values.",
     examine,

@@ -15,7 +15,7 @@ pub(super) static CHECK: Check = Check {
     class: Class::Claim,
     title: "Residual above the HPL threshold",
     about: "After each solve of a linear system proofmark generates the matrix and the right side \
-         again and computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
+         again. It computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
          Rounding alone keeps it below 16, the threshold of HPL. A larger residual in any trial is \
          invalid: the computed x is not a solution. A solution that is not finite is reported by \
          unverified. A fault that occurs only sometimes and only on one machine suggests its \

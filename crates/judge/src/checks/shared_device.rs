@@ -137,15 +137,15 @@ pub(super) static CHECK: Check = Check {
     id: "shared_device",
     class: Class::Disturbance,
     title: "Device shared with other I/O",
-    about: "Bytes that the device moved during the trials for other programs: all bytes less this \
-         process's own (by its own account, or as requested with direct I/O), less 32 KiB per \
-         trial of reads and 256 KiB of writes for the journal. More than 2 % of the requested \
-         bytes is suspect; a note if only the worst tenth of the trials, or less than a third of \
-         them, exceeds it. For direct random I/O in blocks that the device takes whole, the number \
-         of I/Os counts too: more than 2 %, and at least 8, of other programs in a third of the \
-         trials are suspect. Writes of commits (disk.fsync), on copy-on-write file systems and on \
-         several devices at once are not compared, since the kernel itself writes more than \
-         requested. Warm reads use no device. Stop the other users of the device.",
+    about: "Bytes that the device moved for other programs during the trials: all bytes less this \
+         process's own, by its own account or as requested with direct I/O. A tolerance per trial \
+         is subtracted: 32 KiB of reads, and 256 KiB of writes for the journal. More than 2 % of \
+         the requested bytes is suspect; a note if only the worst tenth of the trials, or less \
+         than a third of them, exceeds it. For direct random I/O in blocks that the device takes \
+         whole, the number of I/Os counts too: more than 2 %, and at least 8, of other programs in \
+         a third of the trials are suspect. Writes of commits (disk.fsync), on copy-on-write file \
+         systems and on several devices at once are not compared, since the kernel itself writes \
+         more than requested. Warm reads use no device. Stop the other users of the device.",
     examine,
     examine_reference: None,
 };

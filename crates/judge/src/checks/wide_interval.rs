@@ -65,10 +65,11 @@ pub(super) static CHECK: Check = Check {
          of a configuration or the maximum number of trials ended it: suspect, the median is less \
          precise than requested. Wider with a fixed number of trials: a note; suspect beyond five \
          times the target. Fewer than 6 trials cannot give an interval by order statistics. That \
-         is suspect if a time limit cut them short, but a note if each is one complete solve of at \
-         least a second and all are within the target. If so few were requested, it is suspect \
-         when they differ by more than five times the target to either side. Set the number of \
-         trials with --trials, raise --budget or the profile's time_of_point, or stop other load.",
+         is suspect if a time limit cut them short. It is a note if each trial is one complete \
+         solve of at least a second and all are within the target. If so few were requested, it is \
+         suspect when they differ by more than five times the target to either side. Set the \
+         number of trials with --trials, raise --budget or the profile's time_of_point, or stop \
+         other load.",
     examine,
     examine_reference: None,
 };

@@ -50,7 +50,7 @@ pub(super) static COPY: WorkloadSpec = spec(
     concat!(
         "b[i] = a[i] on two arrays of f64. ",
         walk!(),
-        "16 bytes per element count, 8 read and 8 written, as in STREAM. ",
+        "proofmark counts 16 bytes per element, 8 read and 8 written, as STREAM does. ",
         storing!()
     ),
     Op::Copy,
@@ -66,7 +66,7 @@ pub(super) static SCALE: WorkloadSpec = spec(
     concat!(
         "b[i] = 3 * a[i] on two arrays of f64. ",
         walk!(),
-        "16 bytes per element count, 8 read and 8 written, as in STREAM. ",
+        "proofmark counts 16 bytes per element, 8 read and 8 written, as STREAM does. ",
         storing!()
     ),
     Op::Scale,
@@ -82,7 +82,7 @@ pub(super) static ADD: WorkloadSpec = spec(
     concat!(
         "c[i] = a[i] + b[i] on three arrays of f64. ",
         walk!(),
-        "24 bytes per element count, 16 read and 8 written, as in STREAM. ",
+        "proofmark counts 24 bytes per element, 16 read and 8 written, as STREAM does. ",
         storing!()
     ),
     Op::Add,
@@ -98,7 +98,7 @@ pub(super) static TRIAD: WorkloadSpec = spec(
     concat!(
         "c[i] = a[i] + 3 * b[i] on three arrays of f64, 2 floating-point operations per element. ",
         walk!(),
-        "24 bytes per element count, 16 read and 8 written, as in STREAM. ",
+        "proofmark counts 24 bytes per element, 16 read and 8 written, as STREAM does. ",
         storing!()
     ),
     Op::Triad,
@@ -122,7 +122,7 @@ pub(super) static READ: WorkloadSpec = spec(
         "The loop adds every 64-bit word of one array as an integer, in several registers, so that \
          no addition waits for another. ",
         walk!(),
-        "8 bytes per element count. Verification: the elements are known and all different. The \
+        "proofmark counts 8 bytes per element. Verification: the elements are known and all different. The \
          sum over the trial must equal the known sum of all passes."
     ),
     Op::Read,
@@ -138,7 +138,7 @@ pub(super) static WRITE: WorkloadSpec = spec(
     concat!(
         "a[i] = s on one array of f64, where s is the number of the pass. ",
         walk!(),
-        "8 bytes per element count. With ordinary stores the hardware also reads each line before \
+        "proofmark counts 8 bytes per element. With ordinary stores the hardware also reads each line before \
          it is written (write-allocate). That traffic is in bytes moved, not in bytes counted. \
          Verification: after the trial each written element must hold the number of the last pass \
          over it. Then proofmark overwrites it, so no result can pass for that of the next trial."
