@@ -30,13 +30,9 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: our workloads beside the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
+## bench: the workloads that a reference tool also runs, in pairs with every installed tool (ARGS="memory disk" for some)
 bench: build
-	cargo bench --locked --package proofmark-workloads --bench peak
-	@$(BINARY) run cpu.dgemm memory.copy memory.triad memory.read memory.write memory.latency --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
-	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-workloads --target-dir target/dynamic --bench linpack
-	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-workloads --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
-	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-workloads --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
+	@$(BINARY) run $(or $(ARGS),cpu.dgemm cpu.linpack memory disk network) --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
 
 ## references: install the tools that `proofmark run --reference all` runs beside its points
 references:
