@@ -24,9 +24,10 @@ test: setup
 	cargo test $(DEADLINE) --workspace --locked
 	cargo test $(DEADLINE) --release --locked --package proofmark-workloads --lib -- decoded dense
 
-## lint: formatting, clippy, documentation, with warnings as errors
+## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
 lint: setup
 	cargo fmt --all --check
+	@scripts/deny
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
