@@ -24,19 +24,16 @@ test: setup
 	cargo test $(DEADLINE) --workspace --locked
 	cargo test $(DEADLINE) --release --locked --package proofmark-workloads --lib -- decoded dense
 
-## lint: formatting, clippy, documentation, with warnings as errors
+## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
 lint: setup
 	cargo fmt --all --check
+	@scripts/deny
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-## bench: proofmark's workloads compared with the machine's limits and, where installed, likwid-bench, lmbench, MKL, OpenBLAS, fio, iperf3, iperf and netperf, in pairs
+## bench: the workloads that reference tools also run, in pairs with each installed tool (ARGS="memory disk" for a part)
 bench: build
-	cargo bench --locked --package proofmark-workloads --bench peak
-	@$(BINARY) run cpu.dgemm memory.copy memory.triad memory.read memory.write memory.latency --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
-	RUSTFLAGS="-C target-feature=-crt-static" cargo bench --locked --package proofmark-workloads --target-dir target/dynamic --bench linpack
-	@if command -v fio >/dev/null; then cargo bench --locked --package proofmark-workloads --bench disk; else echo "fio is not installed (Debian: fio): the disk is not compared"; fi
-	@if command -v iperf3 >/dev/null && command -v iperf >/dev/null && command -v netperf >/dev/null; then cargo bench --locked --package proofmark-workloads --bench network; else echo "iperf3, iperf and netperf (Debian: the packages of these names) are not all installed: the network is not compared"; fi
+	@$(BINARY) run $(or $(ARGS),cpu.dgemm cpu.linpack memory disk network) --reference all --out target/bench-$$(date +%s) || [ $$? -eq 3 ]
 
 ## references: install the reference tools for `proofmark run --reference all`
 references:

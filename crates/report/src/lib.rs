@@ -44,23 +44,12 @@ pub enum RenderError {
     /// The page's template failed.
     #[error("the HTML page cannot be made: {0}")]
     Template(#[from] minijinja::Error),
-    /// A chart could not be drawn.
-    #[error("the chart '{title}' cannot be drawn: {reason}")]
-    Chart {
-        /// Its title.
-        title: String,
-        /// What the drawing library said.
-        reason: String,
-    },
     /// A CSV record could not be written.
     #[error("the CSV table cannot be made: {0}")]
     Csv(String),
     /// A metric could not be written.
     #[error("the metrics cannot be written: {0}")]
     Metrics(#[from] std::fmt::Error),
-    /// The XML could not be written.
-    #[error("the JUnit XML cannot be written: {0}")]
-    Xml(#[from] quick_junit::SerializeError),
     /// The run does not fit into JSON.
     #[error("the run cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -18,7 +18,7 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let made = make([&args.against, &args.run], args.history.history.as_deref(), args.margin)?;
     let text = match args.format.as_str() {
         "json" => json(&made)?,
-        "junit" => junit(&made)?,
+        "junit" => junit(&made),
         _ => check(&made),
     };
     deliver(&text, &args.format, args.out.as_deref())?;

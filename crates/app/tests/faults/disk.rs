@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::lab::disk::{Mounted, Neighbour, Throttle, folder, has_open_files, without_io_uring};
-use super::lab::{proofmark, quiet, run_json, skip};
+use super::lab::{alone, proofmark, run_json, shared, skip};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
 use proofmark_testing::{output, wait, wait_until, wait_until_within};
 
@@ -51,7 +51,7 @@ fn is_on_a_disk(test: &str, run: &Run) -> bool {
 
 #[test]
 fn an_honest_disk_is_not_called_a_lie() {
-    let _quiet = quiet();
+    let _turn = alone();
     let here = folder();
     let workloads = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
     let (run, _) = run_json(&mut disk(here.path(), &workloads));
@@ -72,7 +72,7 @@ fn an_honest_disk_is_not_called_a_lie() {
 
 #[test]
 fn a_cached_file_read_buffered_is_invalid() {
-    let _quiet = quiet();
+    let _turn = alone();
     let m = measured(folder().path(), "test.disk.cached");
     hides_reads(&m);
     assert_eq!(found(&m, "direct_refused"), Some(Severity::Invalid), "{:?}", m.findings);
@@ -80,7 +80,7 @@ fn a_cached_file_read_buffered_is_invalid() {
 
 #[test]
 fn a_cached_number_runs_under_that_name() {
-    let _quiet = quiet();
+    let _turn = alone();
     let here = folder();
     let mut command = proofmark();
     command.args(["run", "disk.seq_read", "--threads", "1", "--trials", "3", "--block-size", "8B"]);
@@ -108,7 +108,7 @@ fn a_cached_number_runs_under_that_name() {
 
 #[test]
 fn tmpfs_is_no_disk() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=128m") else {
         return skip("tmpfs_is_no_disk", "this user may not mount");
     };
@@ -119,7 +119,7 @@ fn tmpfs_is_no_disk() {
 
 #[test]
 fn direct_io_that_is_refused_is_told() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(ramfs) = Mounted::of_kind("ramfs", "mode=0755") else {
         return skip("direct_io_that_is_refused_is_told", "this user may not mount");
     };
@@ -131,7 +131,7 @@ fn direct_io_that_is_refused_is_told() {
 
 #[test]
 fn zram_is_no_disk_whatever_is_written_to_it() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(zram) = Mounted::on_zram(256) else {
         return skip("zram_is_no_disk", "no zram device that is free");
     };
@@ -145,7 +145,7 @@ fn zram_is_no_disk_whatever_is_written_to_it() {
 
 #[test]
 fn a_loop_device_on_tmpfs_is_no_disk() {
-    let _quiet = quiet();
+    let _turn = shared();
     let test = "a_loop_device_on_tmpfs_is_no_disk";
     let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=192m") else {
         return skip(test, "this user may not mount");
@@ -165,7 +165,7 @@ fn hides_reads(m: &Measurement) {
 
 #[test]
 fn a_loop_device_on_a_disk_is_seen_through() {
-    let _quiet = quiet();
+    let _turn = alone();
     let test = "a_loop_device_on_a_disk_is_seen_through";
     let here = folder();
     let Some(on_loop) = Mounted::on_loop(here.path(), 160) else {
@@ -184,7 +184,7 @@ fn a_loop_device_on_a_disk_is_seen_through() {
 
 #[test]
 fn what_was_never_written_is_no_read() {
-    let _quiet = quiet();
+    let _turn = alone();
     for workload in ["test.disk.sparse", "test.disk.fallocated"] {
         let m = measured(folder().path(), workload);
         assert_eq!(found(&m, "unwritten_data"), Some(Severity::Invalid), "{:?}", m.findings);
@@ -194,7 +194,7 @@ fn what_was_never_written_is_no_read() {
 
 #[test]
 fn what_is_written_and_lost_is_unverified() {
-    let _quiet = quiet();
+    let _turn = shared();
     let m = measured(folder().path(), "test.disk.lost");
     let Ending::Unverified { reason } = &m.ending else { panic!("{:?}", m.ending) };
     assert!(reason.contains("the last write is missing"), "{reason}");
@@ -203,7 +203,7 @@ fn what_is_written_and_lost_is_unverified() {
 
 #[test]
 fn another_process_on_the_device_is_named() {
-    let _quiet = quiet();
+    let _turn = alone();
     let (here, there) = (folder(), folder());
     let alone = measured(here.path(), "disk.rand_read");
     let Some(neighbour) = Neighbour::writing_to(there.path()) else {
@@ -221,7 +221,7 @@ fn another_process_on_the_device_is_named() {
 
 #[test]
 fn a_cgroups_limit_is_what_is_measured() {
-    let _quiet = quiet();
+    let _turn = alone();
     let here = folder();
     let Some(throttle) = Throttle::of_disk_under(here.path()) else {
         return skip("a_cgroups_limit_is_what_is_measured", "no blkio cgroup may be made");
@@ -247,7 +247,7 @@ fn a_cgroups_limit_is_what_is_measured() {
 
 #[test]
 fn a_device_that_is_capped_halfway_shows_a_trend() {
-    let _quiet = quiet();
+    let _turn = alone();
     let here = folder();
     let Some(throttle) = Throttle::of_disk_under(here.path()) else {
         return skip("a_device_that_is_capped_halfway", "no blkio cgroup may be made");
@@ -281,7 +281,7 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
 
 #[test]
 fn without_io_uring_a_run_falls_back_and_says_so() {
-    let _quiet = quiet();
+    let _turn = shared();
     let here = folder();
     let mut command = disk(here.path(), &["disk.seq_read"]);
     let (run, _) = run_json(without_io_uring(&mut command));
@@ -299,7 +299,7 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
 
 #[test]
 fn a_file_takes_no_more_than_half_of_what_is_free() {
-    let _quiet = quiet();
+    let _turn = shared();
     let here = folder();
     let Some(small) = Mounted::on_loop(here.path(), 64) else {
         return skip("a_file_takes_no_more_than_half", "no loop device");
@@ -338,7 +338,7 @@ fn refused(command: &mut Command, says: &str) {
 
 #[test]
 fn folders_that_cannot_be_used_are_refused_in_one_line() {
-    let _quiet = quiet();
+    let _turn = shared();
     let here = folder();
     let missing = here.path().join("missing");
     refused(proofmark().args(["run", "disk", "--disk-path"]).arg(&missing), "missing");
@@ -354,7 +354,7 @@ fn folders_that_cannot_be_used_are_refused_in_one_line() {
 
 #[test]
 fn a_kill_at_any_moment_leaves_no_file() {
-    let _quiet = quiet();
+    let _turn = shared();
     let here = folder();
     let out = folder();
     let unnamed = tempfile::tempfile_in(here.path()).unwrap();

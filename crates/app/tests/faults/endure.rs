@@ -12,7 +12,7 @@ use proofmark_model::{Change, Ending, Measurement, Run, Series, Severity, Timest
 use proofmark_testing::{output, output_of, wait, wait_until};
 
 use super::lab::disk::Mounted;
-use super::lab::{self, Cgroup, proofmark, quiet, skip};
+use super::lab::{self, Cgroup, alone, proofmark, shared, skip};
 use super::{fails_early, has, names};
 
 const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "type=f64"];
@@ -59,7 +59,7 @@ fn shape(m: &Measurement) -> String {
 
 #[test]
 fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
-    let _quiet = quiet();
+    let _turn = alone();
     // Ten times what one CPU can use: none.
     let Some(group) = Cgroup::with_quota(10.0) else {
         return skip(
@@ -100,7 +100,7 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
 
 #[test]
 fn a_worker_killed_meanwhile_leaves_its_samples() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = start(dir.path(), "60s");
     wait_for_samples(dir.path(), &mut child, 8);
@@ -118,7 +118,7 @@ fn a_worker_killed_meanwhile_leaves_its_samples() {
 
 #[test]
 fn a_killed_run_shows_all_that_was_sampled() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = start(dir.path(), "60s");
     wait_for_samples(dir.path(), &mut child, 12);
@@ -138,7 +138,7 @@ fn a_killed_run_shows_all_that_was_sampled() {
 
 #[test]
 fn a_stopped_series_is_judged_and_reported() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = start(dir.path(), "60s");
     wait_for_samples(dir.path(), &mut child, 12);
@@ -153,7 +153,7 @@ fn a_stopped_series_is_judged_and_reported() {
 
 #[test]
 fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let mut command = proofmark();
@@ -175,7 +175,7 @@ fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
 
 #[test]
 fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(disk) = Mounted::of_kind("tmpfs", "size=64m") else {
         return skip("a_disk_that_others_fill", "no file system can be mounted");
     };
@@ -198,7 +198,7 @@ fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
 
 #[test]
 fn samples_that_would_fill_the_disk_are_refused_and_nothing_is_left() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(disk) = Mounted::of_kind("tmpfs", "size=256m") else {
         return skip("samples_that_would_fill_the_disk", "no file system can be mounted");
     };
@@ -215,7 +215,7 @@ fn samples_that_would_fill_the_disk_are_refused_and_nothing_is_left() {
 
 #[test]
 fn what_cannot_be_a_series_is_told_at_once() {
-    let _quiet = quiet();
+    let _turn = shared();
     fails_early(
         proofmark().args(["endure", "cpu.clock", "--out", "/proc/proofmark"]),
         "cannot create directory",

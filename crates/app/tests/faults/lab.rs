@@ -8,16 +8,23 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use proofmark_model::Run;
 use proofmark_testing::{output, wait};
 
-static TURN: Mutex<()> = Mutex::new(());
+static TURN: RwLock<()> = RwLock::new(());
 
-/// Waits until no other test of this file measures.
-pub fn quiet() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits until no other test of this file runs: for a test of what disturbs a measurement, of a
+/// known rate, or of what is counted for the whole machine.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    TURN.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs beside other tests that allow it: for a test of how something ends and what is told of it.
+pub fn shared() -> RwLockReadGuard<'static, ()> {
+    TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says that a test could not plant its fault here. Written past the test
@@ -127,7 +134,9 @@ impl Cgroup {
 
     /// The first of these limits that can be set.
     fn with(limits: [(&str, &str, String); 2]) -> Option<Self> {
-        let name = format!("proofmark-test-{}", std::process::id());
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("proofmark-test-{}-{number}", std::process::id());
         for (root, file, value) in limits {
             let group = Self(Path::new(root).join(&name));
             if fs::create_dir(&group.0).is_ok() && fs::write(group.0.join(file), value).is_ok() {

@@ -16,7 +16,7 @@ const USUAL: &str = "ulimit -Sc \"$(ulimit -Hc)\"; ulimit -Sn 200; exec \"$0\" \
 
 #[test]
 fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut command = long_command(dir.path());
     let mut child = lab::wrap(&mut command, USUAL)
@@ -46,7 +46,7 @@ fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
 
 #[test]
 fn a_crash_leaves_no_core_file_and_is_told_as_before() {
-    let _quiet = quiet();
+    let _turn = shared();
     let name = "a_crash_leaves_no_core_file_and_is_told_as_before";
     let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     if pattern.trim().is_empty() || pattern.starts_with(['|', '/', '@']) {

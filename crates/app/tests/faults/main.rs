@@ -1,7 +1,7 @@
 //! Planted faults: each must be found, named, and cost no more than it must.
 //!
-//! What this machine does not allow to be planted is skipped by name. The tests
-//! take turns, since they watch what runs beside a measurement.
+//! What this machine does not allow to be planted is skipped by name. Tests that watch what runs
+//! beside a measurement run alone, the others beside each other (`lab::alone`, `lab::shared`).
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -18,7 +18,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lab::{Cgroup, on_cpu, proofmark, quiet, run_json, skip};
+use lab::{Cgroup, alone, on_cpu, proofmark, run_json, shared, skip};
+use proofmark_judge::microarchitecture;
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, wait, wait_until};
 
@@ -34,9 +35,18 @@ fn names(m: &Measurement) -> Vec<String> {
     m.findings.iter().map(|f| format!("{} ({:?}): {}", f.check, f.severity, f.message)).collect()
 }
 
+/// Whether this CPU's design has no ceiling, which is told.
+fn peak_is_unknown(test: &str, run: &Run) -> bool {
+    let design = run.host.cpu.microarchitecture.get().and_then(|d| microarchitecture::find(&d.id));
+    if design.is_none() {
+        skip(test, "what this CPU can start in a cycle is not known");
+    }
+    design.is_none()
+}
+
 #[test]
 fn a_cpu_quota_is_named() {
-    let _quiet = quiet();
+    let _turn = alone();
     let Some(group) = Cgroup::with_quota(0.5) else {
         return skip("a_cpu_quota_is_named", "no cgroup CPU controller that this user may write");
     };
@@ -52,14 +62,16 @@ fn a_cpu_quota_is_named() {
     let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
     assert_eq!(quota, Some(0.5));
     // Half a core is the ceiling: one core's worth would call it half as efficient.
-    if let Some(e) = m.efficiency {
-        assert!(e > 0.7 && e < 1.3, "{e}");
+    if peak_is_unknown("a_cpu_quota_is_named", &run) {
+        return;
     }
+    let e = m.efficiency.unwrap();
+    assert!(e > 0.7 && e < 1.3, "{e}");
 }
 
 #[test]
 fn a_competing_process_is_named() {
-    let _quiet = quiet();
+    let _turn = alone();
     let Some(cpu) = lab::usable_cpus().first().copied() else {
         return skip("a_competing_process_is_named", "no affinity mask");
     };
@@ -74,7 +86,7 @@ fn a_competing_process_is_named() {
 
 #[test]
 fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
-    let _quiet = quiet();
+    let _turn = alone();
     let Some(cpu) = lab::usable_cpus().first().copied() else {
         return skip("more_threads_than_cpus_are_labelled", "no affinity mask");
     };
@@ -84,14 +96,16 @@ fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
     let [one, two] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     assert!(!one.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(one));
     assert!(two.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(two));
-    if let (Some(a), Some(b)) = (&one.ceiling, &two.ceiling) {
-        assert!((b.value / a.value - 1.0).abs() < 0.2, "{} and {}", a.value, b.value);
+    if peak_is_unknown("more_threads_than_cpus_are_labelled", &run) {
+        return;
     }
+    let [a, b] = [one, two].map(|m| m.ceiling.as_ref().unwrap().value);
+    assert!((b / a - 1.0).abs() < 0.2, "{a} and {b}");
 }
 
 #[test]
 fn a_worker_that_dies_costs_its_own_measurement() {
-    let _quiet = quiet();
+    let _turn = shared();
     let mut command = proofmark();
     command.args([
         "run",
@@ -141,13 +155,13 @@ fn a_worker_that_dies_costs_its_own_measurement() {
 /// A thread that panics never comes to where the others wait for it, in the timed part.
 #[test]
 fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
-    let _quiet = quiet();
+    let _turn = shared();
     let start = Instant::now();
     let mut command = proofmark();
     command.args(["run", "test.abandon", "cpu.clock", "--trials", "3", "--threads", "1"]);
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
-    assert!(start.elapsed() < Duration::from_secs(20), "it waited until patience ended");
+    assert!(start.elapsed() < Duration::from_secs(100), "it waited until patience (120 s) ended");
     let m = run.measurements.iter().find(|m| m.workload == "test.abandon").unwrap();
     assert!(has(m, "crashed", Severity::Invalid), "{:?}", names(m));
     let Ending::Crashed { signal, detail } = &m.ending else { panic!("{:?}", m.ending) };
@@ -159,7 +173,7 @@ fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
 
 #[test]
 fn a_worker_killed_from_outside_costs_its_own_measurement() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = long_run(dir.path());
     wait_for_trials(dir.path(), &mut child);
@@ -224,7 +238,7 @@ fn no_one_left(workers: &[u32]) {
 
 #[test]
 fn a_stopped_run_keeps_what_it_measured() {
-    let _quiet = quiet();
+    let _turn = shared();
     for (signal, name, code) in [("INT", "SIGINT", 130), ("TERM", "SIGTERM", 143)] {
         let dir = tempfile::tempdir().unwrap();
         let mut child = long_run(dir.path());
@@ -247,7 +261,7 @@ fn a_stopped_run_keeps_what_it_measured() {
 /// timeout(1) signals the process, and then its group, in which the process is.
 #[test]
 fn a_stop_that_is_sent_twice_at_once_is_one() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = long_run(dir.path());
     wait_for_trials(dir.path(), &mut child);
@@ -259,7 +273,7 @@ fn a_stop_that_is_sent_twice_at_once_is_one() {
 
 #[test]
 fn a_killed_run_leaves_a_readable_file_and_no_worker() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut child = long_run(dir.path());
     wait_for_trials(dir.path(), &mut child);
@@ -277,18 +291,17 @@ fn a_killed_run_leaves_a_readable_file_and_no_worker() {
 
 /// A run that must fail at once, before it measures.
 fn fails_early(command: &mut Command, word: &str) {
-    let start = Instant::now();
     let out = output(command);
     let text = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(1), "{text}");
     assert!(text.contains(word) && !text.contains("panicked"), "{text}");
     assert!(out.stdout.is_empty());
-    assert!(start.elapsed() < Duration::from_secs(10), "it measured first");
+    assert!(!text.lines().any(|line| line.starts_with('[')), "it measured first: {text}");
 }
 
 #[test]
 fn a_full_disk_is_told_before_minutes_are_spent() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let Some(small) = lab::SmallDisk::mount(dir.path()) else {
         return skip("a_full_disk_is_told_before_minutes_are_spent", "may not mount a tmpfs");
@@ -306,7 +319,7 @@ fn a_full_disk_is_told_before_minutes_are_spent() {
 
 #[test]
 fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
-    let _quiet = quiet();
+    let _turn = shared();
     // Nobody, root included, makes folders in /proc.
     fails_early(
         proofmark().args(["run", "cpu.clock", "--out", "/proc/proofmark"]),
@@ -324,7 +337,7 @@ fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
 
 #[test]
 fn a_folder_with_a_run_is_not_overwritten() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("run.json"), "precious").unwrap();
     let out = output(proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()));

@@ -1,7 +1,7 @@
 //! Planted faults of the memory subsystem: a cache under the name of memory, a wrong
 //! result, memory that the plan does not fit into.
 
-use super::lab::{Cgroup, proofmark, quiet, run_json, skip};
+use super::lab::{Cgroup, proofmark, run_json, shared, skip};
 use proofmark_model::{Ending, Measurement, Severity, Verdict};
 use proofmark_testing::output;
 
@@ -14,7 +14,7 @@ fn found(m: &Measurement, check: &str) -> Option<Severity> {
 
 #[test]
 fn a_cache_under_the_name_of_memory_is_invalid() {
-    let _quiet = quiet();
+    let _turn = shared();
     let mut command = proofmark();
     command.args(["run", "memory.copy", "--threads", "1", "--trials", "3", "--set", SMALL]);
     let (run, code) = run_json(&mut command);
@@ -31,7 +31,7 @@ fn a_cache_under_the_name_of_memory_is_invalid() {
 
 #[test]
 fn no_page_is_made_while_a_trial_is_timed() {
-    let _quiet = quiet();
+    let _turn = shared();
     let mut command = proofmark();
     command.args(["run", "memory.copy", "memory.rand_write", "memory.latency", "--threads", "1,2"]);
     command.args(["--trials", "3", "--block-size", "8B,8KB", "--set", SMALL]);
@@ -51,7 +51,7 @@ fn no_page_is_made_while_a_trial_is_timed() {
 
 #[test]
 fn a_corrupted_result_is_invalid() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (run, code) = run_json(proofmark().args(["run", "test.corrupt", "--trials", "3"]));
     let m = &run.measurements[0];
     assert!(matches!(m.ending, Ending::Unverified { .. }), "{:?}", m.ending);
@@ -61,7 +61,7 @@ fn a_corrupted_result_is_invalid() {
 
 #[test]
 fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
-    let _quiet = quiet();
+    let _turn = shared();
     let test = "a_memory_limit_shrinks_the_plan";
     let limit = 512 << 20;
     let Some(group) = Cgroup::with_memory(limit) else {
@@ -90,7 +90,7 @@ fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
 
 #[test]
 fn what_cannot_fit_is_refused_in_one_line() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(group) = Cgroup::with_memory(512 << 20) else {
         let reason = "no cgroup memory controller that this user may write";
         return skip("what_cannot_fit_is_refused_in_one_line", reason);
@@ -107,7 +107,7 @@ fn what_cannot_fit_is_refused_in_one_line() {
 
 #[test]
 fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
-    let _quiet = quiet();
+    let _turn = shared();
     let Some(group) = Cgroup::with_memory(512 << 20) else {
         let reason = "no cgroup memory controller that this user may write";
         return skip("a_matrix_that_does_not_fit_is_refused", reason);

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::lab::network::{DropLog, Hosts, SERVER, SOON, Served, begun, point, profile, written};
-use super::lab::{Cgroup, proofmark, quiet, run_json, skip};
+use super::lab::{Cgroup, alone, proofmark, run_json, shared, skip};
 use super::{names, saved, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
 use proofmark_testing::{wait, wait_until, wait_until_within};
@@ -95,7 +95,7 @@ fn severity(m: &Measurement, check: &str) -> Option<Severity> {
 
 #[test]
 fn a_token_bucket_reads_as_its_rate_less_the_headers() {
-    let _quiet = quiet();
+    let _turn = alone();
     let test = "a_token_bucket_reads_as_its_rate_less_the_headers";
     let Some(pair) = Pair::new(test) else { return };
     let group = pair.preferred();
@@ -134,7 +134,7 @@ fn is_one_machine(run: &Run, m: &Measurement, code: Option<i32>) {
 
 #[test]
 fn loopback_is_called_loopback() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let points = ["network.tcp.stream", "network.udp.rtt"].map(|k| point(k, "50ms", ""));
     let mut command = proofmark();
@@ -151,7 +151,7 @@ fn loopback_is_called_loopback() {
 
 #[test]
 fn what_udp_loses_is_what_the_limit_dropped() {
-    let _quiet = quiet();
+    let _turn = alone();
     let test = "what_udp_loses_is_what_the_limit_dropped";
     let Some(pair) = Pair::new(test) else { return };
     // A queue of 40 ms: a sender that has to wait for its CPU leaves no gap, and what comes
@@ -265,7 +265,7 @@ fn servers_go_away(test: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
 
 #[test]
 fn a_server_that_is_killed_costs_what_was_not_measured_yet() {
-    let _quiet = quiet();
+    let _turn = shared();
     let test = "a_server_that_is_killed_costs_what_was_not_measured_yet";
     let away = |pair: &mut Pair| drop(pair.server.take().unwrap().end("KILL"));
     let back = |pair: &mut Pair| pair.server = Some(Served::on_server(&pair.hosts, &pair.key()));
@@ -274,7 +274,7 @@ fn a_server_that_is_killed_costs_what_was_not_measured_yet() {
 
 #[test]
 fn a_link_that_goes_down_costs_what_was_not_measured_yet() {
-    let _quiet = quiet();
+    let _turn = shared();
     let test = "a_link_that_goes_down_costs_what_was_not_measured_yet";
     servers_go_away(test, |pair| pair.hosts.set_link("down"), |pair| pair.hosts.set_link("up"));
 }

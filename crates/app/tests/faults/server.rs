@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, serve, written};
-use super::lab::{self, children, proofmark, quiet, run_json, skip};
+use super::lab::{self, alone, children, proofmark, run_json, shared, skip};
 use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Verdict};
 use proofmark_testing::{output, wait, wait_until};
@@ -52,7 +52,7 @@ fn begun_to(server: &Served, key: &Path, folder: &Path, points: &[String]) -> Ch
 
 #[test]
 fn who_has_not_the_key_is_told_so_in_one_line() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (folder, key, server) = served();
     let other = folder.path().join("other");
     drop(Served::here(&other)); // Makes another key.
@@ -76,7 +76,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[test]
 fn a_peer_without_network_workloads_is_a_mistake() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (folder, key, server) = served();
     refused(run_to(server.address, &key).arg("cpu"), "no network workload");
     let only_cpu = profile(3, &["[[points]]\nworkload = \"cpu.clock\"\n".to_owned()]);
@@ -87,7 +87,7 @@ fn a_peer_without_network_workloads_is_a_mistake() {
 
 #[test]
 fn a_forwarder_to_another_machine_is_no_loopback() {
-    let _quiet = quiet();
+    let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     // What another machine is known by.
@@ -104,7 +104,7 @@ fn a_forwarder_to_another_machine_is_no_loopback() {
 
 #[test]
 fn a_run_without_network_points_starts_no_server() {
-    let _quiet = quiet();
+    let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let only_cpu = profile(8, &[point("cpu.clock", "200ms", "threads = 1")]);
     let mut command = proofmark();
@@ -117,7 +117,7 @@ fn a_run_without_network_points_starts_no_server() {
 
 #[test]
 fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
-    let _quiet = quiet();
+    let _turn = alone();
     let (folder, key, server) = served();
     let stream = point("network.tcp.stream", "200ms", "");
     let mut first = begun_to(&server, &key, folder.path(), &[stream]);
@@ -146,7 +146,7 @@ fn sized(mut run: Command, workload: &str, bytes: u32) -> Command {
 
 #[test]
 fn datagrams_that_udp_cannot_carry_are_refused() {
-    let _quiet = quiet();
+    let _turn = shared();
     let run_here = || {
         let mut command = proofmark();
         command.arg("run");
@@ -178,7 +178,7 @@ fn datagrams_that_udp_cannot_carry_are_refused() {
 
 #[test]
 fn a_server_that_cannot_listen_says_so_in_one_line() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (_folder, key, server) = served();
     for bind in [&*server.address.to_string(), "192.0.2.1"] {
         let out = output(&mut serve(bind, &key));
@@ -190,7 +190,7 @@ fn a_server_that_cannot_listen_says_so_in_one_line() {
 
 #[test]
 fn a_server_ends_when_it_is_told_to() {
-    let _quiet = quiet();
+    let _turn = shared();
     for (signal, name) in [("INT", "SIGINT"), ("TERM", "SIGTERM")] {
         let (folder, key, server) = served();
         let stream = point("network.tcp.stream", "500ms", "");
@@ -215,7 +215,7 @@ fn handles_interrupts(pid: u32) -> bool {
 
 #[test]
 fn a_second_signal_ends_a_server_that_hangs() {
-    let _quiet = quiet();
+    let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
     // Its greeting finds no room, and it hangs with it.
     let (_reader, mut full) = std::io::pipe().unwrap();
@@ -239,7 +239,7 @@ fn a_second_signal_ends_a_server_that_hangs() {
 
 #[test]
 fn a_session_that_exceeds_its_bytes_ends_in_words() {
-    let _quiet = quiet();
+    let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     let server = Served::here_with(&key, &["--max-bytes", "300MB"]);
@@ -257,7 +257,7 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
 
 #[test]
 fn the_server_is_free_while_something_else_is_measured() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (folder, key, server) = served();
     // Eight trials of this length are longer than the other run, on a busy machine too.
     let points =
@@ -275,7 +275,7 @@ fn the_server_is_free_while_something_else_is_measured() {
 
 #[test]
 fn a_session_too_short_for_the_plan_is_told_first() {
-    let _quiet = quiet();
+    let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     let server = Served::here_with(&key, &["--max-time", "3s"]);
@@ -291,7 +291,7 @@ fn a_session_too_short_for_the_plan_is_told_first() {
 
 #[test]
 fn a_server_outlives_its_terminal_if_it_was_told_to() {
-    let _quiet = quiet();
+    let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     let server = Served::here_without_terminal(&key);
@@ -306,7 +306,7 @@ fn a_server_outlives_its_terminal_if_it_was_told_to() {
 
 #[test]
 fn a_server_of_a_runs_own_ends_with_it() {
-    let _quiet = quiet();
+    let _turn = shared();
     for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
         let dir = tempfile::tempdir().unwrap();
         let mut command = proofmark();
@@ -324,7 +324,7 @@ fn a_server_of_a_runs_own_ends_with_it() {
 
 #[test]
 fn a_killed_run_leaves_the_server_to_the_next() {
-    let _quiet = quiet();
+    let _turn = shared();
     let (folder, key, server) = served();
     let stream = point("network.tcp.stream", "500ms", "");
     let mut run = begun_to(&server, &key, folder.path(), &[stream]);
@@ -343,7 +343,7 @@ fn a_killed_run_leaves_the_server_to_the_next() {
 
 #[test]
 fn strangers_do_not_disturb_a_run() {
-    let _quiet = quiet();
+    let _turn = alone();
     let (folder, key, server) = served();
     let workloads = ["network.tcp.stream", "network.udp.stream", "network.udp.rtt"];
     let points = workloads.map(|k| point(k, "200ms", ""));

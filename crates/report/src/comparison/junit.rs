@@ -1,62 +1,54 @@
 //! JUnit XML of a check: a suite a subsystem, a test case a point.
 
 use proofmark_model::{ComparedPoint, Comparison, Subsystem, format_factor};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::ComparisonError;
 use super::words::{failure, interval, margin, medians};
-use crate::view::clean;
+use crate::junit::document::{self, Case, Ending, Outcome, Suite};
+use crate::junit::text;
 
 /// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
 /// compared; all else passes. Where too little could be judged, that is a failure of its own.
-///
-/// # Errors
-/// If it cannot be written as XML.
-pub fn junit(comparison: &Comparison) -> Result<String, ComparisonError> {
-    let name = format!("{} against {}", clean(&comparison.b.name), clean(&comparison.a.name));
-    let mut report = Report::new(name);
+pub fn junit(comparison: &Comparison) -> String {
+    let mut suites = Vec::new();
     for subsystem in Subsystem::ALL {
         let points = comparison.points.iter().filter(|p| p.subsystem == subsystem);
-        let cases: Vec<TestCase> = points.map(case).collect();
+        let cases: Vec<Case> = points.map(case).collect();
         if !cases.is_empty() {
-            let mut suite = TestSuite::new(subsystem.as_str());
-            suite.add_test_cases(cases);
-            report.add_test_suite(suite);
+            suites.push(Suite { name: subsystem.as_str().to_owned(), cases, ..Suite::default() });
         }
     }
     if let Some(why) = comparison.too_little() {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type("too little").set_message(why);
-        let mut suite = TestSuite::new("comparison");
-        suite.add_test_case(TestCase::new("half of the baseline can be judged", status));
-        report.add_test_suite(suite);
+        let case = Case {
+            name: "half of the baseline can be judged".to_owned(),
+            outcome: Some(Outcome::new(Ending::Failure, "too little", why)),
+            ..Case::default()
+        };
+        suites.push(Suite { name: "comparison".to_owned(), cases: vec![case], ..Suite::default() });
     }
-    let mut text = report.to_string()?;
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
+    let name = format!("{} against {}", text(&comparison.b.name), text(&comparison.a.name));
+    document::write(&name, &suites)
 }
 
-fn case(p: &ComparedPoint) -> TestCase {
-    let reason = clean(&p.reason);
-    let mut status = match p.judged() {
-        _ if p.fails() => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_type(failure(p));
-            status.set_description(figures(p));
-            status
+fn case(p: &ComparedPoint) -> Case {
+    let message = Some(text(&p.reason));
+    let outcome = match p.judged() {
+        _ if p.fails() => Some(Outcome {
+            ending: Ending::Failure,
+            kind: Some(failure(p).to_owned()),
+            message,
+            text: figures(p),
+        }),
+        false => {
+            Some(Outcome { ending: Ending::Skipped, kind: None, message, text: String::new() })
         }
-        false => TestCaseStatus::skipped(),
-        true => TestCaseStatus::success(),
+        true => None,
     };
-    if p.fails() || !p.judged() {
-        status.set_message(reason);
+    Case {
+        name: if p.name.is_empty() { text(&p.workload) } else { text(&p.name) },
+        class: Some(text(&p.workload)),
+        outcome,
+        ..Case::default()
     }
-    let name = if p.name.is_empty() { clean(&p.workload) } else { clean(&p.name) };
-    let mut case = TestCase::new(name, status);
-    case.set_classname(clean(&p.workload));
-    case
 }
 
 /// Both medians, ratio, interval and margin.

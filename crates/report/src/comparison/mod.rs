@@ -29,9 +29,6 @@ pub enum ComparisonError {
     /// It does not fit into JSON, or what was written would not be read again.
     #[error("the comparison cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// It does not fit into XML.
-    #[error("the comparison cannot be written as JUnit XML: {0}")]
-    Xml(#[from] quick_junit::SerializeError),
 }
 
 /// The comparison for programs: schema `proofmark.comparison/2`.

@@ -44,10 +44,10 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         let chart = drawing(&name, line);
         let mut table = table::line(line);
         table.caption = name;
-        let chart = chart.map(|c| chart::lines(&c, &format!("chart-{i}"))).transpose()?;
-        Ok(Part { chart, table })
+        let chart = chart.map(|c| chart::lines(&c, &format!("chart-{i}")));
+        Part { chart, table }
     };
-    let parts: Result<Vec<Part>, RenderError> = lines.iter().enumerate().map(part).collect();
+    let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
     let throughout = match shared {
         "" => String::new(),
         shared => format!("Throughout: {shared}. "),
@@ -56,7 +56,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         "{throughout}Change: against the run before it that is not invalid. Whiskers: 95 % interval of the \
          median. ! suspect, ✗ invalid."
     );
-    page(&format!("{workload} over time"), &about, &parts?)
+    page(&format!("{workload} over time"), &about, &parts)
 }
 
 fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {

@@ -64,11 +64,11 @@ impl Format for Html {
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
         let mut view = View::of(run);
         view.terms.extend(view.terms_of_pairs());
-        let charts: Result<Vec<Charts>, RenderError> =
+        let charts: Vec<Charts> =
             view.workloads.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
-        let against: Result<Vec<Chart>, RenderError> =
+        let against: Vec<Chart> =
             against.map(|(i, c)| chart::references(c, &format!("chart-against-{i}"))).collect();
         let worst: Vec<_> = view.worst_findings().take(WORST).collect();
         let more = view.worst_findings().count().saturating_sub(WORST);
@@ -77,10 +77,10 @@ impl Format for Html {
             view => Serde(&view),
             worst => Serde(&worst),
             more => more,
-            parts => Serde(part::all(&view)?),
-            charts => Serde(charts?),
-            against => Serde(against?),
-            roofline => Serde(roofline.transpose()?),
+            parts => Serde(part::all(&view)),
+            charts => Serde(charts),
+            against => Serde(against),
+            roofline => Serde(roofline),
             style => Value::from_safe_string(STYLE.concat()),
             script => Value::from_safe_string(SCRIPTS.concat()),
         })?;
@@ -101,7 +101,7 @@ struct Charts {
 }
 
 impl Charts {
-    fn of(workload: &WorkloadView, at: usize) -> Result<Self, RenderError> {
+    fn of(workload: &WorkloadView, at: usize) -> Self {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
@@ -111,25 +111,14 @@ impl Charts {
         let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
         let bars = workload.bars.iter().flat_map(|b| &b.bars);
         let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
-        Ok(Self {
+        Self {
             whiskers: marks.any(|m| m.interval.is_some()),
-            timelines: workload
-                .timelines
-                .iter()
-                .enumerate()
-                .map(timeline)
-                .collect::<Result<_, _>>()?,
-            lines: workload.lines.iter().enumerate().map(line).collect::<Result<_, _>>()?,
-            bars: workload.bars.iter().enumerate().map(bar).collect::<Result<_, _>>()?,
-            latency: timed.enumerate().map(latency).collect::<Result<_, _>>()?,
-            references: workload
-                .references
-                .charts
-                .iter()
-                .enumerate()
-                .map(reference)
-                .collect::<Result<_, _>>()?,
-        })
+            timelines: workload.timelines.iter().enumerate().map(timeline).collect(),
+            lines: workload.lines.iter().enumerate().map(line).collect(),
+            bars: workload.bars.iter().enumerate().map(bar).collect(),
+            latency: timed.enumerate().map(latency).collect(),
+            references: workload.references.charts.iter().enumerate().map(reference).collect(),
+        }
     }
 }
 

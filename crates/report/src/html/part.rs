@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::chart::{self, Chart};
-use crate::RenderError;
 use crate::view::{Table, View};
 
 /// The parts that a page may have, by the first word of their workloads' ids.
@@ -32,20 +31,17 @@ pub struct Part {
 }
 
 /// The parts of a page, in the order of the plan.
-///
-/// # Errors
-/// If a chart cannot be drawn.
-pub fn all(view: &View) -> Result<Vec<Part>, RenderError> {
+pub fn all(view: &View) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, workload) in view.workloads.iter().enumerate() {
         let (id, title) = of(&workload.id);
         let id = format!("part-{id}");
         match parts.iter_mut().find(|p| p.id == id) {
             Some(part) => part.workloads.push(at),
-            None => parts.push(part(view, id, title, at)?),
+            None => parts.push(part(view, id, title, at)),
         }
     }
-    Ok(parts)
+    parts
 }
 
 fn of(workload: &str) -> (&'static str, &'static str) {
@@ -53,22 +49,22 @@ fn of(workload: &str) -> (&'static str, &'static str) {
     PARTS.into_iter().find(|(id, _)| *id == word).unwrap_or(("other", "Other"))
 }
 
-fn part(view: &View, id: String, title: &'static str, first: usize) -> Result<Part, RenderError> {
+fn part(view: &View, id: String, title: &'static str, first: usize) -> Part {
     let design = view.design.iter().filter(|d| d.title == title);
     let overviews = || view.overviews.iter().filter(|o| o.title == title);
     let lines = || overviews().flat_map(|o| &o.lines);
     let draw = |(i, c)| chart::lines(c, &format!("chart-{id}-{i}"));
     let mut marks = lines().flat_map(|l| &l.series).flat_map(|s| &s.spots);
-    Ok(Part {
+    Part {
         whiskers: marks.any(|s| s.mark.interval.is_some()),
-        lines: lines().enumerate().map(draw).collect::<Result<_, _>>()?,
+        lines: lines().enumerate().map(draw).collect(),
         tables: overviews().flat_map(|o| &o.tables).cloned().collect(),
         design: design.clone().flat_map(|d| &d.sentences).cloned().collect(),
         designs: design.flat_map(|d| &d.workloads).cloned().collect(),
         workloads: vec![first],
         id,
         title,
-    })
+    }
 }
 
 #[cfg(test)]

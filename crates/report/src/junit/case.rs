@@ -1,35 +1,32 @@
 //! One point as a test case.
 
-use std::time::Duration;
+use proofmark_model::{Ending as Ended, Finding, Measurement, Severity, Verdict};
 
-use proofmark_model::{Ending, Finding, Measurement, Severity, Verdict};
-use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus};
-
+use super::document::{Case, Ending, Outcome};
 use crate::view::{clean, why_no_trials};
 
 /// Longest time that is told of a case; sums beyond are a stranger's.
 const LONGEST_S: f64 = 1e9;
 
 /// The case of a measurement.
-pub fn of(m: &Measurement) -> TestCase {
-    let mut case = TestCase::new(name(m), status(m));
-    case.set_classname(text(&m.workload));
-    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+pub fn of(m: &Measurement) -> Case {
+    let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
     let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
-    case.set_time(Duration::from_secs_f64(seconds));
-    case.add_property(("verdict", m.verdict.as_str()));
+    let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
     if let Some(s) = &m.summary {
-        case.add_property(("median", number(s.median).as_str()));
-        case.add_property(("unit", m.unit.as_str()));
+        properties.push(("median", number(s.median)));
+        properties.push(("unit", m.unit.as_str().to_owned()));
     }
-    if let Some(e) = m.efficiency {
-        case.add_property(("efficiency", number(e).as_str()));
+    properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));
+    properties.push(("trials", m.trials.len().to_string()));
+    Case {
+        name: name(m),
+        class: Some(text(&m.workload)),
+        seconds: Some(seconds),
+        properties,
+        outcome: outcome(m),
+        output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
     }
-    case.add_property(("trials", m.trials.len().to_string().as_str()));
-    if !m.findings.is_empty() {
-        case.set_system_out(said(m.findings.iter()));
-    }
-    case
 }
 
 /// The parameters, or `default` where there are none.
@@ -40,18 +37,13 @@ fn name(m: &Measurement) -> String {
     if parameters.is_empty() { "default".to_owned() } else { parameters.join(" ") }
 }
 
-fn status(m: &Measurement) -> TestCaseStatus {
-    let of = |kind, ty: &str, message: String| {
-        let mut status = TestCaseStatus::non_success(kind);
-        status.set_type(ty).set_message(message);
-        status
-    };
+fn outcome(m: &Measurement) -> Option<Outcome> {
     match &m.ending {
-        Ending::Crashed { .. } => of(NonSuccessKind::Error, "crashed", why(m)),
-        Ending::Unverified { .. } => of(NonSuccessKind::Error, "unverified", why(m)),
-        Ending::Refused { .. } => skipped("refused", why(m)),
-        Ending::Interrupted { .. } | Ending::Unfinished if m.summary.is_none() => {
-            skipped("interrupted", why(m))
+        Ended::Crashed { .. } => Some(Outcome::new(Ending::Error, "crashed", why(m))),
+        Ended::Unverified { .. } => Some(Outcome::new(Ending::Error, "unverified", why(m))),
+        Ended::Refused { .. } => Some(Outcome::new(Ending::Skipped, "refused", why(m))),
+        Ended::Interrupted { .. } | Ended::Unfinished if m.summary.is_none() => {
+            Some(Outcome::new(Ending::Skipped, "interrupted", why(m)))
         }
         _ if m.verdict == Verdict::Invalid => {
             let worst = m.findings.iter().find(|f| f.severity == Severity::Invalid);
@@ -59,16 +51,10 @@ fn status(m: &Measurement) -> TestCaseStatus {
                 || ("invalid".to_owned(), "the run file does not say why".to_owned()),
                 |f| (text(&f.check), text(&f.message)),
             );
-            of(NonSuccessKind::Failure, &check, message)
+            Some(Outcome::new(Ending::Failure, &check, message))
         }
-        _ => TestCaseStatus::success(),
+        _ => None,
     }
-}
-
-fn skipped(ty: &str, message: String) -> TestCaseStatus {
-    let mut status = TestCaseStatus::skipped();
-    status.set_type(ty).set_message(message);
-    status
 }
 
 fn why(m: &Measurement) -> String {

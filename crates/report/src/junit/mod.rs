@@ -11,11 +11,13 @@
 //! where something got slower, use `proofmark check`.
 
 mod case;
+pub(crate) mod document;
 
-use proofmark_model::{Finding, Measurement, Run, Severity, Subsystem};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use proofmark_model::{Finding, Run, Severity, Subsystem};
 
-use self::case::{said, text};
+use self::case::said;
+pub(crate) use self::case::text;
+use self::document::{Case, Ending, Outcome, Suite};
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -36,69 +38,44 @@ impl Format for Junit {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut report = Report::new("proofmark");
+        let mut suites = Vec::new();
         for subsystem in Subsystem::ALL {
             let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
-            let measured: Vec<&Measurement> = measured.collect();
-            if !measured.is_empty() {
-                report.add_test_suite(suite(
-                    run,
-                    subsystem.as_str(),
-                    measured.into_iter().map(case::of),
-                ));
+            let cases: Vec<Case> = measured.map(case::of).collect();
+            if !cases.is_empty() {
+                suites.push(suite(run, subsystem.as_str(), cases));
             }
         }
-        let mut whole = vec![of_run(run)];
-        whole.extend(not_measured(run));
-        report.add_test_suite(suite(run, "run", whole.into_iter()));
-        let seconds = report
-            .test_suites
-            .iter()
-            .filter_map(|s| s.time)
-            .fold(std::time::Duration::ZERO, std::time::Duration::saturating_add);
-        report.set_time(seconds);
-        let mut xml = report.to_string()?;
-        if !xml.ends_with('\n') {
-            xml.push('\n');
-        }
-        Ok(xml)
+        let mut cases = vec![of_run(run)];
+        cases.extend(not_measured(run));
+        suites.push(suite(run, "run", cases));
+        Ok(document::write("proofmark", &suites))
     }
 }
 
-/// A suite whose time is that of its cases.
-fn suite(run: &Run, name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
-    let mut suite = TestSuite::new(name);
-    suite.add_test_cases(cases);
-    let seconds = suite.test_cases.iter().filter_map(|c| c.time);
-    suite.set_time(seconds.fold(std::time::Duration::ZERO, std::time::Duration::saturating_add));
+fn suite(run: &Run, name: &str, cases: Vec<Case>) -> Suite {
+    let mut properties = Vec::new();
+    properties.extend(run.host.cpu.model_name.get().map(|model| ("cpu", text(model))));
+    properties.push(("profile", text(&run.plan.profile)));
     let started = run.started.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    suite.extra.insert("timestamp".into(), started.into());
-    if let Some(model) = run.host.cpu.model_name.get() {
-        suite.add_property(("cpu", text(model).as_str()));
-    }
-    suite.add_property(("profile", text(&run.plan.profile).as_str()));
-    suite
+    Suite { name: name.to_owned(), started: Some(started), properties, cases }
 }
 
 /// What was found about the host and the run as a whole.
-fn of_run(run: &Run) -> TestCase {
+fn of_run(run: &Run) -> Case {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
     let worst = found.iter().find(|f| f.severity == Severity::Invalid);
-    let mut status = TestCaseStatus::success();
-    if let Some(worst) = worst {
-        status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type(text(&worst.check)).set_message(text(&worst.message));
+    Case {
+        name: "host and run".to_owned(),
+        class: Some("run".to_owned()),
+        outcome: worst.map(|w| Outcome::new(Ending::Failure, &text(&w.check), text(&w.message))),
+        output: (!found.is_empty()).then(|| said(found.into_iter())),
+        ..Case::default()
     }
-    let mut case = TestCase::new("host and run", status);
-    case.set_classname("run");
-    if !found.is_empty() {
-        case.set_system_out(said(found.into_iter()));
-    }
-    case
 }
 
 /// Points of the plan that the run did not come to.
-fn not_measured(run: &Run) -> Option<TestCase> {
+fn not_measured(run: &Run) -> Option<Case> {
     let left = run.plan.points.len().saturating_sub(run.measurements.len());
     if left == 0 {
         return None;
@@ -108,9 +85,16 @@ fn not_measured(run: &Run) -> Option<TestCase> {
         (None, None) => "the run has no end: it goes on, or was killed".to_owned(),
         (None, Some(_)) => "the run does not say why".to_owned(),
     };
-    let mut status = TestCaseStatus::skipped();
-    status.set_message(format!("{left} points of the plan were not measured: {why}"));
-    let mut case = TestCase::new("points not measured", status);
-    case.set_classname("run");
-    Some(case)
+    let outcome = Outcome {
+        ending: Ending::Skipped,
+        kind: None,
+        message: Some(format!("{left} points of the plan were not measured: {why}")),
+        text: String::new(),
+    };
+    Some(Case {
+        name: "points not measured".to_owned(),
+        class: Some("run".to_owned()),
+        outcome: Some(outcome),
+        ..Case::default()
+    })
 }

@@ -15,15 +15,12 @@
 mod families;
 mod labels;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::registry::{Registry, Unit};
+use std::fmt::Write as _;
+
 use proofmark_model::Run;
 
 use self::families::Family;
+use self::labels::Labels;
 use crate::{Format, Options, RenderError};
 
 /// See the module.
@@ -44,29 +41,32 @@ impl Format for OpenMetrics {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut registry = Registry::default();
-        registry.register_collector(Box::new(Whole(families::of(run))));
         let mut text = String::new();
-        encode(&mut text, &registry)?;
+        for family in families::of(run).iter().filter(|f| !f.series.is_empty()) {
+            write_family(&mut text, family)?;
+        }
+        text.push_str("# EOF\n");
         Ok(text)
     }
 }
 
-/// Every family, in the order of the output.
-#[derive(Debug)]
-struct Whole(Vec<Family>);
-
-impl Collector for Whole {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
-        for family in self.0.iter().filter(|f| !f.series.is_empty()) {
-            let unit = family.unit.map(|u| Unit::Other(u.to_owned()));
-            let gauge = MetricType::Gauge;
-            let mut all =
-                encoder.encode_descriptor(&family.name, family.help, unit.as_ref(), gauge)?;
-            for (labels, value) in &family.series {
-                ConstGauge::new(*value).encode(all.encode_family(labels)?)?;
-            }
-        }
-        Ok(())
+fn write_family(text: &mut String, family: &Family) -> std::fmt::Result {
+    let unit = family.unit.map_or_else(String::new, |unit| format!("_{unit}"));
+    let name = format!("{}{unit}", family.name);
+    writeln!(text, "# HELP {name} {}", family.help)?;
+    writeln!(text, "# TYPE {name} gauge")?;
+    if let Some(unit) = family.unit {
+        writeln!(text, "# UNIT {name} {unit}")?;
     }
+    for (labels, value) in &family.series {
+        writeln!(text, "{name}{{{}}} {value:?}", join(labels))?;
+    }
+    Ok(())
+}
+
+/// `name="value",...`, escaped.
+fn join(labels: &Labels) -> String {
+    let escape = |v: &str| v.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let labels = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
+    labels.collect::<Vec<_>>().join(",")
 }

@@ -34,13 +34,14 @@ impl Paint {
         };
         self.with(style, text)
     }
-}
 
-/// A verdict's colour in a table.
-pub fn verdict_color(verdict: Verdict) -> comfy_table::Color {
-    match verdict {
-        Verdict::Valid => comfy_table::Color::Green,
-        Verdict::Suspect => comfy_table::Color::Yellow,
-        Verdict::Invalid => comfy_table::Color::Red,
+    /// A verdict in a table.
+    pub fn verdict(self, verdict: Verdict, text: &str) -> String {
+        let color = match verdict {
+            Verdict::Valid => AnsiColor::BrightGreen,
+            Verdict::Suspect => AnsiColor::BrightYellow,
+            Verdict::Invalid => AnsiColor::BrightRed,
+        };
+        self.with(color.on_default(), text)
     }
 }

@@ -1,10 +1,8 @@
 //! Tables that fit the width that there is.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid};
-
 use super::columns_of;
-use super::paint::{Paint, verdict_color};
-use crate::view::{Cell as ViewCell, Table};
+use super::paint::Paint;
+use crate::view::{Cell, Table};
 
 /// The widest layout that fits.
 pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
@@ -22,13 +20,13 @@ pub fn shows(table: &Table, width: usize, title: &str) -> bool {
 }
 
 /// The columns that fit, and the spaces between them; `None` where too few do.
-fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, u16)> {
+fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, usize)> {
     let most = table.columns.iter().map(|c| c.spare).max().unwrap_or(0);
     for spare in (0..=most).rev() {
         let kept: Vec<usize> =
             (0..table.columns.len()).filter(|i| table.columns[*i].spare <= spare).collect();
-        for gap in [2_u16, 1] {
-            if natural_width(table, &kept, usize::from(gap)) <= width {
+        for gap in [2, 1] {
+            if natural_width(table, &kept, gap) <= width {
                 return Some((kept, gap));
             }
         }
@@ -37,7 +35,7 @@ fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, u16)> {
 }
 
 /// `-[1]` for a missing value.
-fn text(cell: &ViewCell) -> String {
+fn text(cell: &Cell) -> String {
     match cell.note {
         Some(note) => format!("{}[{note}]", cell.text),
         None => cell.text.clone(),
@@ -45,66 +43,52 @@ fn text(cell: &ViewCell) -> String {
 }
 
 fn natural_width(table: &Table, columns: &[usize], gap: usize) -> usize {
-    let widest = |i: usize| {
-        let column = &table.columns[i];
-        let head = columns_of(&column.title).max(column.unit.as_deref().map_or(0, columns_of));
-        let cells = table.rows.iter().filter_map(|r| r.cells.get(i)).map(|c| columns_of(&text(c)));
-        cells.fold(head, usize::max)
-    };
-    columns.iter().map(|i| widest(*i) + gap).sum::<usize>().saturating_sub(gap)
+    columns.iter().map(|i| column_width(table, *i) + gap).sum::<usize>().saturating_sub(gap)
 }
 
-fn grid(table: &Table, columns: &[usize], gap: u16, paint: Paint) -> String {
-    let mut grid = Grid::new();
-    grid.load_style(comfy_table::presets::NOTHING);
-    grid.set_content_arrangement(ContentArrangement::Disabled);
-    if paint.color {
-        grid.enforce_styling();
-    } else {
-        grid.force_no_tty();
-    }
-    let units = columns.iter().any(|i| table.columns[*i].unit.is_some());
-    let head = columns.iter().map(|i| {
-        let column = &table.columns[*i];
-        let mut text = column.title.clone();
-        if units {
-            text.push('\n');
-            text.push_str(column.unit.as_deref().unwrap_or(""));
+fn column_width(table: &Table, i: usize) -> usize {
+    let column = &table.columns[i];
+    let head = columns_of(&column.title).max(column.unit.as_deref().map_or(0, columns_of));
+    let cells = table.rows.iter().filter_map(|r| r.cells.get(i)).map(|c| columns_of(&text(c)));
+    cells.fold(head, usize::max)
+}
+
+fn grid(table: &Table, columns: &[usize], gap: usize, paint: Paint) -> String {
+    let widths: Vec<usize> = columns.iter().map(|i| column_width(table, *i)).collect();
+    // A line of cells, each with how it is shown; what it shows takes no more columns.
+    let line = |show: &dyn Fn(usize) -> (String, String)| {
+        let mut out = String::new();
+        for (i, width) in columns.iter().zip(&widths) {
+            let (text, shown) = show(*i);
+            let room = " ".repeat(width.saturating_sub(columns_of(&text)));
+            let [left, right] = if table.columns[*i].numeric { [&room, ""] } else { ["", &room] };
+            out.extend([left, &shown, right, &" ".repeat(gap)]);
         }
-        Cell::new(text).set_alignment(alignment(column.numeric))
-    });
-    grid.set_header(head.collect::<Vec<_>>());
+        format!("{}\n", out.trim_end())
+    };
+    let plain = |text: &str| (text.to_owned(), text.to_owned());
+    let mut out = line(&|i| plain(&table.columns[i].title));
+    if columns.iter().any(|i| table.columns[*i].unit.is_some()) {
+        out += &line(&|i| plain(table.columns[i].unit.as_deref().unwrap_or("")));
+    }
     for row in &table.rows {
-        let cells = columns.iter().filter_map(|i| {
-            let cell = row.cells.get(*i)?;
-            let out = Cell::new(text(cell)).set_alignment(alignment(table.columns[*i].numeric));
-            Some(match cell.verdict {
-                Some(verdict) => out.fg(verdict_color(verdict)),
-                None => out,
-            })
+        out += &line(&|i| match row.cells.get(i) {
+            None => plain(""),
+            Some(cell) => {
+                let text = text(cell);
+                let shown = cell.verdict.map_or_else(|| text.clone(), |v| paint.verdict(v, &text));
+                (text, shown)
+            }
         });
-        grid.add_row(cells.collect::<Vec<_>>());
-    }
-    let last = columns.len().saturating_sub(1);
-    for (i, column) in grid.column_iter_mut().enumerate() {
-        column.set_padding((0, if i == last { 0 } else { gap }));
-    }
-    let mut out: String = grid.lines().map(|l| format!("{}\n", l.trim_end())).collect();
-    if out.is_empty() {
-        out.push('\n');
     }
     out
-}
-
-fn alignment(numeric: bool) -> CellAlignment {
-    if numeric { CellAlignment::Right } else { CellAlignment::Left }
 }
 
 /// One paragraph a row: the point, then each value under its name.
 fn paragraphs(table: &Table, width: usize) -> String {
     let mut out = String::new();
     for row in &table.rows {
-        let named = |i: usize, cell: &ViewCell| {
+        let named = |i: usize, cell: &Cell| {
             let column = &table.columns[i];
             match (&column.unit, cell.note) {
                 (Some(unit), None) => format!("{} {} {unit}", column.title, text(cell)),

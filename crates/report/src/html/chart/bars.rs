@@ -2,7 +2,7 @@
 //! median, its whisker the 95 % interval.
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::{doubt, short};
 use crate::view::{Bar, BarChart};
 
@@ -23,7 +23,7 @@ pub fn size(chart: &BarChart) -> (u32, u32) {
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn draw(chart: &BarChart) -> Result<String, Failed> {
+pub fn draw(chart: &BarChart) -> String {
     let values = chart.bars.iter().flat_map(|b| {
         let m = &b.mark;
         let [low, high] = m.interval.unwrap_or([m.value; 2]);
@@ -31,18 +31,18 @@ pub fn draw(chart: &BarChart) -> Result<String, Failed> {
     });
     let axis = Axis::over(values);
     let bottom = TOP + ROW * chart.bars.len() as f64;
-    Canvas::draw(size(chart), |canvas| {
+    Canvas::draw(|canvas| {
         for (value, label) in axis.ticks() {
             let x = place(&axis, value);
-            canvas.line(&[(x, TOP), (x, bottom)], Ink::Grid, 1)?;
+            canvas.line(&[(x, TOP), (x, bottom)], Ink::Grid, 1);
             let x = x.clamp(LEFT + 6.0, RIGHT - 6.0);
-            canvas.text(&label, (x, bottom + 13.0), At::Middle, 15, Ink::Muted)?;
+            canvas.text(&label, (x, bottom + 13.0), At::Middle, 12, Ink::Muted);
         }
         for (i, bar) in chart.bars.iter().enumerate() {
-            one(canvas, &axis, bar, TOP + ROW * i as f64)?;
+            one(canvas, &axis, bar, TOP + ROW * i as f64);
         }
         let middle = (LEFT + RIGHT) / 2.0;
-        canvas.text(&short(&chart.unit, 20), (middle, bottom + 34.0), At::Middle, 15, Ink::Muted)
+        canvas.text(&short(&chart.unit, 20), (middle, bottom + 34.0), At::Middle, 12, Ink::Muted);
     })
 }
 
@@ -50,7 +50,7 @@ fn place(axis: &Axis, value: f64) -> f64 {
     LEFT + (RIGHT - LEFT) * axis.place(value)
 }
 
-fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) -> Result<(), Failed> {
+fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) {
     let m = &bar.mark;
     let near = bar.efficiency.as_ref().map_or_else(String::new, |e| format!(" ({e} %)"));
     let sign = match doubt(m.verdict) {
@@ -58,27 +58,26 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) -> Result<(), Failed> 
         sign => format!("  {sign} {}", m.verdict),
     };
     let name = if bar.name.is_empty() { "median" } else { &bar.name };
-    canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 15, Ink::Text)?;
+    canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 12, Ink::Text);
     let value = format!("{}{near}{sign}", m.text);
-    canvas.text(&value, (RIGHT, top + 11.0), At::End, 15, Ink::Text)?;
+    canvas.text(&value, (RIGHT, top + 11.0), At::End, 12, Ink::Text);
     let (zero, end) = (place(axis, 0.0), place(axis, m.value));
     let (high, low) = (top + 25.0, top + 43.0);
     let block = |from: f64, to: f64| [(from, high), (to, high), (to, low), (from, low)];
     if let Some(ceiling) = m.ceiling {
         let at = place(axis, ceiling);
-        canvas.fill(&block(zero, at), Ink::Grid)?;
-        canvas.fill(&block(zero, end), Ink::Series(0))?;
-        canvas.line(&[(at, high - 2.0), (at, low + 2.0)], Ink::Ceiling, 2)?;
+        canvas.fill(&block(zero, at), Ink::Grid);
+        canvas.fill(&block(zero, end), Ink::Series(0));
+        canvas.line(&[(at, high - 2.0), (at, low + 2.0)], Ink::Ceiling, 2);
     } else {
-        canvas.fill(&block(zero, end), Ink::Series(0))?;
+        canvas.fill(&block(zero, end), Ink::Series(0));
     }
     if let Some([from, to]) = m.interval {
         let (from, to, y) = (place(axis, from), place(axis, to), (high + low) / 2.0);
-        canvas.line(&[(from, y), (to, y)], Ink::Text, 1)?;
+        canvas.line(&[(from, y), (to, y)], Ink::Text, 1);
         for end in [from, to] {
-            canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1)?;
+            canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
         }
     }
     canvas.tell((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
-    Ok(())
 }

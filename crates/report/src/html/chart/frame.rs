@@ -2,7 +2,7 @@
 //! left to right, and what both axes are.
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::short;
 
 /// Of the view box.
@@ -26,9 +26,9 @@ const WIDEST: f64 = 10.0;
 const GAP: f64 = 6.0;
 
 /// A surface with a value axis.
-pub struct Frame<'a, 'b> {
+pub struct Frame<'a> {
     /// What is drawn on.
-    pub canvas: &'a Canvas<'b>,
+    pub canvas: &'a Canvas,
     /// Upwards.
     pub axis: Axis,
 }
@@ -64,37 +64,37 @@ fn label((text, log): (&str, bool), most: usize) -> String {
     if log { format!("{text}, log") } else { text }
 }
 
-impl Frame<'_, '_> {
+impl Frame<'_> {
     /// Where a value lies.
     pub fn y(&self, value: f64) -> f64 {
         BOTTOM - (BOTTOM - TOP) * self.axis.place(value)
     }
 
     /// Grid, ticks and labels; a label that would touch the one before it is left out.
-    pub fn draw(&self, across: &Across, upwards: (&str, bool)) -> Result<(), Failed> {
+    pub fn draw(&self, across: &Across, upwards: (&str, bool)) {
         for (value, label) in self.axis.ticks() {
             let y = self.y(value);
             let ink = if value == 0.0 { Ink::Muted } else { Ink::Grid };
-            self.canvas.line(&[(LEFT, y), (RIGHT, y)], ink, 1)?;
-            self.canvas.text(&label, (LEFT - 8.0, y), At::End, 15, Ink::Muted)?;
+            self.canvas.line(&[(LEFT, y), (RIGHT, y)], ink, 1);
+            self.canvas.text(&label, (LEFT - 8.0, y), At::End, 12, Ink::Muted);
         }
         let mut free = 0.0;
         for (at, label) in &across.ticks {
             let (label, x) = (short(label, 10), x(*at));
             if across.grid {
-                self.canvas.line(&[(x, TOP), (x, BOTTOM)], Ink::Grid, 1)?;
+                self.canvas.line(&[(x, TOP), (x, BOTTOM)], Ink::Grid, 1);
             }
             let widest = label.chars().count() as f64 * WIDEST / 2.0;
             let inside = x.min(f64::from(SIZE.0) - widest);
             // A number can be spared, the name of a value cannot.
             let half = if across.grid { widest } else { half(&label) };
             if inside - half >= free {
-                self.canvas.text(&label, (inside, BOTTOM + 16.0), At::Middle, 15, Ink::Text)?;
+                self.canvas.text(&label, (inside, BOTTOM + 16.0), At::Middle, 12, Ink::Text);
                 free = inside + half + GAP;
             }
         }
-        self.canvas.text(&label(upwards, 20), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
+        self.canvas.text(&label(upwards, 20), (4.0, 10.0), At::Start, 12, Ink::Muted);
         let below = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        self.canvas.text(&label(across.label, 45), below, At::Middle, 15, Ink::Muted)
+        self.canvas.text(&label(across.label, 45), below, At::Middle, 12, Ink::Muted);
     }
 }

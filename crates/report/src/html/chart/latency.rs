@@ -2,7 +2,7 @@
 //! throughput. Two axes of numbers, a curve a series, signs on it where the view marks it.
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::frame::{Across, BOTTOM, Frame, REACH, SIZE, widest, x};
 use super::{doubt, shape, short};
 use crate::view::{Along, Curve, LatencyChart, Point};
@@ -15,8 +15,8 @@ const FOOT: f64 = 24.0;
 const BELOW: f64 = 0.4;
 
 /// The plot's places.
-struct Plot<'a, 'b> {
-    frame: Frame<'a, 'b>,
+struct Plot<'a> {
+    frame: Frame<'a>,
     x: Axis,
 }
 
@@ -24,7 +24,7 @@ struct Plot<'a, 'b> {
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn draw(chart: &LatencyChart) -> Result<String, Failed> {
+pub fn draw(chart: &LatencyChart) -> String {
     let corners = |i: usize| {
         let points = |c: &Curve| c.points.iter().map(|p| p.at).collect::<Vec<_>>();
         let all =
@@ -42,31 +42,30 @@ pub fn draw(chart: &LatencyChart) -> Result<String, Failed> {
         true => Axis::log(corners(1).chain(below)),
         false => axis(&chart.y, 1),
     };
-    Canvas::draw(SIZE, |canvas| {
+    Canvas::draw(|canvas| {
         let plot = Plot { frame: Frame { canvas, axis: y }, x };
         let ticks = plot.x.ticks().into_iter().map(|(value, label)| (plot.x.place(value), label));
         let label = (chart.x.label.as_str(), chart.x.log);
         let across = Across { ticks: ticks.collect(), grid: true, label };
-        plot.frame.draw(&across, (&chart.y.label, chart.y.log))?;
+        plot.frame.draw(&across, (&chart.y.label, chart.y.log));
         for (i, curve) in chart.curves.iter().enumerate().rev() {
-            plot.curve(curve, i)?;
+            plot.curve(curve, i);
         }
-        Ok(())
     })
 }
 
-impl Plot<'_, '_> {
+impl Plot<'_> {
     fn at(&self, [across, up]: [f64; 2]) -> (f64, f64) {
         (x(self.x.place(across)), self.frame.y(up))
     }
 
-    fn curve(&self, curve: &Curve, i: usize) -> Result<(), Failed> {
+    fn curve(&self, curve: &Curve, i: usize) {
         let line: Vec<(f64, f64)> = curve.line.iter().map(|at| self.at(*at)).collect();
         if line.len() > 1 {
-            self.frame.canvas.line(&line, Ink::Series(i), 2)?;
+            self.frame.canvas.line(&line, Ink::Series(i), 2);
         }
         let mut before = f64::NEG_INFINITY;
-        curve.points.iter().try_for_each(|p| {
+        curve.points.iter().for_each(|p| {
             let back = p.at[0] < before;
             before = p.at[0];
             self.point(p, i, back)
@@ -74,9 +73,9 @@ impl Plot<'_, '_> {
     }
 
     /// A sign with its label; `back` where the curve comes from the right.
-    fn point(&self, point: &Point, i: usize, back: bool) -> Result<(), Failed> {
+    fn point(&self, point: &Point, i: usize, back: bool) {
         let (x, y) = self.at(point.at);
-        shape::draw(self.frame.canvas, i, (x, y))?;
+        shape::draw(self.frame.canvas, i, (x, y));
         self.frame.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &point.about);
         let text = [short(&point.label, 8), point.verdict.map_or("", doubt).to_owned()].join(" ");
         // Below the sign, on the side to which no curve rises; at the bottom, and where there is
@@ -90,8 +89,8 @@ impl Plot<'_, '_> {
             (false, true) => ((x - 9.0, y + 11.0), At::End),
         };
         match text.trim() {
-            "" => Ok(()),
-            text => self.frame.canvas.text(text, at, side, 15, Ink::Text),
+            "" => {}
+            text => self.frame.canvas.text(text, at, side, 12, Ink::Text),
         }
     }
 }
@@ -129,7 +128,7 @@ mod tests {
     fn any_value_can_be_drawn_and_text_is_escaped() {
         for values in [&[][..], &[0.0], &[1e-300, 9e6], &[-5.0, 5.0], &[f64::NAN, 1.0]] {
             for log in [false, true] {
-                let svg = draw(&chart(values, log)).unwrap();
+                let svg = draw(&chart(values, log));
                 assert!(!svg.contains("NaN") && !svg.contains("<u>") && !svg.contains("<8>"));
                 assert_eq!(svg.matches("<title>&lt;b&gt;</title>").count(), values.len());
                 let signs = svg.lines().filter(|l| l.trim() == "&lt;8&gt; !").count();
@@ -142,7 +141,7 @@ mod tests {
     fn a_label_at_the_right_end_stays_inside() {
         let mut wide = chart(&[1.0, 100.0], false);
         wide.curves[0].points[1].label = "20.0 %".into();
-        let svg = draw(&wide).unwrap();
+        let svg = draw(&wide);
         let lines: Vec<&str> = svg.lines().collect();
         let at = lines.iter().position(|l| l.trim() == "20.0 % !").unwrap();
         let place = |name: &str| {

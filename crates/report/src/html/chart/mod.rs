@@ -19,7 +19,6 @@ mod timeline;
 use proofmark_model::Verdict;
 use serde::Serialize;
 
-use crate::RenderError;
 use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline, Timeline};
 
 /// What the gap in a bar is.
@@ -50,112 +49,87 @@ pub struct Key {
 }
 
 /// Values over an axis.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn lines(chart: &LineChart, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = lines::draw(chart).map_err(failed)?;
+pub fn lines(chart: &LineChart, id: &str) -> Chart {
+    let inside = lines::draw(chart);
     // A single line needs no key to tell it from others.
     let keys = if chart.series.len() > 1 { chart.series.len() } else { 0 };
-    let signs: Result<Vec<String>, _> = (0..keys).map(shape::sign).collect();
-    let signs = signs.map_err(failed)?;
+    let signs = (0..keys).map(shape::sign);
     let names = chart.series.iter().map(|s| s.name.clone());
-    Ok(Chart {
+    Chart {
         svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
         title: chart.title.clone(),
-        legend: signs.into_iter().zip(names).map(|(sign, name)| Key { sign, name }).collect(),
+        legend: signs.zip(names).map(|(sign, name)| Key { sign, name }).collect(),
         key: String::new(),
         left_out: chart.left_out.clone(),
-    })
+    }
 }
 
 /// Bars against their ceilings.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn bars(chart: &BarChart, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = bars::draw(chart).map_err(failed)?;
-    Ok(Chart {
+pub fn bars(chart: &BarChart, id: &str) -> Chart {
+    let inside = bars::draw(chart);
+    Chart {
         svg: element(&inside, bars::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
         key: String::new(),
         left_out: chart.left_out.clone(),
-    })
+    }
 }
 
 /// Our numbers, those of other tools and the ceilings.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn references(chart: &BesideChart, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = references::draw(chart).map_err(failed)?;
-    Ok(Chart {
+pub fn references(chart: &BesideChart, id: &str) -> Chart {
+    let inside = references::draw(chart);
+    Chart {
         svg: element(&inside, references::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
         key: if references::cut(chart) { CUT.to_owned() } else { String::new() },
         left_out: chart.left_out.clone(),
-    })
+    }
 }
 
 /// Times of single operations.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn latency(chart: &LatencyChart, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = latency::draw(chart).map_err(failed)?;
-    let key = |(i, c): (usize, &crate::view::Curve)| {
-        Ok(Key { sign: shape::sign(i)?, name: c.name.clone() })
-    };
-    let legend: Result<Vec<Key>, String> = chart.curves.iter().enumerate().map(key).collect();
-    Ok(Chart {
+pub fn latency(chart: &LatencyChart, id: &str) -> Chart {
+    let inside = latency::draw(chart);
+    let key =
+        |(i, c): (usize, &crate::view::Curve)| Key { sign: shape::sign(i), name: c.name.clone() };
+    let legend = chart.curves.iter().enumerate().map(key).collect();
+    Chart {
         svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
         title: chart.title.clone(),
-        legend: legend.map_err(failed)?,
+        legend,
         key: chart.key.clone(),
         left_out: chart.left_out.clone(),
-    })
+    }
 }
 
 /// CPU peaks and memory levels.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn roofline(picture: &Roofline, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: picture.title.clone(), reason };
-    let inside = roofline::draw(picture).map_err(failed)?;
-    let key = |(i, s): (usize, &crate::view::Slope)| {
-        Ok(Key { sign: shape::sign(i)?, name: format!("{}: {}", s.name, s.text) })
+pub fn roofline(picture: &Roofline, id: &str) -> Chart {
+    let inside = roofline::draw(picture);
+    let key = |(i, s): (usize, &crate::view::Slope)| Key {
+        sign: shape::sign(i),
+        name: format!("{}: {}", s.name, s.text),
     };
-    let legend: Result<Vec<Key>, String> = picture.slopes.iter().enumerate().map(key).collect();
-    Ok(Chart {
+    let legend = picture.slopes.iter().enumerate().map(key).collect();
+    Chart {
         svg: element(&inside, roofline::SIZE, id, &picture.title, &picture.description),
         title: picture.title.clone(),
-        legend: legend.map_err(failed)?,
+        legend,
         key: String::new(),
         left_out: String::new(),
-    })
+    }
 }
 
 /// A value over time.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn timeline(chart: &Timeline, id: &str) -> Result<Chart, RenderError> {
-    let failed = |reason| RenderError::Chart { title: chart.title.clone(), reason };
-    let inside = timeline::draw(chart).map_err(failed)?;
-    Ok(Chart {
+pub fn timeline(chart: &Timeline, id: &str) -> Chart {
+    let inside = timeline::draw(chart);
+    Chart {
         svg: element(&inside, timeline::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
-        legend: timeline::legend(chart).map_err(failed)?,
+        legend: timeline::legend(chart),
         key: String::new(),
         left_out: chart.left_out.clone(),
-    })
+    }
 }
 
 /// The `svg` element, named and described for those who do not see it.
@@ -249,7 +223,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_colours_are_variables() {
-        let svg = lines(&chart(&[1.0, 5.0], false), "c").unwrap().svg;
+        let svg = lines(&chart(&[1.0, 5.0], false), "c").svg;
         assert_eq!(svg.matches('<').count(), svg.matches('>').count());
         assert!(!svg.contains("<script"));
         assert_eq!(svg.matches("</svg>").count(), 1);
@@ -264,9 +238,9 @@ mod tests {
         let dashes = |joined, spots: usize| {
             let mut chart = LineChart { joined, ..chart(&[5.0], false) };
             chart.series[0].spots.truncate(spots);
-            let with = lines(&chart, "c").unwrap().svg.matches("<polyline").count();
+            let with = lines(&chart, "c").svg.matches("<polyline").count();
             chart.series[0].spots.iter_mut().for_each(|s| s.mark.ceiling = None);
-            with - lines(&chart, "c").unwrap().svg.matches("<polyline").count()
+            with - lines(&chart, "c").svg.matches("<polyline").count()
         };
         assert!(dashes(true, 2) > 2 * dashes(false, 2), "from one value to the next");
         assert!(
@@ -294,7 +268,7 @@ mod tests {
                 points: vec![point],
                 left_out: String::new(),
             };
-            references(&chart, "c").unwrap()
+            references(&chart, "c")
         };
         let cut = drawn(Verdict::Invalid, 900.0);
         assert_eq!(cut.key, CUT);
@@ -312,7 +286,7 @@ mod tests {
     fn any_value_on_the_axis_can_be_drawn() {
         for value in [0.0, -5.0, 1e-300, 9e6, -9e6] {
             for log in [false, true] {
-                let svg = lines(&chart(&[value], log), "c").unwrap().svg;
+                let svg = lines(&chart(&[value], log), "c").svg;
                 assert!(!svg.contains("NaN"));
             }
             let bar = Bar { name: "x".repeat(500), mark: mark(value), efficiency: None };
@@ -323,7 +297,7 @@ mod tests {
                 bars: vec![bar],
                 left_out: String::new(),
             };
-            let svg = bars(&chart, "c").unwrap().svg;
+            let svg = bars(&chart, "c").svg;
             assert!(!svg.contains("NaN"));
         }
         let empty = BesideChart {
@@ -333,7 +307,11 @@ mod tests {
             points: vec![],
             left_out: String::new(),
         };
-        assert!(references(&empty, "c").is_ok());
-        assert!(lines(&chart(&[], false), "c").is_ok() && lines(&chart(&[], true), "c").is_ok());
+        let empty = [
+            references(&empty, "c"),
+            lines(&chart(&[], false), "c"),
+            lines(&chart(&[], true), "c"),
+        ];
+        assert!(empty.iter().all(|c| !c.svg.contains("NaN") && !c.svg.contains("inf")));
     }
 }

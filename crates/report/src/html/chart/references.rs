@@ -6,7 +6,7 @@
 use proofmark_model::Verdict;
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::{doubt, short};
 use crate::view::{BesideBar, BesideChart, BesidePoint, Limit, Mark};
 
@@ -69,23 +69,23 @@ fn head(point: &BesidePoint) -> f64 {
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn draw(chart: &BesideChart) -> Result<String, Failed> {
+pub fn draw(chart: &BesideChart) -> String {
     let axis = axis(chart);
     let bottom = bottom(chart);
-    Canvas::draw(size(chart), |canvas| {
+    Canvas::draw(|canvas| {
         for (value, label) in axis.ticks() {
             let x = place(&axis, value);
-            canvas.line(&[(x, TOP), (x, bottom)], Ink::Grid, 1)?;
+            canvas.line(&[(x, TOP), (x, bottom)], Ink::Grid, 1);
             let x = x.clamp(LEFT + 6.0, RIGHT - 6.0);
-            canvas.text(&label, (x, bottom + 13.0), At::Middle, 15, Ink::Muted)?;
+            canvas.text(&label, (x, bottom + 13.0), At::Middle, 12, Ink::Muted);
         }
         let mut top = TOP;
         for point in &chart.points {
-            one(canvas, &axis, point, top)?;
+            one(canvas, &axis, point, top);
             top += height(point);
         }
         let middle = (LEFT + RIGHT) / 2.0;
-        canvas.text(&short(&chart.unit, 20), (middle, bottom + 34.0), At::Middle, 15, Ink::Muted)
+        canvas.text(&short(&chart.unit, 20), (middle, bottom + 34.0), At::Middle, 12, Ink::Muted);
     })
 }
 
@@ -93,18 +93,17 @@ fn place(axis: &Axis, value: f64) -> f64 {
     LEFT + (RIGHT - LEFT) * axis.place(value)
 }
 
-fn one(canvas: &Canvas, axis: &Axis, point: &BesidePoint, top: f64) -> Result<(), Failed> {
+fn one(canvas: &Canvas, axis: &Axis, point: &BesidePoint, top: f64) {
     if !point.name.is_empty() {
-        canvas.text(&short(&point.name, 46), (LEFT, top + 11.0), At::Start, 15, Ink::Muted)?;
+        canvas.text(&short(&point.name, 46), (LEFT, top + 11.0), At::Start, 12, Ink::Muted);
     }
     let mut row = top + head(point);
     for bar in &point.bars {
-        measured(canvas, axis, bar, row)?;
+        measured(canvas, axis, bar, row);
         row += ROW;
     }
-    match &point.ceiling {
-        Some(limit) => ceiling(canvas, axis, limit, row),
-        None => Ok(()),
+    if let Some(limit) = &point.ceiling {
+        ceiling(canvas, axis, limit, row);
     }
 }
 
@@ -114,45 +113,44 @@ fn block(axis: &Axis, value: f64, row: f64) -> [(f64, f64); 4] {
     [(from, high), (to, high), (to, low), (from, low)]
 }
 
-fn labels(canvas: &Canvas, name: &str, value: &str, row: f64) -> Result<(), Failed> {
-    canvas.text(&short(name, 18), (LEFT, row + 9.0), At::Start, 15, Ink::Text)?;
-    canvas.text(value, (RIGHT, row + 9.0), At::End, 15, Ink::Text)
+fn labels(canvas: &Canvas, name: &str, value: &str, row: f64) {
+    canvas.text(&short(name, 18), (LEFT, row + 9.0), At::Start, 12, Ink::Text);
+    canvas.text(value, (RIGHT, row + 9.0), At::End, 12, Ink::Text);
 }
 
-fn measured(canvas: &Canvas, axis: &Axis, beside: &BesideBar, row: f64) -> Result<(), Failed> {
+fn measured(canvas: &Canvas, axis: &Axis, beside: &BesideBar, row: f64) {
     let (bar, m) = (&beside.bar, &beside.bar.mark);
     let near = bar.efficiency.as_ref().map_or_else(String::new, |e| format!(" ({e} %)"));
     let sign = match doubt(m.verdict) {
         "" => String::new(),
         sign => format!("  {sign} {}", m.verdict),
     };
-    labels(canvas, &bar.name, &format!("{}{near}{sign}", m.text), row)?;
-    canvas.fill(&block(axis, m.value, row), Ink::Series(beside.who))?;
+    labels(canvas, &bar.name, &format!("{}{near}{sign}", m.text), row);
+    canvas.fill(&block(axis, m.value, row), Ink::Series(beside.who));
     if beyond(axis, m.value) {
-        gap(canvas, place(axis, m.value), row)?;
+        gap(canvas, place(axis, m.value), row);
     } else if let Some([from, to]) = m.interval {
         let (from, to, y) = (place(axis, from), place(axis, to), row + BAR[0].midpoint(BAR[1]));
-        canvas.line(&[(from, y), (to, y)], Ink::Text, 1)?;
+        canvas.line(&[(from, y), (to, y)], Ink::Text, 1);
         for end in [from, to] {
-            canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1)?;
+            canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
         }
     }
     canvas.tell((LEFT, row), (RIGHT, row + ROW - 2.0), &m.about);
-    Ok(())
 }
 
 /// A slanted gap near that end of a bar.
-fn gap(canvas: &Canvas, end: f64, row: f64) -> Result<(), Failed> {
+fn gap(canvas: &Canvas, end: f64, row: f64) {
     let x = if end > LEFT + GAP { end - GAP } else { end + GAP };
     let [high, low] = BAR.map(|y| row + y);
     let gap = [(x, high - 1.0), (x + 4.0, high - 1.0), (x, low + 1.0), (x - 4.0, low + 1.0)];
-    canvas.fill(&gap, Ink::Page)
+    canvas.fill(&gap, Ink::Page);
 }
 
-fn ceiling(canvas: &Canvas, axis: &Axis, limit: &Limit, row: f64) -> Result<(), Failed> {
-    labels(canvas, "ceiling", &limit.text, row)?;
-    canvas.fill(&block(axis, limit.value, row), Ink::Grid)?;
+fn ceiling(canvas: &Canvas, axis: &Axis, limit: &Limit, row: f64) {
+    labels(canvas, "ceiling", &limit.text, row);
+    canvas.fill(&block(axis, limit.value, row), Ink::Grid);
     let at = place(axis, limit.value);
     let [high, low] = BAR.map(|y| row + y);
-    canvas.line(&[(at, high - 2.0), (at, low + 2.0)], Ink::Ceiling, 2)
+    canvas.line(&[(at, high - 2.0), (at, low + 2.0)], Ink::Ceiling, 2);
 }

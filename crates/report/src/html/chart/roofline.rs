@@ -2,7 +2,7 @@
 //! the CPU's, slanted ones the memory levels'; thin dashes are ceilings.
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::{shape, short};
 use crate::view::{Dot, Peak, Roofline, Slope};
 
@@ -19,8 +19,8 @@ const LINE: f64 = 17.0;
 const ALWAYS: [f64; 2] = [0.05, 20.0];
 
 /// The plot's places.
-struct Plot<'a, 'b> {
-    canvas: &'a Canvas<'b>,
+struct Plot<'a> {
+    canvas: &'a Canvas,
     x: Axis,
     y: Axis,
     /// The least and the greatest FLOP a byte.
@@ -35,7 +35,7 @@ struct Plot<'a, 'b> {
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn draw(picture: &Roofline) -> Result<String, Failed> {
+pub fn draw(picture: &Roofline) -> String {
     let (top, lowest) = picture
         .peaks
         .iter()
@@ -51,64 +51,63 @@ pub fn draw(picture: &Roofline) -> Result<String, Failed> {
         Axis::Log { low, high } | Axis::Linear { low, high, .. } => [*low, *high],
     };
     let y = Axis::log([flattest * ends[0], top * 1.1].into_iter().chain(ceilings));
-    Canvas::draw(SIZE, |canvas| {
+    Canvas::draw(|canvas| {
         let plot = Plot { canvas, x, y, ends, top, steepest };
-        plot.frame(picture)?;
-        plot.peaks(&picture.peaks)?;
+        plot.frame(picture);
+        plot.peaks(&picture.peaks);
         for (i, slope) in picture.slopes.iter().enumerate() {
-            plot.slope(slope, i)?;
+            plot.slope(slope, i);
         }
-        picture.dots.iter().try_for_each(|d| plot.dot(d))
+        picture.dots.iter().for_each(|d| plot.dot(d))
     })
 }
 
-impl Plot<'_, '_> {
+impl Plot<'_> {
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (LEFT + (RIGHT - LEFT) * self.x.place(x), BOTTOM - (BOTTOM - TOP) * self.y.place(y))
     }
 
-    fn frame(&self, picture: &Roofline) -> Result<(), Failed> {
+    fn frame(&self, picture: &Roofline) {
         for (value, label) in self.y.ticks() {
             let (_, y) = self.at(self.ends[0], value);
-            self.canvas.line(&[(LEFT, y), (RIGHT, y)], Ink::Grid, 1)?;
-            self.canvas.text(&label, (LEFT - 8.0, y), At::End, 15, Ink::Muted)?;
+            self.canvas.line(&[(LEFT, y), (RIGHT, y)], Ink::Grid, 1);
+            self.canvas.text(&label, (LEFT - 8.0, y), At::End, 12, Ink::Muted);
         }
         for (value, label) in self.x.ticks() {
             let (x, _) = self.at(value, self.top);
-            self.canvas.line(&[(x, TOP), (x, BOTTOM)], Ink::Grid, 1)?;
-            self.canvas.text(&label, (x, BOTTOM + 16.0), At::Middle, 15, Ink::Text)?;
+            self.canvas.line(&[(x, TOP), (x, BOTTOM)], Ink::Grid, 1);
+            self.canvas.text(&label, (x, BOTTOM + 16.0), At::Middle, 12, Ink::Text);
         }
         let unit = format!("{}, log", short(&picture.unit, 12));
-        self.canvas.text(&unit, (4.0, 10.0), At::Start, 15, Ink::Muted)?;
+        self.canvas.text(&unit, (4.0, 10.0), At::Start, 12, Ink::Muted);
         let middle = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        self.canvas.text("FLOP a byte, log", middle, At::Middle, 15, Ink::Muted)
+        self.canvas.text("FLOP a byte, log", middle, At::Middle, 12, Ink::Muted);
     }
 
     /// Flat roofs from where the steepest slope meets them, named beside their right end.
-    fn peaks(&self, peaks: &[Peak]) -> Result<(), Failed> {
+    fn peaks(&self, peaks: &[Peak]) {
         let mut free = f64::NEG_INFINITY;
         for peak in peaks {
             let start = (peak.value / self.steepest).max(self.ends[0]);
             let line = [self.at(start, peak.value), self.at(self.ends[1], peak.value)];
-            self.canvas.line(&line, Ink::Text, 2)?;
+            self.canvas.line(&line, Ink::Text, 2);
             if let Some(ceiling) = peak.ceiling {
                 self.canvas.dashed(
                     self.at(start, ceiling),
                     self.at(self.ends[1], ceiling),
                     Ink::Ceiling,
-                )?;
+                );
             }
             let (x, y) = line[1];
             let name = format!("{} {}", short(&peak.name, 14), peak.text);
             let at = y.max(free);
-            self.canvas.text(&name, (x + 8.0, at), At::Start, 15, Ink::Text)?;
+            self.canvas.text(&name, (x + 8.0, at), At::Start, 12, Ink::Text);
             free = at + LINE;
         }
-        Ok(())
     }
 
     /// A slanted roof up to the highest flat one, with its sign where it ends.
-    fn slope(&self, slope: &Slope, i: usize) -> Result<(), Failed> {
+    fn slope(&self, slope: &Slope, i: usize) {
         let ends = |rate: f64| {
             let (low, _) = self.span(rate);
             let right = (self.top / rate).clamp(low, self.ends[1]);
@@ -116,14 +115,13 @@ impl Plot<'_, '_> {
         };
         if let Some(ceiling) = slope.ceiling.filter(|c| *c > 0.0) {
             let (from, to) = ends(ceiling);
-            self.canvas.dashed(from, to, Ink::Series(i))?;
+            self.canvas.dashed(from, to, Ink::Series(i));
         }
         let (from, to) = ends(slope.rate);
-        self.canvas.line(&[from, to], Ink::Series(i), 2)?;
-        shape::draw(self.canvas, i, to)?;
+        self.canvas.line(&[from, to], Ink::Series(i), 2);
+        shape::draw(self.canvas, i, to);
         let about = format!("{}: {} ({})", slope.name, slope.text, slope.about);
         self.canvas.tell((to.0 - 10.0, to.1 - 10.0), (to.0 + 10.0, to.1 + 10.0), &about);
-        Ok(())
     }
 
     /// From where on a slope is above the lower edge.
@@ -134,17 +132,16 @@ impl Plot<'_, '_> {
         ((floor / rate).clamp(self.ends[0], self.ends[1]), self.ends[1])
     }
 
-    fn dot(&self, dot: &Dot) -> Result<(), Failed> {
+    fn dot(&self, dot: &Dot) {
         let (x, y) = self.at(dot.x, dot.y);
         let cross = |r: f64| [[(x - r, y), (x + r, y)], [(x, y - r), (x, y + r)]];
         for line in cross(7.0) {
-            self.canvas.line(&line, Ink::Page, 5)?;
+            self.canvas.line(&line, Ink::Page, 5);
         }
         for line in cross(6.0) {
-            self.canvas.line(&line, Ink::Text, 2)?;
+            self.canvas.line(&line, Ink::Text, 2);
         }
-        self.canvas.text(&short(&dot.name, 20), (x + 12.0, y + 12.0), At::Start, 15, Ink::Text)?;
+        self.canvas.text(&short(&dot.name, 20), (x + 12.0, y + 12.0), At::Start, 12, Ink::Text);
         self.canvas.tell((x - 10.0, y - 10.0), (x + 10.0, y + 10.0), &dot.about);
-        Ok(())
     }
 }

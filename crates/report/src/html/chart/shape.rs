@@ -1,31 +1,31 @@
 //! Signs of the series: a shape and a colour each.
 
-use super::canvas::{Canvas, Failed, Ink};
+use super::canvas::{Canvas, Ink};
 
 /// Half the size of a sign.
 const R: f64 = 5.0;
 
 /// Draws the sign of series `i`.
-pub fn draw(canvas: &Canvas, i: usize, (x, y): (f64, f64)) -> Result<(), Failed> {
-    canvas.fill(&outline(i, x, y, R + 2.0), Ink::Page)?;
-    canvas.fill(&outline(i, x, y, R), Ink::Series(i))
+pub fn draw(canvas: &Canvas, i: usize, (x, y): (f64, f64)) {
+    canvas.fill(&outline(i, x, y, R + 2.0), Ink::Page);
+    canvas.fill(&outline(i, x, y, R), Ink::Series(i));
 }
 
 /// The sign of series `i` as an `svg` element for a legend.
-pub fn sign(i: usize) -> Result<String, Failed> {
+pub fn sign(i: usize) -> String {
     framed(&|c| {
-        c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(i), 2)?;
+        c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(i), 2);
         draw(c, i, (13.0, 7.0))
     })
 }
 
 /// A sign of a legend, drawn on 26 x 14, as an `svg` element.
-pub fn framed(draw: &dyn Fn(&Canvas) -> Result<(), Failed>) -> Result<String, Failed> {
-    let inside = Canvas::draw((26, 14), draw)?;
-    Ok(format!(
+pub fn framed(draw: &dyn Fn(&Canvas)) -> String {
+    let inside = Canvas::draw(draw);
+    format!(
         "<svg class=\"sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" \
          aria-hidden=\"true\">{inside}</svg>"
-    ))
+    )
 }
 
 /// A ring around a sign.

@@ -3,7 +3,7 @@
 //! time axis, a narrow panel for each thing that the system did meanwhile.
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, Failed, Ink};
+use super::canvas::{At, Canvas, Ink};
 use super::frame::{half, widest};
 use super::{Key, doubt, shape, short};
 use crate::view::{Beside, Change, Sample, Step, Timeline};
@@ -39,20 +39,20 @@ fn bottom(chart: &Timeline) -> f64 {
 }
 
 /// How the sign of a legend is drawn.
-type Draw<'a> = &'a dyn Fn(&Canvas) -> Result<(), Failed>;
+type Draw<'a> = &'a dyn Fn(&Canvas);
 
 /// What its lines are, as far as there are any.
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn legend(chart: &Timeline) -> Result<Vec<Key>, Failed> {
+pub fn legend(chart: &Timeline) -> Vec<Key> {
     let band = [(1.0, 2.0), (25.0, 2.0), (25.0, 12.0), (1.0, 12.0)];
     let all: [(bool, &str, Draw); 4] = [
         (!chart.samples.is_empty(), "samples", &|c| {
             c.line(&[(1.0, 9.0), (9.0, 5.0), (17.0, 9.0), (25.0, 5.0)], Ink::Series(0), 1)
         }),
         (!chart.levels.is_empty(), "level, in the band of its 95 % interval", &|c| {
-            c.fill(&band, Ink::Grid)?;
+            c.fill(&band, Ink::Grid);
             c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(1), 3)
         }),
         (!chart.changes.is_empty(), "change of level", &|c| {
@@ -61,16 +61,14 @@ pub fn legend(chart: &Timeline) -> Result<Vec<Key>, Failed> {
         (chart.trend.is_some(), "trend", &|c| c.dashed((1.0, 7.0), (25.0, 7.0), Ink::Text)),
     ];
     let there = all.into_iter().filter(|(there, ..)| *there);
-    there
-        .map(|(_, name, draw)| Ok(Key { sign: shape::framed(draw)?, name: name.to_owned() }))
-        .collect()
+    there.map(|(_, name, draw)| Key { sign: shape::framed(draw), name: name.to_owned() }).collect()
 }
 
 /// The inside of the SVG.
 ///
 /// # Errors
 /// What the drawing library said.
-pub fn draw(chart: &Timeline) -> Result<String, Failed> {
+pub fn draw(chart: &Timeline) -> String {
     let levels = chart.levels.iter().flat_map(|l| {
         let [low, high] = l.interval.unwrap_or([l.value; 2]);
         [l.value, low, high]
@@ -78,24 +76,24 @@ pub fn draw(chart: &Timeline) -> Result<String, Failed> {
     let trend = chart.trend.iter().flatten().map(|at| at[1]);
     let values = chart.samples.iter().map(|s| s.value).chain(levels).chain(trend);
     let end = if chart.until.is_finite() && chart.until > 0.0 { chart.until } else { 1.0 };
-    Canvas::draw(size(chart), |canvas| {
+    Canvas::draw(|canvas| {
         let time = Time::until(end);
         let plot = Plot { canvas, time: &time, axis: Axis::over(values), span: [TOP, BOTTOM] };
-        plot.grid(usize::MAX)?;
-        canvas.text(&short(&chart.unit, 24), (4.0, 10.0), At::Start, 15, Ink::Muted)?;
+        plot.grid(usize::MAX);
+        canvas.text(&short(&chart.unit, 24), (4.0, 10.0), At::Start, 12, Ink::Muted);
         if let sign @ ("!" | "✗") = doubt(chart.verdict) {
             let text = format!("{sign} {}", chart.verdict);
-            canvas.text(&text, (RIGHT, 10.0), At::End, 15, Ink::Text)?;
+            canvas.text(&text, (RIGHT, 10.0), At::End, 12, Ink::Text);
         }
-        chart.levels.iter().try_for_each(|l| plot.band(l))?;
-        plot.samples(&chart.samples, &chart.axis, &chart.unit)?;
-        chart.levels.iter().try_for_each(|l| plot.level(l))?;
+        chart.levels.iter().for_each(|l| plot.band(l));
+        plot.samples(&chart.samples, &chart.axis, &chart.unit);
+        chart.levels.iter().for_each(|l| plot.level(l));
         if let Some([from, to]) = chart.trend {
-            canvas.dashed(plot.at(from[0], from[1]), plot.at(to[0], to[1]), Ink::Text)?;
+            canvas.dashed(plot.at(from[0], from[1]), plot.at(to[0], to[1]), Ink::Text);
         }
-        plot.changes(&chart.changes)?;
+        plot.changes(&chart.changes);
         for (i, beside) in chart.beside.iter().enumerate() {
-            panel(canvas, &time, beside, i, &chart.axis)?;
+            panel(canvas, &time, beside, i, &chart.axis);
         }
         time.labels(canvas, bottom(chart), &chart.axis)
     })
@@ -125,37 +123,37 @@ impl Time {
         self.axis.ticks().into_iter().filter(inside).collect()
     }
 
-    fn labels(&self, canvas: &Canvas, bottom: f64, axis: &str) -> Result<(), Failed> {
+    fn labels(&self, canvas: &Canvas, bottom: f64, axis: &str) {
         for (at, label) in self.ticks() {
             let inside = self.x(at).min(f64::from(WIDTH) - widest(&label) / 2.0);
-            canvas.text(&label, (inside, bottom + 16.0), At::Middle, 15, Ink::Text)?;
+            canvas.text(&label, (inside, bottom + 16.0), At::Middle, 12, Ink::Text);
         }
         let below = ((LEFT + RIGHT) / 2.0, bottom + 38.0);
-        canvas.text(&short(axis, 45), below, At::Middle, 15, Ink::Muted)
+        canvas.text(&short(axis, 45), below, At::Middle, 12, Ink::Muted);
     }
 }
 
 /// One plot over the time axis.
-struct Plot<'a, 'b> {
-    canvas: &'a Canvas<'b>,
+struct Plot<'a> {
+    canvas: &'a Canvas,
     time: &'a Time,
     axis: Axis,
     /// Upper and lower end.
     span: [f64; 2],
 }
 
-impl Plot<'_, '_> {
+impl Plot<'_> {
     fn at(&self, time: f64, value: f64) -> (f64, f64) {
         let [top, bottom] = self.span;
         (self.time.x(time), bottom - (bottom - top) * self.axis.place(value))
     }
 
     /// Grid lines, `labels` of them with their values, from the ends inwards.
-    fn grid(&self, labels: usize) -> Result<(), Failed> {
+    fn grid(&self, labels: usize) {
         let [top, bottom] = self.span;
         for (at, _) in self.time.ticks() {
             let x = self.time.x(at);
-            self.canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1)?;
+            self.canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1);
         }
         let ticks = self.axis.ticks();
         let last = ticks.len().saturating_sub(1);
@@ -165,25 +163,23 @@ impl Plot<'_, '_> {
                 continue;
             }
             let ink = if *value == 0.0 { Ink::Muted } else { Ink::Grid };
-            self.canvas.line(&[(LEFT, y), (RIGHT, y)], ink, 1)?;
-            self.canvas.text(label, (LEFT - 8.0, y), At::End, 15, Ink::Muted)?;
+            self.canvas.line(&[(LEFT, y), (RIGHT, y)], ink, 1);
+            self.canvas.text(label, (LEFT - 8.0, y), At::End, 12, Ink::Muted);
         }
-        Ok(())
     }
 
-    fn samples(&self, samples: &[Sample], axis: &str, unit: &str) -> Result<(), Failed> {
+    fn samples(&self, samples: &[Sample], axis: &str, unit: &str) {
         let drawn = || samples.iter().filter(|s| s.value.is_finite() && s.at.is_finite());
         let points: Vec<(f64, f64)> = drawn().map(|s| self.at(s.at, s.value)).collect();
         if points.len() > 1 {
-            self.canvas.line(&points, Ink::Series(0), 1)?;
+            self.canvas.line(&points, Ink::Series(0), 1);
         }
         if points.len() <= FEW {
-            points.iter().try_for_each(|at| self.canvas.dot(*at, 3, Ink::Series(0)))?;
+            points.iter().for_each(|at| self.canvas.dot(*at, 3, Ink::Series(0)));
         }
         let told: Vec<Told> =
             drawn().map(|s| Told { at: s.at, value: s.value, about: Some(&s.about) }).collect();
         self.strips(&told, axis, unit);
-        Ok(())
     }
 
     /// Upright strips that tell what lies in them.
@@ -217,39 +213,37 @@ impl Plot<'_, '_> {
         }
     }
 
-    fn band(&self, level: &Step) -> Result<(), Failed> {
-        let Some([low, high]) = level.interval else { return Ok(()) };
+    fn band(&self, level: &Step) {
+        let Some([low, high]) = level.interval else { return };
         let [a, b] = [self.at(level.from, low), self.at(level.until, high)];
-        self.canvas.fill(&[a, (b.0, a.1), b, (a.0, b.1)], Ink::Grid)
+        self.canvas.fill(&[a, (b.0, a.1), b, (a.0, b.1)], Ink::Grid);
     }
 
-    fn level(&self, level: &Step) -> Result<(), Failed> {
+    fn level(&self, level: &Step) {
         let (from, to) = (self.at(level.from, level.value), self.at(level.until, level.value));
-        self.canvas.line(&[from, to], Ink::Series(1), 3)?;
+        self.canvas.line(&[from, to], Ink::Series(1), 3);
         self.canvas.tell((from.0, from.1 - THICK), (to.0, to.1 + THICK), &level.about);
-        Ok(())
     }
 
     /// Upright lines; a label that would touch the one before it is left to the table.
-    fn changes(&self, changes: &[Change]) -> Result<(), Failed> {
+    fn changes(&self, changes: &[Change]) {
         let [top, bottom] = self.span;
         let mut free = LEFT;
         for change in changes {
             let x = self.time.x(change.at);
-            self.canvas.line(&[(x, top - 12.0), (x, bottom)], Ink::Text, 2)?;
+            self.canvas.line(&[(x, top - 12.0), (x, bottom)], Ink::Text, 2);
             let label = short(&change.label, 12);
             let wide = half(&label).max(widest(&label) / 2.0);
             let middle = x.min(f64::from(WIDTH) - wide);
             let mut reach = (x - REACH, x + REACH);
             if middle - wide >= free {
-                self.canvas.text(&label, (middle, top - 22.0), At::Middle, 15, Ink::Text)?;
+                self.canvas.text(&label, (middle, top - 22.0), At::Middle, 12, Ink::Text);
                 free = middle + wide;
                 reach = (reach.0.min(middle - wide), reach.1.max(middle + wide));
             }
             self.canvas.tell((reach.0, top - 30.0), (reach.1, top - 12.0), &change.about);
             self.canvas.tell((x - REACH, top - 12.0), (x + REACH, bottom), &change.about);
         }
-        Ok(())
     }
 }
 
@@ -261,31 +255,24 @@ struct Told<'a> {
 }
 
 /// A narrow plot of what the system did.
-fn panel(
-    canvas: &Canvas,
-    time: &Time,
-    beside: &Beside,
-    i: usize,
-    axis: &str,
-) -> Result<(), Failed> {
+fn panel(canvas: &Canvas, time: &Time, beside: &Beside, i: usize, axis: &str) {
     let top = BOTTOM + (GAP + PANEL) * i as f64 + GAP;
     let drawn = || beside.points.iter().filter(|p| p.iter().all(|v| v.is_finite()));
     let values = Axis::over(drawn().map(|p| p[1]));
     let plot = Plot { canvas, time, axis: values, span: [top, top + PANEL] };
-    plot.grid(2)?;
+    plot.grid(2);
     let name = short(&format!("{}, {}", beside.name, beside.unit), 50);
-    canvas.text(&name, (LEFT, top - 11.0), At::Start, 15, Ink::Text)?;
+    canvas.text(&name, (LEFT, top - 11.0), At::Start, 12, Ink::Text);
     let points: Vec<(f64, f64)> = drawn().map(|p| plot.at(p[0], p[1])).collect();
     if points.len() > 1 {
-        canvas.line(&points, Ink::Series(2), 2)?;
+        canvas.line(&points, Ink::Series(2), 2);
     } else {
-        points.iter().try_for_each(|at| canvas.dot(*at, 3, Ink::Series(2)))?;
+        points.iter().for_each(|at| canvas.dot(*at, 3, Ink::Series(2)));
     }
     let wide = widest(&name).min(RIGHT - LEFT);
     canvas.tell((LEFT, top - 20.0), (LEFT + wide, top - 2.0), &format!("{name}: {}", beside.about));
     let told: Vec<Told> = drawn().map(|p| Told { at: p[0], value: p[1], about: None }).collect();
     plot.strips(&told, axis, &name);
-    Ok(())
 }
 
 /// A number with four digits that count.
@@ -341,30 +328,30 @@ mod tests {
     #[test]
     fn any_value_can_be_drawn_and_text_is_escaped() {
         for values in [&[][..], &[0.0], &[1e-300, 9e6], &[-5.0, 5.0], &[f64::NAN, 1.0]] {
-            let svg = draw(&chart(values)).unwrap();
+            let svg = draw(&chart(values));
             for raw in ["NaN", "inf<", "<u>", "<s>", "<level>", "<c>", "<n>", "<b>", "<×>", "\"#"]
             {
                 assert!(!svg.contains(raw), "{raw} of {values:?}");
             }
             assert!(svg.contains("&lt;c&gt;") && svg.contains("! suspect"));
-            assert_eq!(legend(&chart(values)).unwrap().len(), 3 + usize::from(!values.is_empty()));
+            assert_eq!(legend(&chart(values)).len(), 3 + usize::from(!values.is_empty()));
         }
         let mut endless = chart(&[1.0, 2.0]);
         for until in [f64::INFINITY, f64::NAN, 0.0, -1.0, 1e300] {
             endless.until = until;
-            assert!(!draw(&endless).unwrap().contains("NaN"));
+            assert!(!draw(&endless).contains("NaN"));
         }
     }
 
     #[test]
     fn a_long_series_tells_its_values_in_strips() {
         let values: Vec<f64> = (0..4096).map(|i| 90.0 + f64::from(i % 10)).collect();
-        let svg = draw(&chart(&values)).unwrap();
+        let svg = draw(&chart(&values));
         let told = svg.matches("<title>").count();
         assert!((STRIPS..2 * STRIPS + 8).contains(&told), "{told}");
         assert!(svg.contains("<title>0 to 25.00 s: 90.00 to 99.00 GB/s &lt;u&gt;, 26 samples"));
         assert!(svg.len() < 400_000, "{}", svg.len());
-        let few = draw(&chart(&values[..50])).unwrap();
+        let few = draw(&chart(&values[..50]));
         assert_eq!(few.matches("<title>&lt;s&gt;</title>").count(), 50);
         assert_eq!(few.matches("<circle").count(), 50, "each has its dot");
         assert_eq!(svg.matches("<circle").count(), 0);
@@ -376,7 +363,7 @@ mod tests {
         chart.changes = [100.0, 102.0, 300.0]
             .map(|at| Change { at, label: "× 0.50".into(), about: format!("at {at}") })
             .to_vec();
-        let svg = draw(&chart).unwrap();
+        let svg = draw(&chart);
         assert_eq!(svg.matches("\n× 0.50\n</text>").count(), 2, "the second touches the first");
         for at in [100, 102, 300] {
             assert_eq!(svg.matches(&format!("<title>at {at}</title>")).count(), 2);
