@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
+use proofmark_judge::checks::Class;
 use proofmark_model::{Parameter, ParameterKind, WorkloadSpec, format_size};
 
 use crate::cli::ExplainArgs;
@@ -20,11 +21,9 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     // A check and a rule of the audit may look for the same, and have one name.
-    let texts: Vec<String> =
-        [proofmark_workloads::find(id).map(|k| explain_workload(k.spec())), named(words(), id)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
+    let class = proofmark_judge::checks::find(id).map(|check| explain_class(check.class));
+    let texts: Vec<String> = [workload, named(words(), id), class].into_iter().flatten().collect();
     if texts.is_empty() {
         return Err(Usage::error(unknown("id", id, ids(), "proofmark list workloads")));
     }
@@ -88,10 +87,26 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
     HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
+/// What kind of doubt a check raises.
+fn explain_class(class: Class) -> String {
+    let asks = match class {
+        Class::Claim => "does the number measure what its name says?",
+        Class::Disturbance => "did a named cause change the number?",
+        Class::Precision => "is the interval as narrow as aimed for?",
+        Class::Context => "what is worth knowing beside the number?",
+    };
+    format!("Class: {}: {asks}\n", class.as_str())
+}
+
 fn explain_workload(spec: &WorkloadSpec) -> String {
     let (summary, detail) = (paragraph(&spec.summary), paragraph(&spec.detail));
     let mut text = format!("{}: {}\n\n{summary}\n{detail}", spec.id, spec.title);
     text += &format!("\nUnit: {}\n", spec.unit);
+    let method = format!(
+        "Method: {} (results of different methods are not comparable and are not compared)\n",
+        spec.method
+    );
+    text += &wrap(&method, width(), "  ");
     if !spec.parameters.is_empty() {
         text += "\nParameters, set with --set WORKLOAD.PARAMETER=VALUE:\n";
     }
