@@ -37,14 +37,18 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     Ok(moved.map(drop)?)
 }
 
-/// Writes to the file that a user named: a regular file is replaced, a device or a pipe is
-/// written to, and a symbolic link stays and leads to the new content.
+/// Writes to the file that a user named: a regular file is replaced, a device, a pipe or a mounted
+/// file is written to, and a symbolic link stays and leads to the new content.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_regular_or_new(path)? {
-        return write(path, bytes, Existing::Replace);
+        match write(path, bytes, Existing::Replace) {
+            // A file that is mounted, as containers do, cannot be replaced but written.
+            Err(e) if e.kind() == ErrorKind::ResourceBusy => {}
+            written => return written,
+        }
     }
     let mut file = open_special(path)?;
     let there = file.metadata()?;
@@ -148,6 +152,28 @@ mod tests {
 
     fn text(path: &Path) -> String {
         fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn a_mounted_file_is_written_in_place() {
+        let folder = Folder::new();
+        let (outside, mounted) =
+            (folder.holds("outside", "old and longer"), folder.holds("run.json", ""));
+        let run = |program: &str, arguments: &[&std::path::Path]| {
+            let mut command = std::process::Command::new(program);
+            if program == "mount" {
+                command.arg("--bind");
+            }
+            command.args(arguments).output().is_ok_and(|o| o.status.success())
+        };
+        if !run("mount", &[&outside, &mounted]) {
+            println!("skipped: a_mounted_file_is_written_in_place: this user may not mount");
+            return;
+        }
+        let written = write_named(&mounted, b"new");
+        assert!(run("umount", &[&mounted]));
+        written.unwrap();
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "new");
     }
 
     #[test]
