@@ -174,7 +174,7 @@ impl Shape {
 
     fn too_small(&self, least: u64) -> Refusal {
         Refusal(format!(
-            "blocks of {} for {} threads need a file of {}, but file_size is {}",
+            "block_size {} with threads={} needs a file of {}, but file_size is {}",
             format_size(self.block_size),
             self.threads,
             format_size(least),
