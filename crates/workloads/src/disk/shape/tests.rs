@@ -195,6 +195,6 @@ fn of_fsync_the_file_is_each_threads_own() {
     let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
     let refused = |words: &str| of(words).unwrap_err().0;
-    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("need a file of 4 KiB"));
+    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("needs a file of 4 KiB"));
     assert!(refused("threads=2 block_size=4096 file_size=4096 amount=4096").contains("amount is"));
 }
