@@ -61,7 +61,7 @@ pub(super) struct Shape {
     pub(super) threads: u64,
     pub(super) block_size: u64,
     pub(super) queue_depth: u64,
-    /// Of 100 I/Os, those that read.
+    /// Number of reads per 100 I/Os.
     pub(super) reads: u64,
     pub(super) file_size: u64,
     pub(super) engine: Kind,
