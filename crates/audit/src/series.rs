@@ -16,7 +16,7 @@ pub(crate) struct Key {
     pub tool: String,
     pub operation: String,
     pub metric: Metric,
-    /// Of [`Metric::Other`] its name: jitter and loss are no series.
+    /// The name of a [`Metric::Other`]: jitter and loss are not one series.
     pub other: String,
     pub block: Option<u64>,
 }

@@ -88,7 +88,7 @@ pub(crate) fn reported(dump: &Dump) -> BTreeSet<String> {
     claimed.map(|(.., name)| (*name).to_owned()).collect()
 }
 
-/// Of the kernel's flags those that are extensions, by their usual names, sorted.
+/// The kernel's flags that are extensions, by their usual names, sorted.
 pub(crate) fn extensions<'a>(flags: impl Iterator<Item = &'a str>) -> Vec<String> {
     let known = |name: &str| BITS.iter().any(|(.., n)| *n == name) || ARM.contains(&name);
     let found: BTreeSet<&str> = flags

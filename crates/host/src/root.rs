@@ -60,7 +60,7 @@ impl Root {
         Self { base: folder.into(), live: false, affinity: None }
     }
 
-    /// With the affinity mask that the kernel told the caller, which is used where /proc tells none.
+    /// Sets the caller's affinity mask, which is used where /proc has none.
     #[must_use]
     pub fn with_affinity(self, cpus: Option<Vec<u32>>) -> Self {
         Self { affinity: cpus, ..self }

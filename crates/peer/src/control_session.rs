@@ -83,7 +83,7 @@ impl ControlSession {
         self.ends
     }
 
-    /// With it a worker joins the session.
+    /// The invitation with which a worker joins the session.
     #[must_use]
     pub fn invitation(&self) -> Invitation {
         self.invitation.clone()

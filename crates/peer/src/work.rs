@@ -19,7 +19,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Of a connected stream.
+    /// The ends of a connected stream.
     pub(crate) fn from_stream(stream: &TcpStream) -> io::Result<Self> {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }
@@ -67,7 +67,7 @@ pub trait Work: Send + Sync {
 
 /// The server of one stream.
 pub trait Task: Send {
-    /// What the client must know of it, such as a UDP port.
+    /// What the client must know about it, such as a UDP port.
     fn describe_stream(&self) -> Value;
 
     /// Does it, on a thread of its own, until `data` or the session ends. When the

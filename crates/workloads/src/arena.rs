@@ -42,7 +42,7 @@ const ASKED: usize = 4096;
 /// One mapping.
 #[derive(Debug)]
 pub(crate) struct Arena {
-    /// As mapped, for unmapping.
+    /// The whole mapping, for unmapping.
     mapped: (*mut c_void, usize),
     /// First usable byte, aligned to [`ALIGNMENT`].
     base: *mut u8,

@@ -139,7 +139,7 @@ fn number(device: &str) -> Option<&str> {
     (fits(major) && fits(minor)).then_some(device)
 }
 
-/// As the host tells it, with each file named once.
+/// The host's description, with each file named once.
 fn limit((device, tightest): (String, Tightest)) -> IoLimit {
     let files: BTreeSet<&str> = tightest.iter().flatten().map(|(_, path)| path.as_str()).collect();
     let source = files.into_iter().collect::<Vec<_>>().join(", ");

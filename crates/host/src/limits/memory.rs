@@ -96,7 +96,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     }
 }
 
-/// Of a cgroup v2 and those below it.
+/// Memory used by a cgroup v2 and those below it.
 fn used_v2(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
@@ -118,7 +118,7 @@ fn held_v2(stat: &str) -> Option<u64> {
     Some(processes.saturating_add(kernel))
 }
 
-/// Of a cgroup v1 and, where they count against it, those below it.
+/// Memory used by a cgroup v1 and, where they count against it, those below it.
 fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;

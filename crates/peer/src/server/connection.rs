@@ -133,7 +133,7 @@ impl<'a> Connections<'a> {
         let _ = channel.send(&answer, Instant::now() + ANSWER);
     }
 
-    /// Of what is asked, as much as this server allows.
+    /// The requested limits, reduced to what this server allows.
     fn granted(&self, asked: Limits) -> Limits {
         let most = self.server.limits;
         Limits {

@@ -18,7 +18,7 @@ const MOST_STREAMS: usize = 256;
 /// The streams of one `Open`.
 pub(crate) struct Job {
     pub(crate) bounds: Bounds,
-    /// Of the channel that opened it: data connections come from the same address.
+    /// The ends of the channel that opened it: data connections come from the same address.
     ends: Ends,
     streams: Mutex<Streams>,
     changed: Condvar,

@@ -168,7 +168,7 @@ impl Server {
         })
     }
 
-    /// With another patience than [`Patience::default`].
+    /// Sets the patience; the default is [`Patience::default`].
     #[must_use]
     pub fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }

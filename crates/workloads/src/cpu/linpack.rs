@@ -112,7 +112,7 @@ struct State {
     bytes: u64,
     shape: Shape,
     system: System,
-    /// Of the matrix of this trial.
+    /// Seed of this trial's matrix.
     seed: AtomicU64,
     /// What came of the trial.
     solution: Mutex<Option<Solution>>,

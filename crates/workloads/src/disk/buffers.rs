@@ -22,7 +22,7 @@ const HUGE: usize = 2 << 20;
 
 /// Buffers of one size.
 pub(super) struct Buffers {
-    /// As mapped, for unmapping.
+    /// The whole mapping, for unmapping.
     mapped: (*mut c_void, usize),
     base: *mut u8,
     stride: usize,

@@ -28,7 +28,7 @@ pub(super) type Part = (u64, u64);
 pub(super) struct Feed {
     content: Content,
     block: u64,
-    /// Of 100 I/Os, those that read.
+    /// Number of reads per 100 I/Os.
     reads: u64,
     /// Grows by `reads` with each I/O; each time that it passes 100, one reads.
     turn: u64,

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use proofmark_model::FileState;
 
-/// What they asked for, each for itself, and what one of them saw for all.
+/// The requests of each thread, and the file's state as seen by one of them.
 pub(super) struct Seen(Mutex<State>);
 
 struct State {

@@ -61,7 +61,7 @@ pub(super) struct Shape {
     pub(super) threads: u64,
     pub(super) block_size: u64,
     pub(super) queue_depth: u64,
-    /// Of 100 I/Os, those that read.
+    /// Number of reads per 100 I/Os.
     pub(super) reads: u64,
     pub(super) file_size: u64,
     pub(super) engine: Kind,
@@ -174,7 +174,7 @@ impl Shape {
 
     fn too_small(&self, least: u64) -> Refusal {
         Refusal(format!(
-            "blocks of {} for {} threads need a file of {}, but file_size is {}",
+            "block_size {} with threads={} needs a file of {}, but file_size is {}",
             format_size(self.block_size),
             self.threads,
             format_size(least),

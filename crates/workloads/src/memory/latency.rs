@@ -117,7 +117,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// As the parameters say.
+    /// Reads the memory's size and pages from the parameters.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let bytes = whole_pages(parameters::size(params, "working_set")?);
         if bytes < PAGE {

@@ -33,7 +33,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// As the parameters say. Called before the calling thread is pinned, since what it may
+    /// Reads the nodes from the parameters. Called before the calling thread is pinned, since what it may
     /// use is what all may.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let node = |parameter| {

@@ -31,7 +31,7 @@ pub(super) trait ClientSide {
 /// What a thread needs for its connection.
 pub(super) struct Link {
     pub(super) stream: TcpStream,
-    /// Of UDP, a connected socket.
+    /// A connected socket (UDP only).
     pub(super) udp: Option<UdpSocket>,
     /// The server's own socket, where it has one.
     pub(super) target: Option<Target>,

@@ -43,12 +43,12 @@ impl Job {
     }
 }
 
-/// What the server tells of one of its streams.
+/// The server's description of one of its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StreamDescription {
     /// The port of its own socket for it, where it has one.
     pub(super) port: Option<u16>,
-    /// What the client shows there, so that it is taken for no other.
+    /// The token with which the client identifies itself there.
     pub(super) token: Token,
 }
 

@@ -123,7 +123,7 @@ impl Task for Stream {
 }
 
 impl Stream {
-    /// What the client must know of it.
+    /// What the client must know about it.
     pub(super) fn describe(&self) -> StreamDescription {
         let udp = self.udp.as_ref().map(UdpSocket::local_addr);
         let address = udp.or(self.listener.as_ref().map(TcpListener::local_addr));

@@ -31,12 +31,12 @@ pub(super) struct Traffic {
     pub(super) sent_bytes: u64,
     /// Bytes of payload that receivers got.
     pub(super) received_bytes: u64,
-    /// Of UDP, the datagrams.
+    /// The datagrams (UDP only).
     pub(super) datagrams: Option<Datagrams>,
     /// When the last request began and when its work ended, in nanoseconds on
     /// CLOCK_MONOTONIC.
     pub(super) span_ns: [u64; 2],
-    /// Of TCP, the sender's connection.
+    /// The sender's connection (TCP only).
     pub(super) state: Option<TcpState>,
 }
 
@@ -109,7 +109,7 @@ impl Report {
         Self { blocks, bytes: blocks * block, ..Self::default() }
     }
 
-    /// With what the server knows of a connection on which it sends.
+    /// Adds what the server knows about a connection on which it sends.
     pub(super) fn with_state(self, state: Option<TcpState>) -> Self {
         let Some(state) = state else { return self };
         Self {
@@ -131,7 +131,7 @@ impl Report {
         }
     }
 
-    /// With a wrong block, if there was one.
+    /// Adds the first wrong block, if any.
     pub(super) fn with_wrong(self, wrong: Option<Wrong>) -> Self {
         match wrong {
             Some(Wrong { due, found }) => Self { outcome: Outcome::Wrong, due, found, ..self },

@@ -5,9 +5,9 @@
 pub(super) trait Message: Sized {
     /// Its bytes.
     type Bytes: AsRef<[u8]> + AsMut<[u8]>;
-    /// As many zeros.
+    /// The same number of zeros.
     const EMPTY: Self::Bytes;
-    /// As it is sent.
+    /// The bytes on the wire.
     fn encode(&self) -> Self::Bytes;
     /// What such bytes say; `None`: they are no such message.
     fn decode(bytes: &Self::Bytes) -> Option<Self>;
@@ -115,9 +115,9 @@ messages! {
     Report b"report\0\0" {
         /// How it came out.
         outcome: Outcome,
-        /// Of a wrong block, the number that was due.
+        /// The number expected where a block was wrong.
         due: u64,
-        /// Of a wrong block, what it said instead.
+        /// The number found there.
         found: u64,
         /// Blocks that it received or, where it is the sender, that it sent; answers;
         /// connections that it accepted.

@@ -21,9 +21,9 @@ pub(crate) struct Layout {
     /// Lines of a row of A, B and C, padded with zeros: an odd number, so that the lines of
     /// one column lie in different sets of every cache.
     lines: usize,
-    /// Of each matrix.
+    /// Elements of each matrix.
     matrix: usize,
-    /// Of the copy of one thread.
+    /// Elements of one thread's copy.
     copy: usize,
     threads: usize,
 }
@@ -39,7 +39,7 @@ impl Layout {
         Self { lines, matrix: rows * lines * GROUP, copy, threads }
     }
 
-    /// Of all together, and the vectors of the verification.
+    /// Elements of all matrices, copies and vectors of the verification.
     pub(crate) const fn elements(&self) -> usize {
         3 * self.matrix + self.threads * self.copy + self.lines * GROUP
     }
@@ -82,7 +82,7 @@ pub(crate) struct Gemm {
     layout: Layout,
     base: *mut f64,
     barrier: Barrier,
-    /// Of the vector of the verification, another for each trial.
+    /// Seed of the verification's vector, new for each trial.
     seed: AtomicU64,
 }
 

@@ -83,16 +83,16 @@ impl Cut {
 /// Widths in groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Widths {
-    /// Of a chunk.
+    /// Width of a chunk.
     pub(super) chunk: usize,
-    /// Of the widest panel: a multiple of the chunk.
+    /// Width of the widest panel: a multiple of the chunk.
     pub(super) widest: usize,
     /// Panels become narrower so that at least this many are left.
     pub(super) left: usize,
 }
 
 impl Widths {
-    /// Of the next panel where this many groups are left.
+    /// Width of the next panel where this many groups are left.
     fn panel(&self, left: usize) -> usize {
         let width = (left / self.left).next_multiple_of(self.chunk);
         width.clamp(self.chunk, self.widest)
@@ -123,7 +123,7 @@ fn counters(values: impl Iterator<Item = usize>) -> Box<[AtomicUsize]> {
 }
 
 impl<'a> Lu<'a> {
-    /// Of the first n columns of a matrix of n rows.
+    /// Begins the elimination of the first n columns of a matrix of n rows.
     pub(super) fn new(loops: &'a Loops, matrix: Matrix, n: usize, widths: &Widths) -> Self {
         let cut = Cut::new(n, matrix.groups, widths);
         Self {

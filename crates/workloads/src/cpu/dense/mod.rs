@@ -76,7 +76,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Of these parameters.
+    /// Reads the shape from the parameters.
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| {
             let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;

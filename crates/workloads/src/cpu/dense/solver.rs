@@ -21,7 +21,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Of n equations: A, and b as one more column.
+    /// The layout for n equations: A, and b as one more column.
     pub(crate) const fn new(n: usize) -> Self {
         Self { lines: lines_for(n), groups: (n + 1).div_ceil(GROUP) }
     }

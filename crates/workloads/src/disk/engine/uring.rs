@@ -234,7 +234,7 @@ impl Uring {
 
 #[cfg(test)]
 impl Uring {
-    /// As where the system refuses to register anything.
+    /// A ring as on a system that refuses to register anything.
     pub(super) fn unregistered(self) -> Self {
         let mut uring = self;
         let submitter = uring.ring.submitter();

@@ -95,7 +95,7 @@ fn open_folder(folder: &Path) -> Result<OwnedFd, Refusal> {
     open(folder, flags, Mode::empty()).map_err(|e| refused(folder, 0, &e.into()))
 }
 
-/// With O_TMPFILE, opened again through /proc.
+/// Creates the file with O_TMPFILE and opens it again through /proc.
 fn without_name(folder: BorrowedFd) -> Result<Unnamed, Errno> {
     let buffered = openat(folder, ".", OURS | OFlags::TMPFILE | OFlags::EXCL, MODE)?;
     let again = format!("/proc/self/fd/{}", buffered.as_raw_fd());
@@ -108,7 +108,7 @@ fn without_name(folder: BorrowedFd) -> Result<Unnamed, Errno> {
     Ok(both(buffered, direct))
 }
 
-/// With a name that is removed at once.
+/// Creates the file with a name that is removed at once.
 fn renounced(folder: BorrowedFd) -> Result<Unnamed, Errno> {
     let name = format!(".proofmark-{:016x}", random());
     let buffered = openat(folder, &*name, OURS | OFlags::CREATE | OFlags::EXCL, MODE)?;

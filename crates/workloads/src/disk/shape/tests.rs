@@ -140,8 +140,8 @@ fn what_contradicts_itself_is_refused_in_one_line() {
             "amount=8191",
             "one block of 4 KiB for each of 2 threads is 8 KiB, but amount is 8.0 KiB",
         ),
-        (Read, "file_size=8191", "blocks of 4 KiB for 2 threads need a file of 8 KiB"),
-        (Copy, "file_size=16383", "blocks of 4 KiB for 2 threads need a file of 16 KiB"),
+        (Read, "file_size=8191", "block_size 4 KiB with threads=2 needs a file of 8 KiB"),
+        (Copy, "file_size=16383", "block_size 4 KiB with threads=2 needs a file of 16 KiB"),
         (Write, "flush=auto", "flush has no value 'auto'"),
         (Read, "engine=aio", "engine has no value 'aio'"),
         (Mixed, "reads=auto", "reads is not set"),
@@ -195,6 +195,6 @@ fn of_fsync_the_file_is_each_threads_own() {
     let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
     let refused = |words: &str| of(words).unwrap_err().0;
-    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("need a file of 4 KiB"));
+    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("needs a file of 4 KiB"));
     assert!(refused("threads=2 block_size=4096 file_size=4096 amount=4096").contains("amount is"));
 }

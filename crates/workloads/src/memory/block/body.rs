@@ -40,7 +40,7 @@ impl Area {
 pub(super) enum Blocks<'a> {
     /// So many from the first on, by address.
     Row(usize, usize),
-    /// As listed.
+    /// The blocks of this list.
     List(&'a [u32]),
 }
 

@@ -37,9 +37,9 @@ pub(super) struct Part {
     first: u64,
     /// Iterations done.
     done: u64,
-    /// Of these, done before the last run.
+    /// Iterations done before the last run.
     before: u64,
-    /// Of these, proved.
+    /// Iterations proved.
     proved: u64,
     /// Sum of what was read since.
     sum: u64,

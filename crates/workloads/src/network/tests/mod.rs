@@ -158,7 +158,7 @@ struct Trial {
     seconds: f64,
 }
 
-/// As the engine does it: prepared, some untimed work, then the trial.
+/// Runs a trial like the engine: prepare, some untimed work, then the trial.
 fn trial(load: &mut dyn Load, count: u64) -> Trial {
     load.prepare(2 + count);
     load.run(2);

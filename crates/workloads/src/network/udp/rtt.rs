@@ -30,7 +30,7 @@ pub(in crate::network) struct ClientEnd {
 }
 
 impl ClientEnd {
-    /// With a connected socket whose reads end after [`LOST_AFTER`] or sooner.
+    /// A client on a connected socket whose reads end within [`LOST_AFTER`].
     pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape) -> Self {
         let out = stamp::payload(shape.block as usize);
         let back = vec![0; out.len() + 1];

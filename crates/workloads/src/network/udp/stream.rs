@@ -60,7 +60,7 @@ struct Received {
 }
 
 impl End {
-    /// With a connected socket whose reads end after [`Shape::lateness`] or sooner.
+    /// A client on a connected socket whose reads end within [`Shape::lateness`].
     pub(in crate::network) fn new(
         socket: UdpSocket,
         token: Token,

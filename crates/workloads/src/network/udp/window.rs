@@ -11,11 +11,11 @@ pub(super) struct Window {
     count: u64,
     /// The number after the newest that came, from 0.
     next: u64,
-    /// Of the [`REACH`] before `next`, which came; number n at bit n modulo `REACH`.
+    /// Which of the [`REACH`] numbers before `next` arrived; number n at bit n modulo `REACH`.
     came: Vec<u64>,
     /// Datagrams that came, each once.
     pub(super) received: u64,
-    /// Of them, those that came after a newer one.
+    /// Those that arrived after a newer one.
     pub(super) reordered: u64,
     /// Those that came once more; also those too old to tell, which are not counted again.
     pub(super) duplicated: u64,
