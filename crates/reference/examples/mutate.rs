@@ -94,12 +94,12 @@ fn read(tool: &dyn Tool, text: &str, params: &Params) -> bool {
     for t in output.figures.iter().flat_map(|f| &f.trials) {
         assert!(t.value.is_finite() && t.seconds > 0.0, "{} in {}", t.value, t.seconds);
     }
-    let workloads: Vec<_> = output.figures.iter().map(|f| f.workload.clone()).collect();
-    for workload in &workloads {
+    for figure in &output.figures {
         let (cpus, file) = (&[0, 1][..], Path::new("/"));
         let (seconds, work) = (0.2, 1e9);
-        let task = Task { workload, params, seconds, work, cpus, file, port: 1 };
-        let _ = tool.beside().figure(&task, output.clone());
+        let (spec, test) = (&*figure.declaration(tool, []), &*figure.test);
+        let task = Task { spec, test, params, seconds, work, cpus, file, port: 1 };
+        let _ = tool.runner().figure(&task, output.clone());
     }
     true
 }

@@ -1,11 +1,16 @@
 //! What the tests of all tools share.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use proofmark_model::Params;
+use proofmark_model::{
+    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Unit, When, Work,
+    WorkloadSpec,
+};
 use proptest::prelude::*;
 
-use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool, trial};
 
 /// Captured outputs by name, of the folder `captured` beside the file that asks for them.
 macro_rules! texts {
@@ -92,8 +97,8 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
 }
 
 /// What captured outputs hold, by their names.
-pub(crate) fn all_told(tool: &dyn Tool, texts: Texts) -> String {
-    let one = |(name, text): &(&str, &str)| format!("{name}: {}", told(&captured(tool, text)));
+pub(crate) fn summarise_all(tool: &dyn Tool, texts: Texts) -> String {
+    let one = |(name, text): &(&str, &str)| format!("{name}: {}", summarise(&captured(tool, text)));
     texts.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
@@ -141,33 +146,80 @@ fn survives(tool: &dyn Tool, text: &str) {
 }
 
 /// What an output holds, in a few lines, for the tests of what was captured.
-fn told(output: &Output) -> String {
-    let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
+fn summarise(output: &Output) -> String {
+    let mut summary = format!("version {:?} started {:?}\n", output.version, output.started);
     for f in &output.figures {
-        told += &format!(
-            "{} {:?} {}\n",
-            f.workload,
+        summary += &format!(
+            "{}{} {:?} {}\n",
+            f.test,
+            if f.comparable { "" } else { " (other work)" },
             f.title,
             serde_json::to_string(&f.params).unwrap()
         );
         for t in &f.trials {
-            told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
+            summary += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
             if let Some(n) = &t.network {
-                told +=
+                summary +=
                     &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
             }
         }
         if let Some(latency) = &f.latency {
-            told += &format!("  {}\n", serde_json::to_string(latency).unwrap());
+            summary += &format!("  {}\n", serde_json::to_string(latency).unwrap());
         }
     }
-    told
+    summary
 }
 
+/// A workload whose data has that size, of each array or of all that a thread has, and that does
+/// one operation where the test is one of these.
+fn workload(
+    size: &'static str,
+    own_sets: bool,
+    operations: &[(&'static str, &str)],
+) -> WorkloadSpec {
+    let named = |name: &'static str| Parameter {
+        name: name.into(),
+        about: Cow::Borrowed("For tests."),
+        kind: ParameterKind::Size { min: 0, max: u64::MAX },
+        default: Cow::Borrowed("auto"),
+    };
+    let chosen = |(test, op): &(&'static str, &str)| ToolTest {
+        tool: Cow::Borrowed("any"),
+        test: Cow::Borrowed(test),
+        when: Some(When { parameter: Cow::Borrowed("op"), value: (*op).to_owned().into() }),
+    };
+    let others = if own_sets { "op" } else { "stores" };
+    let what = (Subsystem::Memory, Unit::BytePerSecond);
+    let repetition = trial(Unit::BytePerSecond, 1.0, 1.0);
+    let any = Figure::rate("any", "Any", what, Params::default(), repetition);
+    let data = Data {
+        parameter: size.into(),
+        per_thread: own_sets,
+        all_arrays: own_sets,
+        any_level: own_sets,
+    };
+    WorkloadSpec {
+        parameters: vec![named(size), named(others)].into(),
+        work: Work { data: Some(data), ..Work::CORE },
+        role: Role { compare_with: operations.iter().map(chosen).collect(), ..Role::NONE },
+        ..any.own_declaration(&crate::stream::Stream)
+    }
+}
+
+/// With arrays of `array_size`.
+static ARRAYS: LazyLock<WorkloadSpec> = LazyLock::new(|| workload("array_size", false, &[]));
+
+/// With a `working_set` of each thread, and an operation.
+static SETS: LazyLock<WorkloadSpec> = LazyLock::new(|| {
+    let tests = [("load", "read"), ("copy", "copy"), ("frd", "read"), ("memory_write", "write")];
+    workload("working_set", true, &tests)
+});
+
 /// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
-pub(crate) fn task<'a>(workload: &'a str, params: &'a Params) -> Task<'a> {
+pub(crate) fn task<'a>(test: &'a str, params: &'a Params) -> Task<'a> {
     let file = Path::new("/");
-    Task { workload, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
+    let spec = if params.get("working_set").is_some() { &*SETS } else { &*ARRAYS };
+    Task { spec, test, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
 }
 
 /// The parameters of a point of dense matrices.
@@ -176,7 +228,11 @@ pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
 }
 
 /// How a tool of that version, at `/usr/bin/tool`, does a task.
-pub(crate) fn asked(tool: &dyn Beside, version: &str, task: &Task) -> Result<Invocation, String> {
+pub(crate) fn asked(
+    tool: &dyn ReferenceRunner,
+    version: &str,
+    task: &Task,
+) -> Result<Invocation, String> {
     let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
     tool.invocation(&installed, task)
 }

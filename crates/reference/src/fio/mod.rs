@@ -3,21 +3,21 @@
 //! `json` is the part of a report that is read, `options` what a job was asked to do, `pattern`
 //! its `rw`, `harmless` which options leave the work alone, `jobs` how the entries of a report
 //! become figures, `times` its latencies, `verification` what it tells of devices and of the file,
-//! `beside` what our points are in fio's options.
+//! `runner` what our points are in fio's options.
 
-mod beside;
 mod harmless;
 mod jobs;
 mod json;
 mod options;
 mod pattern;
+mod runner;
 mod times;
 mod verification;
 
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
 
 /// The tool `fio`.
 pub(crate) struct Fio;
@@ -55,9 +55,5 @@ impl Tool for Fio {
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let (report, line) = json::last(text)?;
         jobs::output(&report, line)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

@@ -2,6 +2,7 @@
 
 use proofmark_model::{Params, Subsystem, Unit};
 
+use super::TEST;
 use crate::rated::{rated, took};
 use crate::text::{lines, moment, number, positive, whole};
 use crate::{Figure, Malformed, Output};
@@ -94,7 +95,7 @@ impl Listing {
         self.solve = Some(at);
         let (title, what) =
             (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
-        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
+        self.output.add(Figure::rate(TEST, title, what, params, trial));
         Ok(())
     }
 

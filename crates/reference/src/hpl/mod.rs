@@ -1,11 +1,14 @@
 //! HPL, the High-Performance Linpack of the TOP500, alone or in the output of HPC Challenge.
 
-mod beside;
 mod listing;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
+
+/// Its only test: the function that it times.
+const TEST: &str = "HPL_pdgesv";
 
 /// HPL.
 pub(crate) struct Hpl;
@@ -36,9 +39,5 @@ impl Tool for Hpl {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

@@ -1,11 +1,11 @@
 //! IOzone (William Norcott, Don Capps): its listing.
 //!
 //! `listing` reads it line by line, `table` the matrix by file and record size, `throughput` what
-//! several processes say, `work` what a test is in our words,
-//! `beside` what our points are in IOzone's options.
+//! several processes say, `work` what a test does,
+//! `runner` what our points are in IOzone's options.
 
-mod beside;
 mod listing;
+mod runner;
 mod table;
 mod throughput;
 mod work;
@@ -13,7 +13,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
 
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
@@ -49,9 +49,5 @@ impl Tool for Iozone {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

@@ -1,7 +1,7 @@
 //! iperf, version 2: the text and the CSV (`-y C`) that its client prints.
 
-mod beside;
 mod line;
+mod runner;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::lines;
-use crate::{Beside, Figure, Malformed, Output, Tool, trial};
+use crate::{Figure, Malformed, Output, Tool, trial};
 use line::{Amount, Line, Said};
 
 pub(crate) struct Iperf;
@@ -53,14 +53,14 @@ impl Tool for Iperf {
         }
         Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
 
+/// Its tests, by what the receiver counted.
+const TCP: &str = "TCP";
+const UDP: &str = "UDP";
+
 /// Of TCP, what the sender counted.
-const SENT: &str = "iperf.tcp.sent";
+const SENT: &str = "TCP.sent";
 
 /// What has been read so far.
 #[derive(Default)]
@@ -77,7 +77,7 @@ struct Read {
 
 impl Read {
     fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
-        match Line::of(line, at)? {
+        match Line::parse(line, at)? {
             Line::Connecting { udp } => self.protocol(udp, at)?,
             Line::Server => {
                 return Err(Malformed::at(at, "this is a server's: give the client's output"));
@@ -142,23 +142,23 @@ impl Read {
         let streams = self.own.len().max(self.received.len());
         let params = self.params.clone().with("streams", streams as u64);
         let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
-        let of = |workload, title: &str, trial| {
-            finite(figure(workload, title, Unit::BitPerSecond, params.clone(), trial), last)
+        let of = |test, title: &str, trial| {
+            finite(figure(test, title, Unit::BitPerSecond, params.clone(), trial), last)
         };
         if udp && !self.received.is_empty() {
-            return of("network.udp.stream", "UDP throughput", self.arrived(last)?);
+            return of(UDP, "UDP throughput", self.arrived(last)?);
         }
-        let trial = self.told(last)?;
+        let trial = self.counted(last)?;
         let reverse = params.text("direction") == Some("reverse");
         match (udp, reverse) {
-            (true, _) => of("iperf.udp.sent", "UDP rate, by the sender", trial),
-            (false, true) => of("network.tcp.stream", "TCP throughput", trial),
+            (true, _) => of("UDP.sent", "UDP rate, by the sender", trial),
+            (false, true) => of(TCP, "TCP throughput", trial),
             (false, false) => of(SENT, "TCP throughput, by the sender", trial),
         }
     }
 
     /// What the client counted.
-    fn told(&self, last: usize) -> Result<Trial, Malformed> {
+    fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let whole = |a: &Amount| match a.start == 0.0 {
             true => Ok(trial(Unit::BitPerSecond, a.bits, a.seconds)),
             false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Texts, all_told, helpers, survives_damage, texts};
+use crate::testing::{Texts, helpers, summarise_all, survives_damage, texts};
 
 const CAPTURED: Texts = texts!(of ".json":
     "3.9-tcp" "3.9-tcp-bidir" "3.9-udp-lost" "3.9-udp-reverse" "3.9-udp-bidir"
@@ -18,7 +18,7 @@ helpers!(Iperf3: only refused; CAPTURED FAILED);
 
 #[test]
 fn what_was_captured_is_read() {
-    insta::assert_snapshot!(all_told(&Iperf3, CAPTURED));
+    insta::assert_snapshot!(summarise_all(&Iperf3, CAPTURED));
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn parameters_are_ours() {
         .replace("\"remote_host\":\t\"127.0.0.1\"", "\"remote_host\":\t\"192.0.2.1\"");
     assert_eq!(only(&peer).params.text("path"), None);
     let sctp = text("3.12-tcp").replace("\"TCP\"", "\"SCTP\"");
-    assert_eq!(only(&sctp).workload, "iperf3.sctp");
+    assert_eq!(only(&sctp).test, "SCTP");
     let paced = only(text("3.12-tcp-paced"));
-    assert_eq!((&*paced.workload, &*paced.title), ("iperf3.tcp.paced", "TCP throughput, paced"));
+    assert_eq!((&*paced.test, &*paced.title), ("TCP.paced", "TCP throughput, paced"));
     assert_eq!(
         paced.params.int("target_bitrate"),
         Some(1_000_000_000),

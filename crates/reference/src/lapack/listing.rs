@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use super::Library;
+use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
 use crate::text::{lines, moment, number, positive, whole};
 use crate::{Figure, Malformed, Output, trial};
@@ -88,18 +88,18 @@ impl Call<'_> {
     fn version(&self) -> Result<String, Malformed> {
         let (_, version) = self.get("version")?;
         let (_, core) = self.get("core")?;
-        Ok(told(version, core))
+        Ok(with_core(version, core))
     }
 
     fn figure(&self, library: &Library, version: &str) -> Result<Figure, Malformed> {
         let (at, operation) = self.get("operation")?;
         let (n, threads) = (self.whole("n")?, self.whole("threads")?);
-        let (workload, work) = match operation {
-            "dgesv" => ("cpu.linpack", operations(n)),
-            "dgemm" => ("cpu.dgemm", 2.0 * (n as f64).powi(3)),
+        let (test, work) = match operation {
+            SOLVE => (SOLVE, operations(n)),
+            MULTIPLY => (MULTIPLY, 2.0 * (n as f64).powi(3)),
             other => return Err(Malformed::quoting(at, other, "is neither dgesv nor dgemm")),
         };
-        let solution = if operation == "dgesv" { Some(self.solution(n)?) } else { None };
+        let solution = if test == SOLVE { Some(self.solution(n)?) } else { None };
         let (at, seconds) = self.get("seconds")?;
         let trial = trial(Unit::FlopPerSecond, work, positive(seconds, at)?);
         if !(trial.value.is_finite() && trial.value > 0.0) {
@@ -108,7 +108,7 @@ impl Call<'_> {
         let params = Params::default().with("n", n).with("threads", threads);
         let title = format!("{operation} of {} {version}", library.id);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        Ok(Figure::rate(workload, title, what, params, Trial { solution, ..trial }))
+        Ok(Figure::rate(test, title, what, params, Trial { solution, ..trial }))
     }
 
     fn solution(&self, n: u64) -> Result<Solution, Malformed> {
@@ -123,7 +123,7 @@ impl Call<'_> {
 }
 
 /// The version, with the core where the library names one.
-pub(super) fn told(version: &str, core: &str) -> String {
+fn with_core(version: &str, core: &str) -> String {
     let version = Malformed::excerpt(version);
     match core {
         "not told" => version,
@@ -134,5 +134,5 @@ pub(super) fn told(version: &str, core: &str) -> String {
 /// What the program says of a library that it has tried.
 pub(super) fn tried(text: &str) -> Option<String> {
     let of = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
-    Some(told(of("version: ")?, of("core: ")?))
+    Some(with_core(of("version: ")?, of("core: ")?))
 }

@@ -4,12 +4,16 @@
 //! They are libraries, not programs: `solve.py` loads one, times a call, checks the result and
 //! prints what `listing` reads.
 
-mod beside;
 mod listing;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
+
+/// Its tests: one call of a function of that name.
+const SOLVE: &str = "dgesv";
+const MULTIPLY: &str = "dgemm";
 
 /// A library.
 pub(crate) struct Library {
@@ -77,9 +81,5 @@ impl Tool for Library {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(self, text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

@@ -39,12 +39,12 @@ pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
     took(&trial, seconds, at)?;
     let params = report.params(name.as_ref())?;
-    let workload: Cow<'static, str> = match &name {
-        Some(name) => name.of.ours.into(),
-        None => format!("likwid-bench.{}", Malformed::excerpt(test)).into(),
+    let own: Cow<'static, str> = match &name {
+        Some(name) => name.of.name.into(),
+        None => Malformed::excerpt(test).into(),
     };
     let title = format!("likwid-bench {}", Malformed::excerpt(test));
-    let figures = vec![Figure::rate(workload, title, what, params, trial)];
+    let figures = vec![Figure::rate(own, title, what, params, trial)];
     Ok(Output { version: None, started: None, figures })
 }
 

@@ -1,13 +1,13 @@
 //! likwid-bench of LIKWID, by the RRZE of Erlangen: loops written in assembly, one for each
 //! instruction set and kind of store, timed as they are.
 
-mod beside;
 mod listing;
 mod name;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
 
 /// likwid-bench.
 pub(crate) struct LikwidBench;
@@ -37,9 +37,5 @@ impl Tool for LikwidBench {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use super::is_head;
+use super::{TEST, is_head};
 use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{lines, number, positive, whole};
@@ -102,7 +102,7 @@ impl Listing {
         let [n, lda, align, seconds, gflops, residual, normalised, check] = words[..] else {
             return Err(Malformed::at(at, "expected the 8 columns of a solve"));
         };
-        let shape = Shape::of([n, lda, align], at)?;
+        let shape = Shape::parse([n, lda, align], at)?;
         let rate = positive(gflops, at)? * 1e9;
         let too_large = || Malformed::at(at, "the alignment is out of range");
         let solution = Solution {
@@ -129,7 +129,7 @@ impl Listing {
         }
         let title = format!("LINPACK, {} equations", shape.n);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
+        self.output.add(Figure::rate(TEST, title, what, params, trial));
     }
 
     /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.
@@ -138,7 +138,7 @@ impl Listing {
         let [n, lda, align, mean, most] = words[..] else {
             return Err(Malformed::at(at, "expected the 5 columns of the summary"));
         };
-        let params = Shape::of([n, lda, align], at)?.params();
+        let params = Shape::parse([n, lda, align], at)?.params();
         let figure = self.output.figures.get(self.summed);
         let Some(figure) = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]))
         else {
@@ -160,7 +160,7 @@ impl Listing {
 }
 
 impl Shape {
-    fn of(words: [&str; 3], at: usize) -> Result<Self, Malformed> {
+    fn parse(words: [&str; 3], at: usize) -> Result<Self, Malformed> {
         let [n, lda, align] = words;
         Ok(Self { n: whole(n, at)?, lda: whole(lda, at)?, align: whole(align, at)? })
     }

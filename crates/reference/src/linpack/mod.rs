@@ -1,11 +1,14 @@
 //! Intel's LINPACK for shared memory (`xlinpack_xeon64`, `runme_xeon64`).
 
-mod beside;
 mod listing;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
+
+/// Its only test.
+const TEST: &str = "LINPACK";
 
 /// Intel's LINPACK.
 pub(crate) struct Linpack;
@@ -36,10 +39,6 @@ impl Tool for Linpack {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }
 

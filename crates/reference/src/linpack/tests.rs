@@ -1,7 +1,7 @@
 use super::Linpack;
-use super::beside::solve;
+use super::runner::solve;
 use crate::testing::{captured, helpers, matrices, survives_damage, task};
-use crate::{Beside, Task, Tool};
+use crate::{ReferenceRunner, Task, Tool};
 
 /// Made after the published description of the listing, since the program cannot be had.
 const MADE: &str = include_str!("captured/made-4-sizes.txt");
@@ -21,7 +21,7 @@ fn the_figures_are_those_of_the_text() {
     assert_eq!(trials, [4, 2, 2, 1]);
     // "5000   5008   4      1.021      81.6573  2.581643e-11 3.599893e-02   pass".
     let figure = &output.figures[2];
-    assert_eq!(figure.workload, "cpu.linpack");
+    assert_eq!(figure.test, "LINPACK");
     let parameters = ["n", "LDA", "Align", "threads"].map(|parameter| figure.params.int(parameter));
     assert_eq!(parameters, [Some(5000), None, None, Some(2)]);
     let trial = &figure.trials[0];
@@ -96,7 +96,7 @@ fn damage_is_survived() {
 
 /// A task of so many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
-    call(&task("cpu.linpack", &matrices(n, threads, isa)))
+    call(&task("LINPACK", &matrices(n, threads, isa)))
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_it_cannot_do_alike_is_refused() {
         |threads, isa: &str| with_task(5000, threads, isa, |t| solve(t, "avx512")).unwrap_err();
     assert_eq!(refused(3, "avx512"), "it runs no more threads than it has CPUs");
     assert_eq!(refused(2, "sse2"), "it cannot be held to sse2");
-    assert!(Linpack.counts("cpu.linpack").is_some() && Linpack.counts("cpu.dgemm").is_none());
+    assert!(Linpack.counts("LINPACK").is_some() && Linpack.counts("other").is_none());
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! sockperf: what its client prints of a ping-pong.
 
-mod beside;
+mod runner;
 
 use proofmark_model::{Latency, Params, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Beside, Malformed, Output, Tool, trial};
+use crate::{Malformed, Output, Tool, trial};
 
 pub(crate) struct Sockperf;
 
@@ -41,11 +41,11 @@ impl Tool for Sockperf {
         }
         read.output(last)
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
+
+/// Its tests.
+const TCP: &str = "TCP ping-pong";
+const UDP: &str = "UDP ping-pong";
 
 /// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
 /// time between one and the next.
@@ -128,15 +128,14 @@ impl Read {
             buckets: Vec::new(),
         };
         let filled = received as f64 * latency.mean / seconds;
-        let (workload, title) = match (FILLED.contains(&filled), udp) {
-            (true, true) => ("network.udp.rtt", "UDP ping-pong"),
-            (true, false) => ("network.tcp.rtt", "TCP ping-pong"),
-            (false, true) => ("sockperf.udp.answers", "UDP answers that were timed"),
-            (false, false) => ("sockperf.tcp.answers", "TCP answers that were timed"),
+        let (test, title) = match (FILLED.contains(&filled), udp) {
+            (true, true) => (UDP, UDP),
+            (true, false) => (TCP, TCP),
+            (false, true) => ("UDP.answers", "UDP answers that were timed"),
+            (false, false) => ("TCP.answers", "TCP answers that were timed"),
         };
         let trial = trial(Unit::OpPerSecond, received as f64, seconds);
-        let mut figure =
-            finite(figure(workload, title, Unit::OpPerSecond, self.params, trial), last)?;
+        let mut figure = finite(figure(test, title, Unit::OpPerSecond, self.params, trial), last)?;
         figure.latency = Some(latency);
         Ok(Output { version: self.version, figures: vec![figure], ..Output::default() })
     }

@@ -1,13 +1,13 @@
 //! STREAM by John D. McCalpin: its own listing (5.10, and 5.9 before it), and the one in the
 //! output of HPC Challenge, whose STREAM is derived from it.
 
-mod beside;
 mod listing;
 mod program;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
 
 /// STREAM.
 pub(crate) struct Stream;
@@ -42,9 +42,5 @@ impl Tool for Stream {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

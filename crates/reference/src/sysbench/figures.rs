@@ -11,21 +11,20 @@ use crate::{Figure, Malformed, Output};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The modes of fileio: what sysbench calls them, the workload, and the name for runs whose
-/// flushes are part of the work.
-const MODES: [(&str, &str, &str); 6] = [
-    ("sequential read", "disk.seq_read", "sysbench.seqrd"),
-    ("sequential rewrite", "disk.seq_write", "sysbench.seqrewr"),
-    ("sequential write (creation)", "sysbench.seqwr", "sysbench.seqwr"),
-    ("random read", "disk.rand_read", "sysbench.rndrd"),
-    ("random write", "disk.rand_write", "sysbench.rndwr"),
-    ("random r/w", MIXED, "sysbench.rndrw"),
+/// The modes of fileio: what reports and what options call them.
+const MODES: [(&str, &str); 6] = [
+    ("sequential read", "seqrd"),
+    ("sequential rewrite", "seqrewr"),
+    ("sequential write (creation)", "seqwr"),
+    ("random read", "rndrd"),
+    ("random write", "rndwr"),
+    ("random r/w", MIXED),
 ];
 
-const MIXED: &str = "disk.mixed";
+const MIXED: &str = "rndrw";
 
 /// The figure of a report.
-pub(super) fn of(facts: &Facts) -> Result<Output, Malformed> {
+pub(super) fn read(facts: &Facts) -> Result<Output, Malformed> {
     let mut figure = if let Some(limit) = facts.get("Prime numbers limit") {
         cpu(facts, limit)?
     } else if facts.get("Running memory speed test with the following options").is_some() {
@@ -47,7 +46,7 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let (_, events) = facts.count("total number of events")?;
     let trial = rated(Unit::OpPerSecond, events as f64, rate, at)?;
     let title = format!("sysbench cpu, primes up to {limit}");
-    Ok(figure("sysbench.cpu".into(), title, Subsystem::Cpu, params, trial))
+    Ok(figure("cpu".into(), title, Subsystem::Cpu, params, trial))
 }
 
 fn memory(facts: &Facts) -> Result<Figure, Malformed> {
@@ -68,16 +67,16 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     };
     let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
     let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
-    let workload = format!("sysbench.memory_{operation}").into();
+    let test = format!("memory_{operation}").into();
     let title = format!("sysbench memory, {operation}");
-    Ok(figure(workload, title, Subsystem::Memory, params, trial))
+    Ok(figure(test, title, Subsystem::Memory, params, trial))
 }
 
 fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let Some((at, name)) = facts.between("Doing ", " test") else {
         return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
     };
-    let Some((name, workload, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
+    let Some((name, test)) = MODES.into_iter().find(|m| m.0 == name) else {
         return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
     };
     let (_, read) = facts.number("read, MiB/s", "")?;
@@ -86,19 +85,19 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let (at, seconds) = facts.number("total time", "s")?;
     let trial = rated(Unit::BytePerSecond, rate * seconds, rate, at)?;
     let mut params = file_params(facts, flags)?;
-    if workload == MIXED {
+    if test == MIXED {
         let (_, ratio) = facts.number("Read/Write ratio for combined random IO test", "")?;
         if let Some(percent) = percent(ratio) {
             params = params.with("reads", percent);
         }
     }
-    let workload = if flushes(facts)? { flushed } else { workload };
     let title = format!("sysbench fileio, {name}");
-    Ok(figure(Cow::Borrowed(workload), title, Subsystem::Disk, params, trial))
+    let figure = figure(test.into(), title, Subsystem::Disk, params, trial);
+    Ok(Figure { comparable: !flushes(facts)?, ..figure })
 }
 
-/// Whether it flushed again and again while it wrote, which no workload of ours does; the flush at
-/// the end alone is none of these. What is said of flushes is said of reading tests too, which
+/// Whether it flushed again and again while it wrote, which is other work; the flush at the end
+/// alone is none of these. What is said of flushes is said of reading tests too, which
 /// make none: so those that were counted decide.
 fn flushes(facts: &Facts) -> Result<bool, Malformed> {
     let (_, counted) = facts.number("fsyncs/s", "")?;
@@ -183,12 +182,12 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
 }
 
 fn figure(
-    workload: Cow<'static, str>,
+    test: Cow<'static, str>,
     title: String,
     subsystem: Subsystem,
     params: Params,
     trial: Trial,
 ) -> Figure {
     let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    Figure::rate(workload, title, (subsystem, unit), params, trial)
+    Figure::rate(test, title, (subsystem, unit), params, trial)
 }

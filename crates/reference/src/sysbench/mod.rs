@@ -1,12 +1,12 @@
 //! sysbench 1.0 by Alexey Kopytov: its tests of CPU, memory and files.
 
-mod beside;
 mod facts;
 mod figures;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Malformed, Output, Tool};
 
 /// sysbench.
 pub(crate) struct Sysbench;
@@ -39,10 +39,6 @@ impl Tool for Sysbench {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        figures::of(&facts::read(text)?)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
+        figures::read(&facts::read(text)?)
     }
 }

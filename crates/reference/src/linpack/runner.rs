@@ -1,24 +1,24 @@
-//! Intel's LINPACK beside our solver: one solve after a small one.
+//! How Intel's LINPACK is run: one solve after a small one.
 
-use super::Linpack;
+use super::{Linpack, TEST};
 use crate::dense::{self, widest};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, on_path};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, on_path};
 
 /// Equations of the solve that starts its threads, which is not taken; another where these are
 /// the task's.
 const FIRST: [u64; 2] = [500, 400];
 
-impl Beside for Linpack {
+impl ReferenceRunner for Linpack {
     fn installed(&self) -> Option<Installed> {
-        on_path(&["xlinpack_xeon64", "xlinpack"]).map(Installed::of_no_version)
+        on_path(&["xlinpack_xeon64", "xlinpack"]).map(Installed::without_version)
     }
 
     fn package(&self) -> &'static str {
         "Intel: onemkl-benchmarks (xlinpack_xeon64)"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        (workload == "cpu.linpack").then_some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        (test == TEST).then_some(
             "2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; A by columns",
         )
     }

@@ -1,15 +1,14 @@
-//! likwid-bench beside our points.
+//! How likwid-bench is run.
 
 use super::LikwidBench;
 use super::name::{LOOPS, Loop, Name};
-use crate::place;
-use crate::sweep::{self, SWEEP};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{data, place};
 
 /// Seconds that it takes to find out the rate of its clock.
 const CLOCK_S: f64 = 1.2;
 
-impl Beside for LikwidBench {
+impl ReferenceRunner for LikwidBench {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["likwid-bench"], "-v")
     }
@@ -18,36 +17,32 @@ impl Beside for LikwidBench {
         "Debian: likwid"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        Some(match workload {
-            "memory.copy" | "memory.triad" | "memory.write" => {
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        let found = loop_of(test)?;
+        Some(match found.stores {
+            true => {
                 "bytes that the loop reads and writes, as ours; nothing is verified, and the first \
                  iteration counts"
             }
-            "memory.read" => {
+            false => {
                 "bytes that the loop loads, as ours, but it adds nothing up; the first iteration \
                  counts"
             }
-            SWEEP => {
-                "bytes that the loop loads and stores, as ours; reading, it adds nothing up; the \
-                 first iteration counts"
-            }
-            _ => return None,
         })
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        let of = work(task).ok_or("it has no such loop")?;
+        let of = loop_of(task.test).ok_or("it has no such loop")?;
         let isa = task.params.text("isa").unwrap_or_default();
         let nontemporal = task.params.text("stores") == Some("nontemporal");
         let test = Name::test(of, isa, nontemporal)
             .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
         let threads = place::threads(task)?;
-        let bytes = sweep::bytes(task, of.arrays).ok_or("the point has no size")?;
+        let bytes = data::bytes(task, of.arrays).ok_or("the point has no size")?;
         let arguments = ["-t", &test, "-W", &format!("N:{}:{threads}", size(bytes)), "-i"];
         let mut arguments = arguments.map(str::to_owned).to_vec();
         // Its own finding out how many there should be takes seconds.
-        arguments.push(sweep::passes(task.work, bytes, i32::MAX as u32).to_string());
+        arguments.push(data::passes(task.work, bytes, i32::MAX as u32).to_string());
         let environment = place::pages(task)?;
         Ok(Invocation { arguments, environment, ..Invocation::default() })
     }
@@ -58,25 +53,19 @@ impl Beside for LikwidBench {
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        work(task).and_then(|of| sweep::bytes(task, of.arrays)).unwrap_or(0)
+        loop_of(task.test).and_then(|of| data::bytes(task, of.arrays)).unwrap_or(0)
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let of = work(task)?;
-        let figure = output.figures.into_iter().find(|f| f.workload == of.ours)?;
-        if task.workload != SWEEP {
-            return Some(figure);
-        }
-        let threads = figure.params.threads().max(1);
-        let array = figure.params.int("array_size");
-        let set = array.map(|array| array.saturating_mul(of.arrays) / threads);
-        Some(sweep::figure(task, set, figure))
+        let of = loop_of(task.test)?;
+        let figure = output.figures.into_iter().find(|f| f.test == of.name)?;
+        Some(data::figure(task, figure.params.int("array_size"), of.arrays, figure))
     }
 }
 
-/// The loop that does a task's work.
-fn work(task: &Task) -> Option<Loop> {
-    LOOPS.into_iter().find(|l| l.ours == sweep::loop_of(task))
+/// The loop of that name.
+fn loop_of(test: &str) -> Option<Loop> {
+    LOOPS.into_iter().find(|l| l.name == test)
 }
 
 /// That many bytes in its words. Its numbers have 31 bits, so what is larger is in its kB of 1000

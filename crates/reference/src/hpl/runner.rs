@@ -1,4 +1,4 @@
-//! HPL beside our solver: one solve, a process a thread.
+//! How HPL is run: one solve, a process a thread.
 //!
 //! Either HPL alone (`xhpl`), or the one inside HPC Challenge (`hpcc`), which measures everything
 //! else as well, whether one wants it or not.
@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Hpl;
+use super::{Hpl, TEST};
 use crate::dense::{self, widest};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, ask, on_path};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
 /// Variables without which Open MPI refuses to run as root, or more processes than it counts
 /// cores, or binds them to CPUs that are not the task's (version 4, then 5); others ignore them.
@@ -27,7 +27,7 @@ const OPEN_MPI: &[(&str, &str)] = &[
 const ONE_THREAD: &[&str] =
     &["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"];
 
-impl Beside for Hpl {
+impl ReferenceRunner for Hpl {
     fn installed(&self) -> Option<Installed> {
         let (program, solver) = (on_path(&["mpirun", "mpiexec"])?, solver()?);
         let version = format!("not told by {}", name(&solver));
@@ -38,8 +38,8 @@ impl Beside for Hpl {
         "Debian: hpcc"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        (workload == "cpu.linpack").then_some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        (test == TEST).then_some(
             "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than ours; P x Q processes with a thread \
              each, with the BLAS that it was linked to",
         )
@@ -71,7 +71,7 @@ impl Beside for Hpl {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mut figure = of(task, output)?;
+        let mut figure = find_solve(task, output)?;
         if let Some(blas) = solver().and_then(|s| linked(&s)) {
             figure.params = figure.params.with("BLAS", blas.as_str());
         }
@@ -160,7 +160,7 @@ HPL.out  output file name (if any)
 }
 
 /// The solve of the task's size by as many processes as it has threads.
-pub(super) fn of(task: &Task, output: Output) -> Option<Figure> {
+pub(super) fn find_solve(task: &Task, output: Output) -> Option<Figure> {
     dense::figure(task, output, |f| f.params.int("P")?.checked_mul(f.params.int("Q")?))
 }
 
@@ -169,7 +169,7 @@ fn linked(solver: &Path) -> Option<String> {
     let answer = ask(Command::new(on_path(&["ldd"])?).arg(solver))?;
     let file = blas(&answer.output)?;
     let file = std::fs::canonicalize(&file).unwrap_or(file);
-    Some(of_file(&file))
+    Some(library_name(&file))
 }
 
 /// The library of a listing of `ldd` that is called BLAS, or holds one.
@@ -183,7 +183,7 @@ pub(super) fn blas(listing: &str) -> Option<PathBuf> {
 }
 
 /// What a library is: where all are called the same, the folder tells.
-pub(super) fn of_file(file: &Path) -> String {
+pub(super) fn library_name(file: &Path) -> String {
     let word = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into();
     let name: String = word(file.file_name());
     match name.starts_with("libblas.so") {

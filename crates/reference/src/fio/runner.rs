@@ -1,4 +1,4 @@
-//! fio beside our points: what a point is in fio's options.
+//! How fio is run: what a point is in fio's options.
 //!
 //! The work is an amount (`io_size`), not a time: what is flushed at the end is then as much as
 //! ours. Left at their defaults, some options would make it other work: fio would advise the
@@ -9,7 +9,7 @@ use proofmark_model::{Flush, Params, Trial, Unit};
 use super::Fio;
 use super::pattern::{Pattern, Way};
 use crate::disk::{self, either, file};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// What is the same for all work.
 const ALWAYS: &[&str] = &[
@@ -42,7 +42,7 @@ const START_S: f64 = 1.0;
 /// Least alignment of our buffers, in bytes.
 const PAGE: u64 = 4096;
 
-impl Beside for Fio {
+impl ReferenceRunner for Fio {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["fio"], "--version")
     }
@@ -51,35 +51,34 @@ impl Beside for Fio {
         "Debian: fio"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "disk.seq_read" => Some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            "read" => Some(
                 "bytes read over the longest runtime of its threads, in whole milliseconds; each \
                  run from the start of each thread's part; its buffers in small pages",
             ),
-            "disk.seq_write" => Some(
+            "write" => Some(
                 "bytes written over the longest runtime of its threads, in whole milliseconds, \
                  with its fsync (ours: fdatasync); each run from the start of each thread's part; \
                  its buffers in small pages",
             ),
-            "disk.rand_read" => Some(
+            "randread" => Some(
                 "bytes read over the longest runtime of its threads, in whole milliseconds; each \
                  block once in a pass",
             ),
-            "disk.rand_write" => Some(
+            "randwrite" => Some(
                 "bytes written over the longest runtime of its threads, in whole milliseconds, \
                  with its fsync (ours: fdatasync); each block once in a pass",
             ),
-            "disk.mixed" => Some(
+            "randrw" => Some(
                 "bytes read and written over the longest runtime of its threads, in whole \
                  milliseconds, with its fsync (ours: fdatasync); which I/Os read is drawn by lot \
                  (ours: evenly spread)",
             ),
-            "disk.fsync" => Some(
+            COMMITS => Some(
                 "writes over the runtime in whole milliseconds, an fdatasync after each, after \
                  the last an fsync; appended to a file that is not empty",
             ),
-            // It reads and writes the same half of a file, ours one half each.
             _ => None,
         }
     }
@@ -99,14 +98,15 @@ impl Beside for Fio {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let pattern = pattern(task)?;
-        let names = [true, false].map(|plain| pattern.workload(Way::Mixed, plain));
-        let found = output.figures.into_iter().find(|f| names.iter().any(|n| f.workload == *n))?;
+        let test = pattern.test(Way::Mixed);
+        let found = output.figures.into_iter().find(|f| f.test == test)?;
         let block = task.params.int("block_size")?;
         let params = parameters(task, &found.params)?;
-        let trials = found.trials.into_iter().map(|t| of_task(task, block, &params, t)).collect();
-        let workload = task.workload.to_owned().into();
-        let figure = Figure { workload, params, trials, ..found };
-        if task.workload != COMMITS {
+        let mut figure = found.with_test_of(task);
+        let trials = figure.trials.into_iter();
+        figure.trials = trials.map(|t| adapt(task, block, &params, t)).collect();
+        figure.params = params;
+        if task.test != COMMITS {
             return Some(figure);
         }
         // Its times are those of the writes alone.
@@ -114,8 +114,8 @@ impl Beside for Fio {
     }
 }
 
-/// The workload whose work is counted in operations.
-const COMMITS: &str = "disk.fsync";
+/// Appends, each brought to stable storage, which are counted in operations.
+const COMMITS: &str = "fdatasync";
 
 /// Parameters in which a job that differs is another one.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
@@ -126,7 +126,7 @@ fn parameters(task: &Task, told: &Params) -> Option<Params> {
     let mut told = told.clone();
     let part = told.int("file_size");
     told.0.remove("file_size");
-    if let Some(work) = Work::of(task).ok().filter(|_| task.workload != COMMITS) {
+    if let Some(work) = Work::plan(task).ok().filter(|_| task.test != COMMITS) {
         let amount = told.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
@@ -136,16 +136,16 @@ fn parameters(task: &Task, told: &Params) -> Option<Params> {
             told = told.with("file_size", part.saturating_mul(work.threads));
         }
     }
-    disk::told(task.params, &told, SAME)
+    disk::merge_params(task.params, &told, SAME)
 }
 
-/// A trial in the unit of the task's workload, and on the file of these parameters.
-fn of_task(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
+/// A trial in the unit of the task's test, and on the file of these parameters.
+fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
         file.size_bytes = params.int("file_size").unwrap_or(file.size_bytes);
     }
-    if task.workload == COMMITS {
+    if task.test == COMMITS {
         trial.work /= block.max(1) as f64;
         trial.value = Unit::OpPerSecond.value(trial.work, trial.seconds);
         if let Some(file) = &mut trial.file {
@@ -155,17 +155,15 @@ fn of_task(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     trial
 }
 
-/// The pattern of a task; `None` for workloads whose work fio cannot do.
+/// The pattern of a task; `None` for tests that fio is not run for.
 fn pattern(task: &Task) -> Option<&'static Pattern> {
-    let name = match (task.workload, task.params.int("reads")) {
-        ("disk.seq_read", _) => "read",
-        ("disk.seq_write" | COMMITS, _) => "write",
-        ("disk.rand_read", _) | ("disk.mixed", Some(100)) => "randread",
-        ("disk.rand_write", _) | ("disk.mixed", Some(0)) => "randwrite",
-        ("disk.mixed", _) => "randrw",
-        _ => return None,
-    };
-    Pattern::named(name)
+    Fio.counts(task.test)?;
+    Pattern::named(match (task.test, task.params.int("reads")) {
+        (COMMITS, _) => "write",
+        ("randrw", Some(100)) => "randread",
+        ("randrw", Some(0)) => "randwrite",
+        (test, _) => test,
+    })
 }
 
 /// The parameters that all tasks have, and what follows from them.
@@ -179,7 +177,7 @@ struct Work<'a> {
 
 /// fio's arguments for a task; `registers`: whether the system lets the ring know its buffers.
 fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
-    let work = Work::of(task)?;
+    let work = Work::plan(task)?;
     // Several files are parted by it.
     let file = Some(file(task.file)?).filter(|f| !f.contains(':')).ok_or("its path has a colon")?;
     let mut all: Vec<String> = ALWAYS.iter().map(|a| (*a).to_owned()).collect();
@@ -188,12 +186,12 @@ fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
         format!("--rw={}", work.rw),
         format!("--bs={}", work.block),
     ]);
-    all.extend(if task.workload == COMMITS { work.commits()? } else { work.blocks(registers)? });
+    all.extend(if task.test == COMMITS { work.commits()? } else { work.blocks(registers)? });
     Ok(all)
 }
 
 impl<'a> Work<'a> {
-    fn of(task: &'a Task<'a>) -> Result<Self, String> {
+    fn plan(task: &'a Task<'a>) -> Result<Self, String> {
         let rw = pattern(task).ok_or("it has no such work")?.name;
         if task.seconds < SHORTEST_S {
             let ms = task.seconds * 1e3;
@@ -312,8 +310,8 @@ fn registers(params: &Params) -> bool {
     let depth = params.int("queue_depth").unwrap_or(1);
     let each = block.and_then(|block| block.checked_mul(depth));
     let bytes = each.and_then(|each| each.checked_mul(params.threads().max(1)));
-    let told = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
-    bytes.is_some_and(|b| may_lock(b, &told("/proc/self/limits"), &told("/proc/self/status")))
+    let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+    bytes.is_some_and(|b| may_lock(b, &read("/proc/self/limits"), &read("/proc/self/status")))
 }
 
 /// Whether so many bytes may be locked, by a process's limits and its capabilities.

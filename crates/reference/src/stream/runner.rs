@@ -1,11 +1,11 @@
-//! STREAM beside our points: its arrays and its iterations are those that it was compiled with.
+//! How STREAM is run: its arrays and its iterations are those that it was compiled with.
 
 use std::path::PathBuf;
 
-use super::Stream;
 use super::program::{PROGRAMS, Program};
-use crate::place;
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, path};
+use super::{Stream, listing};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path};
+use crate::{data, place};
 
 /// Times that it runs each loop, unless it was compiled otherwise.
 const NTIMES: f64 = 10.0;
@@ -16,7 +16,7 @@ const PASSES: f64 = 10.0 / 3.0;
 /// Bytes a second that it is reckoned with before anything is known.
 const SLOW: f64 = 10e9;
 
-impl Beside for Stream {
+impl ReferenceRunner for Stream {
     fn installed(&self) -> Option<Installed> {
         // Other programs are called stream, too: lmbench's, ImageMagick's.
         let (program, found) = first(candidates())?;
@@ -27,8 +27,8 @@ impl Beside for Stream {
         "compiled as stream or stream_c, or Debian: opa-basic-tools"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        super::listing::is_ours(workload).then_some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        listing::has(test).then_some(
             "bytes that its program reads and writes, as ours; its arrays have the size, and its \
              loops the instructions and the kind of stores, that it was compiled with; they lie in \
              the pages that the system gives; by the mean time of its iterations, not by that of the \
@@ -45,7 +45,7 @@ impl Beside for Stream {
         if threads > 1 && !program.threads {
             return Err("it was compiled without threads".to_owned());
         }
-        if task.workload == "memory.copy" && program.copies {
+        if task.test == "Copy" && program.copies {
             return Err("its Copy is the C library's, which may store past the caches".to_owned());
         }
         let environment = vec![
@@ -76,21 +76,18 @@ impl Beside for Stream {
 
     /// By the mean time: its rate is that of the fastest iteration, and ours are of any.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mean = format!("stream.{}_mean", task.workload.strip_prefix("memory.")?);
-        let figure = output.figures.into_iter().find(|f| f.workload == mean)?;
-        // Of numbers of 32 bits.
-        if figure.params.get("type").is_some() {
-            return None;
-        }
+        let mean = [task.test, listing::MEAN].concat();
+        let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
         // Compiled without threads, it does not say how many there were: one.
         let threads = figure.params.int("threads").unwrap_or(1);
+        let threads_agree = threads == task.params.threads();
+        let array = figure.params.int("array_size");
+        let mut figure = data::figure(task, array, 1, figure);
         // Its arrays are a part of the program: what pages they lie in is not for it to choose.
-        let params = match task.params.text("pages") {
-            Some(_) => figure.params.clone().with("pages", place::pages_unasked()),
-            None => figure.params.clone(),
-        };
-        let workload = task.workload.to_owned().into();
-        (threads == task.params.threads()).then_some(Figure { workload, params, ..figure })
+        if task.params.text("pages").is_some() {
+            figure.params = figure.params.with("pages", place::pages_unasked());
+        }
+        threads_agree.then_some(figure)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a tool is run beside one of our points: the same work, at the same place.
+//! How a tool is run for one of our points: the same work, at the same place.
 
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use proofmark_model::Params;
+use proofmark_model::{Params, WorkloadSpec};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::program::{on_path, spawn};
@@ -17,8 +17,10 @@ use crate::{Figure, Output};
 /// One of our points, as a tool is to repeat it.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
-    /// Workload id.
-    pub workload: &'a str,
+    /// The point's workload.
+    pub spec: &'a WorkloadSpec,
+    /// The tool's test that does the same work, by the tool's own name of it.
+    pub test: &'a str,
     /// Every parameter of the point.
     pub params: &'a Params,
     /// Seconds that one of our trials takes.
@@ -81,12 +83,12 @@ impl Ready {
             Self::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
             Self::Udp => ["/proc/net/udp", "/proc/net/udp6"],
         };
-        let told = |table| std::fs::read_to_string(table).unwrap_or_default();
-        tables.into_iter().any(|table| self.told(&told(table), port))
+        let read = |table| std::fs::read_to_string(table).unwrap_or_default();
+        tables.into_iter().any(|table| self.is_listed(&read(table), port))
     }
 
     /// Whether such a table has a socket that waits at that port.
-    fn told(self, table: &str, port: u16) -> bool {
+    fn is_listed(self, table: &str, port: u16) -> bool {
         // Of UDP a socket that is not connected has the state of a closed one.
         let state = match self {
             Self::Tcp => "0A",
@@ -118,7 +120,7 @@ impl Installed {
     }
 
     /// A program that tells no version.
-    pub(crate) fn of_no_version(program: PathBuf) -> Self {
+    pub(crate) fn without_version(program: PathBuf) -> Self {
         Self { program, version: NO_VERSION.to_owned() }
     }
 }
@@ -126,19 +128,19 @@ impl Installed {
 /// The word of why there is no version.
 const NO_VERSION: &str = "version not told";
 
-/// A tool that can be run beside our points.
-pub trait Beside: Sync {
+/// A tool that can be run for our points.
+pub trait ReferenceRunner: Sync {
     /// Finds it on this machine; runs nothing that lasts.
     fn installed(&self) -> Option<Installed>;
 
     /// What brings it: `Debian: fio`.
     fn package(&self) -> &'static str;
 
-    /// Its figure in the words of this workload: what is counted, where that may differ from ours;
-    /// `None` where it cannot do this workload's work at all.
-    fn counts(&self, workload: &str) -> Option<&'static str>;
+    /// What its figure of that test counts, where that may differ from ours; `None` for tests that
+    /// it is not run for.
+    fn counts(&self, test: &str) -> Option<&'static str>;
 
-    /// How it does a task's work, of a workload that it counts.
+    /// How it does a task's work, of a test that it counts.
     ///
     /// # Errors
     /// Why it cannot do that very work, in a few words: `it has no queue depth`.
@@ -166,9 +168,9 @@ pub trait Beside: Sync {
         true
     }
 
-    /// The figure of an output that is the task's; by default the first of its workload.
+    /// The figure of an output that is the task's; by default the first of its test.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        output.figures.into_iter().find(|f| f.workload == task.workload)
+        output.figures.into_iter().find(|f| f.test == task.test)
     }
 }
 
@@ -325,9 +327,9 @@ mod tests {
    1: 0100007F:15B4 0100007F:15B3 01 00000000:00000000
    2: 00000000000000000000000001000000:15B5 00000000000000000000000000000000:0000 07 0:0
    3: short";
-        assert!(Ready::Tcp.told(table, 0x15b3) && Ready::Udp.told(table, 0x15b5));
-        assert!(!Ready::Tcp.told(table, 0x15b4), "connected");
-        assert!(!Ready::Udp.told(table, 0x15b3) && !Ready::Tcp.told(table, 1));
+        assert!(Ready::Tcp.is_listed(table, 0x15b3) && Ready::Udp.is_listed(table, 0x15b5));
+        assert!(!Ready::Tcp.is_listed(table, 0x15b4), "connected");
+        assert!(!Ready::Udp.is_listed(table, 0x15b3) && !Ready::Tcp.is_listed(table, 1));
         let (tcp, udp) =
             (std::net::TcpListener::bind("127.0.0.1:0"), std::net::UdpSocket::bind("127.0.0.1:0"));
         let (tcp, udp) = (tcp.unwrap(), udp.unwrap());

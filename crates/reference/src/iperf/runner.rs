@@ -1,10 +1,10 @@
-//! iperf, version 2, beside our streams.
+//! How iperf, version 2, is run.
 
 use proofmark_model::{Direction, UDP_BUFFER};
 
-use super::{Iperf, SENT};
-use crate::network::{HERE, Length, Parameters, figure_of, numbers, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
+use super::{Iperf, SENT, TCP, UDP};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, words};
+use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones
 /// count what lies in a socket's buffer.
@@ -14,7 +14,7 @@ const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 /// A rate that nothing reaches: at its default it sends 1 Mbit/s of UDP, and 0 is refused.
 const UNPACED: &str = "1000g";
 
-impl Beside for Iperf {
+impl ReferenceRunner for Iperf {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["iperf"], "-v").filter(|found| found.version.starts_with("2."))
     }
@@ -23,22 +23,20 @@ impl Beside for Iperf {
         "Debian: iperf"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "network.tcp.stream" => Some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some(
                 "payload that the sender wrote, over its time until the receiver had closed, some \
                  milliseconds more, of connections made for it; in reverse what the receiver read",
             ),
-            "network.udp.stream" => {
-                Some("payload of the datagrams that came, over the receiver's time")
-            }
+            UDP => Some("payload of the datagrams that came, over the receiver's time"),
             _ => None,
         }
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let udp = task.workload == "network.udp.stream";
-        let parameters = Parameters::of(task)?;
+        let udp = task.test == UDP;
+        let parameters = Parameters::read(task)?;
         cannot(&parameters, udp, &installed.version)?;
         // -f b: all digits; -e: the size of a block.
         let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block);
@@ -73,8 +71,9 @@ impl Beside for Iperf {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let sent = if task.workload == "network.tcp.stream" { SENT } else { task.workload };
-        figure_of(task, output.figures, &[task.workload, sent])
+        let sent = if task.test == TCP { SENT } else { task.test };
+        find_figure(task, output.figures, &[task.test, sent])
+            .map(|figure| figure.with_test_of(task))
     }
 }
 
@@ -114,15 +113,12 @@ mod tests {
     use crate::Tool;
     use crate::network::testing::{asked, lines, tcp, udp, with_task};
 
-    const TCP: &str = "network.tcp.stream";
-    const UDP: &str = "network.udp.stream";
-
-    fn both(workload: &str, params: &Params) -> (String, String) {
-        lines(asked(&Iperf, "2.1.8", workload, params).unwrap())
+    fn both(test: &str, params: &Params) -> (String, String) {
+        lines(asked(&Iperf, "2.1.8", test, params).unwrap())
     }
 
-    fn no(version: &str, workload: &str, params: &Params) -> String {
-        asked(&Iperf, version, workload, params).unwrap_err()
+    fn no(version: &str, test: &str, params: &Params) -> String {
+        asked(&Iperf, version, test, params).unwrap_err()
     }
 
     #[test]
@@ -170,12 +166,12 @@ mod tests {
 
     #[test]
     fn its_figure_is_the_tasks() {
-        let figure = |workload, params: &Params, text| {
-            with_task(workload, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
+        let figure = |test, params: &Params, text| {
+            with_task(test, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
         };
         let sent = include_str!("captured/2.1.8-tcp-enhanced.txt");
         let params = tcp().with("block_size", 131_072);
-        assert_eq!(figure(TCP, &params, sent).unwrap().workload, SENT);
+        assert_eq!(figure(TCP, &params, sent).unwrap().test, TCP);
         assert_eq!(figure(TCP, &tcp(), sent), None, "blocks of another size");
         let lost = include_str!("captured/2.1.8-udp-lost.txt");
         let params = udp().with("block_size", 1400).with("streams", 2);

@@ -1,4 +1,4 @@
-//! IOzone beside our points: what a point is in IOzone's options.
+//! How IOzone is run: what a point is in IOzone's options.
 //!
 //! It has no amount apart from the size of its file, and begins its writing by cutting the file
 //! off, its reading by nothing: so each run is of the whole file, which is then whole again.
@@ -8,7 +8,7 @@ use proofmark_model::{Params, Trial};
 use super::Iozone;
 use super::work::KB;
 use crate::disk::{self, either, file};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// Largest record, in bytes: the size of its buffer.
 const LARGEST: u64 = 16 << 20;
@@ -19,32 +19,55 @@ const LONGEST_S: f64 = 30.0;
 /// What it takes to start and to end, in seconds.
 const START_S: f64 = 0.5;
 
-/// The tests that a workload's figure needs, and what they do to the file besides.
-struct Tests {
-    /// Those options that choose them.
+/// What is run for a test's figure, and what it does to the file.
+struct Run {
+    /// Options that choose the tests.
     options: &'static [&'static str],
     /// How often all of the file is read and written by them.
     reads: u64,
     writes: u64,
+    counts: &'static str,
 }
 
-/// The tests for a workload; `None` for workloads whose work IOzone cannot do.
-fn tests(workload: &str) -> Option<&'static Tests> {
-    match workload {
+/// What is run for a test; `None` for tests that IOzone is not run for.
+fn run_for(test: &str) -> Option<&'static Run> {
+    match test {
         // Its own data are not looked for (`-+E`), nothing is read again (`-+n`).
-        "disk.seq_read" => {
-            Some(&Tests { options: &["-i", "1", "-+E", "-+n"], reads: 1, writes: 0 })
-        }
-        "disk.rand_read" => Some(&Tests { options: &["-i", "2", "-+E"], reads: 1, writes: 0 }),
+        "read" => Some(&Run {
+            options: &["-i", "1", "-+E", "-+n"],
+            reads: 1,
+            writes: 0,
+            counts: "the first 'read' of the whole file, whatever a trial's amount",
+        }),
+        "random read" => Some(&Run {
+            options: &["-i", "2", "-+E"],
+            reads: 1,
+            writes: 0,
+            counts: "'random read' of the whole file, each record once, in the same order each \
+                     time, whatever a trial's amount",
+        }),
         // It makes the file, then writes it again.
-        "disk.seq_write" => Some(&Tests { options: &["-i", "0"], reads: 0, writes: 2 }),
+        "rewrite" => Some(&Run {
+            options: &["-i", "0"],
+            reads: 0,
+            writes: 2,
+            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
+                     fdatasync); what it writes can be compressed",
+        }),
         // And before it writes in random order it reads so, its own data only.
-        "disk.rand_write" => Some(&Tests { options: &["-i", "0", "-i", "2"], reads: 1, writes: 3 }),
+        "random write" => Some(&Run {
+            options: &["-i", "0", "-i", "2"],
+            reads: 1,
+            writes: 3,
+            counts: "'random write' of the whole file, each record once, in the same order each \
+                     time, whatever a trial's amount, with its fsync (ours: fdatasync); what it \
+                     writes can be compressed",
+        }),
         _ => None,
     }
 }
 
-impl Beside for Iozone {
+impl ReferenceRunner for Iozone {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["iozone", "iozone3"], "-v")
     }
@@ -53,26 +76,8 @@ impl Beside for Iozone {
         "Debian: iozone3 (non-free)"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "disk.seq_read" => {
-                Some("the first 'read' of the whole file, whatever a trial's amount")
-            }
-            "disk.seq_write" => Some(
-                "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
-                 fdatasync); what it writes can be compressed",
-            ),
-            "disk.rand_read" => Some(
-                "'random read' of the whole file, each record once, in the same order each time, \
-                 whatever a trial's amount",
-            ),
-            "disk.rand_write" => Some(
-                "'random write' of the whole file, each record once, in the same order each time, \
-                 whatever a trial's amount, with its fsync (ours: fdatasync); what it writes can \
-                 be compressed",
-            ),
-            _ => None,
-        }
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        run_for(test).map(|run| run.counts)
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
@@ -80,16 +85,16 @@ impl Beside for Iozone {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        let passes = tests(task.workload).map_or(1, |t| t.reads + t.writes);
+        let passes = run_for(task.test).map_or(1, |run| run.reads + run.writes);
         passes as f64 * pass_s(task).unwrap_or(task.seconds) + START_S
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let tests = tests(task.workload)?;
-        let found = output.figures.into_iter().find(|f| f.workload == task.workload)?;
-        let trials = found.trials.into_iter().map(|t| of_run(tests, t)).collect();
+        let run = run_for(task.test)?;
+        let found = output.figures.into_iter().find(|f| f.comparable && f.test == task.test)?;
+        let trials = found.trials.into_iter().map(|t| with_asked(run, t)).collect();
         // Of the cache it does not tell.
-        let params = disk::told(task.params, &found.params, SAME)?;
+        let params = disk::merge_params(task.params, &found.params, SAME)?;
         Some(Figure { params, trials, ..found })
     }
 }
@@ -98,11 +103,11 @@ impl Beside for Iozone {
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
 
 /// A trial whose file was asked for all that the run did: the counters of devices are the run's.
-fn of_run(tests: &Tests, trial: Trial) -> Trial {
+fn with_asked(run: &Run, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
-        file.asked_read_bytes = file.size_bytes.saturating_mul(tests.reads);
-        file.asked_written_bytes = file.size_bytes.saturating_mul(tests.writes);
+        file.asked_read_bytes = file.size_bytes.saturating_mul(run.reads);
+        file.asked_written_bytes = file.size_bytes.saturating_mul(run.writes);
     }
     trial
 }
@@ -114,12 +119,12 @@ fn pass_s(task: &Task) -> Option<f64> {
 }
 
 fn arguments(task: &Task) -> Result<Vec<String>, String> {
-    let tests = tests(task.workload).ok_or("it has no such work")?;
+    let run = run_for(task.test).ok_or("it has no such work")?;
     let params = task.params;
     let (record, size) = sizes(task)?;
     one_at_a_time(params)?;
     let direct = either(params, "direct", "on", "off")?;
-    let writes = tests.writes > 0;
+    let writes = run.writes > 0;
     if writes && params.text("cache") == Some("cold") {
         return Err("it writes what it has written before: its cache is warm".to_owned());
     }
@@ -128,7 +133,7 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     if takes > LONGEST_S {
         return Err(format!("all of its file takes it {takes:.0} s: it needs a smaller file_size"));
     }
-    let mut all: Vec<String> = tests.options.iter().map(|o| (*o).to_owned()).collect();
+    let mut all: Vec<String> = run.options.iter().map(|o| (*o).to_owned()).collect();
     // The file is not its own to remove.
     all.push("-w".to_owned());
     all.extend(direct.then(|| "-I".to_owned()));

@@ -1,13 +1,13 @@
-//! iperf3 beside our streams.
+//! How iperf3 is run.
 
 use std::fs;
 use std::path::Path;
 
 use proofmark_model::{Direction, UDP_BUFFER};
 
-use super::Iperf3;
-use crate::network::{HERE, Length, Parameters, figure_of, numbers, whole, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task};
+use super::{Iperf3, TCP, UDP};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole, words};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// The first version with a thread for each stream.
 const THREADS: (u32, u32) = (3, 16);
@@ -16,7 +16,7 @@ const BLOCK: u64 = 1 << 20;
 /// Bytes of a datagram.
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 
-impl Beside for Iperf3 {
+impl ReferenceRunner for Iperf3 {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["iperf3"], "--version")
     }
@@ -25,22 +25,20 @@ impl Beside for Iperf3 {
         "Debian: iperf3"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "network.tcp.stream" => Some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some(
                 "payload that the receiver had read when the sender ended, over the receiver's time, of \
                  connections made for it",
             ),
-            "network.udp.stream" => {
-                Some("payload of the datagrams that came, over the receiver's time")
-            }
+            UDP => Some("payload of the datagrams that came, over the receiver's time"),
             _ => None,
         }
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let udp = task.workload == "network.udp.stream";
-        let parameters = Parameters::of(task)?;
+        let udp = task.test == UDP;
+        let parameters = Parameters::read(task)?;
         let threads = has_threads(&installed.version);
         if !threads && parameters.connections() > 1 {
             return Err("before 3.16 one thread of it serves all streams".to_owned());
@@ -82,7 +80,7 @@ impl Beside for Iperf3 {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        figure_of(task, output.figures, &[task.workload])
+        find_figure(task, output.figures, &[task.test])
     }
 }
 
@@ -117,8 +115,8 @@ fn has_threads(version: &str) -> bool {
 /// The most bytes that may be asked for as a socket's buffers to receive and to send.
 fn most() -> [Option<u64>; 2] {
     ["rmem_max", "wmem_max"].map(|name| {
-        let told = fs::read_to_string(Path::new("/proc/sys/net/core").join(name)).ok()?;
-        told.trim().parse().ok()
+        let text = fs::read_to_string(Path::new("/proc/sys/net/core").join(name)).ok()?;
+        text.trim().parse().ok()
     })
 }
 
@@ -144,16 +142,13 @@ mod tests {
     use crate::network::testing::{asked, lines, tcp, udp, with_task};
     use crate::{Tool, testing};
 
-    fn line(version: &str, workload: &str, params: &Params) -> String {
-        lines(asked(&Iperf3, version, workload, params).unwrap()).0
+    fn line(version: &str, test: &str, params: &Params) -> String {
+        lines(asked(&Iperf3, version, test, params).unwrap()).0
     }
 
-    fn no(version: &str, workload: &str, params: &Params) -> String {
-        asked(&Iperf3, version, workload, params).unwrap_err()
+    fn no(version: &str, test: &str, params: &Params) -> String {
+        asked(&Iperf3, version, test, params).unwrap_err()
     }
-
-    const TCP: &str = "network.tcp.stream";
-    const UDP: &str = "network.udp.stream";
 
     #[test]
     fn the_same_work_as_our_trial() {
@@ -240,9 +235,8 @@ mod tests {
     fn its_figure_is_the_tasks() {
         let output = || Iperf3.parse(include_str!("captured/3.12-tcp.json")).unwrap();
         let (own, block) = (output().figures.remove(0), 131_072);
-        let figure = |workload, params: &Params| {
-            with_task(workload, params, |task| Iperf3.figure(task, output()))
-        };
+        let figure =
+            |test, params: &Params| with_task(test, params, |task| Iperf3.figure(task, output()));
         let params = tcp().with("block_size", block);
         assert_eq!(figure(TCP, &params), Some(own));
         assert_eq!(figure(TCP, &params.clone().with("streams", 2)), None, "other work");

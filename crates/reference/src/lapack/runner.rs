@@ -1,11 +1,11 @@
-//! One call of the library beside one trial of ours.
+//! How a library is run: one call of it.
 
 use std::path::Path;
 use std::process::Command;
 
-use super::{Library, listing};
+use super::{Library, MULTIPLY, SOLVE, listing};
 use crate::dense::{self, AVX2, widest};
-use crate::{Beside, Figure, Installed, Invocation, Output, Task, ask, on_path};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
 /// The program that loads a library and times its calls.
 const PROGRAM: &str = include_str!("solve.py");
@@ -13,7 +13,7 @@ const PROGRAM: &str = include_str!("solve.py");
 /// What the program says of a BLIS whose `dgesv_` there is none of.
 const NO_LAPACK: &str = "no LAPACK that calls it";
 
-impl Beside for Library {
+impl ReferenceRunner for Library {
     fn installed(&self) -> Option<Installed> {
         let program = on_path(&["python3"])?;
         let version = self.tried(&program)?;
@@ -24,13 +24,13 @@ impl Beside for Library {
         self.package
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "cpu.linpack" => Some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            SOLVE => Some(
                 "one dgesv_: 2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; \
                  A by columns",
             ),
-            "cpu.dgemm" => Some(
+            MULTIPLY => Some(
                 "one dgemm_: 2 n^3 operations, as ours, in its own blocks and threads; matrices by \
                  columns",
             ),
@@ -53,8 +53,8 @@ impl Beside for Library {
         const COLUMNS: u64 = 64 << 20;
         let n = dense::rows(task);
         let matrix = n.saturating_mul(n.saturating_add(16)).saturating_mul(8);
-        let matrices = match task.workload {
-            "cpu.dgemm" => matrix.saturating_mul(3),
+        let matrices = match task.test {
+            MULTIPLY => matrix.saturating_mul(3),
             _ => matrix.saturating_add(matrix.min(COLUMNS)),
         };
         dense::memory(task, matrices)
@@ -82,14 +82,12 @@ impl Library {
         task: &Task,
         widest: &str,
     ) -> Result<Invocation, String> {
-        let operation = match task.workload {
-            "cpu.linpack" if version.contains(NO_LAPACK) => {
-                return Err(format!("there is {NO_LAPACK}"));
-            }
-            "cpu.linpack" => "dgesv",
-            "cpu.dgemm" => "dgemm",
-            other => return Err(format!("it has no {other}")),
-        };
+        if self.counts(task.test).is_none() {
+            return Err(format!("it has no {}", task.test));
+        }
+        if task.test == SOLVE && version.contains(NO_LAPACK) {
+            return Err(format!("there is {NO_LAPACK}"));
+        }
         let n = task.number("n")?;
         let threads = dense::threads(task, "threads")?;
         let (isa, set) = match (dense::by_itself(task, "it", widest), self.avx2) {
@@ -100,7 +98,7 @@ impl Library {
         let mut environment = dense::environment(self.threads, threads);
         environment.extend(set.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let (n, threads) = (n.to_string(), threads.to_string());
-        let arguments = ["-I", "solve.py", self.id, operation, &n, &threads, isa];
+        let arguments = ["-I", "solve.py", self.id, task.test, &n, &threads, isa];
         Ok(Invocation {
             arguments: arguments.map(str::to_owned).to_vec(),
             environment,

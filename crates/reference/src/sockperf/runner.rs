@@ -1,8 +1,8 @@
-//! sockperf's ping-pong beside our round trips.
+//! How sockperf's ping-pong is run.
 
-use super::Sockperf;
-use crate::network::{HERE, Parameters, figure_of, whole, words};
-use crate::{Beside, Figure, Installed, Invocation, Output, Ready, Task};
+use super::{Sockperf, TCP, UDP};
+use crate::network::{HERE, Parameters, find_figure, whole, words};
+use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// Bytes of a message.
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
@@ -12,7 +12,7 @@ const LEFT_OUT: f64 = 0.45;
 /// Seconds that it takes before and after a run, most of them asleep.
 const AROUND: f64 = 2.5;
 
-impl Beside for Sockperf {
+impl ReferenceRunner for Sockperf {
     fn installed(&self) -> Option<Installed> {
         Installed::on_path(&["sockperf"], "--version")
     }
@@ -21,12 +21,10 @@ impl Beside for Sockperf {
         "Debian: sockperf"
     }
 
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        match workload {
-            "network.tcp.rtt" => {
-                Some("round trips of the part that it calls valid, some half a second")
-            }
-            "network.udp.rtt" => Some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some("round trips of the part that it calls valid, some half a second"),
+            UDP => Some(
                 "round trips of the part that it calls valid, some half a second, over sockets that \
                  are not connected",
             ),
@@ -35,12 +33,12 @@ impl Beside for Sockperf {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        let parameters = Parameters::of(task)?;
+        let parameters = Parameters::read(task)?;
         parameters.one_connection()?;
         if !MESSAGE.contains(&parameters.block) {
             return Err("its messages are of 14 B to 65,507 B".to_owned());
         }
-        let tcp = task.workload == "network.tcp.rtt";
+        let tcp = task.test == TCP;
         let protocol = if tcp { " --tcp" } else { "" };
         let mode = if parameters.poll { " --nonblocked" } else { "" };
         let ends = format!("-i {HERE} -p {}{protocol}{mode}", task.port);
@@ -59,7 +57,7 @@ impl Beside for Sockperf {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        figure_of(task, output.figures, &[task.workload])
+        find_figure(task, output.figures, &[task.test])
     }
 }
 
@@ -75,9 +73,6 @@ mod tests {
     use super::*;
     use crate::Tool;
     use crate::network::testing::{asked, lines, rtt, with_task};
-
-    const TCP: &str = "network.tcp.rtt";
-    const UDP: &str = "network.udp.rtt";
 
     #[test]
     fn one_message_after_the_other() {
@@ -102,14 +97,13 @@ mod tests {
         for bytes in [1, 13, 65_508] {
             assert!(no(&rtt("block").with("block_size", bytes)).contains("14 B to"), "{bytes}");
         }
-        assert_eq!(Sockperf.counts("network.tcp.connect"), None);
+        assert_eq!(Sockperf.counts("TCP.answers"), None);
     }
 
     #[test]
     fn its_figure_is_the_tasks() {
         let output = || Sockperf.parse(include_str!("captured/3.7-tcp.txt")).unwrap();
-        let figure =
-            |workload| with_task(workload, &rtt("block"), |task| Sockperf.figure(task, output()));
+        let figure = |test| with_task(test, &rtt("block"), |task| Sockperf.figure(task, output()));
         assert!(figure(TCP).is_some());
         assert_eq!(figure(UDP), None);
     }
