@@ -3,6 +3,8 @@
 //! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
 //! named `made-` were written after published ones.
 
+#[cfg(test)]
+mod captured;
 mod data;
 mod dense;
 mod disk;

@@ -8,37 +8,24 @@ use proofmark_model::{
     Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Unit, When, Work,
     WorkloadSpec,
 };
-use proptest::prelude::*;
 
 use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool, trial};
 
-/// Captured outputs by name, of the folder `captured` beside the file that asks for them.
-macro_rules! texts {
-    (of $end:literal: $($name:literal)*) => {
-        &[$(($name, include_str!(concat!("captured/", $name, $end)))),*]
-    };
-    ($($name:literal)*) => { $crate::testing::texts!(of "": $($name)*) };
-}
-pub(crate) use texts;
-
-/// Captured outputs by name.
-pub(crate) type Texts = &'static [(&'static str, &'static str)];
-
-/// Captured outputs, each a constant, and all of them.
+/// Captured outputs, each a constant.
 macro_rules! outputs {
     ($($name:ident $file:literal)*) => {
         $(const $name: &str = include_str!(concat!("captured/", $file));)*
-        const ALL: [&str; [$($file),*].len()] = [$($name),*];
     };
 }
 pub(crate) use outputs;
 
-/// These of the helpers below, for one tool and its captured outputs.
+/// These of the helpers below, for one tool; and its captured outputs by name, of a folder and with
+/// an end of its names.
 macro_rules! helpers {
-    ($tool:ident: $($helper:ident)*; $($texts:ident)*) => {
+    ($tool:ident: $($helper:ident)*; $folder:literal $end:literal) => {
         $crate::testing::helpers!($tool: $($helper)*);
         fn text(name: &str) -> &'static str {
-            $crate::testing::text(&[$($texts),*], name)
+            $crate::testing::read_captured($folder, &[name, $end].concat())
         }
     };
     ($tool:ident: $($helper:ident)*) => { $($crate::testing::helpers!($tool $helper);)* };
@@ -55,10 +42,11 @@ macro_rules! helpers {
 }
 pub(crate) use helpers;
 
-/// The output of that name.
-pub(crate) fn text(all: &[Texts], name: &str) -> &'static str {
-    let mut all = all.iter().copied().flatten();
-    all.find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no output {name}")).1
+/// A captured output of a tool's folder.
+pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = std::fs::read_to_string(src.join(folder).join("captured").join(name));
+    read.unwrap_or_else(|e| panic!("{name}: {e}")).leak()
 }
 
 /// The one figure of an output.
@@ -94,80 +82,6 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
         }
     }
     output
-}
-
-/// What captured outputs hold, by their names.
-pub(crate) fn summarise_all(tool: &dyn Tool, texts: Texts) -> String {
-    let one = |(name, text): &(&str, &str)| format!("{name}: {}", summarise(&captured(tool, text)));
-    texts.iter().map(one).collect::<Vec<_>>().join("\n")
-}
-
-/// Some change of a text: cut off, a piece taken out, doubled or replaced, at any place.
-fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
-    let bytes = text.as_bytes().to_vec();
-    let len = bytes.len();
-    (0..=len, 0..64_usize, prop::collection::vec(any::<u8>(), 0..8), 0..4_u8).prop_map(
-        move |(at, long, new, how)| {
-            let end = (at + long).min(len);
-            let mut all = bytes[..at].to_vec();
-            match how {
-                0 => {}
-                1 => all.extend(&bytes[end..]),
-                2 => {
-                    all.extend(&bytes[at..end]);
-                    all.extend(&bytes[at..]);
-                }
-                _ => {
-                    all.extend(&new);
-                    all.extend(&bytes[end..]);
-                }
-            }
-            String::from_utf8_lossy(&all).into_owned()
-        },
-    )
-}
-
-/// Holds that each of these outputs may be damaged in any way.
-pub(crate) fn survives_damage(tool: &dyn Tool, texts: impl IntoIterator<Item = &'static str>) {
-    for text in texts {
-        proptest!(|(text in damaged(text))| survives(tool, &text));
-    }
-}
-
-/// Holds that a damaged output is read or refused, never more than that, and that what is
-/// read has finite values.
-fn survives(tool: &dyn Tool, text: &str) {
-    let _ = tool.recognises(text);
-    if let Ok(output) = tool.parse(text) {
-        for t in output.figures.iter().flat_map(|f| &f.trials) {
-            assert!(t.value.is_finite() && t.seconds.is_finite() && t.seconds > 0.0, "{t:?}");
-        }
-    }
-}
-
-/// What an output holds, in a few lines, for the tests of what was captured.
-fn summarise(output: &Output) -> String {
-    let mut summary = format!("version {:?} started {:?}\n", output.version, output.started);
-    for f in &output.figures {
-        summary += &format!(
-            "{}{} {:?} {}\n",
-            f.test,
-            if f.comparable { "" } else { " (other work)" },
-            f.title,
-            serde_json::to_string(&f.params).unwrap()
-        );
-        for t in &f.trials {
-            summary += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
-            if let Some(n) = &t.network {
-                summary +=
-                    &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
-            }
-        }
-        if let Some(latency) = &f.latency {
-            summary += &format!("  {}\n", serde_json::to_string(latency).unwrap());
-        }
-    }
-    summary
 }
 
 /// A workload whose data has that size, of each array or of all that a thread has, and that does

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_model::{Parameter, ParameterKind, WorkloadSpec, format_size};
+use proofmark_reference::Tool;
 
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
@@ -19,12 +20,10 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
         print(&explain_profile(name, text))?;
         return Ok(Outcome::Done);
     }
+    let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
+    let tool = proofmark_reference::find(id).map(compared_with);
     // A check and a rule of the audit may look for the same, and have one name.
-    let texts: Vec<String> =
-        [proofmark_workloads::find(id).map(|k| explain_workload(k.spec())), named(words(), id)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let texts: Vec<String> = [workload, named(words(), id), tool].into_iter().flatten().collect();
     if texts.is_empty() {
         return Err(Usage::error(unknown("id", id, ids(), "proofmark list workloads")));
     }
@@ -59,6 +58,21 @@ fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str)
         .map(|(_, title, about)| format!("{id}: {title}\n\n{about}\n"))
         .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// The tests of a tool that do the work of workloads, as those declare.
+fn compared_with(tool: &dyn Tool) -> String {
+    let mut text = "Compared with these workloads, by test:\n".to_owned();
+    for spec in proofmark_workloads::ALL.iter().map(|workload| workload.spec()) {
+        for test in spec.role.compare_with.iter().filter(|test| test.tool == tool.id()) {
+            text += &format!("  {}: {}", test.test, spec.id);
+            if let Some(when) = &test.when {
+                text += &format!(" with {}={}", when.parameter, when.value);
+            }
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// Id, title and meaning of everything but workloads.

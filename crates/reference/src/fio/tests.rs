@@ -1,7 +1,7 @@
 use proofmark_model::{Flush, Latency, Order, Param};
 
 use super::Fio;
-use crate::testing::{captured, near, outputs, survives_damage};
+use crate::testing::{near, outputs};
 use crate::{Output, Tool};
 
 outputs! {
@@ -9,56 +9,13 @@ outputs! {
     CLONES_3_33 "3.33-clones.json"
     NORMAL_3_33 "3.33-normal-and-json.txt"
     MIXED_3_33 "3.33-mixed.json"
-    BOTH_3_33 "3.33-both.json"
     GROUPS_3_25 "3.25-groups.json"
     FLUSHED_3_25 "3.25-flushed.json"
     PLUS_3_39 "3.39-json-plus.json"
     STATUS_3_39 "3.39-status.json"
-    THREADS_3_33 "3.33-beside-threads.json"
     COMMITS_3_39 "3.39-beside-commits.json"
-    COLD_3_39 "3.39-beside-cold.json"
     CACHED_3_39 "3.39-cached.json"
     DIRECT_3_39 "3.39-direct.json"
-}
-
-/// A line a figure, without what has a test of its own.
-fn lines(output: &Output) -> Vec<String> {
-    let line = |f: &crate::Figure| {
-        let t = &f.trials[0];
-        let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        let median = f.latency.as_ref().map(|l| l.p50);
-        let rate = format!("{} B in {} s", t.work, t.seconds);
-        let work = if f.comparable { "" } else { " (other work)" };
-        format!("{}{work} | {} | {} | {rate} | {median:?}", f.test, f.title, params.join(" "))
-    };
-    output.figures.iter().map(line).collect()
-}
-
-macro_rules! snapshots {
-    ($($name:ident $text:ident;)*) => {$(
-        #[test]
-        fn $name() {
-            let output = captured(&Fio, $text);
-            insta::assert_debug_snapshot!((&output.version, output.started, lines(&output)));
-        }
-    )*};
-}
-
-snapshots! {
-    io_uring_in_json_plus_of_3_33 PLUS_3_33;
-    processes_of_3_33 CLONES_3_33;
-    json_among_normal_output_of_3_33 NORMAL_3_33;
-    unified_of_3_33 MIXED_3_33;
-    unified_and_apart_of_3_33 BOTH_3_33;
-    groups_of_3_25 GROUPS_3_25;
-    fdatasync_of_3_25 FLUSHED_3_25;
-    libaio_in_json_plus_of_3_39 PLUS_3_39;
-    last_status_of_3_39 STATUS_3_39;
-    threads_of_3_33 THREADS_3_33;
-    commits_of_3_39 COMMITS_3_39;
-    cold_of_3_39 COLD_3_39;
-    cached_of_3_39 CACHED_3_39;
-    direct_of_3_39 DIRECT_3_39;
 }
 
 fn parse(text: &str) -> Output {
@@ -295,9 +252,4 @@ fn without_options_nothing_is_said_of_them() {
         let f = parse(&text.replacen("job options", "other options", 1)).figures.remove(0);
         assert_eq!((&*f.test, f.comparable, f.params.0.len()), (test, false, 0));
     }
-}
-
-#[test]
-fn damage_is_read_or_refused() {
-    survives_damage(&Fio, ALL);
 }

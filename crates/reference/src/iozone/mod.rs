@@ -31,16 +31,16 @@ impl Tool for Iozone {
     }
 
     fn about(&self) -> &'static str {
-        "Reads the listing of IOzone 3: the matrix by file and record size (-a, or -s and -r), each \
-         cell of which is a figure, and the throughput mode (-t). A kB, KB or Kbyte of IOzone is \
-         1024 bytes; bytes count once, read or written. Operations a second (-O) count as so many records; \
-         microseconds an operation (-N) are whole ones, and stay times. A cell of 0 was not \
-         measured and is left out. IOzone's 'write' makes a new file, so it is its 'rewrite' that is \
-         compared with disk.seq_write, and its first 'read' with disk.seq_read. Without -I all \
-         goes through the page cache, and a file that has just been written lies in it. In throughput mode \
-         'Children see' adds up the rates that the processes see until the fastest is done \
-         with its file, which ends all; 'Parent sees' is for the same bytes, with starting and \
-         stopping them (iozone.NAME.parent)."
+        "Reads the listing of IOzone 3: the matrix by file and record size (-a, or -s and -r), \
+         each cell of which is a figure, and the throughput mode (-t). A kB, KB or Kbyte of \
+         IOzone is 1024 bytes; bytes count once, read or written. Operations a second (-O) \
+         count as so many records; microseconds an operation (-N) are whole ones, and stay \
+         times. A cell of 0 was not measured and is left out. IOzone's 'write' makes a new \
+         file, so it is its 'rewrite' that is compared, and of reads the first. Without -I all \
+         goes through the page cache, and a file that has just been written lies in it. In \
+         throughput mode 'Children see' adds up the rates that the processes see until the \
+         fastest is done with its file, which ends all; 'Parent sees' is for the same bytes, \
+         with starting and stopping them (iozone.NAME.parent)."
     }
 
     fn recognises(&self, text: &str) -> bool {

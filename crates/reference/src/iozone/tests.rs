@@ -1,7 +1,7 @@
 use proofmark_model::{Flush, Order, Param, Unit};
 
 use super::Iozone;
-use crate::testing::{captured, outputs, survives_damage};
+use crate::testing::outputs;
 use crate::{Figure, Output, Tool};
 
 outputs! {
@@ -10,53 +10,12 @@ outputs! {
     MICROSECONDS_489 "3.489-microseconds.txt"
     OPS_489 "3.489-ops.txt"
     THROUGHPUT_489 "3.489-throughput.txt"
-    AUTO_507 "3.507-auto.txt"
     EXCEL_507 "3.507-direct-excel.txt"
     NO_RETESTS_507 "3.507-no-retests.txt"
     SKIPPED_507 "3.507-skipped.txt"
     THROUGHPUT_507 "3.507-throughput-ops.txt"
     BESIDE_READ_489 "3.489-beside-read.txt"
     BESIDE_RANDOM_489 "3.489-beside-random-write.txt"
-    BESIDE_WRITE_507 "3.507-beside-write.txt"
-    BESIDE_RANDOM_507 "3.507-beside-random-read.txt"
-}
-
-/// A line a figure.
-fn lines(output: &Output) -> Vec<String> {
-    let line = |f: &Figure| {
-        let t = &f.trials[0];
-        let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        let work = if f.comparable { "" } else { " (other work)" };
-        format!("{}{work} | {} | {:.6e} {}", f.test, params.join(" "), t.value, f.unit)
-    };
-    output.figures.iter().map(line).collect()
-}
-
-macro_rules! snapshots {
-    ($($name:ident $text:ident;)*) => {$(
-        #[test]
-        fn $name() {
-            let output = captured(&Iozone, $text);
-            insta::assert_debug_snapshot!((&output.version, lines(&output)));
-        }
-    )*};
-}
-
-snapshots! {
-    automatic_mode_of_3_489 AUTO_489;
-    one_line_of_3_489 DIRECT_489;
-    microseconds_of_3_489 MICROSECONDS_489;
-    operations_of_3_489 OPS_489;
-    throughput_of_3_489 THROUGHPUT_489;
-    automatic_mode_of_3_507 AUTO_507;
-    two_records_of_3_507 EXCEL_507;
-    no_retests_of_3_507 NO_RETESTS_507;
-    tests_left_out_of_3_507 SKIPPED_507;
-    throughput_in_operations_of_3_507 THROUGHPUT_507;
-    read_beside_ours_of_3_489 BESIDE_READ_489;
-    random_write_beside_ours_of_3_489 BESIDE_RANDOM_489;
-    write_beside_ours_of_3_507 BESIDE_WRITE_507;
-    random_read_beside_ours_of_3_507 BESIDE_RANDOM_507;
 }
 
 fn parse(text: &str) -> Output {
@@ -235,9 +194,4 @@ fn what_cannot_be_is_refused() {
     assert_eq!(Iozone.parse(&then).unwrap_err().line, 29, "cut off, then another");
     let nothing = OPS_489.split("OPS Mode").next().unwrap();
     assert!(Iozone.parse(nothing).unwrap_err().what.contains("no test"));
-}
-
-#[test]
-fn damage_is_read_or_refused() {
-    survives_damage(&Iozone, ALL);
 }

@@ -1,27 +1,7 @@
 use super::*;
-use crate::testing::{Texts, helpers, near, summarise_all, survives_damage, texts};
+use crate::testing::{helpers, near};
 
-const CAPTURED: Texts = texts!(
-    "2.0.14a-tcp.txt" "2.0.14a-tcp-4-streams.txt" "2.0.14a-tcp-bytes.txt" "2.0.14a-tcp-bits.txt"
-    "2.0.14a-tcp-enhanced.txt" "2.0.14a-tcp.csv" "2.0.14a-tcp-4-streams.csv"
-    "2.0.14a-tcp-intervals.csv" "2.0.14a-udp.txt" "2.0.14a-udp-lost.txt" "2.0.14a-udp.csv"
-    "2.0.14a-udp-2-streams.csv"
-    "2.1.8-tcp.txt" "2.1.8-tcp-4-streams.txt" "2.1.8-tcp-enhanced.txt" "2.1.8-reverse.txt"
-    "2.1.8-tcp-4-streams.csv" "2.1.8-udp.txt" "2.1.8-udp-lost.txt" "2.1.8-udp.csv"
-    "2.1.8-udp-reverse.txt"
-    "2.2.1-tcp.txt" "2.2.1-tcp-enhanced.txt" "2.2.1-tcp-4-streams.csv" "2.2.1-tcp-intervals.csv"
-    "2.2.1-udp-lost.txt" "2.2.1-udp-enhanced.txt" "2.2.1-udp-2-streams.csv"
-    "2.0.14a-tcp-128k.txt" "2.1.8-tcp-128k.txt" "2.1.8-tcp-small.txt" "2.1.8-udp-bits.txt"
-    "2.1.8-tcp-2-streams-bits.txt" "2.2.1-tcp-2-streams-bits.txt"
-);
-const FAILED: Texts = texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
-
-helpers!(Iperf: only refused; CAPTURED FAILED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(summarise_all(&Iperf, CAPTURED));
-}
+helpers!(Iperf: only refused; "iperf" "");
 
 #[test]
 fn bits_are_decimal_and_bytes_are_not() {
@@ -208,9 +188,4 @@ fn what_is_no_whole_test_is_refused() {
     assert!(csv("2190475324", "-1").contains("not a number"));
     assert!(csv("17523066623", "0").contains("not more than zero"));
     assert!(csv("0.0-1.0", "0.0").contains("no interval"));
-}
-
-#[test]
-fn any_damage_is_survived() {
-    survives_damage(&Iperf, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

@@ -25,14 +25,15 @@ impl Tool for Iperf3 {
     }
 
     fn about(&self) -> &'static str {
-        "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one or more streams, -R \
-         and --bidir. The rate is the receiver's: payload of all streams over the receiver's time, in \
-         bit/s; of --bidir both ways together over the longer time. Versions up to 3.9 tell of UDP \
-         what the sender sent and the share that was lost: the rate is what is left. ReferenceRunner that of UDP stand \
-         the datagrams that were sent and came, and the CPU time of both ends by iperf3's own share of the \
-         time; of TCP nothing, since iperf3 stops with bytes on the way. \
-         --bitrate counts for each stream; the parameter rate is that of all, both ways together. TCP that is \
-         paced so is iperf3.tcp.paced, since ours is not."
+        "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one or more \
+         streams, -R and --bidir. The rate is the receiver's: payload of all streams over the \
+         receiver's time, in bit/s; of --bidir both ways together over the longer time. \
+         Versions up to 3.9 tell of UDP what the sender sent and the share that was lost: the \
+         rate is what is left. UDP figures also have the datagrams sent and received, and the \
+         CPU time of both ends by iperf3's own share of the time; TCP figures have neither, \
+         since iperf3 stops with bytes on the way. --bitrate counts for each stream; the \
+         parameter rate is that of all, both ways together. Paced TCP is iperf3.tcp.paced and \
+         compared with nothing."
     }
 
     fn recognises(&self, text: &str) -> bool {

@@ -22,13 +22,13 @@ impl Tool for LikwidBench {
     }
 
     fn about(&self) -> &'static str {
-        "The text that likwid-bench prints of one test. MByte is 10^6 bytes. Counted are the bytes \
-         that the loop reads and writes; what the hardware reads to overwrite it is not. The rate \
-         is that of all iterations together, over the time of the slowest thread. copy, load and \
-         store of 64-bit numbers become memory.copy, read and write, and stream, which is STREAM's \
-         Triad, memory.triad; isa and stores follow from the test's name, array_size is that of one \
-         array over all threads. likwid's own triad has four arrays: it and every other test become \
-         likwid-bench.NAME, those of peakflops in operations a second."
+        "The text that likwid-bench prints of one test. MByte is 10^6 bytes. Counted are the \
+         bytes that the loop reads and writes; what the hardware reads to overwrite it is not. \
+         The rate is that of all iterations together, over the time of the slowest thread. The \
+         names of the loops copy, load, store and stream (STREAM's Triad) of 64-bit numbers are \
+         taken apart: the instruction set and the kind of store become parameters, array_size \
+         is that of one array over all threads. likwid's own triad has four arrays: it and \
+         every other test become likwid-bench.NAME, those of peakflops in operations a second."
     }
 
     fn recognises(&self, text: &str) -> bool {

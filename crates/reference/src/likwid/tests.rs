@@ -1,7 +1,7 @@
 use proofmark_model::{Params, Unit};
 
 use super::LikwidBench;
-use crate::testing::{asked, captured, helpers, outputs, survives_damage, task};
+use crate::testing::{asked, captured, helpers, outputs, task};
 use crate::{Figure, ReferenceRunner, Task};
 
 outputs! {
@@ -9,8 +9,6 @@ outputs! {
     TRIAD "5.2.2-debian12-stream_mem_avx512-2-threads.txt"
     STORE "5.2.2-debian12-store_mem_sse-1-thread.txt"
     PEAK "5.2.2-debian12-peakflops_avx-2-threads.txt"
-    OLD "5.1.0-debian11-copy_mem_avx512-2-threads.txt"
-    NEW "5.4.1-debian13-copy_mem_avx512-2-threads.txt"
 }
 
 fn figure(text: &str) -> Figure {
@@ -19,11 +17,6 @@ fn figure(text: &str) -> Figure {
 }
 
 helpers!(LikwidBench: refused);
-
-#[test]
-fn the_captured_outputs_are_read() {
-    insta::assert_json_snapshot!(ALL.map(|text| captured(&LikwidBench, text)));
-}
 
 #[test]
 fn the_figures_are_those_of_the_text() {
@@ -62,11 +55,6 @@ fn what_is_wrong_is_refused() {
     assert!(what("Size (Byte)", "Size").contains("no 'Size (Byte):'"));
     assert!(what("Iterations per", "Iteration per").contains("no 'Iterations per thread:'"));
     assert!(what("Using 1 work", "ERROR - out of memory\nUsing 1 work").contains("out of memory"));
-}
-
-#[test]
-fn damage_is_survived() {
-    survives_damage(&LikwidBench, ALL);
 }
 
 /// The parameters of a stream workload; without a parameter of pages, which the machine would have a say in.

@@ -1,6 +1,6 @@
 use super::Linpack;
 use super::runner::solve;
-use crate::testing::{captured, helpers, matrices, survives_damage, task};
+use crate::testing::{captured, helpers, matrices, task};
 use crate::{ReferenceRunner, Task, Tool};
 
 /// Made after the published description of the listing, since the program cannot be had.
@@ -8,11 +8,6 @@ const MADE: &str = include_str!("captured/made-4-sizes.txt");
 const FAILED: &str = include_str!("captured/made-failed.txt");
 
 helpers!(Linpack: refused);
-
-#[test]
-fn the_made_outputs_are_read() {
-    insta::assert_json_snapshot!("made_4_sizes", captured(&Linpack, MADE));
-}
 
 #[test]
 fn the_figures_are_those_of_the_text() {
@@ -87,11 +82,6 @@ fn what_is_cut_off_or_wrong_is_refused() {
     );
     let align = MADE.replacen("1000   4      0.031", "1000   18446744073709551615 0.031", 1);
     assert!(refused(&align).what.contains("the alignment is out of range"));
-}
-
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Linpack, [MADE, FAILED]);
 }
 
 /// A task of so many equations and threads on 2 CPUs.

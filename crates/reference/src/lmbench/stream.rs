@@ -39,11 +39,10 @@ impl Tool for Stream {
     }
 
     fn about(&self) -> &'static str {
-        "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is 10^6 bytes. \
-         Counted are the bytes that the loops read and write, over all processes, as STREAM does. \
-         copy, scale, add and triad are memory.copy and so on, fill is memory.write; daxpy and sum \
-         are lmbench.stream2_daxpy and stream2_sum. The size of the arrays and how long it ran are \
-         not told: a trial is one element. It is not McCalpin's program: that is stream."
+        "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is 10^6 \
+         bytes. Counted are the bytes that the loops read and write, over all processes, as \
+         STREAM does. The size of the arrays and how long it ran are not told: a trial is one \
+         element. It is not McCalpin's program: that is stream."
     }
 
     fn recognises(&self, text: &str) -> bool {

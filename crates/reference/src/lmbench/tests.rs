@@ -1,7 +1,7 @@
 use proofmark_model::{Params, Unit};
 
 use super::{Bandwidth, Latency, Stream};
-use crate::testing::{asked, captured, refused, survives_damage, task};
+use crate::testing::{asked, captured, refused, task};
 use crate::{Figure, ReferenceRunner, Task, Tool};
 
 const SMALL: &str = include_str!("captured/3.0-a9-debian12-lat_mem_rd-t-64.txt");
@@ -21,13 +21,6 @@ fn run(tool: &dyn ReferenceRunner, task: &Task) -> Result<(String, String), Stri
 
 fn why(tool: &dyn ReferenceRunner, test: &str, params: &Params) -> String {
     run(tool, &task(test, params)).unwrap_err()
-}
-
-#[test]
-fn the_captured_outputs_are_read() {
-    insta::assert_json_snapshot!("lat_mem_rd", captured(&Latency, LARGE));
-    insta::assert_json_snapshot!("stream", [FOUR, SECOND].map(|text| captured(&Stream, text)));
-    insta::assert_json_snapshot!("bw_mem", [COPY, READ].map(|t| Bandwidth.parse(t).unwrap()));
 }
 
 #[test]
@@ -65,13 +58,6 @@ fn what_is_wrong_is_refused() {
     assert!(refused(&Bandwidth, "usage: bw_mem size").what.contains("usage: bw_mem"));
     assert!(refused(&Bandwidth, "67.11 1e999").what.contains("not a number"));
     assert!(refused(&Bandwidth, "1e300 1e-300").what.contains("out of range"));
-}
-
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Latency, [SMALL]);
-    survives_damage(&Stream, [FOUR]);
-    survives_damage(&Bandwidth, [COPY]);
 }
 
 const QUICK: &str = "ENOUGH=200000 TIMING_O=0 LOOP_O=0";

@@ -1,21 +1,10 @@
 use super::*;
-use crate::testing::{Texts, helpers, near, summarise_all, survives_damage, texts};
+use crate::testing::{helpers, near};
 
-const CAPTURED: Texts = texts!(of ".txt":
-    "2.7.0-tcp_stream" "2.7.0-tcp_stream-cpu" "2.7.0-tcp_stream-units" "2.7.0-tcp_stream-verbose"
-    "2.7.0-tcp_stream-confidence" "2.7.0-tcp_maerts" "2.7.0-udp_stream" "2.7.0-udp_stream-cpu"
-    "2.7.0-tcp_rr" "2.7.0-tcp_rr-cpu" "2.7.0-udp_rr" "2.7.0-tcp_crr"
-    "2.7.1-tcp_stream" "2.7.1-udp_stream" "2.7.1-tcp_rr" "2.7.1-udp_rr"
-);
 const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");
 
-helpers!(Netperf: only refused; CAPTURED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(summarise_all(&Netperf, CAPTURED));
-}
+helpers!(Netperf: only refused; "netperf" ".txt");
 
 #[test]
 fn streams_are_in_bits_whatever_the_unit() {
@@ -124,10 +113,4 @@ fn what_is_no_whole_table_is_refused() {
         |from: &str, to: &str| refused(&text("2.7.0-udp_stream").replace(from, to)).to_string();
     assert!(udp("242355", "0").contains("receiver got nothing"));
     assert!(udp("242355", "18446744073709551615").contains("too large"));
-}
-
-#[test]
-fn any_damage_is_survived() {
-    let captured = CAPTURED.iter().map(|(_, text)| *text);
-    survives_damage(&Netperf, captured.chain([OMNI, REFUSED]));
 }

@@ -3,11 +3,10 @@ use std::path::PathBuf;
 use proofmark_model::Params;
 
 use super::{Stream, program, runner};
-use crate::testing::{captured, helpers, survives_damage, task};
+use crate::testing::{captured, helpers, task};
 use crate::{Installed, Output, ReferenceRunner, Tool};
 
 const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
-const ONE: &str = include_str!("captured/5.10-debian11-1-thread.txt");
 /// STREAM within HPC Challenge: hpl's by right, read as STREAM's where that is asked for.
 const HPCC: &str = include_str!("../hpl/captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 
@@ -15,13 +14,6 @@ helpers!(Stream: refused);
 
 fn values(output: &Output) -> Vec<(&str, f64)> {
     output.figures.iter().map(|f| (&*f.test, f.trials[0].value)).collect()
-}
-
-#[test]
-fn the_captured_outputs_are_read() {
-    insta::assert_json_snapshot!("debian12_2_threads", captured(&Stream, TWO));
-    insta::assert_json_snapshot!("debian11_1_thread", captured(&Stream, ONE));
-    insta::assert_json_snapshot!("hpcc", Stream.parse(HPCC).unwrap());
 }
 
 #[test]
@@ -130,11 +122,6 @@ fn what_is_cut_off_is_refused() {
         refused(&HPCC.replace("Single STREAM Add", "Single STREAM Sub")).what.contains("no loop")
     );
     assert!(refused("Single STREAM Add GB/s 3.1").what.contains("SingleSTREAM"));
-}
-
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Stream, [ONE, TWO, HPCC]);
 }
 
 /// The parameters of a workload; without a parameter of pages, which the machine would have a say in.

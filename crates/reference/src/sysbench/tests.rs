@@ -1,7 +1,7 @@
 use proofmark_model::{Param, Params};
 
 use super::Sysbench;
-use crate::testing::{asked, captured, helpers, outputs, survives_damage, task};
+use crate::testing::{asked, captured, helpers, outputs, task};
 use crate::{Figure, ReferenceRunner, Task};
 
 outputs! {
@@ -21,11 +21,6 @@ fn figure(text: &str) -> Figure {
     assert_eq!(output.version.as_deref(), Some("1.0.20"));
     let [figure] = <[Figure; 1]>::try_from(output.figures).unwrap();
     figure
-}
-
-#[test]
-fn the_captured_outputs_are_read() {
-    insta::assert_json_snapshot!(ALL.map(|text| captured(&Sysbench, text)));
 }
 
 #[test]
@@ -159,11 +154,6 @@ fn what_is_wrong_is_refused() {
     assert!(refused(&MIXED.replace("1.0003s", "1.0003m")).what.contains("does not end in"));
     assert!(refused(&MIXED.replace("(none)", "huge")).what.contains("no flag"));
     assert!(refused(&MIXED.replace("each 100", "each one")).what.contains("whole number"));
-}
-
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Sysbench, ALL);
 }
 
 /// The parameters of a sweep; without a parameter of pages, which the machine would have a say in.
