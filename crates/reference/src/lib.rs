@@ -42,22 +42,29 @@ pub(crate) use program::{on_path, path};
 pub(crate) use runner::ask;
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
 
+/// What a tool is.
+#[derive(Debug, Clone, Copy)]
+pub struct Description {
+    /// Name, as it is typed: `fio`.
+    pub id: &'static str,
+    /// Name and author, for people.
+    pub title: &'static str,
+    /// What brings it: `Debian: fio`.
+    pub package: &'static str,
+    /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
+    /// once, which end of a connection, what a MB is.
+    pub about: &'static str,
+}
+
 /// A tool that can be run, and whose output can be read.
 pub trait Tool: ReferenceRunner {
-    /// Name, as it is typed: `fio`.
-    fn id(&self) -> &'static str;
+    /// What it is.
+    fn description(&self) -> &Description;
 
     /// What the ids of its own tests begin with: the programs of one suite share it.
     fn family(&self) -> &'static str {
-        self.id()
+        self.description().id
     }
-
-    /// Name and author, for people.
-    fn title(&self) -> &'static str;
-
-    /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
-    /// once, which end of a connection, what a MB is.
-    fn about(&self) -> &'static str;
 
     /// Whether a text looks like this tool's output, so that nobody has to name the tool.
     fn recognises(&self, text: &str) -> bool;
@@ -70,6 +77,11 @@ pub trait Tool: ReferenceRunner {
 }
 
 impl<'t> dyn Tool + 't {
+    /// Name, as it is typed: `fio`.
+    pub fn id(&self) -> &'static str {
+        self.description().id
+    }
+
     /// How it is run for the points of a plan.
     pub fn runner(&self) -> &(dyn ReferenceRunner + 't) {
         self
@@ -133,7 +145,8 @@ mod tests {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/references"));
         let wanted = SCRIPT.lines().find_map(|line| line.strip_prefix("wanted=\"")).unwrap();
         let wanted: Vec<&str> = wanted.trim_end_matches('"').split(' ').collect();
-        let named: Vec<&str> = ALL.iter().flat_map(|t| debian_packages(t.package())).collect();
+        let named: Vec<&str> =
+            ALL.iter().flat_map(|t| debian_packages(t.description().package)).collect();
         assert!(named.len() > ALL.len(), "{named:?}");
         for package in &named {
             // Its licence is Intel's, so nobody but the user installs it.

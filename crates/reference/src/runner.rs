@@ -133,9 +133,6 @@ pub trait ReferenceRunner: Sync {
     /// Finds it on this machine; runs nothing that lasts.
     fn installed(&self) -> Option<Installed>;
 
-    /// What brings it: `Debian: fio`.
-    fn package(&self) -> &'static str;
-
     /// What its figure of that test counts, where that may differ from ours; `None` for tests that
     /// it is not run for.
     fn counts(&self, test: &str) -> Option<&'static str>;

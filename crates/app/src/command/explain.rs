@@ -79,7 +79,8 @@ fn compared_with(tool: &dyn Tool) -> String {
 fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let checks = proofmark_judge::checks::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
     let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
-    let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), t.title(), t.about()));
+    let tools =
+        proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title(), r.about()));
     checks.chain(ceilings).chain(tools).chain(rules).chain(findings().copied())
 }

@@ -43,7 +43,7 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
 fn reference(tool: &dyn Tool) -> String {
     let here = match tool.installed() {
         Some(installed) => format!("installed: {}", installed.version),
-        None => format!("not installed ({})", tool.package()),
+        None => format!("not installed ({})", tool.description().package),
     };
-    format!("{}; {here}", tool.title())
+    format!("{}; {here}", tool.description().title)
 }

@@ -156,7 +156,7 @@ impl Choice<'_> {
             let (id, installed) = (tool.id().to_owned(), tool.runner().installed());
             for point in points {
                 let fits = installed.as_ref().map_or_else(
-                    || Err(format!("not installed ({})", tool.runner().package())),
+                    || Err(format!("not installed ({})", tool.description().package)),
                     |installed| self.fits(*tool, installed, &planned.plan, point),
                 );
                 match fits {
@@ -166,7 +166,7 @@ impl Choice<'_> {
             }
             match installed {
                 Some(installed) => drop(planned.tools.insert(id, installed)),
-                None => absent.push(format!("{id} ({})", tool.runner().package())),
+                None => absent.push(format!("{id} ({})", tool.description().package)),
             }
         }
         if *self.asked != Asked::Marked && !absent.is_empty() {

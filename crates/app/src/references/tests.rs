@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use proofmark_engine::{Request, Session};
 use proofmark_model::{Point, Unit};
-use proofmark_reference::{Invocation, Malformed, Output, ReferenceRunner};
+use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
 
 use super::*;
 
@@ -12,17 +12,14 @@ use super::*;
 struct Shell(&'static str);
 
 impl Tool for Shell {
-    // One that a workload declares a test of.
-    fn id(&self) -> &'static str {
-        "linpack"
-    }
-
-    fn title(&self) -> &'static str {
-        "a line of shell"
-    }
-
-    fn about(&self) -> &'static str {
-        "For tests."
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description {
+            id: "linpack",
+            title: "a line of shell",
+            package: "Debian: dash",
+            about: "For tests.",
+        }
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -51,10 +48,6 @@ impl Tool for Shell {
 impl ReferenceRunner for Shell {
     fn installed(&self) -> Option<Installed> {
         Some(Installed { program: "/bin/sh".into(), version: "1.5".to_owned() })
-    }
-
-    fn package(&self) -> &'static str {
-        "Debian: dash"
     }
 
     fn counts(&self, _: &str) -> Option<&'static str> {

@@ -47,10 +47,6 @@ impl ReferenceRunner for Fio {
         Installed::on_path(&["fio"], "--version")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: fio"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             "read" => Some(

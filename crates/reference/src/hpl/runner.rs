@@ -34,10 +34,6 @@ impl ReferenceRunner for Hpl {
         Some(Installed { program, version })
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: hpcc"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == TEST).then_some(
             "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than ours; P x Q processes with a thread \

@@ -72,10 +72,6 @@ impl ReferenceRunner for Iozone {
         Installed::on_path(&["iozone", "iozone3"], "-v")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: iozone3 (non-free)"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         run_for(test).map(|run| run.counts)
     }

@@ -9,29 +9,28 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::lines;
-use crate::{Figure, Malformed, Output, Tool, trial};
+use crate::{Description, Figure, Malformed, Output, Tool, trial};
 use line::{Amount, Line, Said};
 
 pub(crate) struct Iperf;
 
 impl Tool for Iperf {
-    fn id(&self) -> &'static str {
-        "iperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "iperf, version 2"
-    }
-
-    fn about(&self) -> &'static str {
-        "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R too; not both ways \
-         at once (-d, -r, --full-duplex), nor a server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) \
-         is 2^20 bytes; text has three digits of them, with -f b and in CSV all. Of TCP the rate is the sender's \
-         (iperf.tcp.sent), and versions before 2.1 also count what only filled the buffers of its socket, of \
-         which `window` tells the bytes; with -R it is the receiver's. Of UDP it is the receiver's, by \
-         the server's report, with datagrams sent and lost; without that report it is the sender's, and no \
-         rate of the network: iperf.udp.sent. Of several streams of TCP it is their bytes over the longest \
-         time: [SUM] leaves out of its time when not all of them ran."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "iperf",
+            title: "iperf, version 2",
+            package: "Debian: iperf",
+            about: "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R \
+                    too; not both ways at once (-d, -r, --full-duplex), nor a server's text. Rates \
+                    are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is 2^20 bytes; text has \
+                    three digits of them, with -f b and in CSV all. Of TCP the rate is the \
+                    sender's (iperf.tcp.sent), and versions before 2.1 also count what only filled \
+                    the buffers of its socket, of which `window` tells the bytes; with -R it is \
+                    the receiver's. Of UDP it is the receiver's, by the server's report, with \
+                    datagrams sent and lost; without that report it is the sender's, and no rate \
+                    of the network: iperf.udp.sent. Of several streams of TCP it is their bytes \
+                    over the longest time: [SUM] leaves out of its time when not all of them ran.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {

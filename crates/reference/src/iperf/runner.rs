@@ -19,10 +19,6 @@ impl ReferenceRunner for Iperf {
         Installed::on_path(&["iperf"], "-v").filter(|found| found.version.starts_with("2."))
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: iperf"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             TCP => Some(

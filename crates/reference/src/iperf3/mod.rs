@@ -9,31 +9,28 @@ use serde_json::Value;
 
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
-use crate::{Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool, trial};
 use json::Section;
 use way::Way;
 
 pub(crate) struct Iperf3;
 
 impl Tool for Iperf3 {
-    fn id(&self) -> &'static str {
-        "iperf3"
-    }
-
-    fn title(&self) -> &'static str {
-        "iperf3 (ESnet)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one or more \
-         streams, -R and --bidir. The rate is the receiver's: payload of all streams over the \
-         receiver's time, in bit/s; of --bidir both ways together over the longer time. \
-         Versions up to 3.9 tell of UDP what the sender sent and the share that was lost: the \
-         rate is what is left. UDP figures also have the datagrams sent and received, and the \
-         CPU time of both ends by iperf3's own share of the time; TCP figures have neither, \
-         since iperf3 stops with bytes on the way. --bitrate counts for each stream; the \
-         parameter rate is that of all, both ways together. Paced TCP is iperf3.tcp.paced and \
-         compared with nothing."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "iperf3",
+            title: "iperf3 (ESnet)",
+            package: "Debian: iperf3",
+            about: "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one \
+                    or more streams, -R and --bidir. The rate is the receiver's: payload of all \
+                    streams over the receiver's time, in bit/s; of --bidir both ways together over \
+                    the longer time. Versions up to 3.9 tell of UDP what the sender sent and the \
+                    share that was lost: the rate is what is left. UDP figures also have the \
+                    datagrams sent and received, and the CPU time of both ends by iperf3's own \
+                    share of the time; TCP figures have neither, since iperf3 stops with bytes on \
+                    the way. --bitrate counts for each stream; the parameter rate is that of all, \
+                    both ways together. Paced TCP is iperf3.tcp.paced and compared with nothing.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {

@@ -21,10 +21,6 @@ impl ReferenceRunner for Iperf3 {
         Installed::on_path(&["iperf3"], "--version")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: iperf3"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             TCP => Some(

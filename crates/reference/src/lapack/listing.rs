@@ -33,7 +33,7 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
     let last = call.0.last.max(1);
     call.end(library, &mut output)?;
     if output.figures.is_empty() {
-        return Err(Malformed::at(last, format!("no call of {}", library.id)));
+        return Err(Malformed::at(last, format!("no call of {}", library.description.id)));
     }
     Ok(output)
 }
@@ -47,9 +47,12 @@ impl Call<'_> {
     fn end(&mut self, library: &Library, output: &mut Output) -> Result<(), Malformed> {
         let call = std::mem::take(self);
         let Some((at, name)) = call.0.get(FIRST.trim_end_matches(": ")) else { return Ok(()) };
-        if name != library.id {
+        if name != library.description.id {
             let name = Malformed::excerpt(name);
-            return Err(Malformed::at(at, format!("a call of {name:?}, not of {}", library.id)));
+            return Err(Malformed::at(
+                at,
+                format!("a call of {name:?}, not of {}", library.description.id),
+            ));
         }
         let version = call.version()?;
         output.add(call.figure(library, &version)?);
@@ -83,7 +86,7 @@ impl Call<'_> {
             return Err(Malformed::at(at, "the rate that follows is out of range"));
         }
         let params = Params::default().with("n", n).with("threads", threads);
-        let title = format!("{operation} of {} {version}", library.id);
+        let title = format!("{operation} of {} {version}", library.description.id);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
         Ok(Figure::rate(test, title, what, params, Trial { solution, ..trial }))
     }

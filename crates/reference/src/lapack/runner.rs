@@ -20,10 +20,6 @@ impl ReferenceRunner for Library {
         Some(Installed { program, version })
     }
 
-    fn package(&self) -> &'static str {
-        self.package
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             SOLVE => Some(
@@ -69,7 +65,7 @@ impl Library {
     /// What the library says of itself; `None` where it cannot be loaded.
     fn tried(&self, python: &Path) -> Option<String> {
         let mut command = Command::new(python);
-        command.args(["-I", "-c", PROGRAM, self.id, "try"]);
+        command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
         let answer = ask(&mut command).filter(|answer| answer.success)?;
         listing::tried(&answer.output)
@@ -98,7 +94,7 @@ impl Library {
         let mut environment = dense::environment(self.threads, threads);
         environment.extend(set.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let (n, threads) = (n.to_string(), threads.to_string());
-        let arguments = ["-I", "solve.py", self.id, task.test, &n, &threads, isa];
+        let arguments = ["-I", "solve.py", self.description.id, task.test, &n, &threads, isa];
         Ok(Invocation {
             arguments: arguments.map(str::to_owned).to_vec(),
             environment,

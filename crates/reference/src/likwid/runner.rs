@@ -13,10 +13,6 @@ impl ReferenceRunner for LikwidBench {
         Installed::on_path(&["likwid-bench"], "-v")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: likwid"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         let found = loop_of(test)?;
         Some(match found.stores {

@@ -13,10 +13,6 @@ impl ReferenceRunner for Linpack {
         on_path(&["xlinpack_xeon64", "xlinpack"]).map(Installed::without_version)
     }
 
-    fn package(&self) -> &'static str {
-        "Intel: onemkl-benchmarks (xlinpack_xeon64)"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == TEST).then_some(
             "2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; A by columns",

@@ -4,7 +4,9 @@ use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use super::run;
 use crate::text::{lines, positive};
-use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+};
 use crate::{data, place};
 
 /// bw_mem.
@@ -33,23 +35,21 @@ static WORKS: [Work; 3] = [
 ];
 
 impl Tool for Bandwidth {
-    fn id(&self) -> &'static str {
-        "lmbench-bw"
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench-bw",
+            title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "The two numbers that bw_mem of lmbench 3 prints: the size of one process's \
+                    array in MB of 10^6 bytes, and MB a second of all processes together. What it \
+                    did is not told, so it is lmbench.bw_mem, and never recognised: name the tool. \
+                    A copy is counted once; its rd, wr, rdwr and cp count all bytes, but take \
+                    every fourth word.",
+        }
     }
 
     fn family(&self) -> &'static str {
         run::FAMILY
-    }
-
-    fn title(&self) -> &'static str {
-        "lmbench bw_mem, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "The two numbers that bw_mem of lmbench 3 prints: the size of one process's array in MB of \
-         10^6 bytes, and MB a second of all processes together. What it did is not told, so it is \
-         lmbench.bw_mem, and never recognised: name the tool. A copy is counted once; its rd, wr, \
-         rdwr and cp count all bytes, but take every fourth word."
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -84,10 +84,6 @@ fn parse(text: &str) -> Result<Output, Malformed> {
 impl ReferenceRunner for Bandwidth {
     fn installed(&self) -> Option<Installed> {
         run::installed("bw_mem", b"frd fcp bzero bcopy")
-    }
-
-    fn package(&self) -> &'static str {
-        run::PACKAGE
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {

@@ -5,7 +5,10 @@ use proofmark_model::{Better, Params, Subsystem, Unit};
 use super::run;
 use crate::data;
 use crate::text::{lines, positive, whole};
-use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool, trial};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    trial,
+};
 
 /// lat_mem_rd.
 pub(crate) struct Latency;
@@ -31,19 +34,17 @@ const HELD: u64 = 256 << 10;
 const HUGE: u64 = 16 << 20;
 
 impl Tool for Latency {
-    fn id(&self) -> &'static str {
-        "lmbench"
-    }
-
-    fn title(&self) -> &'static str {
-        "lmbench lat_mem_rd, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 bytes and the \
-         nanoseconds of a load, each of which gives the address of the next. Whether the order was \
-         random (-t) or that of addresses is not told, so it is lmbench.lat_mem_rd; the fastest of \
-         its repetitions is the one trial. How many loads there were is not told: a trial is one."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench",
+            title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 \
+                    bytes and the nanoseconds of a load, each of which gives the address of the \
+                    next. Whether the order was random (-t) or that of addresses is not told, so \
+                    it is lmbench.lat_mem_rd; the fastest of its repetitions is the one trial. How \
+                    many loads there were is not told: a trial is one.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -107,10 +108,6 @@ fn bytes(mib: f64) -> u64 {
 impl ReferenceRunner for Latency {
     fn installed(&self) -> Option<Installed> {
         run::installed("lat_mem_rd", b"[-t] len [stride...]")
-    }
-
-    fn package(&self) -> &'static str {
-        run::PACKAGE
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {

@@ -4,7 +4,9 @@ use proofmark_model::{Params, Subsystem, Unit};
 
 use super::run;
 use crate::text::{lines, positive};
-use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+};
 use crate::{data, place};
 
 /// lmbench's stream.
@@ -26,23 +28,20 @@ static LOOPS: [(&str, f64); 8] = [
 const LOOPS_OF_A_RUN: f64 = 4.0;
 
 impl Tool for Stream {
-    fn id(&self) -> &'static str {
-        "lmbench-stream"
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench-stream",
+            title: "lmbench stream, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is \
+                    10^6 bytes. Counted are the bytes that the loops read and write, over all \
+                    processes, as STREAM does. The size of the arrays and how long it ran are not \
+                    told: a trial is one element. It is not McCalpin's program: that is stream.",
+        }
     }
 
     fn family(&self) -> &'static str {
         run::FAMILY
-    }
-
-    fn title(&self) -> &'static str {
-        "lmbench stream, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is 10^6 \
-         bytes. Counted are the bytes that the loops read and write, over all processes, as \
-         STREAM does. The size of the arrays and how long it ran are not told: a trial is one \
-         element. It is not McCalpin's program: that is stream."
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -83,10 +82,6 @@ const LARGEST: u64 = 1 << 30;
 impl ReferenceRunner for Stream {
     fn installed(&self) -> Option<Installed> {
         run::installed("stream", b"STREAM2 daxpy latency")
-    }
-
-    fn package(&self) -> &'static str {
-        run::PACKAGE
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {

@@ -6,27 +6,26 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Figure, Malformed, Output, Tool, trial};
+use crate::{Description, Figure, Malformed, Output, Tool, trial};
 
 pub(crate) struct Netperf;
 
 impl Tool for Netperf {
-    fn id(&self) -> &'static str {
-        "netperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "netperf (Rick Jones, Hewlett-Packard)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The classic tables with their headers (not -P 0, not the lists of omni): TCP_STREAM, TCP_MAERTS, \
-         UDP_STREAM, TCP_RR, UDP_RR and TCP_CRR. Rates of streams are in bit/s, whatever the table's \
-         unit (-f): 10^6bits is decimal, MBytes is 2^20 bytes. TCP_STREAM counts what was sent, over a time that lasts \
-         until the receiver has taken it; UDP_STREAM's rate is the receiver's, of its second line, and \
-         the messages of both lines stand beside it. TCP_RR and UDP_RR are round trips a second, one in \
-         flight; with a burst, or an answer of another size than the request, they are netperf's own. \
-         Tables of one test with the same parameters are its repetitions."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "netperf",
+            title: "netperf (Rick Jones, Hewlett-Packard)",
+            package: "Debian: netperf (non-free)",
+            about: "The classic tables with their headers (not -P 0, not the lists of omni): \
+                    TCP_STREAM, TCP_MAERTS, UDP_STREAM, TCP_RR, UDP_RR and TCP_CRR. Rates of \
+                    streams are in bit/s, whatever the table's unit (-f): 10^6bits is decimal, \
+                    MBytes is 2^20 bytes. TCP_STREAM counts what was sent, over a time that lasts \
+                    until the receiver has taken it; UDP_STREAM's rate is the receiver's, of its \
+                    second line, and the messages of both lines stand beside it. TCP_RR and UDP_RR \
+                    are round trips a second, one in flight; with a burst, or an answer of another \
+                    size than the request, they are netperf's own. Tables of one test with the \
+                    same parameters are its repetitions.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {

@@ -23,10 +23,6 @@ impl ReferenceRunner for Netperf {
         found.filter(|found| found.program.with_file_name(SERVER).is_file())
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: netperf (non-free)"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             STREAM => Some(

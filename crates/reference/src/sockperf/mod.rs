@@ -6,26 +6,24 @@ use proofmark_model::{Latency, Params, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool, trial};
 
 pub(crate) struct Sockperf;
 
 impl Tool for Sockperf {
-    fn id(&self) -> &'static str {
-        "sockperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "sockperf (Mellanox)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The client's output of a ping-pong over one socket, UDP or TCP. A latency is a full round trip: what \
-         sockperf halves, as it does without --full-rtt, is doubled here. Round trips a second are those \
-         of the valid part of the run, which leaves out its warm-up. The size of a message is not told. Where \
-         the answers' times do not fill that part, as of under-load and with --mps, messages did not go one \
-         after the other: that is sockperf.udp.answers or sockperf.tcp.answers, whose rate is that of the answers \
-         that were timed."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "sockperf",
+            title: "sockperf (Mellanox)",
+            package: "Debian: sockperf",
+            about: "The client's output of a ping-pong over one socket, UDP or TCP. A latency is a \
+                    full round trip: what sockperf halves, as it does without --full-rtt, is \
+                    doubled here. Round trips a second are those of the valid part of the run, \
+                    which leaves out its warm-up. The size of a message is not told. Where the \
+                    answers' times do not fill that part, as of under-load and with --mps, \
+                    messages did not go one after the other: that is sockperf.udp.answers or \
+                    sockperf.tcp.answers, whose rate is that of the answers that were timed.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {

@@ -17,10 +17,6 @@ impl ReferenceRunner for Sockperf {
         Installed::on_path(&["sockperf"], "--version")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: sockperf"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             TCP => Some("round trips of the part that it calls valid, some half a second"),

@@ -23,10 +23,6 @@ impl ReferenceRunner for Stream {
         Some(Installed { program, version: found.version })
     }
 
-    fn package(&self) -> &'static str {
-        "compiled as stream or stream_c, or Debian: opa-basic-tools"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         listing::has(test).then_some(
             "bytes that its program reads and writes, as ours; its arrays have the size, and its \

@@ -13,10 +13,6 @@ impl ReferenceRunner for Sysbench {
         Installed::on_path(&["sysbench"], "--version")
     }
 
-    fn package(&self) -> &'static str {
-        "Debian: sysbench"
-    }
-
     fn counts(&self, test: &str) -> Option<&'static str> {
         // Its tests of files and of the CPU do not stop after our work.
         operation(test)?;

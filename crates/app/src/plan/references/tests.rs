@@ -1,7 +1,7 @@
 //! Tools that take as long as they are told to, beside points that are made up.
 
 use proofmark_model::{Policy, Probe, Storage, StorageKind};
-use proofmark_reference::{Invocation, Malformed, Output, ReferenceRunner};
+use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
 
 use super::*;
 
@@ -12,17 +12,9 @@ const SLOW_MEMORY: u64 = 1 << 30;
 struct Slow(f64);
 
 impl Tool for Slow {
-    // One that a workload declares a test of.
-    fn id(&self) -> &'static str {
-        "linpack"
-    }
-
-    fn title(&self) -> &'static str {
-        "slow"
-    }
-
-    fn about(&self) -> &'static str {
-        "For tests."
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description { id: "linpack", title: "slow", package: "Debian: slow", about: "For tests." }
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -37,10 +29,6 @@ impl Tool for Slow {
 impl ReferenceRunner for Slow {
     fn installed(&self) -> Option<Installed> {
         None
-    }
-
-    fn package(&self) -> &'static str {
-        "Debian: slow"
     }
 
     fn counts(&self, _: &str) -> Option<&'static str> {
