@@ -39,6 +39,19 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(i, line)| (i + 1, line))
 }
 
+/// Takes the lines one by one; the number of the last, at least 1.
+pub(crate) fn each_line<'a>(
+    text: &'a str,
+    mut take: impl FnMut(usize, &'a str) -> Result<(), Malformed>,
+) -> Result<usize, Malformed> {
+    let mut last = 1;
+    for (at, line) in lines(text) {
+        last = at;
+        take(at, line)?;
+    }
+    Ok(last)
+}
+
 /// What a report says after colons, by what it says before them, each with its line.
 #[derive(Default)]
 pub(crate) struct Labels<'a> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
-use crate::text::lines;
+use crate::text::each_line;
 use crate::{Description, Figure, Malformed, Output, Tool, trial};
 use line::{Amount, Line, Said};
 
@@ -45,11 +45,7 @@ impl Tool for Iperf {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let mut read = Read::default();
-        let mut last = 1;
-        for (at, line) in lines(text) {
-            last = at;
-            read.take(line, at)?;
-        }
+        let last = each_line(text, |at, line| read.take(line, at))?;
         Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
     }
 }

@@ -7,7 +7,7 @@ use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 use super::{TEST, is_head};
 use crate::dense::operations;
 use crate::rated::{rated, took};
-use crate::text::{lines, number, positive, whole};
+use crate::text::{each_line, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// Bytes of a unit of the alignment.
@@ -44,11 +44,7 @@ struct Listing {
 pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let mut listing =
         Listing { output: Output::default(), part: Part::Parameters, threads: None, summed: 0 };
-    let mut last = 1;
-    for (at, line) in lines(text) {
-        last = at;
-        listing.line(at, line)?;
-    }
+    let last = each_line(text, |at, line| listing.line(at, line))?;
     if listing.output.figures.is_empty() {
         return Err(Malformed::at(last, "no line of the table of solves"));
     }

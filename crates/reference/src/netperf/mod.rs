@@ -21,7 +21,7 @@ impl Tool for Netperf {
                     streams are in bit/s, whatever the table's unit (-f): 10^6bits is decimal, \
                     MBytes is 2^20 bytes. TCP_STREAM counts what was sent, over a time that lasts \
                     until the receiver has taken it; UDP_STREAM's rate is the receiver's, of its \
-                    second line, and the messages of both lines stand beside it. TCP_RR and UDP_RR \
+                    second line, with the messages of both lines. TCP_RR and UDP_RR \
                     are round trips a second, one in flight; with a burst, or an answer of another \
                     size than the request, they are netperf's own. Tables of one test with the \
                     same parameters are its repetitions.",

@@ -5,7 +5,7 @@ mod runner;
 use proofmark_model::{Latency, Params, Unit};
 
 use crate::network::{figure, finite, with_path};
-use crate::text::{lines, positive, whole};
+use crate::text::{each_line, positive, whole};
 use crate::{Description, Malformed, Output, Tool, trial};
 
 pub(crate) struct Sockperf;
@@ -32,11 +32,7 @@ impl Tool for Sockperf {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let mut read = Read::default();
-        let mut last = 1;
-        for (at, line) in lines(text) {
-            last = at;
-            read.take(line, at)?;
-        }
+        let last = each_line(text, |at, line| read.take(line, at))?;
         read.output(last)
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Param, Params, Subsystem, Trial, Unit};
 
 use crate::rated::{rated, took};
-use crate::text::{lines, number, positive, whole};
+use crate::text::{each_line, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// A loop of STREAM: its label and its arrays.
@@ -69,11 +69,7 @@ pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
         table: None,
         unproven: None,
     };
-    let mut last = 1;
-    for (at, line) in lines(text) {
-        last = at;
-        listing.line(at, line)?;
-    }
+    let last = each_line(text, |at, line| listing.line(at, line))?;
     if let Some(at) = listing.unproven {
         return Err(Malformed::at(at, "no 'Solution Validates' follows: it ends too early"));
     }
