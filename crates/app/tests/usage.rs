@@ -111,9 +111,21 @@ fn run_files_that_are_none() {
 }
 
 #[test]
+fn a_tool_is_explained_with_what_its_tests_are_compared_with() {
+    let dir = tempfile::tempdir().unwrap();
+    for (tool, line) in [
+        ("stream", "  Triad: memory.triad\n"),
+        ("likwid-bench", "  load: memory.sweep with op=read\n"),
+    ] {
+        let explained = proofmark(dir.path()).args(["explain", tool]).assert().success();
+        explained.stdout(predicate::str::contains(line));
+    }
+}
+
+#[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = tempfile::tempdir().unwrap();
-    for list in ["workloads", "checks", "ceilings"] {
+    for list in ["workloads", "checks", "ceilings", "references"] {
         let out = proofmark(dir.path()).args(["list", list]).assert().success();
         let text = String::from_utf8(out.get_output().stdout.clone()).unwrap();
         assert!(text.lines().count() >= 3, "{text}");

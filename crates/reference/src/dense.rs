@@ -73,7 +73,7 @@ pub(crate) fn operations(n: u64) -> f64 {
     n * n * (2.0 / 3.0 * n + 2.0)
 }
 
-/// The figure of the task's workload and size that this many threads, or what stands for them,
+/// The figure of the task's test and size that this many threads, or what stands for them,
 /// came to.
 pub(crate) fn figure(
     task: &Task,
@@ -81,7 +81,7 @@ pub(crate) fn figure(
     threads: impl Fn(&Figure) -> Option<u64>,
 ) -> Option<Figure> {
     let asked = |f: &Figure| {
-        f.workload == task.workload
+        f.test == task.test
             && f.params.int("n") == task.params.int("n")
             && threads(f) == Some(task.params.threads())
     };

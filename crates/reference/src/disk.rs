@@ -37,16 +37,16 @@ pub(crate) fn either(
 
 /// A task's parameters, in place of each that an output tells that of the output. `None` if one of
 /// `same` differs: then the output is plainly of another job.
-pub(crate) fn told(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
-    let mut told = task.clone();
-    for (name, asked) in &mut told.0 {
+pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
+    let mut merged = task.clone();
+    for (name, asked) in &mut merged.0 {
         let Some(ran) = output.get(name) else { continue };
         if *ran != *asked && same.contains(&name.as_str()) {
             return None;
         }
         asked.clone_from(ran);
     }
-    Some(told)
+    Some(merged)
 }
 
 #[cfg(test)]
@@ -58,9 +58,9 @@ mod tests {
         let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
         let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
         let expected = task.clone().with("direct", "off");
-        assert_eq!(told(&task, &output, &["threads"]), Some(expected));
-        assert_eq!(told(&task, &output, &["threads", "direct"]), None);
-        assert_eq!(told(&task, &Params::default(), &["direct"]), Some(task));
+        assert_eq!(merge_params(&task, &output, &["threads"]), Some(expected));
+        assert_eq!(merge_params(&task, &output, &["threads", "direct"]), None);
+        assert_eq!(merge_params(&task, &Params::default(), &["direct"]), Some(task));
     }
 
     #[test]

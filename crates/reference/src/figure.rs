@@ -8,6 +8,8 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use crate::{Task, Tool};
+
 /// What a tool's output holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Output {
@@ -22,10 +24,11 @@ pub struct Output {
 /// One figure of an output, with its repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// Id of the workload of ours that does the same work, or for others `TOOL.NAME`, such as
-    /// `iozone.stride_read`.
-    pub workload: Cow<'static, str>,
-    /// What was measured, in the tool's own words.
+    /// What was measured, by the tool's own name of it: `Triad`, `randread`, `stride read`.
+    pub test: Cow<'static, str>,
+    /// False where options or modes made it other work than that test's, which no workload does.
+    pub comparable: bool,
+    /// What was measured, for people.
     pub title: String,
     /// Part of the machine.
     pub subsystem: Subsystem,
@@ -44,10 +47,9 @@ pub struct Figure {
 }
 
 impl Output {
-    /// Adds a figure; one with the workload and the parameters of the last is a repetition of it.
+    /// Adds a figure; one of the test and the parameters of the last is a repetition of it.
     pub(crate) fn add(&mut self, more: Figure) {
-        let same = |f: &&mut Figure| f.workload == more.workload && f.params == more.params;
-        match self.figures.last_mut().filter(same) {
+        match self.figures.last_mut().filter(|last| last.is_repeated_by(&more)) {
             Some(last) => last.trials.extend(more.trials),
             None => self.figures.push(more),
         }
@@ -57,14 +59,15 @@ impl Output {
 impl Figure {
     /// A rate, of which more is better, with one repetition.
     pub(crate) fn rate(
-        workload: impl Into<Cow<'static, str>>,
+        test: impl Into<Cow<'static, str>>,
         title: impl Into<String>,
         (subsystem, unit): (Subsystem, Unit),
         params: Params,
         trial: Trial,
     ) -> Self {
         Self {
-            workload: workload.into(),
+            test: test.into(),
+            comparable: true,
             title: title.into(),
             subsystem,
             unit,
@@ -75,15 +78,38 @@ impl Figure {
         }
     }
 
-    /// A declaration for what no workload of ours measures.
-    pub fn spec(&self) -> WorkloadSpec {
+    /// Whether another figure is of the same test with the same parameters.
+    pub(crate) fn is_repeated_by(&self, more: &Self) -> bool {
+        (&self.test, self.comparable, &self.params) == (&more.test, more.comparable, &more.params)
+    }
+
+    /// The figure as one of the task's test.
+    pub(crate) fn with_test_of(self, task: &Task) -> Self {
+        Self { test: task.test.to_owned().into(), comparable: true, ..self }
+    }
+
+    /// The declaration of the first of these workloads that does the same work at every point; for
+    /// other work a declaration of its own, whose id is such as `iozone.stride_read`.
+    pub fn declaration<'a>(
+        &self,
+        tool: &dyn Tool,
+        workloads: impl IntoIterator<Item = &'a WorkloadSpec>,
+    ) -> Cow<'a, WorkloadSpec> {
+        let is_measured = |spec: &&WorkloadSpec| spec.role.is_measured_by(tool.id(), &self.test);
+        let same = workloads.into_iter().find(is_measured).filter(|_| self.comparable);
+        same.map_or_else(|| Cow::Owned(self.own_declaration(tool)), Cow::Borrowed)
+    }
+
+    /// A declaration for work that no workload does.
+    pub(crate) fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
+        let test = self.test.replace(' ', "_").to_lowercase();
         let pace = match self.subsystem {
             Subsystem::Cpu => Pace::Core,
             Subsystem::Memory => Pace::Memory,
             Subsystem::Disk | Subsystem::Network => Pace::Device,
         };
         WorkloadSpec {
-            id: self.workload.clone(),
+            id: format!("{}.{test}", tool.family()).into(),
             title: self.title.clone().into(),
             summary: format!("{}, as another tool measured it.", self.title).into(),
             detail: "Imported: what ran and what is counted is the tool's; see its own documents."

@@ -3,7 +3,9 @@
 //! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
 //! named `made-` were written after published ones.
 
-mod beside;
+#[cfg(test)]
+mod captured;
+mod data;
 mod dense;
 mod disk;
 mod figure;
@@ -22,33 +24,47 @@ mod network;
 mod place;
 mod program;
 mod rated;
+mod runner;
 mod sockperf;
 mod stream;
-mod sweep;
 mod sysbench;
 #[cfg(test)]
 mod testing;
 mod text;
 
-pub(crate) use beside::ask;
-pub use beside::{Beside, Installed, Invocation, Ready, Task};
+use proofmark_model::{Params, WorkloadSpec};
+
 pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
 pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};
+pub(crate) use runner::ask;
+pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
 
-/// A tool whose output can be read.
-pub trait Tool: Sync {
+/// What a tool is.
+#[derive(Debug, Clone, Copy)]
+pub struct Description {
     /// Name, as it is typed: `fio`.
-    fn id(&self) -> &'static str;
-
+    pub id: &'static str,
     /// Name and author, for people.
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
+    /// What brings it: `Debian: fio`.
+    pub package: &'static str,
     /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
     /// once, which end of a connection, what a MB is.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
+}
+
+/// A tool that can be run, and whose output can be read.
+pub trait Tool: ReferenceRunner {
+    /// What it is.
+    fn description(&self) -> &Description;
+
+    /// What the ids of its own tests begin with: the programs of one suite share it.
+    fn family(&self) -> &'static str {
+        self.description().id
+    }
 
     /// Whether a text looks like this tool's output, so that nobody has to name the tool.
     fn recognises(&self, text: &str) -> bool;
@@ -58,9 +74,25 @@ pub trait Tool: Sync {
     /// # Errors
     /// What is wrong with it, and where.
     fn parse(&self, text: &str) -> Result<Output, Malformed>;
+}
 
-    /// How it is run beside our points.
-    fn beside(&self) -> &dyn Beside;
+impl<'t> dyn Tool + 't {
+    /// Name, as it is typed: `fio`.
+    pub fn id(&self) -> &'static str {
+        self.description().id
+    }
+
+    /// How it is run for the points of a plan.
+    pub fn runner(&self) -> &(dyn ReferenceRunner + 't) {
+        self
+    }
+
+    /// The first of its tests that does the work of a point with these parameters, and that it can
+    /// be run for, as the workload declares.
+    pub fn test_for<'a>(&self, spec: &'a WorkloadSpec, params: &'a Params) -> Option<&'a str> {
+        let id = self.id();
+        spec.role.tests_of(id, params).find(|test| self.counts(test).is_some())
+    }
 }
 
 /// All tools, in the order in which `list` shows them; of several that can repeat a point, the first
@@ -101,7 +133,7 @@ mod tests {
     use super::*;
 
     /// Packages of a text such as `Debian: hpcc`, `compiled, or Debian: lmbench (non-free)`.
-    fn of_debian(package: &str) -> Vec<&str> {
+    fn debian_packages(package: &str) -> Vec<&str> {
         let named = package.split_once("Debian: ").map_or("", |(_, named)| named);
         let words = named.split(',').filter_map(|part| part.split_whitespace().next());
         words.collect()
@@ -113,7 +145,8 @@ mod tests {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/references"));
         let wanted = SCRIPT.lines().find_map(|line| line.strip_prefix("wanted=\"")).unwrap();
         let wanted: Vec<&str> = wanted.trim_end_matches('"').split(' ').collect();
-        let named: Vec<&str> = ALL.iter().flat_map(|t| of_debian(t.beside().package())).collect();
+        let named: Vec<&str> =
+            ALL.iter().flat_map(|t| debian_packages(t.description().package)).collect();
         assert!(named.len() > ALL.len(), "{named:?}");
         for package in &named {
             // Its licence is Intel's, so nobody but the user installs it.

@@ -10,17 +10,17 @@ mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use parameters::{HERE, Length, Parameters, figure_of, numbers, whole, words};
+pub(crate) use parameters::{HERE, Length, Parameters, find_figure, numbers, whole, words};
 
 /// A figure of the network.
 pub(crate) fn figure(
-    workload: &'static str,
+    test: &'static str,
     title: &str,
     unit: Unit,
     params: Params,
     trial: Trial,
 ) -> Figure {
-    Figure::rate(workload, title, (Subsystem::Network, unit), params, trial)
+    Figure::rate(test, title, (Subsystem::Network, unit), params, trial)
 }
 
 /// The parameters, with the path where the two addresses tell it: loopback where they are one
@@ -39,11 +39,10 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
 /// Most figures of one output: each that is added is held against all.
 const MOST: usize = 1000;
 
-/// Adds a figure, which ends at that line: one with the same parameters as another of its
-/// workload is a repetition of it.
+/// Adds a figure, which ends at that line: one with the same parameters as another of its test is
+/// a repetition of it.
 pub(crate) fn merge(figures: &mut Vec<Figure>, more: Figure, at: usize) -> Result<(), Malformed> {
-    let same = |f: &&mut Figure| f.workload == more.workload && f.params == more.params;
-    if let Some(figure) = figures.iter_mut().find(same) {
+    if let Some(figure) = figures.iter_mut().find(|figure| figure.is_repeated_by(&more)) {
         figure.trials.extend(more.trials);
     } else if figures.len() < MOST {
         figures.push(more);

@@ -127,16 +127,16 @@ mod tests {
     #[test]
     fn a_workload_without_the_parameter_asks_for_no_pages() {
         let params = Params::default().with("threads", 1);
-        assert_eq!(pages(&task("memory.x", &params)), Ok(Vec::new()));
+        assert_eq!(pages(&task("x", &params)), Ok(Vec::new()));
     }
 
     #[test]
     fn every_thread_has_a_cpu() {
-        let with = |n: u64| threads(&task("memory.x", &Params::default().with("threads", n)));
+        let with = |n: u64| threads(&task("x", &Params::default().with("threads", n)));
         assert_eq!((with(1), with(2)), (Ok(1), Ok(2)));
         assert_eq!(with(3).unwrap_err(), "3 threads do not fit on 2 CPUs");
         assert!(with(0).is_err() && with(u64::MAX).is_err());
-        assert_eq!(threads(&task("memory.x", &Params::default())), Ok(1));
+        assert_eq!(threads(&task("x", &Params::default())), Ok(1));
         assert!((filling(4e9, 2) - 2.0).abs() < 1e-9);
     }
 }

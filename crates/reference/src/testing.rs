@@ -1,39 +1,31 @@
 //! What the tests of all tools share.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use proofmark_model::Params;
-use proptest::prelude::*;
+use proofmark_model::{
+    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Unit, When, Work,
+    WorkloadSpec,
+};
 
-use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool, trial};
 
-/// Captured outputs by name, of the folder `captured` beside the file that asks for them.
-macro_rules! texts {
-    (of $end:literal: $($name:literal)*) => {
-        &[$(($name, include_str!(concat!("captured/", $name, $end)))),*]
-    };
-    ($($name:literal)*) => { $crate::testing::texts!(of "": $($name)*) };
-}
-pub(crate) use texts;
-
-/// Captured outputs by name.
-pub(crate) type Texts = &'static [(&'static str, &'static str)];
-
-/// Captured outputs, each a constant, and all of them.
+/// Captured outputs, each a constant.
 macro_rules! outputs {
     ($($name:ident $file:literal)*) => {
         $(const $name: &str = include_str!(concat!("captured/", $file));)*
-        const ALL: [&str; [$($file),*].len()] = [$($name),*];
     };
 }
 pub(crate) use outputs;
 
-/// These of the helpers below, for one tool and its captured outputs.
+/// These of the helpers below, for one tool; and its captured outputs by name, of a folder and with
+/// an end of its names.
 macro_rules! helpers {
-    ($tool:ident: $($helper:ident)*; $($texts:ident)*) => {
+    ($tool:ident: $($helper:ident)*; $folder:literal $end:literal) => {
         $crate::testing::helpers!($tool: $($helper)*);
         fn text(name: &str) -> &'static str {
-            $crate::testing::text(&[$($texts),*], name)
+            $crate::testing::read_captured($folder, &[name, $end].concat())
         }
     };
     ($tool:ident: $($helper:ident)*) => { $($crate::testing::helpers!($tool $helper);)* };
@@ -50,10 +42,11 @@ macro_rules! helpers {
 }
 pub(crate) use helpers;
 
-/// The output of that name.
-pub(crate) fn text(all: &[Texts], name: &str) -> &'static str {
-    let mut all = all.iter().copied().flatten();
-    all.find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no output {name}")).1
+/// A captured output of a tool's folder.
+pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = std::fs::read_to_string(src.join(folder).join("captured").join(name));
+    read.unwrap_or_else(|e| panic!("{name}: {e}")).leak()
 }
 
 /// The one figure of an output.
@@ -91,83 +84,56 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
     output
 }
 
-/// What captured outputs hold, by their names.
-pub(crate) fn all_told(tool: &dyn Tool, texts: Texts) -> String {
-    let one = |(name, text): &(&str, &str)| format!("{name}: {}", told(&captured(tool, text)));
-    texts.iter().map(one).collect::<Vec<_>>().join("\n")
-}
-
-/// Some change of a text: cut off, a piece taken out, doubled or replaced, at any place.
-fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
-    let bytes = text.as_bytes().to_vec();
-    let len = bytes.len();
-    (0..=len, 0..64_usize, prop::collection::vec(any::<u8>(), 0..8), 0..4_u8).prop_map(
-        move |(at, long, new, how)| {
-            let end = (at + long).min(len);
-            let mut all = bytes[..at].to_vec();
-            match how {
-                0 => {}
-                1 => all.extend(&bytes[end..]),
-                2 => {
-                    all.extend(&bytes[at..end]);
-                    all.extend(&bytes[at..]);
-                }
-                _ => {
-                    all.extend(&new);
-                    all.extend(&bytes[end..]);
-                }
-            }
-            String::from_utf8_lossy(&all).into_owned()
-        },
-    )
-}
-
-/// Holds that each of these outputs may be damaged in any way.
-pub(crate) fn survives_damage(tool: &dyn Tool, texts: impl IntoIterator<Item = &'static str>) {
-    for text in texts {
-        proptest!(|(text in damaged(text))| survives(tool, &text));
+/// A workload whose data has that size, of each array or of all that a thread has, and that does
+/// one operation where the test is one of these.
+fn workload(
+    size: &'static str,
+    own_sets: bool,
+    operations: &[(&'static str, &str)],
+) -> WorkloadSpec {
+    let named = |name: &'static str| Parameter {
+        name: name.into(),
+        about: Cow::Borrowed("For tests."),
+        kind: ParameterKind::Size { min: 0, max: u64::MAX },
+        default: Cow::Borrowed("auto"),
+    };
+    let chosen = |(test, op): &(&'static str, &str)| ToolTest {
+        tool: Cow::Borrowed("any"),
+        test: Cow::Borrowed(test),
+        when: Some(When { parameter: Cow::Borrowed("op"), value: (*op).to_owned().into() }),
+    };
+    let others = if own_sets { "op" } else { "stores" };
+    let what = (Subsystem::Memory, Unit::BytePerSecond);
+    let repetition = trial(Unit::BytePerSecond, 1.0, 1.0);
+    let any = Figure::rate("any", "Any", what, Params::default(), repetition);
+    let data = Data {
+        parameter: size.into(),
+        per_thread: own_sets,
+        all_arrays: own_sets,
+        any_level: own_sets,
+    };
+    WorkloadSpec {
+        parameters: vec![named(size), named(others)].into(),
+        work: Work { data: Some(data), ..Work::CORE },
+        role: Role { compare_with: operations.iter().map(chosen).collect(), ..Role::NONE },
+        ..any.own_declaration(&crate::stream::Stream)
     }
 }
 
-/// Holds that a damaged output is read or refused, never more than that, and that what is
-/// read has finite values.
-fn survives(tool: &dyn Tool, text: &str) {
-    let _ = tool.recognises(text);
-    if let Ok(output) = tool.parse(text) {
-        for t in output.figures.iter().flat_map(|f| &f.trials) {
-            assert!(t.value.is_finite() && t.seconds.is_finite() && t.seconds > 0.0, "{t:?}");
-        }
-    }
-}
+/// With arrays of `array_size`.
+static ARRAYS: LazyLock<WorkloadSpec> = LazyLock::new(|| workload("array_size", false, &[]));
 
-/// What an output holds, in a few lines, for the tests of what was captured.
-fn told(output: &Output) -> String {
-    let mut told = format!("version {:?} started {:?}\n", output.version, output.started);
-    for f in &output.figures {
-        told += &format!(
-            "{} {:?} {}\n",
-            f.workload,
-            f.title,
-            serde_json::to_string(&f.params).unwrap()
-        );
-        for t in &f.trials {
-            told += &format!("  {} {} = {} / {} s\n", t.value, f.unit, t.work, t.seconds);
-            if let Some(n) = &t.network {
-                told +=
-                    &format!("  {}\n", serde_json::to_string(n).unwrap().replace(r#":null"#, ":-"));
-            }
-        }
-        if let Some(latency) = &f.latency {
-            told += &format!("  {}\n", serde_json::to_string(latency).unwrap());
-        }
-    }
-    told
-}
+/// With a `working_set` of each thread, and an operation.
+static SETS: LazyLock<WorkloadSpec> = LazyLock::new(|| {
+    let tests = [("load", "read"), ("copy", "copy"), ("frd", "read"), ("memory_write", "write")];
+    workload("working_set", true, &tests)
+});
 
 /// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
-pub(crate) fn task<'a>(workload: &'a str, params: &'a Params) -> Task<'a> {
+pub(crate) fn task<'a>(test: &'a str, params: &'a Params) -> Task<'a> {
     let file = Path::new("/");
-    Task { workload, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
+    let spec = if params.get("working_set").is_some() { &*SETS } else { &*ARRAYS };
+    Task { spec, test, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
 }
 
 /// The parameters of a point of dense matrices.
@@ -176,7 +142,11 @@ pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
 }
 
 /// How a tool of that version, at `/usr/bin/tool`, does a task.
-pub(crate) fn asked(tool: &dyn Beside, version: &str, task: &Task) -> Result<Invocation, String> {
+pub(crate) fn asked(
+    tool: &dyn ReferenceRunner,
+    version: &str,
+    task: &Task,
+) -> Result<Invocation, String> {
     let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
     tool.invocation(&installed, task)
 }

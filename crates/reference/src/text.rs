@@ -1,5 +1,7 @@
 //! Reading numbers out of lines that people were meant to read.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::Timestamp;
 
 use crate::Malformed;
@@ -35,4 +37,58 @@ pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
 /// Lines with their numbers, from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(i, line)| (i + 1, line))
+}
+
+/// Takes the lines one by one; the number of the last, at least 1.
+pub(crate) fn each_line<'a>(
+    text: &'a str,
+    mut take: impl FnMut(usize, &'a str) -> Result<(), Malformed>,
+) -> Result<usize, Malformed> {
+    let mut last = 1;
+    for (at, line) in lines(text) {
+        last = at;
+        take(at, line)?;
+    }
+    Ok(last)
+}
+
+/// What a report says after colons, by what it says before them, each with its line.
+#[derive(Default)]
+pub(crate) struct Labels<'a> {
+    values: BTreeMap<&'a str, (usize, &'a str)>,
+    /// Last line.
+    pub(crate) last: usize,
+}
+
+impl<'a> Labels<'a> {
+    /// Takes a value; `false` if the label has had one before.
+    pub(crate) fn insert(&mut self, label: &'a str, at: usize, value: &'a str) -> bool {
+        self.values.insert(label, (at, value.trim())).is_none()
+    }
+
+    /// What stands after that label.
+    pub(crate) fn get(&self, label: &str) -> Option<(usize, &'a str)> {
+        self.values.get(label).copied()
+    }
+
+    /// The same, where the report is incomplete without it.
+    pub(crate) fn need(&self, label: &str) -> Result<(usize, &'a str), Malformed> {
+        let missing = || Malformed::at(self.last.max(1), format!("no '{label}:' in it"));
+        self.get(label).ok_or_else(missing)
+    }
+
+    /// A number after that label, with what follows it in the line.
+    pub(crate) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
+        let (at, value) = self.need(label)?;
+        let word = value.strip_suffix(unit);
+        let word = word
+            .ok_or_else(|| Malformed::quoting(at, value, &format!("does not end in {unit:?}")))?;
+        Ok((at, number(word, at)?))
+    }
+
+    /// A whole number after that label.
+    pub(crate) fn whole(&self, label: &str) -> Result<u64, Malformed> {
+        let (at, value) = self.need(label)?;
+        whole(value, at)
+    }
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_judge::checks::Class;
 use proofmark_model::{Parameter, ParameterKind, WorkloadSpec, format_size};
+use proofmark_reference::Tool;
 
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
@@ -20,10 +21,12 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
         print(&explain_profile(name, text))?;
         return Ok(Outcome::Done);
     }
+    let tool = proofmark_reference::find(id).map(compared_with);
     // A check and a rule of the audit may look for the same, and have one name.
     let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
     let class = proofmark_judge::checks::find(id).map(|check| explain_class(check.class));
-    let texts: Vec<String> = [workload, named(words(), id), class].into_iter().flatten().collect();
+    let texts: Vec<String> =
+        [workload, named(words(), id), class, tool].into_iter().flatten().collect();
     if texts.is_empty() {
         return Err(Usage::error(unknown("id", id, ids(), "proofmark list workloads")));
     }
@@ -72,11 +75,27 @@ fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str)
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
+/// The tests of a tool that do the work of workloads, as those declare.
+fn compared_with(tool: &dyn Tool) -> String {
+    let mut text = "Compared with these workloads, by test:\n".to_owned();
+    for spec in proofmark_workloads::ALL.iter().map(|workload| workload.spec()) {
+        for test in spec.role.compare_with.iter().filter(|test| test.tool == tool.id()) {
+            text += &format!("  {}: {}", test.test, spec.id);
+            if let Some(when) = &test.when {
+                text += &format!(" with {}={}", when.parameter, when.value);
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
 /// Id, title and meaning of everything but workloads.
 fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let checks = proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title, c.about));
     let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
-    let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), t.title(), t.about()));
+    let tools =
+        proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title(), r.about()));
     checks.chain(ceilings).chain(tools).chain(rules).chain(findings().copied())
 }

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use proofmark_model::{
     Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp, Trial,
+    WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
 
@@ -86,15 +87,14 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
             "imported: the output does not describe the machine (--here: it ran on this one)",
         )
     };
-    let figures = read.figures;
-    let workloads: BTreeMap<_, _> = figures
-        .iter()
-        .map(|f| {
-            let ours = proofmark_workloads::find(&f.workload).map(|k| k.spec().clone());
-            (f.workload.to_string(), ours.unwrap_or_else(|| f.spec()))
-        })
-        .collect();
-    let measured: Vec<Measurement> = figures.into_iter().map(|f| measurement(f, started)).collect();
+    let mut workloads = BTreeMap::new();
+    let mut measured = Vec::new();
+    for figure in read.figures {
+        let declared = proofmark_workloads::ALL.iter().map(|workload| workload.spec());
+        let spec = figure.declaration(by, declared).into_owned();
+        measured.push(measurement(&spec, figure, started));
+        workloads.insert(spec.id.to_string(), spec);
+    }
     let plan = Plan {
         profile: format!("import of {}", by.id()),
         policy: Policy { min_trials: 1, max_trials: 1, ..Policy::default() },
@@ -126,8 +126,8 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     run
 }
 
-fn measurement(figure: Figure, started: Timestamp) -> Measurement {
-    let mut m = Measurement::new(&figure.spec(), figure.params);
+fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> Measurement {
+    let mut m = Measurement::new(spec, figure.params);
     m.trials = figure.trials;
     for t in &mut m.trials {
         t.started = started;

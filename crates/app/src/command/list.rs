@@ -39,9 +39,9 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
 
 /// The tool's name, and whether it can be run here.
 fn reference(tool: &dyn Tool) -> String {
-    let here = match tool.beside().installed() {
+    let here = match tool.installed() {
         Some(installed) => format!("installed: {}", installed.version),
-        None => format!("not installed ({})", tool.beside().package()),
+        None => format!("not installed ({})", tool.description().package),
     };
-    format!("{}; {here}", tool.title())
+    format!("{}; {here}", tool.description().title)
 }

@@ -153,10 +153,10 @@ impl Choice<'_> {
             if points.is_empty() {
                 continue;
             }
-            let (id, installed) = (tool.id().to_owned(), tool.beside().installed());
+            let (id, installed) = (tool.id().to_owned(), tool.runner().installed());
             for point in points {
                 let fits = installed.as_ref().map_or_else(
-                    || Err(format!("not installed ({})", tool.beside().package())),
+                    || Err(format!("not installed ({})", tool.description().package)),
                     |installed| self.fits(*tool, installed, &planned.plan, point),
                 );
                 match fits {
@@ -166,7 +166,7 @@ impl Choice<'_> {
             }
             match installed {
                 Some(installed) => drop(planned.tools.insert(id, installed)),
-                None => absent.push(format!("{id} ({})", tool.beside().package())),
+                None => absent.push(format!("{id} ({})", tool.description().package)),
             }
         }
         if *self.asked != Asked::Marked && !absent.is_empty() {
@@ -199,7 +199,7 @@ impl Choice<'_> {
             Some(names) if !names.is_empty() => names.iter().any(|name| name == tool.id()),
             _ => !plan.references.values().flatten().any(|r| r.point == *point),
         };
-        let counts = |point: &usize| tool.beside().counts(&plan.points[*point].workload).is_some();
+        let counts = |point: &usize| test_for(tool, &plan.points[*point]).is_some();
         let wanted = (0..plan.points.len()).filter(|point| self.wants(*point, plan));
         wanted.filter(open).filter(counts).collect()
     }
@@ -214,10 +214,11 @@ impl Choice<'_> {
     ) -> Result<PlannedReference, String> {
         let at = &plan.points[point];
         let cpus = Cpus::of(at, &self.host.limits.usable_cpus);
-        let task = task(plan, at, &cpus.client, tool.beside().shortest());
-        tool.beside().invocation(installed, &task)?;
-        self.has_room(at, tool.beside().memory(&task))?;
-        let run_s = tool.beside().takes(&task) + ours_s(at, task.seconds);
+        let shortest_s = tool.runner().shortest();
+        let task = task(plan, at, tool, &cpus.client, shortest_s).ok_or("it has no such work")?;
+        tool.runner().invocation(installed, &task)?;
+        self.has_room(at, tool.runner().memory(&task))?;
+        let run_s = tool.runner().takes(&task) + ours_s(at, task.seconds);
         let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
         let nobody = *self.asked == Asked::Marked && !by_name;
         let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
@@ -298,7 +299,7 @@ pub fn without(planned: &mut Planned, why: &str) {
 pub fn lengthen(plan: &mut Plan) {
     for (name, all) in &plan.references {
         let Some(tool) = proofmark_reference::find(name) else { continue };
-        let shortest_s = tool.beside().shortest();
+        let shortest_s = tool.runner().shortest();
         for workload in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.workload) {
             if shortest_s > plan.policy.trial_s_for(workload) {
                 plan.policy.trial_s_of.insert(workload.clone(), shortest_s);
@@ -307,21 +308,33 @@ pub fn lengthen(plan: &mut Plan) {
     }
 }
 
+/// The test of a tool that repeats a point.
+fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
+    tool.test_for(find(&point.workload)?.spec(), &point.params)
+}
+
 /// A point as a tool is to repeat it, before anything is known of it.
-fn task<'a>(plan: &Plan, point: &'a Point, cpus: &'a [u32], shortest_s: f64) -> Task<'a> {
-    let workload = find(&point.workload);
-    let seconds = workload.map_or(0.0, |k| k.trial_seconds(&point.params, &plan.policy));
+fn task<'a>(
+    plan: &Plan,
+    point: &'a Point,
+    tool: &dyn Tool,
+    cpus: &'a [u32],
+    shortest_s: f64,
+) -> Option<Task<'a>> {
+    let workload = find(&point.workload)?;
+    let seconds = workload.trial_seconds(&point.params, &plan.policy);
     let seconds = seconds.max(shortest_s);
-    let on_disk = workload.is_some_and(|k| k.disk_bytes(&point.params) > 0);
-    Task {
-        workload: &point.workload,
+    let on_disk = workload.disk_bytes(&point.params) > 0;
+    Some(Task {
+        spec: workload.spec(),
+        test: test_for(tool, point)?,
         params: &point.params,
         seconds,
-        work: workload.map_or(0.0, |k| seconds * usual_rate(k.spec().unit, &point.params)),
+        work: seconds * usual_rate(workload.spec().unit, &point.params),
         cpus,
         file: Path::new(if on_disk { ANY_FILE } else { "/" }),
         port: 0,
-    }
+    })
 }
 
 /// Seconds that our own trial of a pair takes, with all that comes before it.

@@ -232,7 +232,9 @@ impl<'a> Tools<'a> {
 
     /// One run of a tool.
     fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Sample) -> Result<Trial, String> {
-        let beside = r.tool.beside();
+        let runner = r.tool.runner();
+        let spec = find(&m.workload).map(|k| k.spec()).ok_or("the workload is not known")?;
+        let test = r.tool.test_for(spec, &m.params).ok_or("it has no such work")?;
         let cpus = Cpus::of(&m.point(), &self.machine.cpus);
         let file = match &self.file {
             None => PathBuf::from("/"),
@@ -240,7 +242,8 @@ impl<'a> Tools<'a> {
         };
         let port = process::free_port().map_err(|e| format!("there is no free port: {e}"))?;
         let task = Task {
-            workload: &m.workload,
+            spec,
+            test,
             params: &m.params,
             seconds: ours.seconds,
             work: work(ours),
@@ -248,9 +251,9 @@ impl<'a> Tools<'a> {
             file: &file,
             port,
         };
-        let invocation = beside.invocation(&r.installed, &task)?;
+        let invocation = runner.invocation(&r.installed, &task)?;
         r.command = process::shown(&r.installed.program, &invocation, &cpus.client, &file);
-        let limit = (beside.takes(&task).max(r.run_s) * PATIENCE_TIMES).max(PATIENCE_S);
+        let limit = (runner.takes(&task).max(r.run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
             wrapper: &self.machine.wrapper,
             client: &cpus.client,
@@ -275,10 +278,10 @@ impl<'a> Tools<'a> {
         let output = r.tool.parse(&text?).map_err(|e| format!("its output: {e}"))?;
         r.version = output.version.clone();
         let figure =
-            beside.figure(&task, output).ok_or("its output holds no figure of this work")?;
+            runner.figure(&task, output).ok_or("its output holds no figure of this work")?;
         r.params = figure.params.clone();
         let mut trial = trial_of(&figure, m)?;
-        if !beside.tells_time() {
+        if !runner.tells_time() {
             // The whole run's time, and the work that goes with it at the rate that is told.
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;
@@ -292,7 +295,7 @@ impl<'a> Tools<'a> {
     #[must_use]
     pub fn fill(&self, index: usize, mut m: Measurement) -> Measurement {
         let all = self.beside.get(&index).map_or(&[][..], Vec::as_slice);
-        m.references = all.iter().filter_map(|r| r.reference(&m.workload)).collect();
+        m.references = all.iter().filter_map(|r| r.reference(&m)).collect();
         m.findings.extend(all.iter().filter_map(Repetition::finding));
         let none = self.missing.get(&index).cloned().unwrap_or_default();
         let without = all.iter().filter(|r| r.theirs.is_empty());
@@ -364,7 +367,7 @@ impl Repetition {
         self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }
 
-    fn reference(&self, workload: &str) -> Option<Reference> {
+    fn reference(&self, m: &Measurement) -> Option<Reference> {
         let trials: Vec<f64> = self.theirs.iter().map(|t| t.value).collect();
         let summary = summarise(&trials)?;
         let ratios: Vec<f64> = self.ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
@@ -378,13 +381,19 @@ impl Repetition {
             ours: self.ours.clone(),
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
-            counts: self.tool.beside().counts(workload).unwrap_or_default().to_owned(),
+            counts: self.counts(m).unwrap_or_default().to_owned(),
             params: self.params.clone(),
             evidence: self.theirs.clone(),
             efficiency: None,
             findings: Vec::new(),
             verdict: Verdict::Valid,
         })
+    }
+
+    /// What its figure counts.
+    fn counts(&self, m: &Measurement) -> Option<&'static str> {
+        let spec = find(&m.workload)?.spec();
+        self.tool.runner().counts(self.tool.test_for(spec, &m.params)?)
     }
 
     fn finding(&self) -> Option<Finding> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use proofmark_engine::{Request, Session};
 use proofmark_model::{Point, Unit};
-use proofmark_reference::{Beside, Invocation, Malformed, Output};
+use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
 
 use super::*;
 
@@ -12,16 +12,14 @@ use super::*;
 struct Shell(&'static str);
 
 impl Tool for Shell {
-    fn id(&self) -> &'static str {
-        "shell"
-    }
-
-    fn title(&self) -> &'static str {
-        "a line of shell"
-    }
-
-    fn about(&self) -> &'static str {
-        "For tests."
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description {
+            id: "linpack",
+            title: "a line of shell",
+            package: "Debian: dash",
+            about: "For tests.",
+        }
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -31,9 +29,10 @@ impl Tool for Shell {
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
         let trial = Trial { value, ..trial(value) };
-        let spec = find("cpu.flops").unwrap().spec();
+        let spec = find("cpu.linpack").unwrap().spec();
         let figure = Figure {
-            workload: "cpu.flops".into(),
+            test: "LINPACK".into(),
+            comparable: true,
             title: String::new(),
             subsystem: spec.subsystem,
             unit: spec.unit,
@@ -44,19 +43,11 @@ impl Tool for Shell {
         };
         Ok(Output { version: None, started: None, figures: vec![figure] })
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
 
-impl Beside for Shell {
+impl ReferenceRunner for Shell {
     fn installed(&self) -> Option<Installed> {
         Some(Installed { program: "/bin/sh".into(), version: "1.5".to_owned() })
-    }
-
-    fn package(&self) -> &'static str {
-        "Debian: dash"
     }
 
     fn counts(&self, _: &str) -> Option<&'static str> {
@@ -181,7 +172,7 @@ fn tools<'a>(
 
 /// A point that has its trials.
 fn measured() -> Measurement {
-    let spec = find("cpu.flops").unwrap().spec();
+    let spec = find("cpu.linpack").unwrap().spec();
     let mut m = Measurement::new(spec, Params::default().with("threads", 1));
     m.trials.push(trial(77.0));
     m.ending = Ending::Complete;
@@ -198,7 +189,7 @@ fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f6
     let mut tools = tools((&machine, &rates, &stop), vec![repetition(tool, most)]);
     let m = measured();
     assert_eq!(tools.repeat(2, &m, &|_| panic!("no tool runs beside point 2")), Left::Warm);
-    assert_eq!(tools.repeat(3, &m, &|what| assert!(what.ends_with("shell"))), Left::Cold);
+    assert_eq!(tools.repeat(3, &m, &|what| assert!(what.ends_with("linpack"))), Left::Cold);
     let away = tools.own_time().0.get();
     // Our worker is ended before the tool runs, and the point's own before our first.
     let log = rates.log.borrow();
@@ -213,7 +204,7 @@ fn each_trial_is_repeated_and_the_ratio_is_taken_pair_by_pair() {
     let [r] = &m.references[..] else { panic!("{:?}", m.findings) };
     assert_eq!(
         (r.tool.as_str(), r.version.as_str(), r.counts.as_str()),
-        ("shell", "1.5", "what it likes")
+        ("linpack", "1.5", "what it likes")
     );
     assert_eq!((r.trials.as_slice(), r.value), (&[50.0; 6][..], 50.0));
     assert_eq!((r.ratio.median, r.ratio.ci95), (2.0, Some([1.0, 4.0])));
@@ -254,8 +245,8 @@ fn a_tool_that_fails_is_told_and_costs_nothing_else() {
         let [finding] = &m.findings[..] else { panic!("{why}: {:?}", m.findings) };
         assert!(finding.message.contains(why), "{}", finding.message);
         assert_eq!((finding.check.as_ref(), finding.severity), (FAILED, Severity::Note));
-        assert!(m.missing["references"].starts_with("hpl: too long; shell: "), "{:?}", m.missing);
-        assert!(m.missing["references.shell"].contains(why), "{:?}", m.missing);
+        assert!(m.missing["references"].starts_with("hpl: too long; linpack: "), "{:?}", m.missing);
+        assert!(m.missing["references.linpack"].contains(why), "{:?}", m.missing);
     }
     static REFUSES: Shell = Shell("echo 1");
     let (m, _) = repeated(&REFUSES, &[0.5], 8);
@@ -314,7 +305,7 @@ fn the_wall_time_stands_where_the_tool_tells_none_and_a_stop_begins_no_run() {
     let m = measured();
     tools.repeat(3, &m, &|_| panic!("a run began"));
     let m = tools.fill(3, m);
-    assert!(m.missing["references"].ends_with("shell: it did not run"));
+    assert!(m.missing["references"].ends_with("linpack: it did not run"));
     assert!(m.findings.is_empty() && rates.log.borrow().is_empty());
 }
 

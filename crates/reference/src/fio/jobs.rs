@@ -86,7 +86,7 @@ fn works(report: &Report) -> Vec<Work<'_>> {
 /// One job of entries of one name, if they are as many as its processes, or it has just one;
 /// else as many jobs as entries.
 fn split<'a>(report: &'a Report, entries: Vec<&'a Job>) -> Vec<Work<'a>> {
-    let options = entries.first().and_then(|j| Asked::of(j.options.as_ref(), &report.global));
+    let options = entries.first().and_then(|j| Asked::find(j.options.as_ref(), &report.global));
     let threads = options.and_then(processes);
     let of = |entries| Work { entries, options, threads, alone: true };
     if entries.len() == 1 || threads == u64::try_from(entries.len()).ok() {
@@ -151,7 +151,7 @@ impl Work<'_> {
     /// How the file was used; `None` where the options, or the share of reads, are not told.
     fn file(&self, way: Way) -> Option<FileState> {
         let options = self.options?;
-        let pattern = Pattern::of(options).ok()?;
+        let pattern = Pattern::asked(options).ok()?;
         let bytes = |way| {
             let all = self.sides(way).into_iter().map(|side| side.io_bytes);
             all.fold(0, u64::saturating_add)
@@ -166,20 +166,20 @@ impl Work<'_> {
     }
 
     fn figure(&self, way: Way, trial: Trial, line: usize) -> Result<Figure, Malformed> {
-        let (workload, words, params) = match self.options {
+        let (test, comparable, params) = match self.options {
             Some(options) => {
-                let pattern = Pattern::of(options).map_err(|rw| {
+                let pattern = Pattern::asked(options).map_err(|rw| {
                     Malformed::at(line, format!("rw={} is not known", Malformed::excerpt(rw)))
                 })?;
-                let workload = pattern.workload(way, self.alone && plain(options));
                 let params = self.threads.map(|threads| params(options, way, threads));
-                (workload, pattern.words(way), params.unwrap_or_default())
+                (pattern.test(way), self.alone && plain(options), params.unwrap_or_default())
             }
-            None => (format!("fio.{}", way.word()), way.word().to_owned(), Params::default()),
+            None => (way.word().to_owned(), false, Params::default()),
         };
         let name = self.entries.first().map_or("", |job| job.jobname.as_str());
-        let title = format!("{}: {words}", Malformed::excerpt(name));
-        Ok(Figure::rate(workload, title, (Subsystem::Disk, Unit::BytePerSecond), params, trial))
+        let title = format!("{}: {}", Malformed::excerpt(name), test.replace('.', " "));
+        let what = (Subsystem::Disk, Unit::BytePerSecond);
+        Ok(Figure { comparable, ..Figure::rate(test, title, what, params, trial) })
     }
 }
 

@@ -27,8 +27,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// `None` where a report tells neither: then defaults prove nothing.
-    pub(super) fn of(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
+    /// Those of a report; `None` where it tells neither: then defaults prove nothing.
+    pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
         (job.is_some() || !global.is_empty()).then_some(Self { job, global })
     }
 
@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether this is work that a workload here does too.
+/// Whether this is the pattern's work and no other.
 pub(super) fn plain(options: Asked<'_>) -> bool {
     // `randread:8` reads 8 blocks that follow each other, `read:8k` leaves a hole after each.
     if options.get("rw").is_some_and(|rw| rw.contains(':')) {
@@ -209,12 +209,12 @@ mod tests {
     #[test]
     fn a_job_overrides_what_is_global() {
         let (job, global) = (options(&[("bs", "8k")]), options(&[("bs", "4k"), ("rw", "write")]));
-        let asked = Asked::of(Some(&job), &global).unwrap();
+        let asked = Asked::find(Some(&job), &global).unwrap();
         assert_eq!(
             (asked.get("bs"), asked.get("rw"), asked.get("size")),
             (Some("8k"), Some("write"), None)
         );
-        assert!(Asked::of(None, &global).is_some() && Asked::of(None, &options(&[])).is_none());
+        assert!(Asked::find(None, &global).is_some() && Asked::find(None, &options(&[])).is_none());
     }
 
     #[test]

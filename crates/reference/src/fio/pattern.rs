@@ -1,4 +1,4 @@
-//! What a job does (`rw`), which way, and our workloads that do so.
+//! What a job does (`rw`), and which way.
 
 use proofmark_model::Order;
 
@@ -27,32 +27,30 @@ impl Way {
     }
 }
 
-/// The pattern of a job (`rw`), and our workload of that pattern.
+/// The pattern of a job (`rw`).
 pub(super) struct Pattern {
     pub(super) name: &'static str,
-    ours: Option<&'static str>,
     /// Whether it goes in more than one direction.
     sides: bool,
 }
 
 static PATTERNS: [Pattern; 11] = [
-    Pattern { name: "read", ours: Some("disk.seq_read"), sides: false },
-    Pattern { name: "write", ours: Some("disk.seq_write"), sides: false },
-    Pattern { name: "trim", ours: None, sides: false },
-    Pattern { name: "randread", ours: Some("disk.rand_read"), sides: false },
-    Pattern { name: "randwrite", ours: Some("disk.rand_write"), sides: false },
-    Pattern { name: "randtrim", ours: None, sides: false },
-    // One place in the file for both, where disk.read_write has one for each.
-    Pattern { name: "rw", ours: None, sides: true },
-    Pattern { name: "readwrite", ours: None, sides: true },
-    Pattern { name: "randrw", ours: Some("disk.mixed"), sides: true },
-    Pattern { name: "trimwrite", ours: None, sides: true },
-    Pattern { name: "randtrimwrite", ours: None, sides: true },
+    Pattern { name: "read", sides: false },
+    Pattern { name: "write", sides: false },
+    Pattern { name: "trim", sides: false },
+    Pattern { name: "randread", sides: false },
+    Pattern { name: "randwrite", sides: false },
+    Pattern { name: "randtrim", sides: false },
+    Pattern { name: "rw", sides: true },
+    Pattern { name: "readwrite", sides: true },
+    Pattern { name: "randrw", sides: true },
+    Pattern { name: "trimwrite", sides: true },
+    Pattern { name: "randtrimwrite", sides: true },
 ];
 
 impl Pattern {
     /// Of these options: `rw=randread:8` is `randread`. The name, if there is no such.
-    pub(super) fn of(options: Asked<'_>) -> Result<&'static Self, &str> {
+    pub(super) fn asked(options: Asked<'_>) -> Result<&'static Self, &str> {
         let rw = options.get("rw").unwrap_or("read");
         let name = rw.split(':').next().unwrap_or(rw);
         Self::named(name).ok_or(rw)
@@ -68,20 +66,12 @@ impl Pattern {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
-    /// Id of the workload for a direction; of fio's own unless the work is `plain`.
-    pub(super) fn workload(&self, way: Way, plain: bool) -> String {
-        match self.ours {
-            Some(id) if plain && (!self.sides || way == Way::Mixed) => id.to_owned(),
-            _ => format!("fio.{}", self.words(way).replace(' ', ".")),
-        }
-    }
-
-    /// `randread`; of a pattern of more than one direction, `randrw read`.
-    pub(super) fn words(&self, way: Way) -> String {
+    /// `randread`; of one direction of a pattern of more, `randrw.read`.
+    pub(super) fn test(&self, way: Way) -> String {
         match way {
             _ if !self.sides => self.name.to_owned(),
             Way::Mixed => self.name.to_owned(),
-            _ => format!("{} {}", self.name, way.word()),
+            _ => format!("{}.{}", self.name, way.word()),
         }
     }
 }

@@ -1,7 +1,7 @@
 use proofmark_model::{Flush, Latency, Order, Param};
 
 use super::Fio;
-use crate::testing::{captured, near, outputs, survives_damage};
+use crate::testing::{near, outputs};
 use crate::{Output, Tool};
 
 outputs! {
@@ -9,55 +9,13 @@ outputs! {
     CLONES_3_33 "3.33-clones.json"
     NORMAL_3_33 "3.33-normal-and-json.txt"
     MIXED_3_33 "3.33-mixed.json"
-    BOTH_3_33 "3.33-both.json"
     GROUPS_3_25 "3.25-groups.json"
     FLUSHED_3_25 "3.25-flushed.json"
     PLUS_3_39 "3.39-json-plus.json"
     STATUS_3_39 "3.39-status.json"
-    THREADS_3_33 "3.33-beside-threads.json"
     COMMITS_3_39 "3.39-beside-commits.json"
-    COLD_3_39 "3.39-beside-cold.json"
     CACHED_3_39 "3.39-cached.json"
     DIRECT_3_39 "3.39-direct.json"
-}
-
-/// A line a figure, without what has a test of its own.
-fn lines(output: &Output) -> Vec<String> {
-    let line = |f: &crate::Figure| {
-        let t = &f.trials[0];
-        let params: Vec<_> = f.params.0.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        let median = f.latency.as_ref().map(|l| l.p50);
-        let rate = format!("{} B in {} s", t.work, t.seconds);
-        format!("{} | {} | {} | {rate} | {median:?}", f.workload, f.title, params.join(" "))
-    };
-    output.figures.iter().map(line).collect()
-}
-
-macro_rules! snapshots {
-    ($($name:ident $text:ident;)*) => {$(
-        #[test]
-        fn $name() {
-            let output = captured(&Fio, $text);
-            insta::assert_debug_snapshot!((&output.version, output.started, lines(&output)));
-        }
-    )*};
-}
-
-snapshots! {
-    io_uring_in_json_plus_of_3_33 PLUS_3_33;
-    processes_of_3_33 CLONES_3_33;
-    json_among_normal_output_of_3_33 NORMAL_3_33;
-    unified_of_3_33 MIXED_3_33;
-    unified_and_apart_of_3_33 BOTH_3_33;
-    groups_of_3_25 GROUPS_3_25;
-    fdatasync_of_3_25 FLUSHED_3_25;
-    libaio_in_json_plus_of_3_39 PLUS_3_39;
-    last_status_of_3_39 STATUS_3_39;
-    threads_of_3_33 THREADS_3_33;
-    commits_of_3_39 COMMITS_3_39;
-    cold_of_3_39 COLD_3_39;
-    cached_of_3_39 CACHED_3_39;
-    direct_of_3_39 DIRECT_3_39;
 }
 
 fn parse(text: &str) -> Output {
@@ -71,7 +29,7 @@ fn figures_are_those_of_the_text() {
     let f = &output.figures[0];
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (86_228_992.0, 0.301));
     assert_eq!(f.trials[0].value.floor(), 286_475_056.0);
-    assert_eq!(f.workload, "disk.rand_read");
+    assert_eq!(f.test, "randread");
     assert_eq!(f.params.get("queue_depth"), Some(&Param::Int(8)));
     assert_eq!(f.params.text("engine"), Some("io_uring"));
     assert_eq!(f.params.int("file_size"), Some(4 << 20));
@@ -138,25 +96,27 @@ fn processes_are_one_figure() {
     assert_eq!((f.trials[0].work, f.trials[0].seconds), (22_528_000.0, 0.202));
     assert_eq!(f.params.int("threads"), Some(3));
     assert_eq!(f.params.int("file_size"), Some(12 << 20));
-    assert_eq!((&*f.workload, f.latency), ("disk.rand_read", None));
+    assert_eq!((&*f.test, f.latency), ("randread", None));
 }
 
 #[test]
 fn a_job_among_others_is_not_compared() {
     let apart = GROUPS_3_25.to_owned();
-    let workloads = |text: &str| -> Vec<String> {
-        parse(text).figures.iter().map(|f| f.workload.to_string()).collect()
+    let tests = |text: &str| -> Vec<(String, bool)> {
+        parse(text).figures.iter().map(|f| (f.test.to_string(), f.comparable)).collect()
     };
-    assert_eq!(workloads(&apart)[..2], ["disk.seq_read", "disk.rand_write"]);
+    let named = |test: &str, comparable| (test.to_owned(), comparable);
+    assert_eq!(tests(&apart)[..2], [named("read", true), named("randwrite", true)]);
     let together = apart.replace("\"groupid\" : 1", "\"groupid\" : 0");
-    assert_eq!(workloads(&together)[..2], ["fio.read", "fio.randwrite"]);
-    assert_eq!(workloads(&together)[4], "disk.mixed", "which is alone in its group");
+    assert_eq!(tests(&together)[..2], [named("read", false), named("randwrite", false)]);
+    assert_eq!(tests(&together)[4], named("randrw", true), "which is alone in its group");
 }
 
 #[test]
 fn blocks_that_follow_each_other_are_not_our_random_order() {
     let changed = PLUS_3_33.replacen("\"randread\"", "\"randread:8\"", 1);
-    assert_eq!(parse(&changed).figures[0].workload, "fio.randread");
+    let f = parse(&changed).figures.remove(0);
+    assert_eq!((&*f.test, f.comparable), ("randread", false));
 }
 
 #[test]
@@ -288,13 +248,8 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn without_options_nothing_is_said_of_them() {
-    for (text, workload) in [(PLUS_3_33, "fio.read"), (FLUSHED_3_25, "fio.write")] {
+    for (text, test) in [(PLUS_3_33, "read"), (FLUSHED_3_25, "write")] {
         let f = parse(&text.replacen("job options", "other options", 1)).figures.remove(0);
-        assert_eq!((&*f.workload, f.params.0.len()), (workload, 0));
+        assert_eq!((&*f.test, f.comparable, f.params.0.len()), (test, false, 0));
     }
-}
-
-#[test]
-fn damage_is_read_or_refused() {
-    survives_damage(&Fio, ALL);
 }

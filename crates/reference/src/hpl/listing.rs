@@ -2,8 +2,9 @@
 
 use proofmark_model::{Params, Subsystem, Unit};
 
+use super::TEST;
 use crate::rated::{rated, took};
-use crate::text::{lines, moment, number, positive, whole};
+use crate::text::{each_line, moment, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// What is lost of a threshold of which one digit behind the point is printed.
@@ -25,11 +26,7 @@ struct Listing {
 /// What the listing holds.
 pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let mut listing = Listing::default();
-    let mut last = 1;
-    for (at, line) in lines(text) {
-        last = at;
-        listing.line(at, line)?;
-    }
+    let last = each_line(text, |at, line| listing.line(at, line))?;
     listing.proven()?;
     if listing.output.figures.is_empty() {
         return Err(Malformed::at(last, "no line of HPL's table"));
@@ -94,7 +91,7 @@ impl Listing {
         self.solve = Some(at);
         let (title, what) =
             (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
-        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
+        self.output.add(Figure::rate(TEST, title, what, params, trial));
         Ok(())
     }
 

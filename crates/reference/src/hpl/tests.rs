@@ -1,22 +1,15 @@
 use std::path::Path;
 
-use super::Hpl;
-use super::beside::{blas, grid, of, of_file, solve};
-use crate::testing::{captured, helpers, matrices, survives_damage, task};
-use crate::{Beside, Task};
+use super::runner::{blas, find_solve, grid, library_name, solve};
+use super::{Hpl, TEST};
+use crate::testing::{captured, helpers, matrices, task};
+use crate::{ReferenceRunner, Task};
 
 const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
-const ONE: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-1-process.txt");
 /// With a threshold of 0.0001, so that residuals fail.
 const FAILED: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-refused.txt");
 
 helpers!(Hpl: refused);
-
-#[test]
-fn the_captured_outputs_are_read() {
-    insta::assert_json_snapshot!("debian12_2_processes", captured(&Hpl, TWO));
-    insta::assert_json_snapshot!("debian13_1_process", captured(&Hpl, ONE));
-}
 
 #[test]
 fn the_figures_are_those_of_the_text() {
@@ -26,7 +19,7 @@ fn the_figures_are_those_of_the_text() {
     assert_eq!(output.figures.len(), 4);
     // "WR11C2R4        1000    40     1     2               0.09              7.508e+00".
     let figure = &output.figures[2];
-    assert_eq!((&*figure.workload, figure.params.text("T/V")), ("cpu.linpack", Some("WR11C2R4")));
+    assert_eq!((&*figure.test, figure.params.text("T/V")), (TEST, Some("WR11C2R4")));
     let parameters = ["n", "nb", "P", "Q"].map(|parameter| figure.params.int(parameter));
     assert_eq!(parameters, [Some(1000), Some(40), Some(1), Some(2)]);
     let [trial] = &figure.trials[..] else { panic!() };
@@ -113,14 +106,9 @@ fn what_is_cut_off_or_wrong_is_refused() {
     assert!(refused("||Ax-b|| ...... or so").what.contains("PASSED or FAILED"));
 }
 
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Hpl, [ONE, TWO, FAILED]);
-}
-
 /// A task of so many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
-    call(&task("cpu.linpack", &matrices(n, threads, isa)))
+    call(&task(TEST, &matrices(n, threads, isa)))
 }
 
 #[test]
@@ -161,13 +149,13 @@ fn what_it_cannot_do_alike_is_refused() {
     };
     assert_eq!(refused(3, "avx512"), "it runs no more processes than it has CPUs");
     assert_eq!(refused(2, "avx2+fma"), "its BLAS cannot be held to avx2+fma");
-    assert!(Hpl.counts("cpu.linpack").is_some() && Hpl.counts("cpu.dgemm").is_none());
+    assert!(Hpl.counts(TEST).is_some() && Hpl.counts("HPL_pdtrsv").is_none());
 }
 
 #[test]
 fn the_figure_is_that_of_the_task() {
     let nb = |n, threads| {
-        let figure = with_task(n, threads, "avx512", |t| of(t, captured(&Hpl, TWO)));
+        let figure = with_task(n, threads, "avx512", |t| find_solve(t, captured(&Hpl, TWO)));
         figure.and_then(|f| f.params.int("nb"))
     };
     assert_eq!((nb(1000, 2), nb(1000, 1), nb(999, 2)), (Some(40), None, None));
@@ -181,8 +169,11 @@ fn the_blas_is_the_one_that_is_linked() {
     assert_eq!(blas(debian), Some("/lib/x86_64-linux-gnu/libblas.so.3".into()));
     assert_eq!(blas("\tlibopenblas.so.0 => not found\n\tlibm.so.6"), None);
     let openblas = Path::new("/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3");
-    assert_eq!(of_file(openblas), "openblas-pthread");
-    assert_eq!(of_file(Path::new("/opt/lib/libopenblasp-r0.3.21.so")), "libopenblasp-r0.3.21.so");
+    assert_eq!(library_name(openblas), "openblas-pthread");
+    assert_eq!(
+        library_name(Path::new("/opt/lib/libopenblasp-r0.3.21.so")),
+        "libopenblasp-r0.3.21.so"
+    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Run {
             self.mode.direct = true;
         } else if text == "Include fsync in write timing" {
             self.mode.flush = true;
-        } else if let Some(table) = Table::of(before, line, at)? {
+        } else if let Some(table) = Table::parse(before, line, at)? {
             self.table = Some(table);
         } else if let Some(table) = &self.table {
             if text.starts_with("iozone") || text.starts_with("exiting") {

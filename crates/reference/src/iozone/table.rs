@@ -7,7 +7,7 @@
 
 use proofmark_model::{Better, Unit};
 
-use super::work::{KB, Mode, Scale, Sizes, own};
+use super::work::{KB, Mode, Scale, Sizes};
 use crate::rated::rated;
 use crate::text::number;
 use crate::{Figure, Malformed, trial};
@@ -33,7 +33,7 @@ pub(super) struct Table {
 
 impl Table {
     /// The matrix with this title of two lines, if it is one.
-    pub(super) fn of(upper: &str, lower: &str, at: usize) -> Result<Option<Self>, Malformed> {
+    pub(super) fn parse(upper: &str, lower: &str, at: usize) -> Result<Option<Self>, Malformed> {
         let mut words = words(lower);
         let first = words.next().map(|(_, word)| word.to_ascii_lowercase());
         let reclen = words.next().filter(|(_, word)| *word == "reclen");
@@ -153,7 +153,7 @@ fn figure(
     }
     let records = file as f64 / record as f64;
     Ok(Figure {
-        workload: format!("{}.time", own(test)).into(),
+        test: format!("{test}.time").into(),
         unit: Unit::Second,
         better: Better::Lower,
         trials: vec![trial(Unit::Second, records, seconds)],
@@ -181,7 +181,7 @@ mod tests {
     const LOWER_OLD: &str = "              KB  reclen   write rewrite    read    reread    read   write    read  rewrite     read   fwrite frewrite   fread  freread";
 
     fn table(upper: &str, lower: &str) -> Table {
-        Table::of(upper, lower, 1).unwrap().unwrap()
+        Table::parse(upper, lower, 1).unwrap().unwrap()
     }
 
     fn cells(table: &Table, row: &str) -> Result<Vec<(String, f64)>, Malformed> {
@@ -189,7 +189,7 @@ mod tests {
         Ok(cells.into_iter().map(|(c, v)| (c.test.clone(), v)).collect())
     }
 
-    fn told(cells: &[(&str, f64)]) -> Vec<(String, f64)> {
+    fn expect(cells: &[(&str, f64)]) -> Vec<(String, f64)> {
         cells.iter().map(|(t, v)| ((*t).to_owned(), *v)).collect()
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let row = format!("{:16}{:8}{:9}{:9}{:9}{:9}", 128, 4, 1234, 128_000_000, 256_000_000, 7);
         assert!(row.contains("128000000256000000"));
         let expected = [("write", 1234.0), ("rewrite", 128e6), ("read", 256e6), ("reread", 7.0)];
-        assert_eq!(cells(&table(UPPER, LOWER), &row).unwrap(), told(&expected));
+        assert_eq!(cells(&table(UPPER, LOWER), &row).unwrap(), expect(&expected));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let row = |left: usize| format!("{:16}{:8}{:9}{:left$}", 512, 64, 5, 6, left = 36 - left);
         let table = table(UPPER, LOWER);
         for left in 0..=3 {
-            let expected = told(&[("write", 5.0), ("random read", 6.0)]);
+            let expected = expect(&[("write", 5.0), ("random read", 6.0)]);
             assert_eq!(cells(&table, &row(left)).unwrap(), expected, "{left}");
         }
         assert!(cells(&table, &row(4)).is_err(), "three are left out");
@@ -247,8 +247,8 @@ mod tests {
         let many: String = ('a'..='z').flat_map(|c| [format!(" {c}"), format!(" z{c}")]).collect();
         let many = format!("kB reclen{many}");
         for lower in ["kB reclen", "kB reclen read read", "kB reclen re4d", &many] {
-            assert_eq!(Table::of("", lower, 3).unwrap_err().line, 3, "{lower}");
+            assert_eq!(Table::parse("", lower, 3).unwrap_err().line, 3, "{lower}");
         }
-        assert!(Table::of("", "kB write", 3).unwrap().is_none());
+        assert!(Table::parse("", "kB write", 3).unwrap().is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::Unit;
 
-use super::work::{KB, Mode, Sizes, own};
+use super::work::{KB, Mode, Sizes};
 use crate::rated::rated;
 use crate::text::positive;
 use crate::{Figure, Malformed, Output};
@@ -95,9 +95,9 @@ impl Throughput {
         let mut figures = vec![mode.figure(open.test, sizes, trial(open.children)?)];
         if let Some(parent) = open.parent {
             let figure = mode.figure(open.test, sizes, trial(parent)?);
-            let workload = format!("{}.parent", own(open.test)).into();
+            let test = format!("{}.parent", open.test).into();
             let title = format!("{}, as the parent sees it", open.test);
-            figures.push(Figure { workload, title, ..figure });
+            figures.push(Figure { test, title, ..figure });
         }
         Ok(figures)
     }

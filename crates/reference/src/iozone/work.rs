@@ -1,4 +1,4 @@
-//! What a test of IOzone's is in our words.
+//! What a test of IOzone's does, and how.
 
 use proofmark_model::{FileState, Flush, Order, Params, Subsystem, Trial, Unit};
 
@@ -7,7 +7,7 @@ use crate::{Figure, Malformed};
 /// Bytes of what IOzone calls a kB, KB or Kbyte.
 pub(super) const KB: u64 = 1024;
 
-/// Beginnings of the lines that say that this is other work than any workload's here: it waits,
+/// Beginnings of the lines that say that this is other work than the test's: it waits,
 /// locks, goes another way to the file, or counts more time.
 const OTHERWISE: &[&str] = &[
     ">>>",
@@ -61,14 +61,6 @@ pub(super) struct Sizes {
     pub(super) processes: u64,
 }
 
-/// Our workloads by the tests that do the same work.
-const OURS: &[(&str, &str)] = &[
-    ("rewrite", "disk.seq_write"),
-    ("read", "disk.seq_read"),
-    ("random read", "disk.rand_read"),
-    ("random write", "disk.rand_write"),
-];
-
 impl Mode {
     /// Notes a line that says that this is other work; the first few are enough.
     pub(super) fn otherwise(&mut self, text: &str) {
@@ -84,12 +76,10 @@ impl Mode {
 
     /// A test of that name in the words of IOzone's matrix, with one trial.
     pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial) -> Figure {
-        let ours = OURS.iter().find(|(name, _)| *name == test).map(|(_, id)| (*id).to_owned());
-        let workload = ours.filter(|_| self.others.is_empty());
-        let workload = workload.unwrap_or_else(|| own(test));
         let what = (Subsystem::Disk, Unit::BytePerSecond);
         let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
-        Figure::rate(workload, test, what, self.params(test, sizes), trial)
+        let figure = Figure::rate(test.to_owned(), test, what, self.params(test, sizes), trial);
+        Figure { comparable: self.others.is_empty(), ..figure }
     }
 
     /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
@@ -131,11 +121,6 @@ impl Mode {
         }
         params.with("mode", self.others.join("; ").as_str())
     }
-}
-
-/// The id of a test that no workload here does: `iozone.stride_read`.
-pub(super) fn own(test: &str) -> String {
-    format!("iozone.{}", test.replace(' ', "_"))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn of(line: &'a str, at: usize) -> Result<Self, Malformed> {
+    pub(super) fn parse(line: &'a str, at: usize) -> Result<Self, Malformed> {
         if let Some(fields) = csv(line) {
             return of_csv(&fields, at);
         }

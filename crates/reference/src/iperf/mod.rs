@@ -1,37 +1,36 @@
 //! iperf, version 2: the text and the CSV (`-y C`) that its client prints.
 
-mod beside;
 mod line;
+mod runner;
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
-use crate::text::lines;
-use crate::{Beside, Figure, Malformed, Output, Tool, trial};
+use crate::text::each_line;
+use crate::{Description, Figure, Malformed, Output, Tool, trial};
 use line::{Amount, Line, Said};
 
 pub(crate) struct Iperf;
 
 impl Tool for Iperf {
-    fn id(&self) -> &'static str {
-        "iperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "iperf, version 2"
-    }
-
-    fn about(&self) -> &'static str {
-        "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R too; not both ways \
-         at once (-d, -r, --full-duplex), nor a server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) \
-         is 2^20 bytes; text has three digits of them, with -f b and in CSV all. Of TCP the rate is the sender's \
-         (iperf.tcp.sent), and versions before 2.1 also count what only filled the buffers of its socket, of \
-         which `window` tells the bytes; with -R it is the receiver's. Of UDP it is the receiver's, by \
-         the server's report, with datagrams sent and lost; without that report it is the sender's, and no \
-         rate of the network: iperf.udp.sent. Of several streams of TCP it is their bytes over the longest \
-         time: [SUM] leaves out of its time when not all of them ran."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "iperf",
+            title: "iperf, version 2",
+            package: "Debian: iperf",
+            about: "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R \
+                    too; not both ways at once (-d, -r, --full-duplex), nor a server's text. Rates \
+                    are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is 2^20 bytes; text has \
+                    three digits of them, with -f b and in CSV all. Of TCP the rate is the \
+                    sender's (iperf.tcp.sent), and versions before 2.1 also count what only filled \
+                    the buffers of its socket, of which `window` tells the bytes; with -R it is \
+                    the receiver's. Of UDP it is the receiver's, by the server's report, with \
+                    datagrams sent and lost; without that report it is the sender's, and no rate \
+                    of the network: iperf.udp.sent. Of several streams of TCP it is their bytes \
+                    over the longest time: [SUM] leaves out of its time when not all of them ran.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -46,21 +45,17 @@ impl Tool for Iperf {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let mut read = Read::default();
-        let mut last = 1;
-        for (at, line) in lines(text) {
-            last = at;
-            read.take(line, at)?;
-        }
+        let last = each_line(text, |at, line| read.take(line, at))?;
         Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }
 
+/// Its tests, by what the receiver counted.
+const TCP: &str = "TCP";
+const UDP: &str = "UDP";
+
 /// Of TCP, what the sender counted.
-const SENT: &str = "iperf.tcp.sent";
+const SENT: &str = "TCP.sent";
 
 /// What has been read so far.
 #[derive(Default)]
@@ -77,7 +72,7 @@ struct Read {
 
 impl Read {
     fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
-        match Line::of(line, at)? {
+        match Line::parse(line, at)? {
             Line::Connecting { udp } => self.protocol(udp, at)?,
             Line::Server => {
                 return Err(Malformed::at(at, "this is a server's: give the client's output"));
@@ -142,23 +137,23 @@ impl Read {
         let streams = self.own.len().max(self.received.len());
         let params = self.params.clone().with("streams", streams as u64);
         let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
-        let of = |workload, title: &str, trial| {
-            finite(figure(workload, title, Unit::BitPerSecond, params.clone(), trial), last)
+        let of = |test, title: &str, trial| {
+            finite(figure(test, title, Unit::BitPerSecond, params.clone(), trial), last)
         };
         if udp && !self.received.is_empty() {
-            return of("network.udp.stream", "UDP throughput", self.arrived(last)?);
+            return of(UDP, "UDP throughput", self.arrived(last)?);
         }
-        let trial = self.told(last)?;
+        let trial = self.counted(last)?;
         let reverse = params.text("direction") == Some("reverse");
         match (udp, reverse) {
-            (true, _) => of("iperf.udp.sent", "UDP rate, by the sender", trial),
-            (false, true) => of("network.tcp.stream", "TCP throughput", trial),
+            (true, _) => of("UDP.sent", "UDP rate, by the sender", trial),
+            (false, true) => of(TCP, "TCP throughput", trial),
             (false, false) => of(SENT, "TCP throughput, by the sender", trial),
         }
     }
 
     /// What the client counted.
-    fn told(&self, last: usize) -> Result<Trial, Malformed> {
+    fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let whole = |a: &Amount| match a.start == 0.0 {
             true => Ok(trial(Unit::BitPerSecond, a.bits, a.seconds)),
             false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),

@@ -1,27 +1,7 @@
 use super::*;
-use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
+use crate::testing::{helpers, near};
 
-const CAPTURED: Texts = texts!(
-    "2.0.14a-tcp.txt" "2.0.14a-tcp-4-streams.txt" "2.0.14a-tcp-bytes.txt" "2.0.14a-tcp-bits.txt"
-    "2.0.14a-tcp-enhanced.txt" "2.0.14a-tcp.csv" "2.0.14a-tcp-4-streams.csv"
-    "2.0.14a-tcp-intervals.csv" "2.0.14a-udp.txt" "2.0.14a-udp-lost.txt" "2.0.14a-udp.csv"
-    "2.0.14a-udp-2-streams.csv"
-    "2.1.8-tcp.txt" "2.1.8-tcp-4-streams.txt" "2.1.8-tcp-enhanced.txt" "2.1.8-reverse.txt"
-    "2.1.8-tcp-4-streams.csv" "2.1.8-udp.txt" "2.1.8-udp-lost.txt" "2.1.8-udp.csv"
-    "2.1.8-udp-reverse.txt"
-    "2.2.1-tcp.txt" "2.2.1-tcp-enhanced.txt" "2.2.1-tcp-4-streams.csv" "2.2.1-tcp-intervals.csv"
-    "2.2.1-udp-lost.txt" "2.2.1-udp-enhanced.txt" "2.2.1-udp-2-streams.csv"
-    "2.0.14a-tcp-128k.txt" "2.1.8-tcp-128k.txt" "2.1.8-tcp-small.txt" "2.1.8-udp-bits.txt"
-    "2.1.8-tcp-2-streams-bits.txt" "2.2.1-tcp-2-streams-bits.txt"
-);
-const FAILED: Texts = texts!("2.1.8-fd-refused.txt" "2.1.8-server-refused.txt" "2.1.8-refused.txt");
-
-helpers!(Iperf: only refused; CAPTURED FAILED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(all_told(&Iperf, CAPTURED));
-}
+helpers!(Iperf: only refused; "iperf" "");
 
 #[test]
 fn bits_are_decimal_and_bytes_are_not() {
@@ -63,7 +43,7 @@ fn several_streams_are_their_sum() {
 fn the_time_of_several_streams_is_that_of_the_longest() {
     // [SUM] says 42.9 Gbit/s, over 0.0447 s.
     let f = only(text("2.1.8-tcp-2-streams-bits.txt"));
-    assert_eq!((&*f.workload, f.params.int("streams")), ("iperf.tcp.sent", Some(2)));
+    assert_eq!((&*f.test, f.params.int("streams")), ("TCP.sent", Some(2)));
     assert!(near(f.trials[0].work, 240_000_000.0 * 8.0));
     assert!(near(f.trials[0].seconds, 120_000_000.0 * 8.0 / 19_074_868_860.0), "{f:?}");
     // Here [SUM-2] says 19.3 Gbit/s.
@@ -111,7 +91,7 @@ fn what_a_check_needs_of_a_buffer_is_told() {
 fn the_rate_of_datagrams_is_the_receivers() {
     // Two reports: 200 MBytes at 1.67 Gbits/sec in 1.0000 sec, 186 MBytes at 1.58 in 0.9883.
     let f = only(text("2.0.14a-udp-lost.txt"));
-    assert_eq!((&*f.workload, f.params.int("streams")), ("network.udp.stream", Some(2)));
+    assert_eq!((&*f.test, f.params.int("streams")), ("UDP", Some(2)));
     assert!(near(f.trials[0].work, 1.67e9 + 1.58e9 * 0.9883), "{:?}", f.trials[0]);
     let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
     assert_eq!((d.sent, d.lost()), (474_913 + 396_393, 325_356 + 257_203));
@@ -134,25 +114,22 @@ fn the_rate_of_datagrams_is_the_receivers() {
 fn what_the_sender_says_is_called_so() {
     for name in ["2.1.8-udp-lost.txt", "2.1.8-udp.csv", "2.2.1-udp-2-streams.csv"] {
         let f = only(text(name));
-        assert_eq!((&*f.workload, &f.trials[0].network), ("iperf.udp.sent", &None), "{name}");
+        assert_eq!((&*f.test, &f.trials[0].network), ("UDP.sent", &None), "{name}");
     }
     let f = only(text("2.1.8-tcp.txt"));
-    assert_eq!((&*f.workload, &*f.title), ("iperf.tcp.sent", "TCP throughput, by the sender"));
+    assert_eq!((&*f.test, &*f.title), ("TCP.sent", "TCP throughput, by the sender"));
     let f = only(text("2.1.8-reverse.txt"));
-    assert_eq!((&*f.workload, &*f.title), ("network.tcp.stream", "TCP throughput"));
+    assert_eq!((&*f.test, &*f.title), ("TCP", "TCP throughput"));
     assert_eq!(f.params.text("direction"), Some("reverse"));
     let f = only(text("2.1.8-udp-reverse.txt"));
-    assert_eq!((&*f.workload, f.params.text("direction")), ("network.udp.stream", Some("reverse")));
+    assert_eq!((&*f.test, f.params.text("direction")), ("UDP", Some("reverse")));
     let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
     assert_eq!((d.sent, d.received), (8931, 8931), "the total, not the parts");
     // CSV of a receiver.
     let received = text("2.1.8-udp.csv").replace("0.000,0,-1,-0.000,0", "0.020,7,8505,0.08,2");
     let f = only(&received);
     let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
-    assert_eq!(
-        (&*f.workload, d.sent, d.lost(), d.reordered),
-        ("network.udp.stream", 8505, 7, Some(2))
-    );
+    assert_eq!((&*f.test, d.sent, d.lost(), d.reordered), ("UDP", 8505, 7, Some(2)));
     assert_eq!(f.trials[0].work, 12_500_880.0 * 8.0);
 }
 
@@ -211,9 +188,4 @@ fn what_is_no_whole_test_is_refused() {
     assert!(csv("2190475324", "-1").contains("not a number"));
     assert!(csv("17523066623", "0").contains("not more than zero"));
     assert!(csv("0.0-1.0", "0.0").contains("no interval"));
-}
-
-#[test]
-fn any_damage_is_survived() {
-    survives_damage(&Iperf, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

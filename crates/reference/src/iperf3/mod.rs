@@ -1,7 +1,7 @@
 //! iperf3: the JSON that its client prints with `-J`.
 
-mod beside;
 mod json;
+mod runner;
 mod way;
 
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
@@ -9,30 +9,28 @@ use serde_json::Value;
 
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
-use crate::{Beside, Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool, trial};
 use json::Section;
 use way::Way;
 
 pub(crate) struct Iperf3;
 
 impl Tool for Iperf3 {
-    fn id(&self) -> &'static str {
-        "iperf3"
-    }
-
-    fn title(&self) -> &'static str {
-        "iperf3 (ESnet)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one or more streams, -R \
-         and --bidir. The rate is the receiver's: payload of all streams over the receiver's time, in \
-         bit/s; of --bidir both ways together over the longer time. Versions up to 3.9 tell of UDP \
-         what the sender sent and the share that was lost: the rate is what is left. Beside that of UDP stand \
-         the datagrams that were sent and came, and the CPU time of both ends by iperf3's own share of the \
-         time; of TCP nothing, since iperf3 stops with bytes on the way. \
-         --bitrate counts for each stream; the parameter rate is that of all, both ways together. TCP that is \
-         paced so is iperf3.tcp.paced, since ours is not."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "iperf3",
+            title: "iperf3 (ESnet)",
+            package: "Debian: iperf3",
+            about: "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one \
+                    or more streams, -R and --bidir. The rate is the receiver's: payload of all \
+                    streams over the receiver's time, in bit/s; of --bidir both ways together over \
+                    the longer time. Versions up to 3.9 tell of UDP what the sender sent and the \
+                    share that was lost: the rate is what is left. UDP figures also have the \
+                    datagrams sent and received, and the CPU time of both ends by iperf3's own \
+                    share of the time; TCP figures have neither, since iperf3 stops with bytes on \
+                    the way. --bitrate counts for each stream; the parameter rate is that of all, \
+                    both ways together. Paced TCP is iperf3.tcp.paced and compared with nothing.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -54,14 +52,14 @@ impl Tool for Iperf3 {
             );
         }
         let test = start.section("test_start")?;
-        let protocol = Protocol::of(&test)?;
+        let protocol = Protocol::read(&test)?;
         let direction = direction(&test, &end);
         let ways = way::all(&end, &test, protocol == Protocol::Udp, direction)?;
         let trial = trial_of(&end, &ways);
         let params = params(&start, &end, protocol, direction)?;
         let paced = params.int(PACED).is_some();
-        let (workload, title) = (protocol.workload(paced), protocol.title(paced));
-        let figure = figure(workload, title, Unit::BitPerSecond, params, trial);
+        let (test, title) = (protocol.test(paced), protocol.title(paced));
+        let figure = figure(test, title, Unit::BitPerSecond, params, trial);
         let figure = finite(figure, 1)
             .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
         Ok(Output {
@@ -70,11 +68,11 @@ impl Tool for Iperf3 {
             figures: vec![figure],
         })
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
+
+/// Its tests that are run.
+const TCP: &str = "TCP";
+const UDP: &str = "UDP";
 
 /// Bits a second that each stream of TCP or SCTP sends at most: no parameter of ours.
 const PACED: &str = "target_bitrate";
@@ -87,7 +85,7 @@ enum Protocol {
 }
 
 impl Protocol {
-    fn of(test: &Section) -> Result<Self, Malformed> {
+    fn read(test: &Section) -> Result<Self, Malformed> {
         match test.word("protocol") {
             Some("TCP") => Ok(Self::Tcp),
             Some("UDP") => Ok(Self::Udp),
@@ -96,13 +94,13 @@ impl Protocol {
         }
     }
 
-    /// Our streams of TCP are not paced.
-    fn workload(self, paced: bool) -> &'static str {
+    /// A pace makes it another test, but of UDP, which always has one.
+    fn test(self, paced: bool) -> &'static str {
         match self {
-            Self::Tcp if paced => "iperf3.tcp.paced",
-            Self::Tcp => "network.tcp.stream",
-            Self::Udp => "network.udp.stream",
-            Self::Sctp => "iperf3.sctp",
+            Self::Tcp if paced => "TCP.paced",
+            Self::Tcp => TCP,
+            Self::Udp => UDP,
+            Self::Sctp => "SCTP",
         }
     }
 

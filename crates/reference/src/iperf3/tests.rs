@@ -1,25 +1,11 @@
 use super::*;
-use crate::testing::{Texts, all_told, helpers, survives_damage, texts};
-
-const CAPTURED: Texts = texts!(of ".json":
-    "3.9-tcp" "3.9-tcp-bidir" "3.9-udp-lost" "3.9-udp-reverse" "3.9-udp-bidir"
-    "3.12-tcp" "3.12-tcp-4-streams" "3.12-tcp-reverse" "3.12-tcp-bidir"
-    "3.12-tcp-paced" "3.12-udp" "3.12-udp-lost" "3.12-udp-reverse" "3.12-udp-bidir"
-    "3.18-tcp-4-streams" "3.18-tcp-bidir" "3.18-udp-reverse"
-);
-const FAILED: Texts =
-    texts!(of ".json": "3.9-refused" "3.12-refused" "3.12-interrupted-refused" "3.18-refused");
+use crate::testing::helpers;
 
 fn network(text: &str) -> NetworkTraffic {
     only(text).trials[0].network.clone().unwrap()
 }
 
-helpers!(Iperf3: only refused; CAPTURED FAILED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(all_told(&Iperf3, CAPTURED));
-}
+helpers!(Iperf3: only refused; "iperf3" ".json");
 
 #[test]
 fn the_rate_is_the_receivers() {
@@ -90,9 +76,9 @@ fn parameters_are_ours() {
         .replace("\"remote_host\":\t\"127.0.0.1\"", "\"remote_host\":\t\"192.0.2.1\"");
     assert_eq!(only(&peer).params.text("path"), None);
     let sctp = text("3.12-tcp").replace("\"TCP\"", "\"SCTP\"");
-    assert_eq!(only(&sctp).workload, "iperf3.sctp");
+    assert_eq!(only(&sctp).test, "SCTP");
     let paced = only(text("3.12-tcp-paced"));
-    assert_eq!((&*paced.workload, &*paced.title), ("iperf3.tcp.paced", "TCP throughput, paced"));
+    assert_eq!((&*paced.test, &*paced.title), ("TCP.paced", "TCP throughput, paced"));
     assert_eq!(
         paced.params.int("target_bitrate"),
         Some(1_000_000_000),
@@ -147,9 +133,4 @@ fn what_does_not_add_up_is_refused() {
         refused("{\"start\": \"iperf 3\"\n,}").to_string().split(':').next(),
         Some("line 2")
     );
-}
-
-#[test]
-fn any_damage_is_survived() {
-    survives_damage(&Iperf3, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

@@ -1,12 +1,10 @@
 //! Reading what `solve.py` prints: lines `key: value`, of one call after another.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use super::Library;
+use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
-use crate::text::{lines, moment, number, positive, whole};
+use crate::text::{Labels, lines, moment, positive, whole};
 use crate::{Figure, Malformed, Output, trial};
 
 /// The first line of a call.
@@ -26,104 +24,86 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
         if line.starts_with(FIRST) {
             call.end(library, &mut output)?;
         }
-        call.last = at;
-        if call.values.insert(key, (at, value.trim())).is_some() {
+        call.0.last = at;
+        if !call.0.insert(key, at, value) {
             let what = format!("a second {:?} of one call", Malformed::excerpt(key));
             return Err(Malformed::at(at, what));
         }
     }
-    let last = call.last.max(1);
+    let last = call.0.last.max(1);
     call.end(library, &mut output)?;
     if output.figures.is_empty() {
-        return Err(Malformed::at(last, format!("no call of {}", library.id)));
+        return Err(Malformed::at(last, format!("no call of {}", library.description.id)));
     }
     Ok(output)
 }
 
-/// The lines of one call, by key.
+/// The lines of one call.
 #[derive(Default)]
-struct Call<'a> {
-    values: BTreeMap<&'a str, (usize, &'a str)>,
-    last: usize,
-}
+struct Call<'a>(Labels<'a>);
 
 impl Call<'_> {
     /// Adds what it came to, and begins another.
     fn end(&mut self, library: &Library, output: &mut Output) -> Result<(), Malformed> {
         let call = std::mem::take(self);
-        if !call.values.contains_key(FIRST.trim_end_matches(": ")) {
-            return Ok(());
-        }
-        let (at, name) = call.get("library")?;
-        if name != library.id {
+        let Some((at, name)) = call.0.get(FIRST.trim_end_matches(": ")) else { return Ok(()) };
+        if name != library.description.id {
             let name = Malformed::excerpt(name);
-            return Err(Malformed::at(at, format!("a call of {name:?}, not of {}", library.id)));
+            return Err(Malformed::at(
+                at,
+                format!("a call of {name:?}, not of {}", library.description.id),
+            ));
         }
         let version = call.version()?;
         output.add(call.figure(library, &version)?);
         output.version = Some(version);
-        let (at, seconds) = call.get("started")?;
+        let (at, seconds) = call.0.need("started")?;
         let started = i64::try_from(whole(seconds, at)?).ok().and_then(moment);
         let started = started.ok_or_else(|| Malformed::at(at, "started is out of range"))?;
         output.started.get_or_insert(started);
         Ok(())
     }
 
-    fn get(&self, key: &str) -> Result<(usize, &str), Malformed> {
-        let missing = || Malformed::at(self.last.max(1), format!("no {key} of this call"));
-        self.values.get(key).copied().ok_or_else(missing)
-    }
-
-    fn whole(&self, key: &str) -> Result<u64, Malformed> {
-        let (at, value) = self.get(key)?;
-        whole(value, at)
-    }
-
-    fn number(&self, key: &str) -> Result<f64, Malformed> {
-        let (at, value) = self.get(key)?;
-        number(value, at)
-    }
-
     /// Of the library, and the core that its loops are written for.
     fn version(&self) -> Result<String, Malformed> {
-        let (_, version) = self.get("version")?;
-        let (_, core) = self.get("core")?;
-        Ok(told(version, core))
+        let (_, version) = self.0.need("version")?;
+        let (_, core) = self.0.need("core")?;
+        Ok(with_core(version, core))
     }
 
     fn figure(&self, library: &Library, version: &str) -> Result<Figure, Malformed> {
-        let (at, operation) = self.get("operation")?;
-        let (n, threads) = (self.whole("n")?, self.whole("threads")?);
-        let (workload, work) = match operation {
-            "dgesv" => ("cpu.linpack", operations(n)),
-            "dgemm" => ("cpu.dgemm", 2.0 * (n as f64).powi(3)),
+        let (at, operation) = self.0.need("operation")?;
+        let (n, threads) = (self.0.whole("n")?, self.0.whole("threads")?);
+        let (test, work) = match operation {
+            SOLVE => (SOLVE, operations(n)),
+            MULTIPLY => (MULTIPLY, 2.0 * (n as f64).powi(3)),
             other => return Err(Malformed::quoting(at, other, "is neither dgesv nor dgemm")),
         };
-        let solution = if operation == "dgesv" { Some(self.solution(n)?) } else { None };
-        let (at, seconds) = self.get("seconds")?;
+        let solution = if test == SOLVE { Some(self.solution(n)?) } else { None };
+        let (at, seconds) = self.0.need("seconds")?;
         let trial = trial(Unit::FlopPerSecond, work, positive(seconds, at)?);
         if !(trial.value.is_finite() && trial.value > 0.0) {
             return Err(Malformed::at(at, "the rate that follows is out of range"));
         }
         let params = Params::default().with("n", n).with("threads", threads);
-        let title = format!("{operation} of {} {version}", library.id);
+        let title = format!("{operation} of {} {version}", library.description.id);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        Ok(Figure::rate(workload, title, what, params, Trial { solution, ..trial }))
+        Ok(Figure::rate(test, title, what, params, Trial { solution, ..trial }))
     }
 
     fn solution(&self, n: u64) -> Result<Solution, Malformed> {
         Ok(Solution {
             n,
-            leading_dimension: self.whole("lda")?,
-            alignment: self.whole("alignment")?,
-            residual: self.number("residual")?,
-            normalised_residual: self.number("normalised residual")?,
+            leading_dimension: self.0.whole("lda")?,
+            alignment: self.0.whole("alignment")?,
+            residual: self.0.number("residual", "")?.1,
+            normalised_residual: self.0.number("normalised residual", "")?.1,
         })
     }
 }
 
 /// The version, with the core where the library names one.
-pub(super) fn told(version: &str, core: &str) -> String {
+fn with_core(version: &str, core: &str) -> String {
     let version = Malformed::excerpt(version);
     match core {
         "not told" => version,
@@ -134,5 +114,5 @@ pub(super) fn told(version: &str, core: &str) -> String {
 /// What the program says of a library that it has tried.
 pub(super) fn tried(text: &str) -> Option<String> {
     let of = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
-    Some(told(of("version: ")?, of("core: ")?))
+    Some(with_core(of("version: ")?, of("core: ")?))
 }

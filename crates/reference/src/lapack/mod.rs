@@ -4,38 +4,56 @@
 //! They are libraries, not programs: `solve.py` loads one, times a call, checks the result and
 //! prints what `listing` reads.
 
-mod beside;
 mod listing;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool};
+
+/// Its tests: one call of a function of that name.
+const SOLVE: &str = "dgesv";
+const MULTIPLY: &str = "dgemm";
 
 /// A library.
 pub(crate) struct Library {
-    id: &'static str,
-    title: &'static str,
-    package: &'static str,
+    description: Description,
     /// Variables that say how many threads it takes.
     threads: &'static [&'static str],
     /// Whether it can be held to AVX2 on a CPU with more, and what has to be set for it.
     avx2: Option<&'static [(&'static str, &'static str)]>,
 }
 
+const ABOUT: &str = "\
+    The lines that a run beside ours prints: a call of the library's dgesv_ (2/3 n^3 + 2 n^2 \
+    operations) or dgemm_ (2 n^3) from Python, timed alone, after calls of small matrices. \
+    Matrices lie by columns in huge pages, touched first by threads on all CPUs; the leading \
+    dimension is a multiple of 8, never of 256. The numbers are random, of a circle of 1048573. \
+    A solution's residual goes along with it; a product that differs from what it should be, \
+    tried with a random vector, is refused. BLIS has no dgesv_: it is that of a LAPACK \
+    (liblapack.so.3) that calls BLIS, or there is none. The instructions are those that the \
+    library takes by itself, unless a point asks for others that it can be held to.";
+
 /// OpenBLAS.
 pub(crate) const OPENBLAS: Library = Library {
-    id: "openblas",
-    title: "OpenBLAS, Zhang Xianyi and others",
-    package: "Debian: libopenblas0, python3",
+    description: Description {
+        id: "openblas",
+        title: "OpenBLAS, Zhang Xianyi and others",
+        package: "Debian: libopenblas0, python3",
+        about: ABOUT,
+    },
     threads: &["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"],
     avx2: Some(&[("OPENBLAS_CORETYPE", "Haswell")]),
 };
 
 /// BLIS.
 pub(crate) const BLIS: Library = Library {
-    id: "blis",
-    title: "BLIS, Field Van Zee and others, with netlib's LAPACK",
-    package: "Debian: libblis4-pthread, liblapack3, python3",
+    description: Description {
+        id: "blis",
+        title: "BLIS, Field Van Zee and others, with netlib's LAPACK",
+        package: "Debian: libblis4-pthread, liblapack3, python3",
+        about: ABOUT,
+    },
     threads: &["BLIS_NUM_THREADS", "OMP_NUM_THREADS"],
     // BLIS_ARCH_TYPE is a number that means another core in each version.
     avx2: None,
@@ -43,43 +61,27 @@ pub(crate) const BLIS: Library = Library {
 
 /// Intel's MKL.
 pub(crate) const MKL: Library = Library {
-    id: "mkl",
-    title: "Intel oneAPI Math Kernel Library",
-    package: "Intel: oneapi-mkl; Debian: libmkl-rt, python3",
+    description: Description {
+        id: "mkl",
+        title: "Intel oneAPI Math Kernel Library",
+        package: "Intel: oneapi-mkl; Debian: libmkl-rt, python3",
+        about: ABOUT,
+    },
     threads: &["MKL_NUM_THREADS", "OMP_NUM_THREADS"],
     // Told by a call, whose answer says whether it is kept to.
     avx2: Some(&[]),
 };
 
 impl Tool for Library {
-    fn id(&self) -> &'static str {
-        self.id
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
-    }
-
-    fn about(&self) -> &'static str {
-        "The lines that a run beside ours prints: a call of the library's dgesv_ (2/3 n^3 + 2 n^2 \
-         operations) or dgemm_ (2 n^3) from Python, timed alone, after calls of small matrices. \
-         Matrices lie by columns in huge pages, touched first by threads on all CPUs; the leading \
-         dimension is a multiple of 8, never of 256. The numbers are random, of a circle of 1048573. \
-         A solution's residual goes along with it; a product that differs from what it should be, \
-         tried with a random vector, is refused. BLIS has no dgesv_: it is that of a LAPACK \
-         (liblapack.so.3) that calls BLIS, or there is none. The instructions are those that the \
-         library takes by itself, unless a point asks for others that it can be held to."
+    fn description(&self) -> &Description {
+        &self.description
     }
 
     fn recognises(&self, text: &str) -> bool {
-        listing::library(text) == Some(self.id)
+        listing::library(text) == Some(self.description.id)
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(self, text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

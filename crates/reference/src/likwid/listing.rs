@@ -1,59 +1,56 @@
 //! Reading what likwid-bench prints: a label and a value a line.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use proofmark_model::{Params, Subsystem, Unit};
 
 use super::name::Name;
 use crate::rated::{rated, took};
-use crate::text::{lines, positive, whole};
+use crate::text::{Labels, lines, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// The line above each report.
 pub(super) const TITLE: &str = "LIKWID MICRO BENCHMARK";
 
-/// The values of a report, with the lines that they stand in.
+/// What a report says.
 struct Report<'a> {
-    values: BTreeMap<&'a str, (usize, &'a str)>,
+    labels: Labels<'a>,
     threads: Option<u64>,
-    last: usize,
 }
 
 /// What the listing holds.
 pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let report = Report::read(text)?;
-    let (_, test) = report.get("Test")?;
+    let (_, test) = report.labels.need("Test")?;
     let name = Name::read(test);
     // Of a test that only computes, the bytes that it loads meanwhile say nothing.
     let (what, rate, work) = match test.starts_with("peakflops") {
         true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
         false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
     };
-    let (at, rate) = report.get(rate)?;
+    let (at, rate) = report.labels.need(rate)?;
     let rate = positive(rate, at)? * 1e6;
-    let (at, work) = report.get(work)?;
-    let trial = rated(what.1, whole(work, at)? as f64, rate, at)?;
-    let (at, time) = report.get("Time")?;
+    let trial = rated(what.1, report.labels.whole(work)? as f64, rate, at)?;
+    let (at, time) = report.labels.need("Time")?;
     let seconds = time.strip_suffix(" sec");
     let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
     took(&trial, seconds, at)?;
     let params = report.params(name.as_ref())?;
-    let workload: Cow<'static, str> = match &name {
-        Some(name) => name.of.ours.into(),
-        None => format!("likwid-bench.{}", Malformed::excerpt(test)).into(),
+    let own: Cow<'static, str> = match &name {
+        Some(name) => name.of.name.into(),
+        None => Malformed::excerpt(test).into(),
     };
     let title = format!("likwid-bench {}", Malformed::excerpt(test));
-    let figures = vec![Figure::rate(workload, title, what, params, trial)];
+    let figures = vec![Figure::rate(own, title, what, params, trial)];
     Ok(Output { version: None, started: None, figures })
 }
 
 impl<'a> Report<'a> {
     fn read(text: &'a str) -> Result<Self, Malformed> {
-        let mut report = Self { values: BTreeMap::new(), threads: None, last: 1 };
+        let mut report = Self { labels: Labels::default(), threads: None };
         let mut begun = false;
         for (at, line) in lines(text) {
-            report.last = at;
+            report.labels.last = at;
             if line == TITLE {
                 if begun {
                     return Err(Malformed::at(at, "a second report; one at a time"));
@@ -66,26 +63,20 @@ impl<'a> Report<'a> {
             {
                 report.threads = Some(whole(threads, at)?);
             } else if let (true, Some((label, value))) = (begun, line.split_once(':')) {
-                report.values.insert(label, (at, value.trim()));
+                report.labels.insert(label, at, value);
             }
         }
         if begun {
             Ok(report)
         } else {
-            Err(Malformed::at(report.last, "no report of likwid-bench"))
+            Err(Malformed::at(report.labels.last.max(1), "no report of likwid-bench"))
         }
     }
 
-    fn get(&self, label: &str) -> Result<(usize, &'a str), Malformed> {
-        let value = self.values.get(label).copied();
-        value.ok_or_else(|| Malformed::at(self.last, format!("no '{label}:': it ends too early")))
-    }
-
     fn params(&self, name: Option<&Name>) -> Result<Params, Malformed> {
-        let (at, size) = self.get("Size (Byte)")?;
-        let size = whole(size, at)?;
-        let (at, iterations) = self.get("Iterations per thread")?;
-        let mut params = Params::default().with("iterations", whole(iterations, at)?);
+        let size = self.labels.whole("Size (Byte)")?;
+        let iterations = self.labels.whole("Iterations per thread")?;
+        let mut params = Params::default().with("iterations", iterations);
         if let Some(threads) = self.threads {
             params = params.with("threads", threads);
         }

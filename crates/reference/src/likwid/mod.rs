@@ -1,34 +1,32 @@
 //! likwid-bench of LIKWID, by the RRZE of Erlangen: loops written in assembly, one for each
 //! instruction set and kind of store, timed as they are.
 
-mod beside;
 mod listing;
 mod name;
+mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Beside, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool};
 
 /// likwid-bench.
 pub(crate) struct LikwidBench;
 
 impl Tool for LikwidBench {
-    fn id(&self) -> &'static str {
-        "likwid-bench"
-    }
-
-    fn title(&self) -> &'static str {
-        "likwid-bench, RRZE Erlangen"
-    }
-
-    fn about(&self) -> &'static str {
-        "The text that likwid-bench prints of one test. MByte is 10^6 bytes. Counted are the bytes \
-         that the loop reads and writes; what the hardware reads to overwrite it is not. The rate \
-         is that of all iterations together, over the time of the slowest thread. copy, load and \
-         store of 64-bit numbers become memory.copy, read and write, and stream, which is STREAM's \
-         Triad, memory.triad; isa and stores follow from the test's name, array_size is that of one \
-         array over all threads. likwid's own triad has four arrays: it and every other test become \
-         likwid-bench.NAME, those of peakflops in operations a second."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "likwid-bench",
+            title: "likwid-bench, RRZE Erlangen",
+            package: "Debian: likwid",
+            about: "The text that likwid-bench prints of one test. MByte is 10^6 bytes. Counted \
+                    are the bytes that the loop reads and writes; what the hardware reads to \
+                    overwrite it is not. The rate is that of all iterations together, over the \
+                    time of the slowest thread. The names of the loops copy, load, store and \
+                    stream (STREAM's Triad) of 64-bit numbers are taken apart: the instruction set \
+                    and the kind of store become parameters, array_size is that of one array over \
+                    all threads. likwid's own triad has four arrays: it and every other test \
+                    become likwid-bench.NAME, those of peakflops in operations a second.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -37,9 +35,5 @@ impl Tool for LikwidBench {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }

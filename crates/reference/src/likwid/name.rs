@@ -1,25 +1,23 @@
 //! What the name of a test of likwid-bench says: `stream_mem_avx512` is the loop `stream` with
 //! non-temporal stores and vectors of 512 bits.
 
-/// A loop that does the work of a workload of ours.
+/// A loop whose variants are one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// likwid's name of it.
+    /// Its name.
     pub(super) name: &'static str,
-    /// Our workload.
-    pub(super) ours: &'static str,
     /// Arrays, of which it writes the last, if it writes.
     pub(super) arrays: u64,
     /// Whether it writes.
     pub(super) stores: bool,
 }
 
-/// The loops that do what workloads of ours do.
+/// The loops of numbers of 64 bits whose names are taken apart.
 pub(super) const LOOPS: [Loop; 4] = [
-    Loop { name: "copy", ours: "memory.copy", arrays: 2, stores: true },
-    Loop { name: "stream", ours: "memory.triad", arrays: 3, stores: true },
-    Loop { name: "load", ours: "memory.read", arrays: 1, stores: false },
-    Loop { name: "store", ours: "memory.write", arrays: 1, stores: true },
+    Loop { name: "copy", arrays: 2, stores: true },
+    Loop { name: "stream", arrays: 3, stores: true },
+    Loop { name: "load", arrays: 1, stores: false },
+    Loop { name: "store", arrays: 1, stores: true },
 ];
 
 /// Instruction sets: our name and likwid's. Its scalar loops move one number at a time.
@@ -28,7 +26,7 @@ pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("
 /// What a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The loop of a workload of ours.
+    /// The loop.
     pub(super) of: Loop,
     /// Our name of the instruction set.
     pub(super) isa: &'static str,
@@ -39,7 +37,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Of a test that does what a workload of ours does.
+    /// Of a test that is a variant of one of the loops.
     pub(super) fn read(test: &str) -> Option<Self> {
         let mut words = test.split('_').peekable();
         let base = words.next()?;
@@ -69,14 +67,14 @@ mod tests {
 
     #[test]
     fn names_say_loop_set_and_stores() {
-        let told = |test| Name::read(test).map(|n| (n.of.ours, n.isa, n.nontemporal, n.fused));
+        let read = |test| Name::read(test).map(|n| (n.of.name, n.isa, n.nontemporal, n.fused));
         for (test, expected) in [
-            ("copy", Some(("memory.copy", "scalar", false, false))),
-            ("copy_mem_avx512", Some(("memory.copy", "avx512", true, false))),
-            ("stream_avx_fma", Some(("memory.triad", "avx2", false, true))),
-            ("stream_mem", Some(("memory.triad", "scalar", true, false))),
-            ("load_sse", Some(("memory.read", "sse2", false, false))),
-            ("store_mem_sse", Some(("memory.write", "sse2", true, false))),
+            ("copy", Some(("copy", "scalar", false, false))),
+            ("copy_mem_avx512", Some(("copy", "avx512", true, false))),
+            ("stream_avx_fma", Some(("stream", "avx2", false, true))),
+            ("stream_mem", Some(("stream", "scalar", true, false))),
+            ("load_sse", Some(("load", "sse2", false, false))),
+            ("store_mem_sse", Some(("store", "sse2", true, false))),
             ("load_mem", None),
             ("stream_sp", None),
             ("stream_sp_avx", None),
@@ -85,7 +83,7 @@ mod tests {
             ("clload", None),
             ("", None),
         ] {
-            assert_eq!(told(test), expected, "{test}");
+            assert_eq!(read(test), expected, "{test}");
         }
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use super::is_head;
+use super::{TEST, is_head};
 use crate::dense::operations;
 use crate::rated::{rated, took};
-use crate::text::{lines, number, positive, whole};
+use crate::text::{each_line, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 /// Bytes of a unit of the alignment.
@@ -44,11 +44,7 @@ struct Listing {
 pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
     let mut listing =
         Listing { output: Output::default(), part: Part::Parameters, threads: None, summed: 0 };
-    let mut last = 1;
-    for (at, line) in lines(text) {
-        last = at;
-        listing.line(at, line)?;
-    }
+    let last = each_line(text, |at, line| listing.line(at, line))?;
     if listing.output.figures.is_empty() {
         return Err(Malformed::at(last, "no line of the table of solves"));
     }
@@ -102,7 +98,7 @@ impl Listing {
         let [n, lda, align, seconds, gflops, residual, normalised, check] = words[..] else {
             return Err(Malformed::at(at, "expected the 8 columns of a solve"));
         };
-        let shape = Shape::of([n, lda, align], at)?;
+        let shape = Shape::parse([n, lda, align], at)?;
         let rate = positive(gflops, at)? * 1e9;
         let too_large = || Malformed::at(at, "the alignment is out of range");
         let solution = Solution {
@@ -129,7 +125,7 @@ impl Listing {
         }
         let title = format!("LINPACK, {} equations", shape.n);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        self.output.add(Figure::rate("cpu.linpack", title, what, params, trial));
+        self.output.add(Figure::rate(TEST, title, what, params, trial));
     }
 
     /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.
@@ -138,7 +134,7 @@ impl Listing {
         let [n, lda, align, mean, most] = words[..] else {
             return Err(Malformed::at(at, "expected the 5 columns of the summary"));
         };
-        let params = Shape::of([n, lda, align], at)?.params();
+        let params = Shape::parse([n, lda, align], at)?.params();
         let figure = self.output.figures.get(self.summed);
         let Some(figure) = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]))
         else {
@@ -160,7 +156,7 @@ impl Listing {
 }
 
 impl Shape {
-    fn of(words: [&str; 3], at: usize) -> Result<Self, Malformed> {
+    fn parse(words: [&str; 3], at: usize) -> Result<Self, Malformed> {
         let [n, lda, align] = words;
         Ok(Self { n: whole(n, at)?, lda: whole(lda, at)?, align: whole(align, at)? })
     }

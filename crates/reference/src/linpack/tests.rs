@@ -1,7 +1,7 @@
 use super::Linpack;
-use super::beside::solve;
-use crate::testing::{captured, helpers, matrices, survives_damage, task};
-use crate::{Beside, Task, Tool};
+use super::runner::solve;
+use crate::testing::{captured, helpers, matrices, task};
+use crate::{ReferenceRunner, Task, Tool};
 
 /// Made after the published description of the listing, since the program cannot be had.
 const MADE: &str = include_str!("captured/made-4-sizes.txt");
@@ -10,18 +10,13 @@ const FAILED: &str = include_str!("captured/made-failed.txt");
 helpers!(Linpack: refused);
 
 #[test]
-fn the_made_outputs_are_read() {
-    insta::assert_json_snapshot!("made_4_sizes", captured(&Linpack, MADE));
-}
-
-#[test]
 fn the_figures_are_those_of_the_text() {
     let output = captured(&Linpack, MADE);
     let trials: Vec<usize> = output.figures.iter().map(|f| f.trials.len()).collect();
     assert_eq!(trials, [4, 2, 2, 1]);
     // "5000   5008   4      1.021      81.6573  2.581643e-11 3.599893e-02   pass".
     let figure = &output.figures[2];
-    assert_eq!(figure.workload, "cpu.linpack");
+    assert_eq!(figure.test, "LINPACK");
     let parameters = ["n", "LDA", "Align", "threads"].map(|parameter| figure.params.int(parameter));
     assert_eq!(parameters, [Some(5000), None, None, Some(2)]);
     let trial = &figure.trials[0];
@@ -89,14 +84,9 @@ fn what_is_cut_off_or_wrong_is_refused() {
     assert!(refused(&align).what.contains("the alignment is out of range"));
 }
 
-#[test]
-fn damage_is_survived() {
-    survives_damage(&Linpack, [MADE, FAILED]);
-}
-
 /// A task of so many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
-    call(&task("cpu.linpack", &matrices(n, threads, isa)))
+    call(&task("LINPACK", &matrices(n, threads, isa)))
 }
 
 #[test]
@@ -122,7 +112,7 @@ fn what_it_cannot_do_alike_is_refused() {
         |threads, isa: &str| with_task(5000, threads, isa, |t| solve(t, "avx512")).unwrap_err();
     assert_eq!(refused(3, "avx512"), "it runs no more threads than it has CPUs");
     assert_eq!(refused(2, "sse2"), "it cannot be held to sse2");
-    assert!(Linpack.counts("cpu.linpack").is_some() && Linpack.counts("cpu.dgemm").is_none());
+    assert!(Linpack.counts("LINPACK").is_some() && Linpack.counts("other").is_none());
 }
 
 #[test]

@@ -3,15 +3,17 @@
 use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use super::run;
-use crate::place;
-use crate::sweep::{self, SWEEP};
 use crate::text::{lines, positive};
-use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+};
+use crate::{data, place};
 
 /// bw_mem.
 pub(crate) struct Bandwidth;
 
-const WORKLOAD: &str = "lmbench.bw_mem";
+/// What its output is of, which does not say of which operation.
+const UNKNOWN: &str = "bw_mem";
 
 /// Bytes that a turn of its loops does.
 const PIECE: u64 = 512;
@@ -19,34 +21,35 @@ const PIECE: u64 = 512;
 /// Bytes that an instruction of them moves.
 const WORD: u64 = 4;
 
-/// An operation that takes every word, and the workload of ours that does.
+/// An operation that takes every word.
 struct Work {
     name: &'static str,
-    ours: &'static str,
     /// Arrays of the size that it is given: it counts a copy once, and we both ends.
     arrays: u64,
 }
 
 static WORKS: [Work; 3] = [
-    Work { name: "frd", ours: "memory.read", arrays: 1 },
-    Work { name: "fwr", ours: "memory.write", arrays: 1 },
-    Work { name: "fcp", ours: "memory.copy", arrays: 2 },
+    Work { name: "frd", arrays: 1 },
+    Work { name: "fwr", arrays: 1 },
+    Work { name: "fcp", arrays: 2 },
 ];
 
 impl Tool for Bandwidth {
-    fn id(&self) -> &'static str {
-        "lmbench-bw"
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench-bw",
+            title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "The two numbers that bw_mem of lmbench 3 prints: the size of one process's \
+                    array in MB of 10^6 bytes, and MB a second of all processes together. What it \
+                    did is not told, so it is lmbench.bw_mem, and never recognised: name the tool. \
+                    A copy is counted once; its rd, wr, rdwr and cp count all bytes, but take \
+                    every fourth word.",
+        }
     }
 
-    fn title(&self) -> &'static str {
-        "lmbench bw_mem, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "The two numbers that bw_mem of lmbench 3 prints: the size of one process's array in MB of \
-         10^6 bytes, and MB a second of all processes together. What it did is not told, so it is \
-         lmbench.bw_mem, and never recognised: name the tool. A copy is counted once; its rd, wr, \
-         rdwr and cp count all bytes, but take every fourth word."
+    fn family(&self) -> &'static str {
+        run::FAMILY
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -56,10 +59,6 @@ impl Tool for Bandwidth {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }
 
@@ -74,7 +73,7 @@ fn parse(text: &str) -> Result<Output, Malformed> {
         let trial = run::megabytes(size, positive(rate, at)?, at)?;
         let params = Params::default().with("size", size.round() as u64);
         let what = (Subsystem::Memory, Unit::BytePerSecond);
-        output.add(Figure::rate(WORKLOAD, "bw_mem", what, params, trial));
+        output.add(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
     }
     if output.figures.is_empty() {
         return Err(Malformed::at(1, "no size and rate of bw_mem"));
@@ -82,25 +81,21 @@ fn parse(text: &str) -> Result<Output, Malformed> {
     Ok(output)
 }
 
-impl Beside for Bandwidth {
+impl ReferenceRunner for Bandwidth {
     fn installed(&self) -> Option<Installed> {
         run::installed("bw_mem", b"frd fcp bzero bcopy")
     }
 
-    fn package(&self) -> &'static str {
-        run::PACKAGE
-    }
-
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        let ours = workload == SWEEP || WORKS.iter().any(|w| w.ours == workload);
-        ours.then_some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        work(test)?;
+        Some(
             "bytes read and written, as ours, in words of 4 bytes, with the instructions that its \
              compiler chose; nothing is verified, and each thread is a process of its own",
         )
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        let work = work(task).ok_or("it has no such loop")?;
+        let work = work(task.test).ok_or("it has no such loop")?;
         run::ordinary_stores(task)?;
         let threads = place::threads(task)?;
         let size = size(task, work).ok_or("the point has no size")?;
@@ -117,7 +112,7 @@ impl Beside for Bandwidth {
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        work(task).and_then(|work| sweep::bytes(task, work.arrays)).unwrap_or(0)
+        work(task.test).and_then(|work| data::bytes(task, work.arrays)).unwrap_or(0)
     }
 
     fn tells_time(&self) -> bool {
@@ -125,12 +120,12 @@ impl Beside for Bandwidth {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let (work, threads) = (work(task)?, task.params.threads());
+        let (work, threads) = (work(task.test)?, task.params.threads());
         let size = size(task, work)?;
         let [mut figure] = <[Figure; 1]>::try_from(output.figures).ok()?;
         // It prints two or six digits behind the point of its MB.
-        let told = figure.params.int("size")?;
-        if told.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
+        let printed = figure.params.int("size")?;
+        if printed.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
             return None;
         }
         let both = work.arrays as f64;
@@ -139,22 +134,17 @@ impl Beside for Bandwidth {
         // Its numbers are of the C type int, which it adds up and stores one by one.
         let params = Params::default().with("threads", threads).with("isa", "scalar");
         figure.params = params.with("word", WORD);
-        if task.workload == SWEEP {
-            return Some(sweep::figure(task, Some(size * work.arrays), figure));
-        }
-        figure.workload = work.ours.into();
-        figure.params = figure.params.with("array_size", size.checked_mul(threads)?);
-        Some(figure)
+        Some(data::figure(task, Some(size.checked_mul(threads)?), work.arrays, figure))
     }
 }
 
-/// What does a task's work.
-fn work(task: &Task) -> Option<&'static Work> {
-    WORKS.iter().find(|w| w.ours == sweep::loop_of(task))
+/// The operation of that name.
+fn work(test: &str) -> Option<&'static Work> {
+    WORKS.iter().find(|work| work.name == test)
 }
 
 /// Bytes of one process's array.
 fn size(task: &Task, work: &Work) -> Option<u64> {
-    let each = sweep::bytes(task, work.arrays)?.checked_div(task.params.threads())?;
+    let each = data::bytes(task, work.arrays)?.checked_div(task.params.threads())?;
     Some(each / work.arrays)
 }

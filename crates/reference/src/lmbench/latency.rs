@@ -3,15 +3,21 @@
 use proofmark_model::{Better, Params, Subsystem, Unit};
 
 use super::run;
+use crate::data;
 use crate::text::{lines, positive, whole};
-use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool, trial};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    trial,
+};
 
 /// lat_mem_rd.
 pub(crate) struct Latency;
 
-const WORKLOAD: &str = "lmbench.lat_mem_rd";
+/// What its output is of, which does not say in which order.
+const ANY_ORDER: &str = "lat_mem_rd";
 
-const OURS: &str = "memory.latency";
+/// The walk in random order.
+const RANDOM: &str = "lat_mem_rd -t";
 
 /// Bytes of a line, of which our walk and its own take one pointer each.
 const LINE: u64 = 64;
@@ -28,19 +34,17 @@ const HELD: u64 = 256 << 10;
 const HUGE: u64 = 16 << 20;
 
 impl Tool for Latency {
-    fn id(&self) -> &'static str {
-        "lmbench"
-    }
-
-    fn title(&self) -> &'static str {
-        "lmbench lat_mem_rd, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 bytes and the \
-         nanoseconds of a load, each of which gives the address of the next. Whether the order was \
-         random (-t) or that of addresses is not told, so it is lmbench.lat_mem_rd; the fastest of \
-         its repetitions is the one trial. How many loads there were is not told: a trial is one."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench",
+            title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 \
+                    bytes and the nanoseconds of a load, each of which gives the address of the \
+                    next. Whether the order was random (-t) or that of addresses is not told, so \
+                    it is lmbench.lat_mem_rd; the fastest of its repetitions is the one trial. How \
+                    many loads there were is not told: a trial is one.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -49,10 +53,6 @@ impl Tool for Latency {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         parse(text)
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }
 
@@ -79,7 +79,8 @@ fn parse(text: &str) -> Result<Output, Malformed> {
             .with("working_set", bytes(positive(size, at)?))
             .with("stride", stride);
         output.add(Figure {
-            workload: WORKLOAD.into(),
+            test: ANY_ORDER.into(),
+            comparable: true,
             title: "lat_mem_rd".to_owned(),
             subsystem: Subsystem::Memory,
             unit: Unit::Second,
@@ -104,17 +105,13 @@ fn bytes(mib: f64) -> u64 {
     if (whole - bytes).abs() <= LOST { whole as u64 } else { bytes.round() as u64 }
 }
 
-impl Beside for Latency {
+impl ReferenceRunner for Latency {
     fn installed(&self) -> Option<Installed> {
         run::installed("lat_mem_rd", b"[-t] len [stride...]")
     }
 
-    fn package(&self) -> &'static str {
-        run::PACKAGE
-    }
-
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        (workload == OURS).then_some(
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        (test == RANDOM).then_some(
             "the time of a load, as ours, of a walk over all pages in random order, one line on \
              each, then the next; its order is its own, and it verifies nothing",
         )
@@ -124,7 +121,7 @@ impl Beside for Latency {
         if task.params.text("order") != Some("rand") {
             return Err("it has no order within 2 MiB".to_owned());
         }
-        let set = task.params.int("working_set").ok_or("the point has no size")?;
+        let set = data::bytes(task, 1).ok_or("the point has no size")?;
         if !is_measured(set) {
             return Err("it measures sets of 2^n and 3 x 2^n bytes only".to_owned());
         }
@@ -143,14 +140,14 @@ impl Beside for Latency {
         // to get there, and large ones some passes of slow loads.
         const LOAD_S: f64 = 150e-9;
         const PASSES: f64 = 6.0;
-        let set = task.params.int("working_set").unwrap_or(LEAST).max(1 << 20) as f64;
+        let set = data::bytes(task, 1).unwrap_or(LEAST).max(1 << 20) as f64;
         let sizes = 2.0 * (set / LEAST as f64).log2();
         // 1 + 2/3 + 1/2 + 1/3 ... of the last one.
         0.15 * sizes + PASSES * 3.3 * set / LINE as f64 * LOAD_S
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        let set = task.params.int("working_set").unwrap_or(0);
+        let set = data::bytes(task, 1).unwrap_or(0);
         // And a number for each page, in two orders.
         set.checked_next_multiple_of(1 << 20).map_or(u64::MAX, |set| set.saturating_add(set / 256))
     }
@@ -160,12 +157,12 @@ impl Beside for Latency {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let set = task.params.int("working_set")?;
+        let set = data::bytes(task, 1)?;
         let same = |f: &Figure| {
             f.params.int("working_set") == Some(set) && f.params.int("stride") == Some(LINE)
         };
-        let mut figure = output.figures.into_iter().find(same)?;
-        figure.workload = OURS.into();
+        let found = output.figures.into_iter().find(same)?;
+        let mut figure = data::figure(task, Some(set), 1, found);
         figure.params = figure.params.with("order", "rand");
         Some(figure)
     }

@@ -8,6 +8,9 @@ use crate::{Installed, Invocation, Task, path};
 /// Where Debian has them: below this, a folder for each architecture.
 const FOLDERS: &str = "/usr/lib/lmbench/bin";
 
+/// The suite.
+pub(super) const FAMILY: &str = "lmbench";
+
 pub(super) const PACKAGE: &str = "Debian: lmbench (non-free)";
 
 /// The shortest time for which lmbench takes its clock to be good: it is what lat_mem_rd asks for.
@@ -26,7 +29,7 @@ const SLOW: f64 = 10e9;
 pub(super) fn installed(name: &str, proof: &[u8]) -> Option<Installed> {
     let below = std::fs::read_dir(FOLDERS).into_iter().flatten().flatten().map(|f| f.path());
     let mut files = path().into_iter().chain(below).map(|folder| folder.join(name));
-    files.find(|file| is_one(file, proof)).map(Installed::of_no_version)
+    files.find(|file| is_one(file, proof)).map(Installed::without_version)
 }
 
 /// Whether it is a program with those words in it: others have such names, too.

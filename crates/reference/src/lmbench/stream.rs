@@ -3,43 +3,45 @@
 use proofmark_model::{Params, Subsystem, Unit};
 
 use super::run;
-use crate::place;
 use crate::text::{lines, positive};
-use crate::{Beside, Figure, Installed, Invocation, Malformed, Output, Task, Tool};
+use crate::{
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+};
+use crate::{data, place};
 
 /// lmbench's stream.
 pub(crate) struct Stream;
 
-/// Its loops: what it calls them, our workload of the same work, and bytes that it counts an element.
-static LOOPS: [(&str, &str, f64); 8] = [
-    ("STREAM copy", "memory.copy", 16.0),
-    ("STREAM scale", "memory.scale", 16.0),
-    ("STREAM add", "memory.add", 24.0),
-    ("STREAM triad", "memory.triad", 24.0),
-    ("STREAM2 fill", "memory.write", 8.0),
-    ("STREAM2 copy", "memory.copy", 16.0),
-    ("STREAM2 daxpy", "lmbench.stream2_daxpy", 24.0),
-    ("STREAM2 sum", "lmbench.stream2_sum", 8.0),
+/// Its loops: what it calls them, and bytes that it counts an element.
+static LOOPS: [(&str, f64); 8] = [
+    ("STREAM copy", 16.0),
+    ("STREAM scale", 16.0),
+    ("STREAM add", 24.0),
+    ("STREAM triad", 24.0),
+    ("STREAM2 fill", 8.0),
+    ("STREAM2 copy", 16.0),
+    ("STREAM2 daxpy", 24.0),
+    ("STREAM2 sum", 8.0),
 ];
 
 /// Loops of one run, one after the other.
 const LOOPS_OF_A_RUN: f64 = 4.0;
 
 impl Tool for Stream {
-    fn id(&self) -> &'static str {
-        "lmbench-stream"
+    fn description(&self) -> &Description {
+        &Description {
+            id: "lmbench-stream",
+            title: "lmbench stream, Larry McVoy and Carl Staelin",
+            package: run::PACKAGE,
+            about: "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is \
+                    10^6 bytes. Counted are the bytes that the loops read and write, over all \
+                    processes, as STREAM does. The size of the arrays and how long it ran are not \
+                    told: a trial is one element. It is not McCalpin's program: that is stream.",
+        }
     }
 
-    fn title(&self) -> &'static str {
-        "lmbench stream, Larry McVoy and Carl Staelin"
-    }
-
-    fn about(&self) -> &'static str {
-        "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is 10^6 bytes. \
-         Counted are the bytes that the loops read and write, over all processes, as STREAM does. \
-         copy, scale, add and triad are memory.copy and so on, fill is memory.write; daxpy and sum \
-         are lmbench.stream2_daxpy and stream2_sum. The size of the arrays and how long it ran are \
-         not told: a trial is one element. It is not McCalpin's program: that is stream."
+    fn family(&self) -> &'static str {
+        run::FAMILY
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -51,28 +53,24 @@ impl Tool for Stream {
         let mut last = 1;
         for (at, line) in lines(text) {
             last = at;
-            let Some(((name, workload, bytes), rate)) = bandwidth(line) else { continue };
+            let Some(((name, bytes), rate)) = bandwidth(line) else { continue };
             let Some(rate) = rate.strip_suffix(" MB/sec") else {
                 return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
             let what = (Subsystem::Memory, Unit::BytePerSecond);
             let title = format!("lmbench {name}");
-            output.figures.push(Figure::rate(*workload, title, what, Params::default(), trial));
+            output.figures.push(Figure::rate(*name, title, what, Params::default(), trial));
         }
         if output.figures.is_empty() {
             return Err(Malformed::at(last, "no bandwidth of lmbench's stream"));
         }
         Ok(output)
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
 
 /// The loop of a line with its rate, and what stands behind the colon.
-fn bandwidth(line: &str) -> Option<(&'static (&'static str, &'static str, f64), &str)> {
+fn bandwidth(line: &str) -> Option<(&'static (&'static str, f64), &str)> {
     let (label, rate) = line.split_once(" bandwidth: ")?;
     Some((LOOPS.iter().find(|l| l.0 == label)?, rate))
 }
@@ -81,20 +79,18 @@ fn bandwidth(line: &str) -> Option<(&'static (&'static str, &'static str, f64), 
 /// 2 GiB it does not end.
 const LARGEST: u64 = 1 << 30;
 
-impl Beside for Stream {
+impl ReferenceRunner for Stream {
     fn installed(&self) -> Option<Installed> {
         run::installed("stream", b"STREAM2 daxpy latency")
     }
 
-    fn package(&self) -> &'static str {
-        run::PACKAGE
-    }
-
-    fn counts(&self, workload: &str) -> Option<&'static str> {
-        arrays(workload).map(|_| {
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        // STREAM's own loops are those that it runs; STREAM2's have other arrays.
+        let has = test.starts_with("STREAM ") && LOOPS.iter().any(|l| l.0 == test);
+        has.then_some(
             "bytes read and written, as ours, with the instructions that its compiler chose; \
-             nothing is verified, and each thread is a process of its own"
-        })
+             nothing is verified, and each thread is a process of its own",
+        )
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
@@ -122,26 +118,20 @@ impl Beside for Stream {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mut figure = output.figures.into_iter().find(|f| f.workload == task.workload)?;
+        let figure = output.figures.into_iter().find(|f| f.test == task.test)?;
         let threads = task.params.threads();
         let array = size(task)?.checked_mul(threads)? / ARRAYS;
-        figure.params = Params::default().with("threads", threads).with("array_size", array);
-        Some(figure)
+        let params = Params::default().with("threads", threads);
+        Some(data::figure(task, Some(array), ARRAYS, Figure { params, ..figure }))
     }
 }
 
 /// Arrays that it has, whichever loop uses them.
 const ARRAYS: u64 = 3;
 
-/// Arrays of the loop that does a workload's work.
-fn arrays(workload: &str) -> Option<u64> {
-    matches!(workload, "memory.copy" | "memory.scale" | "memory.add" | "memory.triad")
-        .then_some(ARRAYS)
-}
-
 /// Bytes of all arrays of one process.
 fn size(task: &Task) -> Option<u64> {
-    let array = task.params.int("array_size")?.checked_div(task.params.threads())?;
+    let array = data::bytes(task, 1)?.checked_div(task.params.threads())?;
     // Whole numbers of 8 bytes.
-    (array - array % 8).checked_mul(arrays(task.workload)?)
+    (array - array % 8).checked_mul(ARRAYS)
 }

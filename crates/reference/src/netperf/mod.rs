@@ -1,32 +1,31 @@
 //! netperf: the classic tables, each under the line that names its test.
 
-mod beside;
+mod runner;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Beside, Figure, Malformed, Output, Tool, trial};
+use crate::{Description, Figure, Malformed, Output, Tool, trial};
 
 pub(crate) struct Netperf;
 
 impl Tool for Netperf {
-    fn id(&self) -> &'static str {
-        "netperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "netperf (Rick Jones, Hewlett-Packard)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The classic tables with their headers (not -P 0, not the lists of omni): TCP_STREAM, TCP_MAERTS, \
-         UDP_STREAM, TCP_RR, UDP_RR and TCP_CRR. Rates of streams are in bit/s, whatever the table's \
-         unit (-f): 10^6bits is decimal, MBytes is 2^20 bytes. TCP_STREAM counts what was sent, over a time that lasts \
-         until the receiver has taken it; UDP_STREAM's rate is the receiver's, of its second line, and \
-         the messages of both lines stand beside it. TCP_RR and UDP_RR are round trips a second, one in \
-         flight; with a burst, or an answer of another size than the request, they are netperf's own. \
-         Tables of one test with the same parameters are its repetitions."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "netperf",
+            title: "netperf (Rick Jones, Hewlett-Packard)",
+            package: "Debian: netperf (non-free)",
+            about: "The classic tables with their headers (not -P 0, not the lists of omni): \
+                    TCP_STREAM, TCP_MAERTS, UDP_STREAM, TCP_RR, UDP_RR and TCP_CRR. Rates of \
+                    streams are in bit/s, whatever the table's unit (-f): 10^6bits is decimal, \
+                    MBytes is 2^20 bytes. TCP_STREAM counts what was sent, over a time that lasts \
+                    until the receiver has taken it; UDP_STREAM's rate is the receiver's, of its \
+                    second line, with the messages of both lines. TCP_RR and UDP_RR \
+                    are round trips a second, one in flight; with a burst, or an answer of another \
+                    size than the request, they are netperf's own. Tables of one test with the \
+                    same parameters are its repetitions.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -41,7 +40,7 @@ impl Tool for Netperf {
                 if let Some(open) = &table {
                     return Err(Malformed::at(at, open.wants()));
                 }
-                table = Some(Table::of(name, ends, at)?);
+                table = Some(Table::begin(name, ends, at)?);
             } else if let Some(open) = &mut table
                 && let Some(figure) = open.take(line, at)?
             {
@@ -54,10 +53,6 @@ impl Tool for Netperf {
             None if figures.is_empty() => Err(Malformed::at(1, "no table of netperf")),
             None => Ok(Output { figures, ..Output::default() }),
         }
-    }
-
-    fn beside(&self) -> &dyn Beside {
-        self
     }
 }
 
@@ -80,7 +75,7 @@ enum Test {
 }
 
 impl Test {
-    fn of(name: &str) -> Option<Self> {
+    fn find(name: &str) -> Option<Self> {
         match name {
             "TCP STREAM" => Some(Self::TcpStream),
             "TCP MAERTS" => Some(Self::TcpMaerts),
@@ -96,24 +91,22 @@ impl Test {
         matches!(self, Self::TcpStream | Self::TcpMaerts | Self::UdpStream)
     }
 
-    /// Of round trips, in whether ours does the same.
-    fn workload(self, same: bool) -> &'static str {
+    /// What its option `-t` calls it.
+    fn name(self) -> &'static str {
         match self {
-            Self::TcpStream | Self::TcpMaerts => "network.tcp.stream",
-            Self::UdpStream => "network.udp.stream",
-            Self::TcpRoundTrip if same => "network.tcp.rtt",
-            Self::UdpRoundTrip if same => "network.udp.rtt",
-            Self::TcpRoundTrip => "netperf.tcp_rr",
-            Self::UdpRoundTrip => "netperf.udp_rr",
-            Self::TcpConnect => "netperf.tcp_crr",
+            Self::TcpStream => "TCP_STREAM",
+            Self::TcpMaerts => "TCP_MAERTS",
+            Self::UdpStream => "UDP_STREAM",
+            Self::TcpRoundTrip => "TCP_RR",
+            Self::UdpRoundTrip => "UDP_RR",
+            Self::TcpConnect => "TCP_CRR",
         }
     }
 }
 
 /// A table of which a part is read.
-struct Table<'a> {
+struct Table {
     test: Test,
-    title: &'a str,
     params: Params,
     /// Round trips in flight beside the one.
     burst: u64,
@@ -123,9 +116,9 @@ struct Table<'a> {
     sent: Option<(u64, u64)>,
 }
 
-impl<'a> Table<'a> {
-    fn of(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
-        let test = Test::of(name).ok_or_else(|| {
+impl Table {
+    fn begin<'a>(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
+        let test = Test::find(name).ok_or_else(|| {
             Malformed::at(at, format!("the test {:?} is not read", Malformed::excerpt(name)))
         })?;
         // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
@@ -139,11 +132,11 @@ impl<'a> Table<'a> {
             None => 0,
         };
         let params = with_path(Params::default().with("streams", 1), of(client), of(server));
-        Ok(Self { test, title: name_of(test), params, burst, factor: None, sent: None })
+        Ok(Self { test, params, burst, factor: None, sent: None })
     }
 
     fn wants(&self) -> String {
-        format!("the table of {} has no end", self.title)
+        format!("the table of {} has no end", self.test.name())
     }
 
     /// Takes a line; the figure, once the last is there.
@@ -183,7 +176,7 @@ impl<'a> Table<'a> {
                 let trial = trial(Unit::OpPerSecond, rate * seconds, seconds);
                 self.round_trip(whole(request, at)?, whole(answer, at)?, trial, at).map(Some)
             }
-            _ => Err(Malformed::at(at, format!("too few columns for {}", self.title))),
+            _ => Err(Malformed::at(at, format!("too few columns for {}", self.test.name()))),
         }
     }
 
@@ -194,8 +187,7 @@ impl<'a> Table<'a> {
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
         let direction = if self.test == Test::TcpMaerts { "reverse" } else { "forward" };
         let params = self.params.clone().with("block_size", message).with("direction", direction);
-        let workload = self.test.workload(true);
-        finite(figure(workload, self.title, Unit::BitPerSecond, params, trial), at)
+        self.figure(Unit::BitPerSecond, params, trial, at)
     }
 
     fn round_trip(
@@ -214,24 +206,24 @@ impl<'a> Table<'a> {
                 .with("response_size", answer)
                 .with("burst", self.burst),
         };
-        let workload = self.test.workload(same);
-        finite(figure(workload, self.title, Unit::OpPerSecond, params, trial), at)
+        let figure = self.figure(Unit::OpPerSecond, params, trial, at)?;
+        Ok(Figure { comparable: same, ..figure })
+    }
+
+    fn figure(
+        &self,
+        unit: Unit,
+        params: Params,
+        trial: Trial,
+        at: usize,
+    ) -> Result<Figure, Malformed> {
+        let name = self.test.name();
+        finite(figure(name, name, unit, params, trial), at)
     }
 }
 
 /// Columns that a line of a table may have; what follows is not looked at.
 const COLUMNS: usize = 16;
-
-fn name_of(test: Test) -> &'static str {
-    match test {
-        Test::TcpStream => "TCP_STREAM",
-        Test::TcpMaerts => "TCP_MAERTS",
-        Test::UdpStream => "UDP_STREAM",
-        Test::TcpRoundTrip => "TCP_RR",
-        Test::UdpRoundTrip => "UDP_RR",
-        Test::TcpConnect => "TCP_CRR",
-    }
-}
 
 /// What arrived of a stream of datagrams: the table's time has two decimals, the number of
 /// messages is exact, so the time is that of so many at that rate.

@@ -1,21 +1,10 @@
 use super::*;
-use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
+use crate::testing::{helpers, near};
 
-const CAPTURED: Texts = texts!(of ".txt":
-    "2.7.0-tcp_stream" "2.7.0-tcp_stream-cpu" "2.7.0-tcp_stream-units" "2.7.0-tcp_stream-verbose"
-    "2.7.0-tcp_stream-confidence" "2.7.0-tcp_maerts" "2.7.0-udp_stream" "2.7.0-udp_stream-cpu"
-    "2.7.0-tcp_rr" "2.7.0-tcp_rr-cpu" "2.7.0-udp_rr" "2.7.0-tcp_crr"
-    "2.7.1-tcp_stream" "2.7.1-udp_stream" "2.7.1-tcp_rr" "2.7.1-udp_rr"
-);
 const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");
 
-helpers!(Netperf: only refused; CAPTURED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(all_told(&Netperf, CAPTURED));
-}
+helpers!(Netperf: only refused; "netperf" ".txt");
 
 #[test]
 fn streams_are_in_bits_whatever_the_unit() {
@@ -44,7 +33,7 @@ fn streams_are_in_bits_whatever_the_unit() {
 #[test]
 fn the_rate_of_datagrams_is_the_receivers() {
     let f = only(text("2.7.0-udp_stream"));
-    assert_eq!((&*f.workload, f.params.int("block_size")), ("network.udp.stream", Some(1472)));
+    assert_eq!((&*f.test, f.params.int("block_size")), ("UDP_STREAM", Some(1472)));
     let t = &f.trials[0];
     assert!(near(t.value, 2853.54e6) && (t.seconds - 1.0).abs() < 0.01, "{t:?}");
     let n = t.network.as_ref().unwrap();
@@ -56,18 +45,16 @@ fn the_rate_of_datagrams_is_the_receivers() {
 #[test]
 fn round_trips_are_ours_only_one_in_flight_and_of_one_size() {
     let f = only(text("2.7.0-tcp_rr"));
-    assert_eq!((&*f.workload, f.unit), ("network.tcp.rtt", Unit::OpPerSecond));
+    assert_eq!((&*f.test, f.unit), ("TCP_RR", Unit::OpPerSecond));
     assert!(near(f.trials[0].value, 208_450.89));
     assert_eq!((f.params.int("block_size"), f.params.int("burst")), (Some(1), None));
     let f = only(text("2.7.0-tcp_rr-cpu"));
-    assert_eq!((&*f.workload, f.params.int("response_size")), ("netperf.tcp_rr", Some(1024)));
+    assert_eq!((f.comparable, f.params.int("response_size")), (false, Some(1024)));
     let burst = text("2.7.0-udp_rr").replace("first burst 0", "first burst 5");
-    assert_eq!(
-        (&*only(&burst).workload, only(&burst).params.int("burst")),
-        ("netperf.udp_rr", Some(5))
-    );
-    assert_eq!(only(text("2.7.0-tcp_crr")).workload, "netperf.tcp_crr");
-    assert_eq!(only(text("2.7.0-udp_rr")).workload, "network.udp.rtt");
+    assert_eq!((only(&burst).comparable, only(&burst).params.int("burst")), (false, Some(5)));
+    assert_eq!(only(text("2.7.0-tcp_crr")).test, "TCP_CRR");
+    let f = only(text("2.7.0-udp_rr"));
+    assert_eq!((&*f.test, f.comparable), ("UDP_RR", true));
 }
 
 #[test]
@@ -126,10 +113,4 @@ fn what_is_no_whole_table_is_refused() {
         |from: &str, to: &str| refused(&text("2.7.0-udp_stream").replace(from, to)).to_string();
     assert!(udp("242355", "0").contains("receiver got nothing"));
     assert!(udp("242355", "18446744073709551615").contains("too large"));
-}
-
-#[test]
-fn any_damage_is_survived() {
-    let captured = CAPTURED.iter().map(|(_, text)| *text);
-    survives_damage(&Netperf, captured.chain([OMNI, REFUSED]));
 }

@@ -51,7 +51,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// If the server is no other process of this machine, or a parameter is missing.
-    pub(crate) fn of(task: &Task<'a>) -> Result<Self, String> {
+    pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
         if params.text("path") != Some("loopback") {
             return Err("it would need its own server at the server".to_owned());
@@ -136,16 +136,16 @@ pub(crate) fn whole(seconds: f64) -> u64 {
     (seconds.ceil() as u64).max(1)
 }
 
-/// The figure among these that counts the task's work under one of these names, done as the
-/// task asks as far as the output tells.
-pub(crate) fn figure_of(task: &Task, figures: Vec<Figure>, workloads: &[&str]) -> Option<Figure> {
+/// The figure among these that is of one of these tests, done as the task asks as far as the
+/// output tells.
+pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> Option<Figure> {
     let agrees = |f: &Figure| {
         ["streams", "block_size", "direction"].iter().all(|parameter| {
             let asked = task.params.get(parameter);
             f.params.get(parameter).is_none_or(|told| asked.is_none_or(|asked| asked == told))
         })
     };
-    figures.into_iter().find(|f| workloads.contains(&&*f.workload) && agrees(f))
+    figures.into_iter().find(|f| f.comparable && tests.contains(&&*f.test) && agrees(f))
 }
 
 /// The words of a command line.
@@ -168,27 +168,27 @@ mod tests {
 
     #[test]
     fn parameters_left_open_are_none() {
-        with_task("network.tcp.stream", &tcp(), |task| {
-            let k = Parameters::of(task).unwrap();
+        with_task("TCP", &tcp(), |task| {
+            let k = Parameters::read(task).unwrap();
             assert_eq!((k.streams, k.block, k.direction), (1, 65_536, Direction::Forward));
             assert_eq!((k.rate, k.socket_buffer, k.congestion, k.fixed), (None, None, None, false));
         });
         let server = tcp().with("path", "peer");
-        with_task("network.tcp.stream", &server, |task| {
-            let why = Parameters::of(task).unwrap_err();
+        with_task("TCP", &server, |task| {
+            let why = Parameters::read(task).unwrap_err();
             assert_eq!(why, "it would need its own server at the server");
         });
-        with_task("network.tcp.stream", &tcp(), |task| {
-            assert!(Parameters::of(&Task { work: f64::NAN, ..*task }).is_err());
-            assert!(Parameters::of(&Task { seconds: 0.0, ..*task }).is_err());
+        with_task("TCP", &tcp(), |task| {
+            assert!(Parameters::read(&Task { work: f64::NAN, ..*task }).is_err());
+            assert!(Parameters::read(&Task { seconds: 0.0, ..*task }).is_err());
         });
     }
 
     #[test]
     fn a_rate_is_that_of_all_connections() {
         let paced = udp().with("rate", 800_000).with("streams", 2).with("direction", "both");
-        with_task("network.udp.stream", &paced, |task| {
-            let k = Parameters::of(task).unwrap();
+        with_task("UDP", &paced, |task| {
+            let k = Parameters::read(task).unwrap();
             assert_eq!((k.connections(), k.rate_each()), (4, Some(200_000)));
         });
     }
@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn few_bytes_are_seconds_or_refused() {
         let length = |params: &Params, bytes: f64| {
-            with_task("network.tcp.stream", params, |task| {
-                Parameters::of(&Task { work: bytes * 8.0, ..*task }).unwrap().length()
+            with_task("TCP", params, |task| {
+                Parameters::read(&Task { work: bytes * 8.0, ..*task }).unwrap().length()
             })
         };
         assert_eq!(length(&tcp(), 1e7), Ok(Length::Bytes(10_000_000)));

@@ -3,7 +3,7 @@
 use proofmark_model::Params;
 
 use crate::testing::{self, task};
-use crate::{Beside, Invocation, Task};
+use crate::{Invocation, ReferenceRunner, Task};
 
 fn stream() -> Params {
     let open = ["socket_buffer", "amount"];
@@ -14,7 +14,7 @@ fn stream() -> Params {
         .with("path", "loopback")
 }
 
-/// The parameters of a point of `network.tcp.stream`.
+/// The parameters of a point of TCP.
 pub(crate) fn tcp() -> Params {
     stream()
         .with("block_size", 65_536)
@@ -23,7 +23,7 @@ pub(crate) fn tcp() -> Params {
         .with("placement", "free")
 }
 
-/// The parameters of a point of `network.udp.stream`.
+/// The parameters of a point of UDP.
 pub(crate) fn udp() -> Params {
     stream().with("block_size", 65_507).with("rate", "auto").with("placement", "apart")
 }
@@ -40,18 +40,18 @@ pub(crate) fn rtt(mode: &str) -> Params {
 
 /// Calls with a task of these parameters that takes a tenth of a second: 240 MB, or as many operations
 /// as bits.
-pub(crate) fn with_task<T>(workload: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
-    f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(workload, params) })
+pub(crate) fn with_task<T>(test: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
+    f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(test, params) })
 }
 
 /// How a tool of that version, at `/usr/bin/tool`, does such a task.
 pub(crate) fn asked(
-    tool: &dyn Beside,
+    tool: &dyn ReferenceRunner,
     version: &str,
-    workload: &str,
+    test: &str,
     params: &Params,
 ) -> Result<Invocation, String> {
-    with_task(workload, params, |task| testing::asked(tool, version, task))
+    with_task(test, params, |task| testing::asked(tool, version, task))
 }
 
 /// The command line of it and of its server.

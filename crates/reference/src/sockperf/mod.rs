@@ -1,31 +1,29 @@
 //! sockperf: what its client prints of a ping-pong.
 
-mod beside;
+mod runner;
 
 use proofmark_model::{Latency, Params, Unit};
 
 use crate::network::{figure, finite, with_path};
-use crate::text::{lines, positive, whole};
-use crate::{Beside, Malformed, Output, Tool, trial};
+use crate::text::{each_line, positive, whole};
+use crate::{Description, Malformed, Output, Tool, trial};
 
 pub(crate) struct Sockperf;
 
 impl Tool for Sockperf {
-    fn id(&self) -> &'static str {
-        "sockperf"
-    }
-
-    fn title(&self) -> &'static str {
-        "sockperf (Mellanox)"
-    }
-
-    fn about(&self) -> &'static str {
-        "The client's output of a ping-pong over one socket, UDP or TCP. A latency is a full round trip: what \
-         sockperf halves, as it does without --full-rtt, is doubled here. Round trips a second are those \
-         of the valid part of the run, which leaves out its warm-up. The size of a message is not told. Where \
-         the answers' times do not fill that part, as of under-load and with --mps, messages did not go one \
-         after the other: that is sockperf.udp.answers or sockperf.tcp.answers, whose rate is that of the answers \
-         that were timed."
+    fn description(&self) -> &Description {
+        &Description {
+            id: "sockperf",
+            title: "sockperf (Mellanox)",
+            package: "Debian: sockperf",
+            about: "The client's output of a ping-pong over one socket, UDP or TCP. A latency is a \
+                    full round trip: what sockperf halves, as it does without --full-rtt, is \
+                    doubled here. Round trips a second are those of the valid part of the run, \
+                    which leaves out its warm-up. The size of a message is not told. Where the \
+                    answers' times do not fill that part, as of under-load and with --mps, \
+                    messages did not go one after the other: that is sockperf.udp.answers or \
+                    sockperf.tcp.answers, whose rate is that of the answers that were timed.",
+        }
     }
 
     fn recognises(&self, text: &str) -> bool {
@@ -34,18 +32,14 @@ impl Tool for Sockperf {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let mut read = Read::default();
-        let mut last = 1;
-        for (at, line) in lines(text) {
-            last = at;
-            read.take(line, at)?;
-        }
+        let last = each_line(text, |at, line| read.take(line, at))?;
         read.output(last)
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
+
+/// Its tests.
+const TCP: &str = "TCP ping-pong";
+const UDP: &str = "UDP ping-pong";
 
 /// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
 /// time between one and the next.
@@ -128,15 +122,14 @@ impl Read {
             buckets: Vec::new(),
         };
         let filled = received as f64 * latency.mean / seconds;
-        let (workload, title) = match (FILLED.contains(&filled), udp) {
-            (true, true) => ("network.udp.rtt", "UDP ping-pong"),
-            (true, false) => ("network.tcp.rtt", "TCP ping-pong"),
-            (false, true) => ("sockperf.udp.answers", "UDP answers that were timed"),
-            (false, false) => ("sockperf.tcp.answers", "TCP answers that were timed"),
+        let (test, title) = match (FILLED.contains(&filled), udp) {
+            (true, true) => (UDP, UDP),
+            (true, false) => (TCP, TCP),
+            (false, true) => ("UDP.answers", "UDP answers that were timed"),
+            (false, false) => ("TCP.answers", "TCP answers that were timed"),
         };
         let trial = trial(Unit::OpPerSecond, received as f64, seconds);
-        let mut figure =
-            finite(figure(workload, title, Unit::OpPerSecond, self.params, trial), last)?;
+        let mut figure = finite(figure(test, title, Unit::OpPerSecond, self.params, trial), last)?;
         figure.latency = Some(latency);
         Ok(Output { version: self.version, figures: vec![figure], ..Output::default() })
     }

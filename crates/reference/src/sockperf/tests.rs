@@ -1,17 +1,7 @@
 use super::*;
-use crate::testing::{Texts, all_told, helpers, near, survives_damage, texts};
+use crate::testing::{helpers, near};
 
-const CAPTURED: Texts = texts!(of ".txt":
-    "3.6-tcp" "3.6-udp-full-rtt" "3.6-tcp-under-load" "3.7-tcp" "3.7-udp" "3.7-udp-full-rtt"
-    "3.7-udp-nonblocked" "3.7-udp-under-load" "3.7-udp-mps");
-const FAILED: Texts = texts!(of ".txt": "3.7-throughput-refused" "3.7-refused" "3.7-burst-refused");
-
-helpers!(Sockperf: only refused; CAPTURED FAILED);
-
-#[test]
-fn what_was_captured_is_read() {
-    insta::assert_snapshot!(all_told(&Sockperf, CAPTURED));
-}
+helpers!(Sockperf: only refused; "sockperf" ".txt");
 
 #[test]
 fn a_latency_is_a_full_round_trip() {
@@ -19,26 +9,26 @@ fn a_latency_is_a_full_round_trip() {
     let read = |name| Sockperf.parse(text(name)).unwrap().figures.remove(0);
     let f = read("3.6-tcp");
     let l = f.latency.unwrap();
-    assert_eq!((&*f.workload, l.count, f.trials[0].work), ("network.tcp.rtt", 108_979, 108_979.0));
+    assert_eq!((&*f.test, l.count, f.trials[0].work), (TCP, 108_979, 108_979.0));
     assert_eq!((f.trials[0].seconds, f.params.text("path")), (0.55, Some("loopback")));
     assert!(near(l.mean, 2.0 * 2.516) && near(l.min, 2.0 * 2.379) && near(l.max, 2.0 * 78.401));
     assert!(near(l.p50, 2.0 * 2.453) && near(l.p90.unwrap(), 2.0 * 2.595));
     assert!(near(l.p99.unwrap(), 2.0 * 2.699) && near(l.p999.unwrap(), 2.0 * 15.448));
     let f = read("3.7-udp-full-rtt");
-    assert_eq!(f.workload, "network.udp.rtt");
+    assert_eq!(f.test, UDP);
     assert!(near(f.latency.unwrap().mean, 11.610), "already whole");
 }
 
 #[test]
 fn messages_that_do_not_follow_each_other_are_no_round_trips_of_ours() {
-    for (name, workload) in [
-        ("3.7-udp", "network.udp.rtt"),
-        ("3.7-udp-nonblocked", "network.udp.rtt"),
-        ("3.6-tcp-under-load", "sockperf.tcp.answers"),
-        ("3.7-udp-under-load", "sockperf.udp.answers"),
-        ("3.7-udp-mps", "sockperf.udp.answers"),
+    for (name, test) in [
+        ("3.7-udp", UDP),
+        ("3.7-udp-nonblocked", UDP),
+        ("3.6-tcp-under-load", "TCP.answers"),
+        ("3.7-udp-under-load", "UDP.answers"),
+        ("3.7-udp-mps", "UDP.answers"),
     ] {
-        assert_eq!(only(text(name)).workload, workload, "{name}");
+        assert_eq!(only(text(name)).test, test, "{name}");
     }
 }
 
@@ -56,9 +46,4 @@ fn what_is_no_whole_ping_pong_is_refused() {
     assert!(with("ReceivedMessages=106574", "ReceivedMessages=0").contains("out of range"));
     let two = text("3.7-tcp").replace("[ 0] IP", "[ 1] IP = ::1 # TCP\n[ 0] IP");
     assert!(refused(&two).what.contains("several sockets"));
-}
-
-#[test]
-fn any_damage_is_survived() {
-    survives_damage(&Sockperf, CAPTURED.iter().chain(FAILED).map(|(_, text)| *text));
 }

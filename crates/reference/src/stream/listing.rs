@@ -1,32 +1,31 @@
 //! Reading STREAM's listing line by line.
 
-use std::borrow::Cow;
-
 use proofmark_model::{Param, Params, Subsystem, Trial, Unit};
 
 use crate::rated::{rated, took};
-use crate::text::{lines, number, positive, whole};
+use crate::text::{each_line, number, positive, whole};
 use crate::{Figure, Malformed, Output};
 
-/// A loop of STREAM: its label, our workload of the same work, its arrays.
+/// A loop of STREAM: its label and its arrays.
 struct Loop {
     label: &'static str,
-    ours: &'static str,
-    name: &'static str,
     arrays: u64,
 }
 
 static LOOPS: [Loop; 4] = [
-    Loop { label: "Copy", ours: "memory.copy", name: "copy", arrays: 2 },
-    Loop { label: "Scale", ours: "memory.scale", name: "scale", arrays: 2 },
-    Loop { label: "Add", ours: "memory.add", name: "add", arrays: 3 },
-    Loop { label: "Triad", ours: "memory.triad", name: "triad", arrays: 3 },
+    Loop { label: "Copy", arrays: 2 },
+    Loop { label: "Scale", arrays: 2 },
+    Loop { label: "Add", arrays: 3 },
+    Loop { label: "Triad", arrays: 3 },
 ];
 
-/// Whether it has a loop of that workload.
-pub(super) fn is_ours(workload: &str) -> bool {
-    LOOPS.iter().any(|l| l.ours == workload)
+/// Whether it has a loop of that label.
+pub(super) fn has(label: &str) -> bool {
+    LOOPS.iter().any(|l| l.label == label)
 }
+
+/// What ends the name of a loop by the mean time of its iterations.
+pub(super) const MEAN: &str = "_mean";
 
 /// Fewer digits than these leave a time unsure by more than a tenth of a percent.
 const DIGITS: usize = 4;
@@ -70,11 +69,7 @@ pub(super) fn parse(text: &str) -> Result<Output, Malformed> {
         table: None,
         unproven: None,
     };
-    let mut last = 1;
-    for (at, line) in lines(text) {
-        last = at;
-        listing.line(at, line)?;
-    }
+    let last = each_line(text, |at, line| listing.line(at, line))?;
     if let Some(at) = listing.unproven {
         return Err(Malformed::at(at, "no 'Solution Validates' follows: it ends too early"));
     }
@@ -160,7 +155,7 @@ impl Listing {
         took(&best, fastest, at)?;
         self.figure(this, "", "fastest iteration", best);
         for (time, suffix, words) in
-            [(mean, "_mean", "mean time"), (slowest, "_slowest", "slowest iteration")]
+            [(mean, MEAN, "mean time"), (slowest, "_slowest", "slowest iteration")]
         {
             let seconds = number(time, at)?;
             if digits(time) >= DIGITS && seconds > 0.0 {
@@ -205,12 +200,7 @@ impl Listing {
             Section::Single => ("", "SingleSTREAM "),
             _ => ("", "STREAM "),
         };
-        // Our workloads have numbers of 64 bits, on all of the machine.
-        let same = self.word_bytes == Some(8) && self.section != Section::Star && suffix.is_empty();
-        let workload: Cow<'static, str> = match same {
-            true => this.ours.into(),
-            false => format!("stream.{prefix}{}{suffix}", this.name).into(),
-        };
+        let test = format!("{prefix}{}{suffix}", this.label);
         let mut params = Params::default();
         let known = [
             ("array_size", self.array_bytes().map(Param::Int)),
@@ -225,7 +215,10 @@ impl Listing {
         }
         let title = format!("{kind}{}, {words}", this.label);
         let what = (Subsystem::Memory, Unit::BytePerSecond);
-        self.output.figures.push(Figure::rate(workload, title, what, params, trial));
+        let figure = Figure::rate(test, title, what, params, trial);
+        // Each loop is one of numbers of 64 bits.
+        let comparable = self.word_bytes == Some(8);
+        self.output.figures.push(Figure { comparable, ..figure });
     }
 }
 

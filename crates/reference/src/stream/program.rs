@@ -28,10 +28,10 @@ impl Program {
     pub(super) fn read(file: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
         std::fs::File::open(file).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
-        Self::of(&bytes)
+        Self::parse(&bytes)
     }
 
-    fn of(program: &[u8]) -> Option<Self> {
+    fn parse(program: &[u8]) -> Option<Self> {
         const REVISION: &[u8] = b"STREAM version $Revision: ";
         let after = &program[find(program, REVISION)? + REVISION.len()..];
         let version = after.iter().take(16).take_while(|b| b.is_ascii_digit() || **b == b'.');
@@ -97,24 +97,24 @@ mod tests {
 
     #[test]
     fn a_program_tells_its_version_threads_and_memory() {
-        let program = Program::of(&made(WORDS, 8_489_763_664)).unwrap();
+        let program = Program::parse(&made(WORDS, 8_489_763_664)).unwrap();
         let version = "5.10".to_owned();
         let expected = Program { version, threads: true, copies: false, bytes: 8_489_763_664 };
         assert_eq!(program, expected);
         let alone = WORDS.replace("Threads counted", "memcpy");
-        let program = Program::of(&made(&alone, 5)).unwrap();
+        let program = Program::parse(&made(&alone, 5)).unwrap();
         assert_eq!((program.threads, program.copies, program.bytes), (false, true, 5));
     }
 
     #[test]
     fn other_programs_are_not_streams() {
-        assert_eq!(Program::of(&made("STREAM copy latency", 5)), None, "lmbench's");
-        assert_eq!(Program::of(WORDS.as_bytes()), None, "a text");
-        assert_eq!(Program::of(&made(WORDS, 5)[..60]), None);
+        assert_eq!(Program::parse(&made("STREAM copy latency", 5)), None, "lmbench's");
+        assert_eq!(Program::parse(WORDS.as_bytes()), None, "a text");
+        assert_eq!(Program::parse(&made(WORDS, 5)[..60]), None);
         assert_eq!(Program::read(Path::new("/no/such/file")), None);
         let mut far = made(WORDS, 5);
         far[32..40].fill(0xff);
-        assert_eq!(Program::of(&far), None, "its table is outside");
+        assert_eq!(Program::parse(&far), None, "its table is outside");
     }
 
     proptest! {
@@ -125,7 +125,7 @@ mod tests {
                 *b = byte;
             }
             program.truncate(end);
-            let _ = Program::of(&program);
+            let _ = Program::parse(&program);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Malformed;
-use crate::text::{lines, number, whole};
+use crate::text::{Labels, lines, number};
 
 /// A value, and the line that it stands in.
 pub(super) type Fact<'a> = (usize, &'a str);
@@ -12,10 +12,7 @@ pub(super) type Fact<'a> = (usize, &'a str);
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub(super) version: Option<&'a str>,
-    /// Last line.
-    pub(super) last: usize,
-    /// What stands after a colon, by what stands before it.
-    labelled: BTreeMap<&'a str, Fact<'a>>,
+    pub(super) labels: Labels<'a>,
     /// Lines without a colon, by their first word: sentences.
     said: BTreeMap<&'a str, Vec<Fact<'a>>>,
 }
@@ -30,7 +27,7 @@ pub(super) fn version(line: &str) -> Option<&str> {
 pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
     let mut facts = Facts::default();
     for (at, line) in lines(text) {
-        facts.last = at;
+        facts.labels.last = at;
         if line.starts_with("FATAL:") {
             return Err(Malformed::at(at, Malformed::excerpt(line)));
         }
@@ -39,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
                 return Err(Malformed::at(at, "a second report; one at a time"));
             }
         } else if let Some((label, value)) = line.split_once(':') {
-            facts.labelled.insert(label.trim(), (at, value.trim()));
+            facts.labels.insert(label.trim(), at, value);
         } else if let Some(word) = line.split_whitespace().next() {
             facts.said.entry(word).or_default().push((at, line.trim()));
         }
@@ -48,31 +45,6 @@ pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
 }
 
 impl<'a> Facts<'a> {
-    /// What stands after that label.
-    pub(super) fn get(&self, label: &str) -> Option<Fact<'a>> {
-        self.labelled.get(label).copied()
-    }
-
-    /// The same, where the report is incomplete without it.
-    pub(super) fn need(&self, label: &str) -> Result<Fact<'a>, Malformed> {
-        self.get(label).ok_or_else(|| Malformed::at(self.last, format!("no '{label}:' in it")))
-    }
-
-    /// A number after that label, with what follows it in the line.
-    pub(super) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
-        let (at, value) = self.need(label)?;
-        let Some(word) = value.strip_suffix(unit) else {
-            return Err(Malformed::quoting(at, value, &format!("does not end in {unit:?}")));
-        };
-        Ok((at, number(word, at)?))
-    }
-
-    /// A whole number after that label.
-    pub(super) fn count(&self, label: &str) -> Result<(usize, u64), Malformed> {
-        let (at, value) = self.need(label)?;
-        Ok((at, whole(value, at)?))
-    }
-
     /// What a sentence says between these two pieces of text; the first is words of its own.
     pub(super) fn between(&self, before: &str, after: &str) -> Option<Fact<'a>> {
         let word = before.split(' ').next()?;

@@ -11,31 +11,30 @@ use crate::{Figure, Malformed, Output};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The modes of fileio: what sysbench calls them, the workload, and the name for runs whose
-/// flushes are part of the work.
-const MODES: [(&str, &str, &str); 6] = [
-    ("sequential read", "disk.seq_read", "sysbench.seqrd"),
-    ("sequential rewrite", "disk.seq_write", "sysbench.seqrewr"),
-    ("sequential write (creation)", "sysbench.seqwr", "sysbench.seqwr"),
-    ("random read", "disk.rand_read", "sysbench.rndrd"),
-    ("random write", "disk.rand_write", "sysbench.rndwr"),
-    ("random r/w", MIXED, "sysbench.rndrw"),
+/// The modes of fileio: what reports and what options call them.
+const MODES: [(&str, &str); 6] = [
+    ("sequential read", "seqrd"),
+    ("sequential rewrite", "seqrewr"),
+    ("sequential write (creation)", "seqwr"),
+    ("random read", "rndrd"),
+    ("random write", "rndwr"),
+    ("random r/w", MIXED),
 ];
 
-const MIXED: &str = "disk.mixed";
+const MIXED: &str = "rndrw";
 
 /// The figure of a report.
-pub(super) fn of(facts: &Facts) -> Result<Output, Malformed> {
-    let mut figure = if let Some(limit) = facts.get("Prime numbers limit") {
+pub(super) fn read(facts: &Facts) -> Result<Output, Malformed> {
+    let mut figure = if let Some(limit) = facts.labels.get("Prime numbers limit") {
         cpu(facts, limit)?
-    } else if facts.get("Running memory speed test with the following options").is_some() {
+    } else if facts.labels.get("Running memory speed test with the following options").is_some() {
         memory(facts)?
-    } else if let Some(flags) = facts.get("Extra file open flags") {
+    } else if let Some(flags) = facts.labels.get("Extra file open flags") {
         fileio(facts, flags)?
     } else {
-        return Err(Malformed::at(facts.last, "no report of cpu, memory or fileio"));
+        return Err(Malformed::at(facts.labels.last, "no report of cpu, memory or fileio"));
     };
-    figure.params = figure.params.with("threads", facts.count("Number of threads")?.1);
+    figure.params = figure.params.with("threads", facts.labels.whole("Number of threads")?);
     figure.latency = latency(facts)?;
     let version = facts.version.map(str::to_owned);
     Ok(Output { version, started: None, figures: vec![figure] })
@@ -43,65 +42,65 @@ pub(super) fn of(facts: &Facts) -> Result<Output, Malformed> {
 
 fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let params = Params::default().with("cpu-max-prime", whole(limit, at)?);
-    let (at, rate) = facts.number("events per second", "")?;
-    let (_, events) = facts.count("total number of events")?;
+    let (at, rate) = facts.labels.number("events per second", "")?;
+    let events = facts.labels.whole("total number of events")?;
     let trial = rated(Unit::OpPerSecond, events as f64, rate, at)?;
     let title = format!("sysbench cpu, primes up to {limit}");
-    Ok(figure("sysbench.cpu".into(), title, Subsystem::Cpu, params, trial))
+    Ok(figure("cpu".into(), title, Subsystem::Cpu, params, trial))
 }
 
 fn memory(facts: &Facts) -> Result<Figure, Malformed> {
-    let (at, operation) = facts.need("operation")?;
+    let (at, operation) = facts.labels.need("operation")?;
     if !["read", "write"].contains(&operation) {
         let operation = Malformed::excerpt(operation);
         return Err(Malformed::at(at, format!("operation {operation:?} moves no bytes")));
     }
-    let mut params = Params::default().with("memory-scope", facts.need("scope")?.1);
-    if let Some(bytes) = size(facts.need("block size")?)? {
+    let mut params = Params::default().with("memory-scope", facts.labels.need("scope")?.1);
+    if let Some(bytes) = size(facts.labels.need("block size")?)? {
         params = params.with("block_size", bytes);
     }
     let Some((at, moved)) = facts.ending(" MiB/sec)") else {
-        return Err(Malformed::at(facts.last, "no 'MiB transferred' in it"));
+        return Err(Malformed::at(facts.labels.last, "no 'MiB transferred' in it"));
     };
     let Some((moved, rate)) = moved.split_once(" MiB transferred (") else {
         return Err(Malformed::at(at, "expected MiB transferred, and MiB/sec in brackets"));
     };
     let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
     let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
-    let workload = format!("sysbench.memory_{operation}").into();
+    let test = format!("memory_{operation}").into();
     let title = format!("sysbench memory, {operation}");
-    Ok(figure(workload, title, Subsystem::Memory, params, trial))
+    Ok(figure(test, title, Subsystem::Memory, params, trial))
 }
 
 fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let Some((at, name)) = facts.between("Doing ", " test") else {
-        return Err(Malformed::at(facts.last, "no 'Doing ... test' in it"));
+        return Err(Malformed::at(facts.labels.last, "no 'Doing ... test' in it"));
     };
-    let Some((name, workload, flushed)) = MODES.into_iter().find(|m| m.0 == name) else {
+    let Some((name, test)) = MODES.into_iter().find(|m| m.0 == name) else {
         return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
     };
-    let (_, read) = facts.number("read, MiB/s", "")?;
-    let (_, written) = facts.number("written, MiB/s", "")?;
+    let (_, read) = facts.labels.number("read, MiB/s", "")?;
+    let (_, written) = facts.labels.number("written, MiB/s", "")?;
     let rate = (read + written) * MIB;
-    let (at, seconds) = facts.number("total time", "s")?;
+    let (at, seconds) = facts.labels.number("total time", "s")?;
     let trial = rated(Unit::BytePerSecond, rate * seconds, rate, at)?;
     let mut params = file_params(facts, flags)?;
-    if workload == MIXED {
-        let (_, ratio) = facts.number("Read/Write ratio for combined random IO test", "")?;
+    if test == MIXED {
+        let (_, ratio) = facts.labels.number("Read/Write ratio for combined random IO test", "")?;
         if let Some(percent) = percent(ratio) {
             params = params.with("reads", percent);
         }
     }
-    let workload = if flushes(facts)? { flushed } else { workload };
     let title = format!("sysbench fileio, {name}");
-    Ok(figure(Cow::Borrowed(workload), title, Subsystem::Disk, params, trial))
+    let figure = figure(test.into(), title, Subsystem::Disk, params, trial);
+    Ok(Figure { comparable: !flushes(facts)?, ..figure })
 }
 
-/// Whether it flushed again and again while it wrote, which no workload of ours does; the flush at
-/// the end alone is none of these. What is said of flushes is said of reading tests too, which
+/// Whether it flushed again and again while it wrote, which is other work; the flush at the end
+/// alone is none of these. What is said of flushes is said of reading tests too, which
 /// make none: so those that were counted decide.
 fn flushes(facts: &Facts) -> Result<bool, Malformed> {
-    let (_, counted) = facts.number("fsyncs/s", "")?;
+    let (_, counted) = facts.labels.number("fsyncs/s", "")?;
     let said = facts.between(PERIODIC, "").or_else(|| facts.between(EACH, ""));
     Ok(said.is_some() && counted > 0.0)
 }
@@ -160,13 +159,13 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
 /// The times of events, where the percentile is the median; printed in ms with two digits behind
 /// the point, of which a `0.00` tells no time. Left out where one of them is that short.
 fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
-    if facts.get("50th percentile").is_none() {
+    if facts.labels.get("50th percentile").is_none() {
         return Ok(None);
     }
-    let seconds = |label: &str| facts.number(label, "").map(|(_, ms)| ms / 1e3);
+    let seconds = |label: &str| facts.labels.number(label, "").map(|(_, ms)| ms / 1e3);
     let (min, mean) = (seconds("min")?, seconds("avg")?);
     let (p50, max) = (seconds("50th percentile")?, seconds("max")?);
-    let count = facts.count("total number of events")?.1;
+    let count = facts.labels.whole("total number of events")?;
     let told = [min, mean, p50, max].iter().all(|s| *s > 0.0);
     Ok(told.then(|| Latency {
         unit: "s".into(),
@@ -183,12 +182,12 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
 }
 
 fn figure(
-    workload: Cow<'static, str>,
+    test: Cow<'static, str>,
     title: String,
     subsystem: Subsystem,
     params: Params,
     trial: Trial,
 ) -> Figure {
     let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    Figure::rate(workload, title, (subsystem, unit), params, trial)
+    Figure::rate(test, title, (subsystem, unit), params, trial)
 }

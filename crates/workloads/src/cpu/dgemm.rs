@@ -11,7 +11,7 @@ use proofmark_model::{
 use super::dense::gemm::{Gemm, Layout};
 use super::dense::{self, Shape};
 use crate::arena::{Arena, Pages};
-use crate::declare::{Words, parameter, rate};
+use crate::declare::{Words, parameter, rate, tool_test};
 
 /// The workload `cpu.dgemm`.
 pub struct Dgemm;
@@ -48,8 +48,18 @@ static SPEC: WorkloadSpec = rate(
     Some("n"),
     &[Cow::Borrowed("cpu.peak")],
     Work { whole_problem: true, ..Work::CORE },
-    Role { lead: Some(6), ..Role::NONE },
+    ROLE,
 );
+
+const ROLE: Role = Role {
+    lead: Some(6),
+    compare_with: Cow::Borrowed(&[
+        tool_test("mkl", "dgemm"),
+        tool_test("openblas", "dgemm"),
+        tool_test("blis", "dgemm"),
+    ]),
+    ..Role::NONE
+};
 
 impl Workload for Dgemm {
     fn spec(&self) -> &'static WorkloadSpec {

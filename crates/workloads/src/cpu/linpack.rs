@@ -14,7 +14,7 @@ use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::{Arena, Pages};
-use crate::declare::{Words, parameter, rate};
+use crate::declare::{Words, parameter, rate, tool_test};
 
 /// The workload `cpu.linpack`.
 pub struct Linpack;
@@ -56,8 +56,20 @@ static SPEC: WorkloadSpec = rate(
     Some("n"),
     &[Cow::Borrowed("cpu.peak")],
     Work { whole_problem: true, ..Work::CORE },
-    Role { lead: Some(2), ..Role::NONE },
+    ROLE,
 );
+
+const ROLE: Role = Role {
+    lead: Some(2),
+    compare_with: Cow::Borrowed(&[
+        tool_test("linpack", "LINPACK"),
+        tool_test("mkl", "dgesv"),
+        tool_test("openblas", "dgesv"),
+        tool_test("blis", "dgesv"),
+        tool_test("hpl", "HPL_pdgesv"),
+    ]),
+    ..Role::NONE
+};
 
 impl Workload for Linpack {
     fn spec(&self) -> &'static WorkloadSpec {

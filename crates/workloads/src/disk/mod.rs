@@ -12,7 +12,7 @@ use std::sync::Arc;
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, Role, WorkloadSpec};
 
-use crate::declare::{alternative, in_order, place};
+use crate::declare::{alternative, in_order, place, tool_test};
 
 mod buffers;
 mod content;
@@ -67,11 +67,36 @@ workloads! {
     /// `disk.seq_read`.
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
         "Bytes per second read from a file in order of offsets.",
-        Role { lead: Some(1), tables: Cow::Borrowed(&[place("disk_blocks", 1, "Sequential read"), place("disk_glance", 1, "sequential read")]), ..Role::NONE };
+        Role {
+            lead: Some(1),
+            tables: Cow::Borrowed(&[
+                place("disk_blocks", 1, "Sequential read"),
+                place("disk_glance", 1, "sequential read"),
+            ]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("fio", "read"),
+                tool_test("iozone", "read"),
+                tool_test("sysbench", "seqrd"),
+            ]),
+            ..Role::NONE
+        };
     /// `disk.seq_write`.
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
         "Bytes per second written to a file in order of offsets.",
-        Role { lead: Some(2), tables: Cow::Borrowed(&[place("disk_blocks", 3, "Sequential write"), place("disk_glance", 2, "sequential write")]), counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]), ..Role::NONE };
+        Role {
+            lead: Some(2),
+            tables: Cow::Borrowed(&[
+                place("disk_blocks", 3, "Sequential write"),
+                place("disk_glance", 2, "sequential write"),
+            ]),
+            counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("fio", "write"),
+                tool_test("iozone", "rewrite"),
+                tool_test("sysbench", "seqrewr"),
+            ]),
+            ..Role::NONE
+        };
     /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
         "Bytes per second read from one half of a file and written to the other, in order of offsets.",
@@ -79,15 +104,44 @@ workloads! {
     /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
         "Bytes per second read from a file in random order.",
-        Role { lead: Some(3), tables: Cow::Borrowed(&[place("disk_blocks", 2, "Random read"), place("disk_glance", 3, "random read")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]), ..Role::NONE };
+        Role {
+            lead: Some(3),
+            tables: Cow::Borrowed(&[
+                place("disk_blocks", 2, "Random read"),
+                place("disk_glance", 3, "random read"),
+            ]),
+            counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("fio", "randread"),
+                tool_test("iozone", "random read"),
+                tool_test("sysbench", "rndrd"),
+            ]),
+            ..Role::NONE
+        };
     /// `disk.rand_write`.
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
         "Bytes per second written to a file in random order.",
-        Role { lead: Some(4), tables: Cow::Borrowed(&[place("disk_blocks", 4, "Random write"), place("disk_glance", 4, "random write")]), counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]), ..Role::NONE };
+        Role {
+            lead: Some(4),
+            tables: Cow::Borrowed(&[
+                place("disk_blocks", 4, "Random write"),
+                place("disk_glance", 4, "random write"),
+            ]),
+            counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("fio", "randwrite"),
+                tool_test("iozone", "random write"),
+                tool_test("sysbench", "rndwr"),
+            ]),
+            ..Role::NONE
+        };
     /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
         "Bytes per second read and written in random order; 70 % of the I/Os read by default.",
-        Role::NONE;
+        Role {
+            compare_with: Cow::Borrowed(&[tool_test("fio", "randrw"), tool_test("sysbench", "rndrw")]),
+            ..Role::NONE
+        };
 }
 
 impl Workload for Disk {

@@ -8,7 +8,9 @@ use proofmark_model::{
 
 use super::engine;
 use super::shape::Operation;
-use crate::declare::{Words, choice, parameter, place, rate, size_parameter, threads_parameter};
+use crate::declare::{
+    Words, choice, parameter, place, rate, size_parameter, threads_parameter, tool_test,
+};
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each with its own part of the file; the scheduler places them.",
@@ -229,6 +231,7 @@ pub(super) static FSYNC_SPEC: WorkloadSpec = rate(
 const FSYNC_ROLE: Role = Role {
     lead: Some(5),
     tables: Cow::Borrowed(&[place("disk_glance", 5, "commits")]),
+    compare_with: Cow::Borrowed(&[tool_test("fio", "fdatasync")]),
     ..Role::NONE
 };
 

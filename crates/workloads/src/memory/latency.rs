@@ -12,6 +12,7 @@ use super::parameters::{
     self, ANY_LEVEL, PAGES, chase, four_times_the_cache, settled, size_parameter,
 };
 use crate::arena::{Arena, Pages};
+use crate::declare::tool_test;
 
 /// The workload `memory.latency`.
 pub struct Latency;
@@ -60,7 +61,12 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     axis: Some(Cow::Borrowed("working_set")),
     interleave: false,
     work: chase(ANY_LEVEL, false),
-    role: Role { lead: Some(2), provides: Cow::Borrowed(&[Property::LoadLatency]), ..Role::NONE },
+    role: Role {
+        lead: Some(2),
+        provides: Cow::Borrowed(&[Property::LoadLatency]),
+        compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
+        ..Role::NONE
+    },
 };
 
 impl Workload for Latency {

@@ -12,6 +12,7 @@ use super::parameters;
 use super::segment::find;
 use super::stream::op::{Op, Stores};
 use super::stream::{Layout, Task, loop_for, widest};
+use crate::declare::tool_test_at;
 
 /// The workload `memory.sweep`.
 pub struct Sweep;
@@ -89,6 +90,16 @@ static SPEC: WorkloadSpec = WorkloadSpec {
     role: Role {
         lead: Some(5),
         provides: Cow::Borrowed(&[Property::LevelBandwidth]),
+        compare_with: Cow::Borrowed(&[
+            tool_test_at("likwid-bench", "load", "op", "read"),
+            tool_test_at("likwid-bench", "store", "op", "write"),
+            tool_test_at("likwid-bench", "copy", "op", "copy"),
+            tool_test_at("lmbench-bw", "frd", "op", "read"),
+            tool_test_at("lmbench-bw", "fwr", "op", "write"),
+            tool_test_at("lmbench-bw", "fcp", "op", "copy"),
+            tool_test_at("sysbench", "memory_read", "op", "read"),
+            tool_test_at("sysbench", "memory_write", "op", "write"),
+        ]),
         ..Role::NONE
     },
 };

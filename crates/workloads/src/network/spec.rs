@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use proofmark_model::{AUTO, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, Kind, LEAST_RATE};
-use crate::declare::{Words, alternative, choice, parameter, place, rate, size_parameter};
+use crate::declare::{
+    Words, alternative, choice, parameter, place, rate, size_parameter, tool_test,
+};
 
 const STREAMS: Parameter = parameter(
     "streams",
@@ -254,16 +256,31 @@ const fn role(kind: Kind) -> Role {
 const TCP_STREAM_ROLE: Role = Role {
     lead: Some(1),
     tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
+    compare_with: Cow::Borrowed(&[
+        tool_test("iperf3", "TCP"),
+        tool_test("iperf", "TCP"),
+        tool_test("netperf", "TCP_STREAM"),
+        tool_test("netperf", "TCP_MAERTS"),
+    ]),
     ..Role::NONE
 };
 const UDP_STREAM_ROLE: Role = Role {
     lead: Some(3),
     tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
+    compare_with: Cow::Borrowed(&[
+        tool_test("iperf3", "UDP"),
+        tool_test("iperf", "UDP"),
+        tool_test("netperf", "UDP_STREAM"),
+    ]),
     ..Role::NONE
 };
 const TCP_RTT_ROLE: Role = Role {
     lead: Some(2),
     tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
+    compare_with: Cow::Borrowed(&[
+        tool_test("netperf", "TCP_RR"),
+        tool_test("sockperf", "TCP ping-pong"),
+    ]),
     ..Role::NONE
 };
 const UDP_RTT_ROLE: Role = Role {
@@ -273,6 +290,10 @@ const UDP_RTT_ROLE: Role = Role {
         "network.tcp.rtt",
         &[Cow::Borrowed("no_delay"), Cow::Borrowed("socket_buffer"), Cow::Borrowed("congestion")],
     )]),
+    compare_with: Cow::Borrowed(&[
+        tool_test("netperf", "UDP_RR"),
+        tool_test("sockperf", "UDP ping-pong"),
+    ]),
     ..Role::NONE
 };
 

@@ -1,7 +1,7 @@
 //! Tools that take as long as they are told to, beside points that are made up.
 
 use proofmark_model::{Policy, Probe, Storage, StorageKind};
-use proofmark_reference::{Beside, Invocation, Malformed, Output};
+use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
 
 use super::*;
 
@@ -12,16 +12,9 @@ const SLOW_MEMORY: u64 = 1 << 30;
 struct Slow(f64);
 
 impl Tool for Slow {
-    fn id(&self) -> &'static str {
-        "slow"
-    }
-
-    fn title(&self) -> &'static str {
-        "slow"
-    }
-
-    fn about(&self) -> &'static str {
-        "For tests."
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description { id: "linpack", title: "slow", package: "Debian: slow", about: "For tests." }
     }
 
     fn recognises(&self, _: &str) -> bool {
@@ -31,19 +24,11 @@ impl Tool for Slow {
     fn parse(&self, _: &str) -> Result<Output, Malformed> {
         Err(Malformed::at(1, "nothing"))
     }
-
-    fn beside(&self) -> &dyn Beside {
-        self
-    }
 }
 
-impl Beside for Slow {
+impl ReferenceRunner for Slow {
     fn installed(&self) -> Option<Installed> {
         None
-    }
-
-    fn package(&self) -> &'static str {
-        "Debian: slow"
     }
 
     fn counts(&self, _: &str) -> Option<&'static str> {
@@ -75,7 +60,7 @@ fn point(workload: &str, threads: u64) -> Point {
 
 fn plan(max_trials: u32) -> Plan {
     let policy = Policy { max_trials, min_trials: max_trials.min(8), ..Policy::default() };
-    Plan { policy, points: vec![point("cpu.flops", 2)], ..Plan::default() }
+    Plan { policy, points: vec![point("cpu.linpack", 2)], ..Plan::default() }
 }
 
 /// A machine of which no more is known than its memory and CPUs.
@@ -112,7 +97,7 @@ fn what_nobody_asked_for_takes_a_minute_at_most() {
             Choice { asked, workloads: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
         choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
     };
-    let named = Asked::Named(vec!["slow"]);
+    let named = Asked::Named(vec!["linpack"]);
     assert_eq!([fits(6.0, &Asked::Marked), fits(18.0, &Asked::Marked)], [Some(8), Some(3)]);
     assert_eq!([fits(21.0, &Asked::Marked), fits(21.0, &named)], [None, Some(8)]);
     assert_eq!([fits(78.0, &named), fits(81.0, &named)], [Some(3), None]);
@@ -181,7 +166,7 @@ fn names_are_tools() {
 #[test]
 fn a_tool_has_the_cpus_of_our_threads() {
     let cpus = |workload: &str, threads| Cpus::of(&point(workload, threads), &[4, 5, 6, 7]);
-    assert_eq!(cpus("cpu.flops", 2), Cpus { client: vec![4, 5], server: vec![] });
+    assert_eq!(cpus("cpu.linpack", 2), Cpus { client: vec![4, 5], server: vec![] });
     assert_eq!(cpus("memory.triad", 9).client, [4, 5, 6, 7]);
     assert_eq!(cpus("disk.rand_read", 1).client, [4, 5, 6, 7], "they are not pinned");
     let network = cpus("network.tcp.rtt", 1);
@@ -223,14 +208,14 @@ fn a_users_budget_holds_the_tools_too() {
 fn trials_last_as_long_as_a_tool_needs_and_only_where_one_runs() {
     let mut plan = with_tool();
     plan.points.push(point("cpu.iops", 1));
-    let fio = proofmark_reference::find("fio").unwrap().beside().shortest();
+    let fio = proofmark_reference::find("fio").unwrap().shortest();
     plan.policy.trial_s = fio / 2.0;
     lengthen(&mut plan);
-    assert_eq!(plan.policy.trial_s_for("cpu.flops"), fio);
+    assert_eq!(plan.policy.trial_s_for("cpu.linpack"), fio);
     assert_eq!(plan.policy.trial_s_for("cpu.iops"), fio / 2.0);
-    plan.policy.trial_s_of.insert("cpu.flops".to_owned(), 9.0);
+    plan.policy.trial_s_of.insert("cpu.linpack".to_owned(), 9.0);
     lengthen(&mut plan);
-    assert_eq!(plan.policy.trial_s_for("cpu.flops"), 9.0);
+    assert_eq!(plan.policy.trial_s_for("cpu.linpack"), 9.0);
 }
 
 #[test]
@@ -255,7 +240,7 @@ fn a_profile_may_name_the_tools_that_run() {
     };
     mark(&mut marked, &[0], &Reference::First(true));
     mark(&mut marked, &[1], &named(&["other"]));
-    mark(&mut marked, &[2], &named(&["other", "slow"]));
+    mark(&mut marked, &[2], &named(&["other", "linpack"]));
     mark(&mut marked, &[3], &Reference::First(false));
     let mut plan = plan(30);
     plan.points = vec![plan.points[0].clone(); 4];

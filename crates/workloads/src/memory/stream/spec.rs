@@ -6,7 +6,7 @@ use proofmark_model::{Access, Pace, Parameter, Property, Role, Work, WorkloadSpe
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{Words, place};
+use crate::declare::{Words, place, tool_test};
 
 const ARRAY_SIZE: Parameter = parameters::size_parameter(
     "array_size",
@@ -55,7 +55,20 @@ pub(super) static COPY: WorkloadSpec = spec(
     ),
     Op::Copy,
     STORING,
-    const { Role { lead: Some(3), tables: Cow::Borrowed(&[place("stream", 1, "Copy")]), ..Role::NONE } },
+    const {
+        Role {
+            lead: Some(3),
+            tables: Cow::Borrowed(&[place("stream", 1, "Copy")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("stream", "Copy"),
+                tool_test("likwid-bench", "copy"),
+                tool_test("lmbench-bw", "fcp"),
+                tool_test("lmbench-stream", "STREAM copy"),
+                tool_test("lmbench-stream", "STREAM2 copy"),
+            ]),
+            ..Role::NONE
+        }
+    },
 );
 
 /// `memory.scale`.
@@ -71,7 +84,16 @@ pub(super) static SCALE: WorkloadSpec = spec(
     ),
     Op::Scale,
     STORING,
-    const { Role { tables: Cow::Borrowed(&[place("stream", 2, "Scale")]), ..Role::NONE } },
+    const {
+        Role {
+            tables: Cow::Borrowed(&[place("stream", 2, "Scale")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("stream", "Scale"),
+                tool_test("lmbench-stream", "STREAM scale"),
+            ]),
+            ..Role::NONE
+        }
+    },
 );
 
 /// `memory.add`.
@@ -87,7 +109,16 @@ pub(super) static ADD: WorkloadSpec = spec(
     ),
     Op::Add,
     STORING,
-    const { Role { tables: Cow::Borrowed(&[place("stream", 3, "Add")]), ..Role::NONE } },
+    const {
+        Role {
+            tables: Cow::Borrowed(&[place("stream", 3, "Add")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("stream", "Add"),
+                tool_test("lmbench-stream", "STREAM add"),
+            ]),
+            ..Role::NONE
+        }
+    },
 );
 
 /// `memory.triad`.
@@ -108,6 +139,11 @@ pub(super) static TRIAD: WorkloadSpec = spec(
             lead: Some(1),
             provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
             tables: Cow::Borrowed(&[place("stream", 4, "Triad")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("stream", "Triad"),
+                tool_test("likwid-bench", "stream"),
+                tool_test("lmbench-stream", "STREAM triad"),
+            ]),
             ..Role::NONE
         }
     },
@@ -127,7 +163,16 @@ pub(super) static READ: WorkloadSpec = spec(
     ),
     Op::Read,
     READING,
-    const { Role { provides: Cow::Borrowed(&[Property::MemoryBandwidth]), ..Role::NONE } },
+    const {
+        Role {
+            provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("likwid-bench", "load"),
+                tool_test("lmbench-bw", "frd"),
+            ]),
+            ..Role::NONE
+        }
+    },
 );
 
 /// `memory.write`.
@@ -145,7 +190,16 @@ pub(super) static WRITE: WorkloadSpec = spec(
     ),
     Op::Write,
     STORING,
-    Role::NONE,
+    const {
+        Role {
+            compare_with: Cow::Borrowed(&[
+                tool_test("likwid-bench", "store"),
+                tool_test("lmbench-bw", "fwr"),
+                tool_test("lmbench-stream", "STREAM2 fill"),
+            ]),
+            ..Role::NONE
+        }
+    },
 );
 
 const fn spec(

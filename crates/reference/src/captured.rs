@@ -1,0 +1,152 @@
+//! The captured outputs of all tools: what they hold, who recognises them, and what is left of them
+//! when they are damaged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proofmark_model::Params;
+use proptest::prelude::*;
+
+use crate::testing::{captured, task};
+use crate::{ALL, Output, Tool, find, recognise};
+
+/// The folders `captured`, by the name of the folder beside them.
+fn folders() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let folders = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<_> = folders
+        .filter(|folder| folder.join("captured").is_dir())
+        .map(|folder| (folder.file_name().unwrap().display().to_string(), folder.join("captured")))
+        .collect();
+    all.sort();
+    assert_eq!(all.len(), 13, "a tool without outputs, or one more with them");
+    all
+}
+
+/// The outputs of a folder, by name.
+fn outputs(folder: &Path) -> Vec<(String, String)> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).unwrap();
+        (file.file_name().unwrap().display().to_string(), text)
+    };
+    let mut all: Vec<_> = files.map(read).collect();
+    all.sort();
+    all
+}
+
+/// The tool that an output is of, and what it holds; two numbers are no sign of anything.
+fn read(name: &str, text: &str) -> (&'static dyn Tool, Output) {
+    if name.contains("bw_mem") {
+        let tool = find("lmbench-bw").unwrap();
+        return (tool, tool.parse(text).unwrap());
+    }
+    let tool = recognise(text).unwrap_or_else(|| panic!("{name}"));
+    (tool, captured(tool, text))
+}
+
+#[test]
+fn what_was_captured_is_read() {
+    for (folder, path) in folders() {
+        let whole = outputs(&path).into_iter().filter(|(name, _)| !name.contains("refused"));
+        let all: Vec<_> = whole
+            .map(|(name, text)| {
+                let (tool, output) = read(&name, &text);
+                format!("{name}, {}: {}", tool.id(), summarise(&output))
+            })
+            .collect();
+        insta::assert_snapshot!(folder, all.join("\n"));
+    }
+}
+
+/// What an output holds, a line a figure, a trial and a piece of evidence.
+fn summarise(output: &Output) -> String {
+    let mut lines = vec![format!("version {:?} started {:?}", output.version, output.started)];
+    for f in &output.figures {
+        let other = if f.comparable { "" } else { " (other work)" };
+        lines.push(format!("{}{other} {:?} {}", f.test, f.title, json(&f.params)));
+        for t in &f.trials {
+            lines.push(format!("  {} {} = {} / {} s", t.value, f.unit, t.work, t.seconds));
+            lines.extend(t.network.as_ref().map(|n| format!("  network {}", json(n))));
+            lines.extend(t.device.as_ref().map(|d| format!("  device {}", json(d))));
+            lines.extend(t.file.as_ref().map(|file| format!("  file {}", json(file))));
+            lines.extend(t.solution.as_ref().map(|s| format!("  solution {}", json(s))));
+        }
+        if let Some(mut latency) = f.latency.clone() {
+            let buckets = std::mem::take(&mut latency.buckets).len();
+            lines.push(format!("  {} and {buckets} buckets", json(&latency)));
+        }
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap().replace(":null", ":-")
+}
+
+#[test]
+fn damaged_outputs_are_read_or_refused() {
+    for (_, text) in folders().into_iter().flat_map(|(_, path)| outputs(&path)) {
+        let reads = |tool: &&dyn Tool| tool.recognises(&text) || tool.parse(&text).is_ok();
+        let tools: Vec<_> = ALL.iter().copied().filter(reads).collect();
+        proptest!(|(text in damaged(&text))| tools.iter().for_each(|t| survives(*t, &text)));
+    }
+}
+
+/// What parsers stumble over.
+const WORDS: [&str; 12] = [
+    "0",
+    "-1",
+    "1e308",
+    "1e-308",
+    "nan",
+    "inf",
+    "18446744073709551616",
+    "\n",
+    "{",
+    "\"",
+    "\0",
+    "\u{202e}",
+];
+
+/// One or more changes of a text: cut off, a piece taken out, doubled or replaced, at any place.
+fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
+    let bytes = text.as_bytes().to_vec();
+    let new = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..8),
+        prop::sample::select(&WORDS[..]).prop_map(|word| word.as_bytes().to_vec()),
+    ];
+    let place = any::<prop::sample::Index>();
+    prop::collection::vec((place, 0..64_usize, new, 0..4_u8), 1..4).prop_map(move |changes| {
+        let mut all = bytes.clone();
+        for (at, long, new, how) in changes {
+            let at = at.index(all.len() + 1);
+            let end = (at + long).min(all.len());
+            let piece = all[at..end].to_vec();
+            match how {
+                0 => all.truncate(at),
+                1 => drop(all.drain(at..end)),
+                2 => drop(all.splice(at..at, piece)),
+                _ => drop(all.splice(at..end, new)),
+            }
+        }
+        String::from_utf8_lossy(&all).into_owned()
+    })
+}
+
+/// Holds that a damaged output is read or refused, never more than that, and that what is read has
+/// finite values, the figure for a task too.
+fn survives(tool: &dyn Tool, text: &str) {
+    let _ = tool.recognises(text);
+    let Ok(output) = tool.parse(text) else { return };
+    let parameters = ["threads", "streams", "block_size", "file_size", "n", "array_size"];
+    let params = parameters.into_iter().fold(Params::default(), |p, name| p.with(name, 1));
+    let mut figures = output.figures.clone();
+    for figure in output.figures.iter().take(3) {
+        figures.extend(tool.runner().figure(&task(&figure.test, &params), output.clone()));
+    }
+    for t in figures.iter().flat_map(|f| &f.trials) {
+        assert!(t.value.is_finite() && t.seconds.is_finite() && t.seconds > 0.0, "{t:?}");
+    }
+}

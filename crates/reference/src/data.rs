@@ -1,0 +1,39 @@
+//! The size of a task's data, which its workload declares and tools count in their own ways.
+
+use crate::{Figure, Task};
+
+/// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
+pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {
+    let data = task.spec.work.data.as_ref()?;
+    data.array_bytes(task.params)?.checked_mul(if data.all_arrays { 1 } else { arrays })
+}
+
+/// Passes over so many bytes that are the same work, one at least; `most` at most.
+pub(crate) fn passes(work: f64, bytes: u64, most: u32) -> u64 {
+    let passes = (work / bytes.max(1) as f64).round();
+    if passes >= 1.0 { passes.min(f64::from(most)) as u64 } else { 1 }
+}
+
+/// Names that parsers have for what not every workload has a parameter of.
+const OPTIONAL: [&str; 3] = ["array_size", "block_size", "stores"];
+
+/// A figure in the parameters of the task's workload: the size of its data, where the output says
+/// how large each of so many arrays was over all threads, and what the test was chosen for.
+pub(crate) fn figure(task: &Task, array: Option<u64>, arrays: u64, figure: Figure) -> Figure {
+    let mut figure = figure.with_test_of(task);
+    let params = &mut figure.params;
+    params.0.retain(|name, _| {
+        !OPTIONAL.contains(&name.as_str()) || task.spec.parameter(name).is_some()
+    });
+    let tests = task.spec.role.compare_with.iter().filter(|t| t.test == task.test);
+    for when in tests.filter_map(|t| t.when.as_ref()).filter(|when| when.holds(task.params)) {
+        *params = std::mem::take(params).with(&when.parameter, &*when.value);
+    }
+    if let Some((data, array)) = task.spec.work.data.as_ref().zip(array) {
+        let threads = if data.per_thread { params.threads().max(1) } else { 1 };
+        let arrays = if data.all_arrays { arrays } else { 1 };
+        let size = array.saturating_mul(arrays) / threads;
+        *params = std::mem::take(params).with(&data.parameter, size);
+    }
+    figure
+}

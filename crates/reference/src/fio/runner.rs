@@ -1,0 +1,327 @@
+//! How fio is run: what a point is in fio's options.
+//!
+//! The work is an amount (`io_size`), not a time: what is flushed at the end is then as much as
+//! ours. Left at their defaults, some options would make it other work: fio would advise the
+//! system on how to read ahead, and allocate what `disk.fsync` appends.
+
+use proofmark_model::{Flush, Params, Trial, Unit};
+
+use super::Fio;
+use super::pattern::{Pattern, Way};
+use crate::disk::{self, either, file};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+
+/// What is the same for all work.
+const ALWAYS: &[&str] = &[
+    "--name=beside",
+    "--output-format=json",
+    "--eta=never",
+    "--thread",
+    "--group_reporting",
+    "--lat_percentiles=1",
+    "--clat_percentiles=0",
+    "--randrepeat=0",
+    // It neither makes the file nor has it allocated, and gives no advice on it.
+    "--allow_file_create=0",
+    "--fallocate=none",
+    "--fadvise_hint=0",
+];
+
+/// Seconds that whole milliseconds tell to within a percent, and half as many, below which they
+/// are none to compare.
+const EXACT_S: f64 = 0.1;
+const SHORTEST_S: f64 = EXACT_S / 2.0;
+
+/// Trials of ours from this length on begin with so large a share of untimed work.
+const LONG_S: f64 = 1.0;
+const AHEAD: f64 = 1.0 / 8.0;
+
+/// What fio takes to start and to end, in seconds.
+const START_S: f64 = 1.0;
+
+/// Least alignment of our buffers, in bytes.
+const PAGE: u64 = 4096;
+
+impl ReferenceRunner for Fio {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["fio"], "--version")
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            "read" => Some(
+                "bytes read over the longest runtime of its threads, in whole milliseconds; each \
+                 run from the start of each thread's part; its buffers in small pages",
+            ),
+            "write" => Some(
+                "bytes written over the longest runtime of its threads, in whole milliseconds, \
+                 with its fsync (ours: fdatasync); each run from the start of each thread's part; \
+                 its buffers in small pages",
+            ),
+            "randread" => Some(
+                "bytes read over the longest runtime of its threads, in whole milliseconds; each \
+                 block once in a pass",
+            ),
+            "randwrite" => Some(
+                "bytes written over the longest runtime of its threads, in whole milliseconds, \
+                 with its fsync (ours: fdatasync); each block once in a pass",
+            ),
+            "randrw" => Some(
+                "bytes read and written over the longest runtime of its threads, in whole \
+                 milliseconds, with its fsync (ours: fdatasync); which I/Os read is drawn by lot \
+                 (ours: evenly spread)",
+            ),
+            COMMITS => Some(
+                "writes over the runtime in whole milliseconds, an fdatasync after each, after \
+                 the last an fsync; appended to a file that is not empty",
+            ),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        arguments(task, registers(task.params))
+            .map(|arguments| Invocation { arguments, ..Invocation::default() })
+    }
+
+    fn shortest(&self) -> f64 {
+        EXACT_S
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        task.seconds * (1.0 + AHEAD) + START_S
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let pattern = pattern(task)?;
+        let test = pattern.test(Way::Mixed);
+        let found = output.figures.into_iter().find(|f| f.test == test)?;
+        let block = task.params.int("block_size")?;
+        let params = parameters(task, &found.params)?;
+        let mut figure = found.with_test_of(task);
+        let trials = figure.trials.into_iter();
+        figure.trials = trials.map(|t| adapt(task, block, &params, t)).collect();
+        figure.params = params;
+        if task.test != COMMITS {
+            return Some(figure);
+        }
+        // Its times are those of the writes alone.
+        Some(Figure { unit: Unit::OpPerSecond, latency: None, ..figure })
+    }
+}
+
+/// Appends, each brought to stable storage, which are counted in operations.
+const COMMITS: &str = "fdatasync";
+
+/// Parameters in which a job that differs is another one.
+const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
+
+/// The parameters of a task as a job's options tell them, which say nothing of the cache; `None` where
+/// they are plainly those of another job.
+fn parameters(task: &Task, told: &Params) -> Option<Params> {
+    let mut told = told.clone();
+    let part = told.int("file_size");
+    told.0.remove("file_size");
+    if let Some(work) = Work::plan(task).ok().filter(|_| task.test != COMMITS) {
+        let amount = told.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
+        if amount.is_some_and(|bytes| bytes != work.amount()) {
+            return None;
+        }
+        // Of the file it is given each thread's part.
+        if let Some(part) = part.filter(|part| *part != work.part()) {
+            told = told.with("file_size", part.saturating_mul(work.threads));
+        }
+    }
+    disk::merge_params(task.params, &told, SAME)
+}
+
+/// A trial in the unit of the task's test, and on the file of these parameters.
+fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
+    let mut trial = trial;
+    if let Some(file) = &mut trial.file {
+        file.size_bytes = params.int("file_size").unwrap_or(file.size_bytes);
+    }
+    if task.test == COMMITS {
+        trial.work /= block.max(1) as f64;
+        trial.value = Unit::OpPerSecond.value(trial.work, trial.seconds);
+        if let Some(file) = &mut trial.file {
+            file.flush = Flush::Each;
+        }
+    }
+    trial
+}
+
+/// The pattern of a task; `None` for tests that fio is not run for.
+fn pattern(task: &Task) -> Option<&'static Pattern> {
+    Fio.counts(task.test)?;
+    Pattern::named(match (task.test, task.params.int("reads")) {
+        (COMMITS, _) => "write",
+        ("randrw", Some(100)) => "randread",
+        ("randrw", Some(0)) => "randwrite",
+        (test, _) => test,
+    })
+}
+
+/// The parameters that all tasks have, and what follows from them.
+struct Work<'a> {
+    task: &'a Task<'a>,
+    rw: &'static str,
+    threads: u64,
+    block: u64,
+    file_size: u64,
+}
+
+/// fio's arguments for a task; `registers`: whether the system lets the ring know its buffers.
+fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
+    let work = Work::plan(task)?;
+    // Several files are parted by it.
+    let file = Some(file(task.file)?).filter(|f| !f.contains(':')).ok_or("its path has a colon")?;
+    let mut all: Vec<String> = ALWAYS.iter().map(|a| (*a).to_owned()).collect();
+    all.extend([
+        format!("--filename={file}"),
+        format!("--rw={}", work.rw),
+        format!("--bs={}", work.block),
+    ]);
+    all.extend(if task.test == COMMITS { work.commits()? } else { work.blocks(registers)? });
+    Ok(all)
+}
+
+impl<'a> Work<'a> {
+    fn plan(task: &'a Task<'a>) -> Result<Self, String> {
+        let rw = pattern(task).ok_or("it has no such work")?.name;
+        if task.seconds < SHORTEST_S {
+            let ms = task.seconds * 1e3;
+            return Err(format!("it tells whole milliseconds, and a trial takes {ms:.1}"));
+        }
+        let (block, file_size) = (task.number("block_size")?, task.number("file_size")?);
+        Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })
+    }
+
+    /// Reads and writes of blocks of the file, each thread in its part of it.
+    fn blocks(&self, registers: bool) -> Result<Vec<String>, String> {
+        let params = self.task.params;
+        let part = self.part();
+        if part == 0 {
+            return Err("its threads need a block of the file each".to_owned());
+        }
+        let direct = either(params, "direct", "on", "off")?;
+        let flushes = self.writes() && either(params, "flush", "end", "none")?;
+        let cold = params.text("cache") == Some("cold");
+        let mut all = vec![
+            format!("--size={part}"),
+            format!("--direct={}", u8::from(direct)),
+            // Warm is what it finds: who lends the file has made its cache ready.
+            format!("--invalidate={}", u8::from(cold)),
+            format!("--end_fsync={}", u8::from(flushes)),
+        ];
+        if self.threads > 1 {
+            all.extend([
+                format!("--numjobs={}", self.threads),
+                format!("--offset_increment={part}"),
+            ]);
+        }
+        if self.rw == "randrw" {
+            let reads = params.int("reads").filter(|r| *r <= 100).ok_or("reads is not set")?;
+            all.push(format!("--rwmixread={reads}"));
+        }
+        // With registered buffers its fsync at the end fails without a word (3.33, 3.39).
+        all.extend(self.engine(registers && !flushes)?);
+        all.push(format!("--io_size={}", self.amount()));
+        if self.ahead() {
+            all.push(format!("--ramp_time={}ms", (self.task.seconds * AHEAD * 1e3) as u64));
+        }
+        Ok(all)
+    }
+
+    fn writes(&self) -> bool {
+        self.rw != "read" && self.rw != "randread"
+    }
+
+    /// Bytes of a thread's part of the file, in whole blocks.
+    fn part(&self) -> u64 {
+        self.file_size / self.block / self.threads * self.block
+    }
+
+    /// Bytes that a thread reads and writes, those of untimed work too.
+    fn amount(&self) -> u64 {
+        let more = if self.ahead() { AHEAD } else { 0.0 };
+        self.each(self.task.work * (1.0 + more))
+    }
+
+    /// Whether it begins with untimed work: what was read ahead would no longer be cold, what was
+    /// written would be flushed later.
+    fn ahead(&self) -> bool {
+        let params = self.task.params;
+        let direct = params.text("direct") == Some("on");
+        let cold = params.text("cache") == Some("cold");
+        self.task.seconds >= LONG_S && !cold && (direct || !self.writes())
+    }
+
+    /// A thread's share of so many bytes, in whole blocks.
+    fn each(&self, bytes: f64) -> u64 {
+        let blocks = bytes / self.threads as f64 / self.block as f64;
+        (blocks as u64).max(1).saturating_mul(self.block)
+    }
+
+    fn engine(&self, registers: bool) -> Result<Vec<String>, String> {
+        let depth = self.task.params.int("queue_depth").unwrap_or(1).max(1);
+        match self.task.params.text("engine") {
+            Some("psync") if depth == 1 => Ok(vec!["--ioengine=psync".to_owned()]),
+            Some("io_uring") => Ok(vec![
+                "--ioengine=io_uring".to_owned(),
+                format!("--iodepth={depth}"),
+                "--registerfiles=1".to_owned(),
+                format!("--fixedbufs={}", u8::from(registers)),
+            ]),
+            Some(engine) => Err(format!("its {engine} has no such queue")),
+            None => Err("engine is not set".to_owned()),
+        }
+    }
+
+    /// Appends, each brought to stable storage.
+    fn commits(&self) -> Result<Vec<String>, String> {
+        if self.threads > 1 {
+            return Err("it is given one file, where our threads have one each".to_owned());
+        }
+        let bytes = self.each(self.task.work * self.block as f64);
+        if bytes > self.file_size {
+            return Err("its file would grow by more than file_size".to_owned());
+        }
+        Ok(vec![
+            "--file_append=1".to_owned(),
+            format!("--size={bytes}"),
+            "--direct=0".to_owned(),
+            "--ioengine=psync".to_owned(),
+            "--fdatasync=1".to_owned(),
+            // After the last one too.
+            "--end_fsync=1".to_owned(),
+        ])
+    }
+}
+
+/// Whether the system lets rings know so many buffers. Ours go without where it does not; fio
+/// would end with an error.
+fn registers(params: &Params) -> bool {
+    let block = params.int("block_size").unwrap_or(1).checked_next_multiple_of(PAGE);
+    let depth = params.int("queue_depth").unwrap_or(1);
+    let each = block.and_then(|block| block.checked_mul(depth));
+    let bytes = each.and_then(|each| each.checked_mul(params.threads().max(1)));
+    let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+    bytes.is_some_and(|b| may_lock(b, &read("/proc/self/limits"), &read("/proc/self/status")))
+}
+
+/// Whether so many bytes may be locked, by a process's limits and its capabilities.
+fn may_lock(bytes: u64, limits: &str, status: &str) -> bool {
+    const IPC_LOCK: u32 = 14;
+    let value = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next().map(str::to_owned)
+    };
+    let capable = value(status, "CapEff:").and_then(|hex| u64::from_str_radix(&hex, 16).ok());
+    let limit = value(limits, "Max locked memory");
+    capable.is_some_and(|all| all >> IPC_LOCK & 1 == 1)
+        || limit.is_some_and(|l| l == "unlimited" || l.parse().is_ok_and(|most: u64| bytes <= most))
+}
+
+#[cfg(test)]
+mod tests;

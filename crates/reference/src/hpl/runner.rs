@@ -1,0 +1,189 @@
+//! How HPL is run: one solve, a process a thread.
+//!
+//! Either HPL alone (`xhpl`), or the one inside HPC Challenge (`hpcc`), which measures everything
+//! else as well, whether one wants it or not.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Hpl, TEST};
+use crate::dense::{self, widest};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
+
+/// Variables without which Open MPI refuses to run as root, or more processes than it counts
+/// cores, or binds them to CPUs that are not the task's (version 4, then 5); others ignore them.
+const OPEN_MPI: &[(&str, &str)] = &[
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("PRTE_ALLOW_RUN_AS_ROOT", "1"),
+    ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+];
+
+/// Each process has one thread, whichever BLAS it calls.
+const ONE_THREAD: &[&str] =
+    &["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"];
+
+impl ReferenceRunner for Hpl {
+    fn installed(&self) -> Option<Installed> {
+        let (program, solver) = (on_path(&["mpirun", "mpiexec"])?, solver()?);
+        let version = format!("not told by {}", name(&solver));
+        Some(Installed { program, version })
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        (test == TEST).then_some(
+            "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than ours; P x Q processes with a thread \
+             each, with the BLAS that it was linked to",
+        )
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        let solver = solver().ok_or("neither xhpl nor hpcc is installed any more")?;
+        solve(&solver, task, widest())
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let n = dense::rows(task) as f64;
+        if solver().is_some_and(|s| name(&s) == "xhpl") {
+            return 1.0 + 2.0 * task.seconds;
+        }
+        // The other tests of HPC Challenge, whose sizes follow n: 1.5 s at 2000, 15 s at 5000, of
+        // one process or of two.
+        0.5 + 8e-9 * n.powf(2.5) + 2.0 * task.seconds
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        // A process, and what starts them; besides its part of the matrix it has panels of it.
+        const PROCESS: u64 = 64 << 20;
+        let n = dense::rows(task);
+        // The other tests of HPC Challenge make do with as much as the solve takes.
+        let matrix = n.saturating_mul(n).saturating_mul(9);
+        let processes = task.params.threads().saturating_add(1);
+        matrix.saturating_add(processes.saturating_mul(PROCESS))
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let mut figure = find_solve(task, output)?;
+        if let Some(blas) = solver().and_then(|s| linked(&s)) {
+            figure.params = figure.params.with("BLAS", blas.as_str());
+        }
+        Some(figure)
+    }
+}
+
+/// HPL alone, which takes a tenth of the time, or else HPC Challenge.
+fn solver() -> Option<PathBuf> {
+    on_path(&["xhpl", "hpcc"])
+}
+
+fn name(solver: &Path) -> &str {
+    solver.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// How it does the task's work on a CPU whose widest instruction set is that.
+pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocation, String> {
+    let (n, nb) = (task.number("n")?, task.number("nb")?);
+    let threads = dense::threads(task, "processes")?;
+    dense::by_itself(task, "its BLAS", widest)?;
+    let path = solver.to_str().ok_or("the name of its program is not text")?;
+    let (file, output) = match name(solver) {
+        "hpcc" => ("hpccinf.txt", Some("hpccoutf.txt")),
+        _ => ("HPL.dat", None),
+    };
+    let one = ONE_THREAD.iter().map(|name| (*name, "1".to_owned()));
+    let mpi = OPEN_MPI.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    Ok(Invocation {
+        arguments: vec!["-n".to_owned(), threads.to_string(), path.to_owned()],
+        environment: one.chain(mpi).collect(),
+        files: vec![(file, input(n, nb, grid(threads)))],
+        output,
+        ..Invocation::default()
+    })
+}
+
+/// P x Q processes, P at most Q, as square as can be.
+pub(super) fn grid(processes: u64) -> (u64, u64) {
+    let p = (1..=processes.isqrt()).rev().find(|p| processes.is_multiple_of(*p)).unwrap_or(1);
+    (p, processes / p)
+}
+
+/// HPL's input: one solve of that size, all else as in the file that it comes with. HPL alone
+/// reads up to the 31st line, and HPC Challenge from the 33rd what more it is to solve: nothing.
+fn input(n: u64, nb: u64, (p, q): (u64, u64)) -> String {
+    format!(
+        "HPLinpack benchmark input file
+One solve
+HPL.out  output file name (if any)
+6        device out (6=stdout,7=stderr,file)
+1        # of problems sizes (N)
+{n}      Ns
+1        # of NBs
+{nb}     NBs
+0        PMAP process mapping (0=Row-,1=Column-major)
+1        # of process grids (P x Q)
+{p}      Ps
+{q}      Qs
+16.0     threshold
+1        # of panel fact
+2        PFACTs (0=left, 1=Crout, 2=Right)
+1        # of recursive stopping criterium
+4        NBMINs (>= 1)
+1        # of panels in recursion
+2        NDIVs
+1        # of recursive panel fact.
+1        RFACTs (0=left, 1=Crout, 2=Right)
+1        # of broadcast
+1        BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
+1        # of lookahead depth
+1        DEPTHs (>=0)
+2        SWAP (0=bin-exch,1=long,2=mix)
+64       swapping threshold
+0        L1 in (0=transposed,1=no-transposed) form
+0        U  in (0=transposed,1=no-transposed) form
+1        Equilibration (0=no,1=yes)
+8        memory alignment in double (> 0)
+-
+0        number of additional problem sizes for PTRANS
+{n}      values of N
+0        number of additional blocking sizes for PTRANS
+{nb}     values of NB
+"
+    )
+}
+
+/// The solve of the task's size by as many processes as it has threads.
+pub(super) fn find_solve(task: &Task, output: Output) -> Option<Figure> {
+    dense::figure(task, output, |f| f.params.int("P")?.checked_mul(f.params.int("Q")?))
+}
+
+/// The BLAS that a program calls, if `ldd` tells it.
+fn linked(solver: &Path) -> Option<String> {
+    let answer = ask(Command::new(on_path(&["ldd"])?).arg(solver))?;
+    let file = blas(&answer.output)?;
+    let file = std::fs::canonicalize(&file).unwrap_or(file);
+    Some(library_name(&file))
+}
+
+/// The library of a listing of `ldd` that is called BLAS, or holds one.
+pub(super) fn blas(listing: &str) -> Option<PathBuf> {
+    let at = |name: &str| {
+        let of = |line: &str| line.trim_start().starts_with(name);
+        let (_, path) = listing.lines().find(|l| of(l))?.split_once(" => ")?;
+        path.split_whitespace().next().filter(|p| p.starts_with('/')).map(PathBuf::from)
+    };
+    ["libblas.so", "libmkl_", "libopenblas", "libblis", "libflexiblas"].iter().find_map(|n| at(n))
+}
+
+/// What a library is: where all are called the same, the folder tells.
+pub(super) fn library_name(file: &Path) -> String {
+    let word = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into();
+    let name: String = word(file.file_name());
+    match name.starts_with("libblas.so") {
+        true => word(file.parent().and_then(Path::file_name)),
+        false => name,
+    }
+}

@@ -1,0 +1,171 @@
+//! How IOzone is run: what a point is in IOzone's options.
+//!
+//! It has no amount apart from the size of its file, and begins its writing by cutting the file
+//! off, its reading by nothing: so each run is of the whole file, which is then whole again.
+
+use proofmark_model::{Params, Trial};
+
+use super::Iozone;
+use super::work::KB;
+use crate::disk::{self, either, file};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+
+/// Largest record, in bytes: the size of its buffer.
+const LARGEST: u64 = 16 << 20;
+
+/// Longest run, in seconds: a trial of ours takes a fraction of one.
+const LONGEST_S: f64 = 30.0;
+
+/// What it takes to start and to end, in seconds.
+const START_S: f64 = 0.5;
+
+/// What is run for a test's figure, and what it does to the file.
+struct Run {
+    /// Options that choose the tests.
+    options: &'static [&'static str],
+    /// How often all of the file is read and written by them.
+    reads: u64,
+    writes: u64,
+    counts: &'static str,
+}
+
+/// What is run for a test; `None` for tests that IOzone is not run for.
+fn run_for(test: &str) -> Option<&'static Run> {
+    match test {
+        // Its own data are not looked for (`-+E`), nothing is read again (`-+n`).
+        "read" => Some(&Run {
+            options: &["-i", "1", "-+E", "-+n"],
+            reads: 1,
+            writes: 0,
+            counts: "the first 'read' of the whole file, whatever a trial's amount",
+        }),
+        "random read" => Some(&Run {
+            options: &["-i", "2", "-+E"],
+            reads: 1,
+            writes: 0,
+            counts: "'random read' of the whole file, each record once, in the same order each \
+                     time, whatever a trial's amount",
+        }),
+        // It makes the file, then writes it again.
+        "rewrite" => Some(&Run {
+            options: &["-i", "0"],
+            reads: 0,
+            writes: 2,
+            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
+                     fdatasync); what it writes can be compressed",
+        }),
+        // And before it writes in random order it reads so, its own data only.
+        "random write" => Some(&Run {
+            options: &["-i", "0", "-i", "2"],
+            reads: 1,
+            writes: 3,
+            counts: "'random write' of the whole file, each record once, in the same order each \
+                     time, whatever a trial's amount, with its fsync (ours: fdatasync); what it \
+                     writes can be compressed",
+        }),
+        _ => None,
+    }
+}
+
+impl ReferenceRunner for Iozone {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["iozone", "iozone3"], "-v")
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        run_for(test).map(|run| run.counts)
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        Ok(Invocation { arguments: arguments(task)?, ..Invocation::default() })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let passes = run_for(task.test).map_or(1, |run| run.reads + run.writes);
+        passes as f64 * pass_s(task).unwrap_or(task.seconds) + START_S
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let run = run_for(task.test)?;
+        let found = output.figures.into_iter().find(|f| f.comparable && f.test == task.test)?;
+        let trials = found.trials.into_iter().map(|t| with_asked(run, t)).collect();
+        // Of the cache it does not tell.
+        let params = disk::merge_params(task.params, &found.params, SAME)?;
+        Some(Figure { params, trials, ..found })
+    }
+}
+
+/// Parameters in which a run that differs is another one; all of its file is what it reads or writes.
+const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
+
+/// A trial whose file was asked for all that the run did: the counters of devices are the run's.
+fn with_asked(run: &Run, trial: Trial) -> Trial {
+    let mut trial = trial;
+    if let Some(file) = &mut trial.file {
+        file.asked_read_bytes = file.size_bytes.saturating_mul(run.reads);
+        file.asked_written_bytes = file.size_bytes.saturating_mul(run.writes);
+    }
+    trial
+}
+
+/// Seconds that we would take for the whole file.
+fn pass_s(task: &Task) -> Option<f64> {
+    let size = task.params.int("file_size")? as f64;
+    Some(task.seconds * (size / task.work)).filter(|s| s.is_finite() && *s > 0.0)
+}
+
+fn arguments(task: &Task) -> Result<Vec<String>, String> {
+    let run = run_for(task.test).ok_or("it has no such work")?;
+    let params = task.params;
+    let (record, size) = sizes(task)?;
+    one_at_a_time(params)?;
+    let direct = either(params, "direct", "on", "off")?;
+    let writes = run.writes > 0;
+    if writes && params.text("cache") == Some("cold") {
+        return Err("it writes what it has written before: its cache is warm".to_owned());
+    }
+    let flushes = writes && either(params, "flush", "end", "none")?;
+    let takes = Iozone.takes(task);
+    if takes > LONGEST_S {
+        return Err(format!("all of its file takes it {takes:.0} s: it needs a smaller file_size"));
+    }
+    let mut all: Vec<String> = run.options.iter().map(|o| (*o).to_owned()).collect();
+    // The file is not its own to remove.
+    all.push("-w".to_owned());
+    all.extend(direct.then(|| "-I".to_owned()));
+    all.extend(flushes.then(|| "-e".to_owned()));
+    all.extend(["-r".to_owned(), (record / KB).to_string()]);
+    all.extend(["-s".to_owned(), (size / KB).to_string()]);
+    all.extend(["-f".to_owned(), file(task.file)?.to_owned()]);
+    Ok(all)
+}
+
+/// Bytes of a record and of the file, both of which it takes in its kilobytes.
+fn sizes(task: &Task) -> Result<(u64, u64), String> {
+    let (record, size) = (task.number("block_size")?, task.number("file_size")?);
+    if !record.is_multiple_of(KB) || record > LARGEST {
+        return Err("its records are of 1 KiB to 16 MiB, in whole KiB".to_owned());
+    }
+    if !size.is_multiple_of(record) {
+        return Err("its file is of whole records".to_owned());
+    }
+    Ok((record, size))
+}
+
+/// It has one I/O in flight; its processes have a file each.
+fn one_at_a_time(params: &Params) -> Result<(), String> {
+    if params.int("queue_depth").is_some_and(|depth| depth > 1) {
+        return Err("it has no queue depth".to_owned());
+    }
+    if params.threads() > 1 {
+        return Err("its processes have a file each, our threads one together".to_owned());
+    }
+    match params.text("engine") {
+        Some("psync") => Ok(()),
+        Some(engine) => Err(format!("it has no {engine}")),
+        None => Err("engine is not set".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

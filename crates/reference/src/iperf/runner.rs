@@ -1,0 +1,178 @@
+//! How iperf, version 2, is run.
+
+use proofmark_model::{Direction, UDP_BUFFER};
+
+use super::{Iperf, SENT, TCP, UDP};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, words};
+use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
+
+/// The first version whose client waits until the server has read everything: earlier ones
+/// count what lies in a socket's buffer.
+const WAITS: (u32, u32) = (2, 1);
+/// Bytes of a datagram.
+const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
+/// A rate that nothing reaches: at its default it sends 1 Mbit/s of UDP, and 0 is refused.
+const UNPACED: &str = "1000g";
+
+impl ReferenceRunner for Iperf {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["iperf"], "-v").filter(|found| found.version.starts_with("2."))
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some(
+                "payload that the sender wrote, over its time until the receiver had closed, some \
+                 milliseconds more, of connections made for it; in reverse what the receiver read",
+            ),
+            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        let udp = task.test == UDP;
+        let parameters = Parameters::read(task)?;
+        cannot(&parameters, udp, &installed.version)?;
+        // -f b: all digits; -e: the size of a block.
+        let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block);
+        let mut server = format!("-s -B {HERE} -p {}", task.port);
+        if parameters.streams > 1 {
+            line += &format!(" -P {}", parameters.streams);
+        }
+        if parameters.direction == Direction::Reverse {
+            line += " -R";
+        }
+        line += &length(&parameters, udp)?;
+        if udp {
+            let rate = parameters.rate_each().map_or(UNPACED.to_owned(), |rate| rate.to_string());
+            line += &format!(" -u -b {rate}");
+            server += &format!(" -u -l {}", parameters.block);
+        }
+        // Of what concerns both ends, each is told on its own command line.
+        let mut both = String::new();
+        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
+            both += &format!(" -w {bytes}");
+        }
+        if let Some(name) = parameters.congestion {
+            both += &format!(" -Z {name}");
+        }
+        let no_delay = if parameters.no_delay { " -N" } else { "" };
+        Ok(Invocation {
+            arguments: words(&format!("{line}{both}{no_delay}")),
+            server: Some((installed.program.clone(), words(&format!("{server}{both}")))),
+            ready: if udp { Ready::Udp } else { Ready::Tcp },
+            ..Invocation::default()
+        })
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let sent = if task.test == TCP { SENT } else { task.test };
+        find_figure(task, output.figures, &[task.test, sent])
+            .map(|figure| figure.with_test_of(task))
+    }
+}
+
+/// Why it cannot do that.
+fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), String> {
+    let forward = parameters.direction == Direction::Forward;
+    let waits = numbers(version).is_some_and(|number| number >= WAITS);
+    let why = if parameters.direction == Direction::Both {
+        "what it says of both ways at once is not read"
+    } else if udp && !DATAGRAM.contains(&parameters.block) {
+        "its datagrams carry 16 B to 65,507 B"
+    } else if !udp && forward && !waits {
+        "before 2.1 it counts what only filled the buffers of its socket"
+    } else if parameters.no_delay && !forward {
+        "its server has no option for no_delay"
+    } else {
+        return Ok(());
+    };
+    Err(why.to_owned())
+}
+
+/// How long it sends: each stream so many bytes, or all so many hundredths of a second. Of
+/// datagrams a time, since it ends an amount of them by a pause that it counts.
+fn length(parameters: &Parameters, udp: bool) -> Result<String, String> {
+    let bytes = |bytes: u64| format!(" -n {}", (bytes / parameters.streams).max(1));
+    match parameters.length()? {
+        Length::Bytes(all) if !udp || parameters.fixed => Ok(bytes(all)),
+        _ => Ok(format!(" -t {:.2}", parameters.seconds.max(0.01))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+    use crate::Tool;
+    use crate::network::testing::{asked, lines, tcp, udp, with_task};
+
+    fn both(test: &str, params: &Params) -> (String, String) {
+        lines(asked(&Iperf, "2.1.8", test, params).unwrap())
+    }
+
+    fn no(version: &str, test: &str, params: &Params) -> String {
+        asked(&Iperf, version, test, params).unwrap_err()
+    }
+
+    #[test]
+    fn the_same_bytes_as_our_trial() {
+        let (client, server) = both(TCP, &tcp());
+        assert_eq!(client, "-c 127.0.0.1 -p 5201 -e -f b -l 65536 -n 240000000");
+        assert_eq!(server, "/usr/bin/tool -s -B 127.0.0.1 -p 5201");
+        let params = tcp()
+            .with("streams", 4)
+            .with("socket_buffer", 65_536)
+            .with("congestion", "reno")
+            .with("no_delay", "on");
+        let (client, server) = both(TCP, &params);
+        assert!(client.ends_with(" -P 4 -n 60000000 -w 65536 -Z reno -N"), "{client}");
+        assert!(server.ends_with(" -p 5201 -w 65536 -Z reno"), "{server}");
+        let (client, _) = both(TCP, &tcp().with("direction", "reverse"));
+        assert!(client.contains(" -R -n 240000000"), "{client}");
+        assert_eq!(asked(&Iperf, "2.1.8", TCP, &tcp()).unwrap().ready, Ready::Tcp);
+    }
+
+    #[test]
+    fn datagrams_are_not_paced_at_its_default_nor_cut_off() {
+        let (client, server) = both(UDP, &udp());
+        assert!(client.ends_with(" -l 65507 -t 0.10 -u -b 1000g -w 4194304"), "{client}");
+        assert!(server.ends_with(" -u -l 65507 -w 4194304"), "{server}");
+        let paced = udp().with("rate", 1_000_000_000).with("streams", 4);
+        assert!(both(UDP, &paced).0.contains(" -b 250000000 "), "of each stream");
+        assert!(both(UDP, &udp().with("amount", 240_000_000)).0.contains(" -n 240000000 "));
+        assert_eq!(asked(&Iperf, "2.1.8", UDP, &udp()).unwrap().ready, Ready::Udp);
+    }
+
+    #[test]
+    fn what_it_cannot_do_is_refused() {
+        assert!(no("2.1.8", TCP, &tcp().with("path", "peer")).contains("server"));
+        assert!(no("2.1.8", TCP, &tcp().with("direction", "both")).contains("both ways"));
+        assert!(no("2.0.14a", TCP, &tcp()).contains("before 2.1"));
+        let reverse = tcp().with("direction", "reverse");
+        assert!(asked(&Iperf, "2.0.14a", TCP, &reverse).is_ok(), "the receiver's");
+        assert!(asked(&Iperf, "2.0.14a", UDP, &udp()).is_ok());
+        assert!(no("2.1.8", TCP, &reverse.with("no_delay", "on")).contains("no_delay"));
+        for bytes in [15, 65_508] {
+            assert!(no("2.1.8", UDP, &udp().with("block_size", bytes)).contains("datagrams carry"));
+        }
+    }
+
+    #[test]
+    fn its_figure_is_the_tasks() {
+        let figure = |test, params: &Params, text| {
+            with_task(test, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
+        };
+        let sent = include_str!("captured/2.1.8-tcp-enhanced.txt");
+        let params = tcp().with("block_size", 131_072);
+        assert_eq!(figure(TCP, &params, sent).unwrap().test, TCP);
+        assert_eq!(figure(TCP, &tcp(), sent), None, "blocks of another size");
+        let lost = include_str!("captured/2.1.8-udp-lost.txt");
+        let params = udp().with("block_size", 1400).with("streams", 2);
+        assert_eq!(figure(UDP, &params, lost), None, "no report of the receiver");
+        let came = include_str!("captured/2.1.8-udp.txt");
+        assert!(figure(UDP, &params.with("streams", 1), came).is_some());
+    }
+}

@@ -1,0 +1,241 @@
+//! How iperf3 is run.
+
+use std::fs;
+use std::path::Path;
+
+use proofmark_model::{Direction, UDP_BUFFER};
+
+use super::{Iperf3, TCP, UDP};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole, words};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+
+/// The first version with a thread for each stream.
+const THREADS: (u32, u32) = (3, 16);
+/// Bytes of a block of TCP, at most.
+const BLOCK: u64 = 1 << 20;
+/// Bytes of a datagram.
+const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
+
+impl ReferenceRunner for Iperf3 {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["iperf3"], "--version")
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some(
+                "payload that the receiver had read when the sender ended, over the receiver's time, of \
+                 connections made for it",
+            ),
+            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        let udp = task.test == UDP;
+        let parameters = Parameters::read(task)?;
+        let threads = has_threads(&installed.version);
+        if !threads && parameters.connections() > 1 {
+            return Err("before 3.16 one thread of it serves all streams".to_owned());
+        }
+        let mut line = format!("-c {HERE} -p {} -J -l {}", task.port, block(&parameters, udp)?);
+        if parameters.streams > 1 {
+            line += &format!(" -P {}", parameters.streams);
+        }
+        line += match parameters.direction {
+            Direction::Forward => "",
+            Direction::Reverse => " -R",
+            Direction::Both => " --bidir",
+        };
+        line += &match length(&parameters, udp, threads)? {
+            Length::Bytes(bytes) => format!(" -n {bytes}"),
+            Length::Seconds(seconds) => format!(" -t {seconds}"),
+        };
+        if udp {
+            line += &format!(" -u -b {}", parameters.rate_each().unwrap_or(0));
+        } else if let Some(name) = parameters.congestion {
+            line += &format!(" -C {name}");
+        }
+        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
+            line += &format!(" -w {}", granted(bytes, most())?);
+        }
+        if parameters.no_delay {
+            line += " -N";
+        }
+        let server = format!("-s -1 -B {HERE} -p {}", task.port);
+        Ok(Invocation {
+            arguments: words(&line),
+            server: Some((installed.program.clone(), words(&server))),
+            ..Invocation::default()
+        })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        whole(task.seconds) as f64 + 0.5
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        find_figure(task, output.figures, &[task.test])
+    }
+}
+
+/// Bytes of a block, which it must take as they are.
+fn block(parameters: &Parameters, udp: bool) -> Result<u64, String> {
+    let (allowed, what) = match udp {
+        true => (DATAGRAM, "its datagrams carry 16 B to 65,507 B"),
+        false => (1..=BLOCK, "its blocks are of 1 MiB at most"),
+    };
+    allowed.contains(&parameters.block).then_some(parameters.block).ok_or_else(|| what.to_owned())
+}
+
+/// How long it sends. With threads it looks only once a second whether an amount was sent, and
+/// divides by that second; a client that receives datagrams waits for those that were lost.
+fn length(parameters: &Parameters, udp: bool, threads: bool) -> Result<Length, String> {
+    let receives = parameters.direction != Direction::Forward;
+    let only_seconds = threads || (udp && receives);
+    if !only_seconds {
+        let length = parameters.length()?;
+        if matches!(length, Length::Bytes(_)) {
+            return Ok(length);
+        }
+    }
+    Ok(Length::Seconds(parameters.whole_seconds()? as f64))
+}
+
+/// Whether that version has a thread for each stream; one that does not say has none.
+fn has_threads(version: &str) -> bool {
+    numbers(version).is_some_and(|number| number >= THREADS)
+}
+
+/// The most bytes that may be asked for as a socket's buffers to receive and to send.
+fn most() -> [Option<u64>; 2] {
+    ["rmem_max", "wmem_max"].map(|name| {
+        let text = fs::read_to_string(Path::new("/proc/sys/net/core").join(name)).ok()?;
+        text.trim().parse().ok()
+    })
+}
+
+/// What to ask for, so that the buffers are those that a program gets which asks for so many
+/// bytes. A system gives the double, up to the double of its limit, and iperf3 ends where it
+/// gets less than it asked for.
+fn granted(asked: u64, most: [Option<u64>; 2]) -> Result<u64, String> {
+    let most = most.map(|most| most.unwrap_or(asked));
+    if most.iter().all(|most| asked <= most.saturating_mul(2)) {
+        return Ok(asked);
+    }
+    match most {
+        [receive, send] if receive == send => Ok(receive),
+        _ => Err("this system does not give it the buffers, and it ends then".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+    use crate::network::testing::{asked, lines, tcp, udp, with_task};
+    use crate::{Tool, testing};
+
+    fn line(version: &str, test: &str, params: &Params) -> String {
+        lines(asked(&Iperf3, version, test, params).unwrap()).0
+    }
+
+    fn no(version: &str, test: &str, params: &Params) -> String {
+        asked(&Iperf3, version, test, params).unwrap_err()
+    }
+
+    #[test]
+    fn the_same_work_as_our_trial() {
+        let invocation = asked(&Iperf3, "3.12", TCP, &tcp()).unwrap();
+        let (client, server) = lines(invocation);
+        assert_eq!(client, "-c 127.0.0.1 -p 5201 -J -l 65536 -n 240000000");
+        assert_eq!(server, "/usr/bin/tool -s -1 -B 127.0.0.1 -p 5201");
+        let params = tcp()
+            .with("direction", "reverse")
+            .with("congestion", "reno")
+            .with("no_delay", "on")
+            .with("socket_buffer", 65_536);
+        let told = line("3.12", TCP, &params);
+        assert!(told.ends_with("-R -n 240000000 -C reno -w 65536 -N"), "{told}");
+        let params = tcp().with("streams", 4).with("direction", "both");
+        assert!(line("3.18", TCP, &params).ends_with("-l 65536 -P 4 --bidir -t 1"));
+    }
+
+    #[test]
+    fn datagrams_are_not_paced_at_its_default() {
+        let limit = granted(UDP_BUFFER, most()).unwrap();
+        let told = line("3.12", UDP, &udp());
+        assert_eq!(
+            told,
+            format!("-c 127.0.0.1 -p 5201 -J -l 65507 -n 240000000 -u -b 0 -w {limit}")
+        );
+        let paced = udp().with("rate", 1_000_000_000).with("streams", 4).with("direction", "both");
+        assert!(line("3.16", UDP, &paced).contains(" -b 125000000 "), "of each connection");
+        let told = line("3.12", UDP, &udp().with("direction", "reverse"));
+        assert!(told.contains(" -R -t 1 "), "{told}");
+    }
+
+    #[test]
+    fn an_amount_is_whole_or_refused() {
+        let amount = tcp().with("amount", 240_000_000);
+        assert!(line("3.12", TCP, &amount).contains("-n 240000000"));
+        assert!(no("3.18", TCP, &amount).contains("no amount"));
+        let small = |work, params: &Params| {
+            with_task(TCP, params, |task| {
+                let made = testing::asked(&Iperf3, "3.12", &Task { work, ..*task });
+                made.map(|made| made.arguments.join(" "))
+            })
+        };
+        assert!(small(1e6, &tcp()).unwrap().ends_with("-t 1"));
+        assert!(
+            small(1_048_576.0, &tcp().with("amount", 131_072)).unwrap_err().contains("buffers")
+        );
+    }
+
+    #[test]
+    fn what_it_cannot_do_is_refused() {
+        assert!(no("3.12", TCP, &tcp().with("path", "peer")).contains("own server at the server"));
+        for params in [tcp().with("streams", 2), tcp().with("direction", "both")] {
+            assert!(no("3.12", TCP, &params).contains("one thread"), "{params:?}");
+            assert!(asked(&Iperf3, "3.16", TCP, &params).is_ok());
+        }
+        assert!(no("3.12", TCP, &tcp().with("block_size", 2 << 20)).contains("1 MiB"));
+        for bytes in [15, 65_508] {
+            assert!(no("3.12", UDP, &udp().with("block_size", bytes)).contains("datagrams carry"));
+        }
+    }
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        for (version, threads) in
+            [("3.16", true), ("3.9", false), ("3.15.1", false), ("3.17.1", true), ("4.0", true)]
+        {
+            assert_eq!(has_threads(version), threads, "{version}");
+        }
+        assert!(has_threads("3.16-beta1") && !has_threads("version not told"));
+    }
+
+    #[test]
+    fn buffers_are_those_that_we_get() {
+        let limits = |receive, send| [Some(receive), Some(send)];
+        assert_eq!(granted(4 << 20, limits(4 << 20, 4 << 20)), Ok(4 << 20));
+        assert_eq!(granted(4 << 20, limits(212_992, 212_992)), Ok(212_992));
+        assert_eq!(granted(400_000, limits(212_992, 300_000)), Ok(400_000), "gets 425,984");
+        assert!(granted(4 << 20, limits(4 << 20, 212_992)).unwrap_err().contains("does not give"));
+        assert_eq!(granted(4 << 20, [None, None]), Ok(4 << 20));
+    }
+
+    #[test]
+    fn its_figure_is_the_tasks() {
+        let output = || Iperf3.parse(include_str!("captured/3.12-tcp.json")).unwrap();
+        let (own, block) = (output().figures.remove(0), 131_072);
+        let figure =
+            |test, params: &Params| with_task(test, params, |task| Iperf3.figure(task, output()));
+        let params = tcp().with("block_size", block);
+        assert_eq!(figure(TCP, &params), Some(own));
+        assert_eq!(figure(TCP, &params.clone().with("streams", 2)), None, "other work");
+        assert_eq!(figure(UDP, &params), None);
+    }
+}

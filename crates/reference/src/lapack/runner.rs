@@ -1,0 +1,105 @@
+//! How a library is run: one call of it.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{Library, MULTIPLY, SOLVE, listing};
+use crate::dense::{self, AVX2, widest};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
+
+/// The program that loads a library and times its calls.
+const PROGRAM: &str = include_str!("solve.py");
+
+/// What the program says of a BLIS whose `dgesv_` there is none of.
+const NO_LAPACK: &str = "no LAPACK that calls it";
+
+impl ReferenceRunner for Library {
+    fn installed(&self) -> Option<Installed> {
+        let program = on_path(&["python3"])?;
+        let version = self.tried(&program)?;
+        Some(Installed { program, version })
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            SOLVE => Some(
+                "one dgesv_: 2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; \
+                 A by columns",
+            ),
+            MULTIPLY => Some(
+                "one dgemm_: 2 n^3 operations, as ours, in its own blocks and threads; matrices by \
+                 columns",
+            ),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        self.call(&installed.version, task, widest())
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        // To begin, fill and check; netlib's panels make a dgesv_ slower than a library's own.
+        let n = dense::rows(task) as f64;
+        1.0 + 1.5e-8 * n * n + 1.5 * task.seconds
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        // As many columns as are made again at a time.
+        const COLUMNS: u64 = 64 << 20;
+        let n = dense::rows(task);
+        let matrix = n.saturating_mul(n.saturating_add(16)).saturating_mul(8);
+        let matrices = match task.test {
+            MULTIPLY => matrix.saturating_mul(3),
+            _ => matrix.saturating_add(matrix.min(COLUMNS)),
+        };
+        dense::memory(task, matrices)
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        dense::figure(task, output, |f| Some(f.params.threads()))
+    }
+}
+
+impl Library {
+    /// What the library says of itself; `None` where it cannot be loaded.
+    fn tried(&self, python: &Path) -> Option<String> {
+        let mut command = Command::new(python);
+        command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
+        command.envs(self.threads.iter().map(|name| (name, "1")));
+        let answer = ask(&mut command).filter(|answer| answer.success)?;
+        listing::tried(&answer.output)
+    }
+
+    /// How it does the task's work on a CPU whose widest instruction set is that.
+    pub(super) fn call(
+        &self,
+        version: &str,
+        task: &Task,
+        widest: &str,
+    ) -> Result<Invocation, String> {
+        if self.counts(task.test).is_none() {
+            return Err(format!("it has no {}", task.test));
+        }
+        if task.test == SOLVE && version.contains(NO_LAPACK) {
+            return Err(format!("there is {NO_LAPACK}"));
+        }
+        let n = task.number("n")?;
+        let threads = dense::threads(task, "threads")?;
+        let (isa, set) = match (dense::by_itself(task, "it", widest), self.avx2) {
+            (Ok(()), _) => ("auto", [].as_slice()),
+            (Err(_), Some(set)) if task.params.text("isa") == Some(AVX2) => (AVX2, set),
+            (Err(why), _) => return Err(why),
+        };
+        let mut environment = dense::environment(self.threads, threads);
+        environment.extend(set.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        let (n, threads) = (n.to_string(), threads.to_string());
+        let arguments = ["-I", "solve.py", self.description.id, task.test, &n, &threads, isa];
+        Ok(Invocation {
+            arguments: arguments.map(str::to_owned).to_vec(),
+            environment,
+            files: vec![("solve.py", PROGRAM.to_owned())],
+            ..Invocation::default()
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! How likwid-bench is run.
+
+use super::LikwidBench;
+use super::name::{LOOPS, Loop, Name};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{data, place};
+
+/// Seconds that it takes to find out the rate of its clock.
+const CLOCK_S: f64 = 1.2;
+
+impl ReferenceRunner for LikwidBench {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["likwid-bench"], "-v")
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        let found = loop_of(test)?;
+        Some(match found.stores {
+            true => {
+                "bytes that the loop reads and writes, as ours; nothing is verified, and the first \
+                 iteration counts"
+            }
+            false => {
+                "bytes that the loop loads, as ours, but it adds nothing up; the first iteration \
+                 counts"
+            }
+        })
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        let of = loop_of(task.test).ok_or("it has no such loop")?;
+        let isa = task.params.text("isa").unwrap_or_default();
+        let nontemporal = task.params.text("stores") == Some("nontemporal");
+        let test = Name::test(of, isa, nontemporal)
+            .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
+        let threads = place::threads(task)?;
+        let bytes = data::bytes(task, of.arrays).ok_or("the point has no size")?;
+        let arguments = ["-t", &test, "-W", &format!("N:{}:{threads}", size(bytes)), "-i"];
+        let mut arguments = arguments.map(str::to_owned).to_vec();
+        // Its own finding out how many there should be takes seconds.
+        arguments.push(data::passes(task.work, bytes, i32::MAX as u32).to_string());
+        let environment = place::pages(task)?;
+        Ok(Invocation { arguments, environment, ..Invocation::default() })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        let bytes = self.memory(task) as f64;
+        CLOCK_S + place::filling(bytes, task.params.threads()) + task.seconds
+    }
+
+    fn memory(&self, task: &Task) -> u64 {
+        loop_of(task.test).and_then(|of| data::bytes(task, of.arrays)).unwrap_or(0)
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let of = loop_of(task.test)?;
+        let figure = output.figures.into_iter().find(|f| f.test == of.name)?;
+        Some(data::figure(task, figure.params.int("array_size"), of.arrays, figure))
+    }
+}
+
+/// The loop of that name.
+fn loop_of(test: &str) -> Option<Loop> {
+    LOOPS.into_iter().find(|l| l.name == test)
+}
+
+/// That many bytes in its words. Its numbers have 31 bits, so what is larger is in its kB of 1000
+/// bytes, rounded up: it rounds down to whole turns of its loop.
+fn size(bytes: u64) -> String {
+    match i32::try_from(bytes) {
+        Ok(bytes) => format!("{bytes}B"),
+        Err(_) => format!("{}kB", bytes.div_ceil(1000)),
+    }
+}

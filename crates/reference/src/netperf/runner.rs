@@ -1,0 +1,181 @@
+//! How netperf is run: round trips and streams of one connection.
+
+use proofmark_model::Direction;
+
+use super::Netperf;
+use crate::network::{HERE, Length, Parameters, find_figure, whole, words};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+
+/// Its tests: a stream to the server and one from it, and round trips.
+const STREAM: &str = "TCP_STREAM";
+const MAERTS: &str = "TCP_MAERTS";
+const TCP_RR: &str = "TCP_RR";
+const UDP_RR: &str = "UDP_RR";
+
+/// Its other end, which lies where it does.
+const SERVER: &str = "netserver";
+/// By how many seconds a time of two decimals may be off.
+const ROUNDED: f64 = 0.0051;
+
+impl ReferenceRunner for Netperf {
+    fn installed(&self) -> Option<Installed> {
+        let found = Installed::on_path(&["netperf"], "-V");
+        found.filter(|found| found.program.with_file_name(SERVER).is_file())
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            STREAM => Some(
+                "payload that was sent over one connection made for it, over the time until the receiver \
+                 has taken it",
+            ),
+            TCP_RR | UDP_RR => Some("round trips, one in flight"),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        let parameters = Parameters::read(task)?;
+        parameters.one_connection()?;
+        let (test, length, more) = match task.test {
+            STREAM => stream(&parameters)?,
+            TCP_RR => round_trips(TCP_RR, &parameters, "-D")?,
+            _ => round_trips(UDP_RR, &parameters, "-n -N")?,
+        };
+        let ends = format!("-H {HERE},4 -L {HERE},4 -p {}", task.port);
+        let server = format!("-D -4 -L {HERE} -p {}", task.port);
+        Ok(Invocation {
+            arguments: words(&format!("{ends} -t {test} -l {length} -- {more}")),
+            server: Some((installed.program.with_file_name(SERVER), words(&server))),
+            ..Invocation::default()
+        })
+    }
+
+    /// Its time has two decimals, too few for a tenth of a second; the amount is known.
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        let tests = if task.test == STREAM { &[STREAM, MAERTS][..] } else { &[task.test] };
+        let mut figure = find_figure(task, output.figures, tests)?;
+        for t in &mut figure.trials {
+            let seconds = task.work / t.value;
+            if (seconds - t.seconds).abs() <= ROUNDED && seconds > 0.0 {
+                (t.seconds, t.work) = (seconds, task.work);
+            }
+        }
+        Some(figure.with_test_of(task))
+    }
+}
+
+/// Test, length and the test's own options: `-l` takes seconds, or less than zero bytes.
+fn stream(parameters: &Parameters) -> Result<(&'static str, String, String), String> {
+    let length = match parameters.length()? {
+        Length::Bytes(bytes) => format!("-{bytes}"),
+        Length::Seconds(seconds) => whole(seconds).to_string(),
+    };
+    // Of whom a size is comes before the comma (the client) or after it.
+    let (test, mut more) = match parameters.direction {
+        Direction::Forward => (STREAM, format!("-m {}", parameters.block)),
+        _ => (MAERTS, format!("-m ,{}", parameters.block)),
+    };
+    if let Some(bytes) = parameters.socket_buffer {
+        more += &format!(" -s {bytes} -S {bytes}");
+    }
+    if let Some(name) = parameters.congestion {
+        more += &format!(" -K {name},{name}");
+    }
+    if parameters.no_delay {
+        more += " -D";
+    }
+    Ok((test, length, more))
+}
+
+/// The same of round trips, of which `-l` takes the number, less than zero.
+fn round_trips(
+    test: &'static str,
+    parameters: &Parameters,
+    more: &str,
+) -> Result<(&'static str, String, String), String> {
+    if parameters.poll {
+        return Err("it sleeps until the answer comes".to_owned());
+    }
+    let block = parameters.block;
+    Ok((test, format!("-{}", parameters.operations()), format!("-r {block},{block} {more}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+    use crate::Tool;
+    use crate::network::testing::{asked, lines, rtt, tcp, with_task};
+
+    fn line(test: &str, params: &Params) -> String {
+        lines(asked(&Netperf, "2.7.0", test, params).unwrap()).0
+    }
+
+    fn no(test: &str, params: &Params) -> String {
+        asked(&Netperf, "2.7.0", test, params).unwrap_err()
+    }
+
+    const ENDS: &str = "-H 127.0.0.1,4 -L 127.0.0.1,4 -p 5201";
+
+    #[test]
+    fn a_stream_is_as_long_as_our_trial() {
+        let (client, server) = lines(asked(&Netperf, "2.7.0", STREAM, &tcp()).unwrap());
+        assert_eq!(client, format!("{ENDS} -t TCP_STREAM -l -240000000 -- -m 65536"));
+        assert_eq!(server, "/usr/bin/netserver -D -4 -L 127.0.0.1 -p 5201");
+        let params = tcp()
+            .with("direction", "reverse")
+            .with("socket_buffer", 1000)
+            .with("congestion", "reno")
+            .with("no_delay", "on");
+        let told = line(STREAM, &params);
+        let more = "TCP_MAERTS -l -240000000 -- -m ,65536 -s 1000 -S 1000 -K reno,reno -D";
+        assert!(told.ends_with(more), "{told}");
+    }
+
+    #[test]
+    fn round_trips_are_as_many_as_ours() {
+        let few = |test: &'static str| {
+            with_task(test, &rtt("block"), |task| {
+                let installed = Installed { program: "/x/netperf".into(), version: String::new() };
+                let task = Task { work: 1475.0, ..*task };
+                Netperf.invocation(&installed, &task).unwrap().arguments.join(" ")
+            })
+        };
+        assert_eq!(few(TCP_RR), format!("{ENDS} -t TCP_RR -l -1475 -- -r 1024,1024 -D"));
+        let udp = format!("{ENDS} -t UDP_RR -l -1475 -- -r 1024,1024 -n -N");
+        assert_eq!(few(UDP_RR), udp);
+    }
+
+    #[test]
+    fn what_it_cannot_do_is_refused() {
+        assert!(no(TCP_RR, &rtt("poll")).contains("sleeps"));
+        assert!(no(UDP_RR, &rtt("block").with("streams", 2)).contains("one connection"));
+        assert!(no(STREAM, &tcp().with("direction", "both")).contains("one connection"));
+        assert!(no(STREAM, &tcp().with("path", "peer")).contains("server"));
+        for test in ["TCP_CRR", "UDP_STREAM", MAERTS] {
+            assert_eq!(Netperf.counts(test), None);
+        }
+    }
+
+    #[test]
+    fn the_work_is_known_to_more_digits_than_the_time() {
+        let told = "MIGRATED TCP REQUEST/RESPONSE TEST from 127.0.0.1 () port 0 AF_INET to 127.0.0.1 () \
+                    port 0 AF_INET : nodelay : demo : first burst 0\n\
+                    16384  131072 1024     1024     0.11     13000.00\n";
+        let figure = |work| {
+            with_task(TCP_RR, &rtt("block"), |task| {
+                let output = Netperf.parse(told).unwrap();
+                Netperf.figure(&Task { work, ..*task }, output).unwrap().trials.remove(0)
+            })
+        };
+        let t = figure(1475.0);
+        assert_eq!((t.value, t.work, t.seconds), (13_000.0, 1475.0, 1475.0 / 13_000.0));
+        assert_eq!(figure(9000.0).seconds, 0.11, "it did something else");
+        let other = with_task(TCP_RR, &rtt("block").with("block_size", 1), |task| {
+            Netperf.figure(task, Netperf.parse(told).unwrap())
+        });
+        assert_eq!(other, None);
+    }
+}

@@ -1,0 +1,341 @@
+//! How a tool is run for one of our points: the same work, at the same place.
+
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use proofmark_model::{Params, WorkloadSpec};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::program::{on_path, spawn};
+use crate::{Figure, Output};
+
+/// One of our points, as a tool is to repeat it.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The point's workload.
+    pub spec: &'a WorkloadSpec,
+    /// The tool's test that does the same work, by the tool's own name of it.
+    pub test: &'a str,
+    /// Every parameter of the point.
+    pub params: &'a Params,
+    /// Seconds that one of our trials takes.
+    pub seconds: f64,
+    /// Units of work in one of our trials.
+    pub work: f64,
+    /// CPUs that our threads are pinned to, which the tool's whole process is.
+    pub cpus: &'a [u32],
+    /// A file of the point's `file_size` on the disk that is measured, written whole; it has no
+    /// name of its own and must be neither removed nor made anew. `/` for points without.
+    pub file: &'a Path,
+    /// A port of this machine that nobody listens on.
+    pub port: u16,
+}
+
+impl Task<'_> {
+    /// A parameter that is a number of more than zero.
+    ///
+    /// # Errors
+    /// If it is none: `n is not set`.
+    pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
+        let number = self.params.int(parameter).filter(|n| *n > 0);
+        number.ok_or_else(|| format!("{parameter} is not set"))
+    }
+}
+
+/// What is run, in a folder of its own, on the task's CPUs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Invocation {
+    /// Arguments of the program.
+    pub arguments: Vec<String>,
+    /// What is added to its environment.
+    pub environment: Vec<(&'static str, String)>,
+    /// Files that it finds in its folder, by name.
+    pub files: Vec<(&'static str, String)>,
+    /// File in its folder that holds its output; `None`: standard output does.
+    pub output: Option<&'static str>,
+    /// The other end, started before it and killed after it: program and arguments. It is
+    /// given the time until it is ready.
+    pub server: Option<(PathBuf, Vec<String>)>,
+    /// By what the server shows that it is.
+    pub ready: Ready,
+}
+
+/// By what a tool's server shows that it is ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ready {
+    /// It listens on the task's port.
+    #[default]
+    Tcp,
+    /// Its socket of UDP has the task's port.
+    Udp,
+}
+
+impl Ready {
+    /// Whether a server of this machine is ready, as the system tells (`/proc/net`). A
+    /// connection that only tries would be the client of a server that serves one.
+    pub fn on(self, port: u16) -> bool {
+        let tables = match self {
+            Self::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
+            Self::Udp => ["/proc/net/udp", "/proc/net/udp6"],
+        };
+        let read = |table| std::fs::read_to_string(table).unwrap_or_default();
+        tables.into_iter().any(|table| self.is_listed(&read(table), port))
+    }
+
+    /// Whether such a table has a socket that waits at that port.
+    fn is_listed(self, table: &str, port: u16) -> bool {
+        // Of UDP a socket that is not connected has the state of a closed one.
+        let state = match self {
+            Self::Tcp => "0A",
+            Self::Udp => "07",
+        };
+        table.lines().skip(1).any(|line| {
+            let mut words = line.split_whitespace();
+            let client = words.nth(1).and_then(|ends| ends.rsplit_once(':'));
+            let client = client.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            client == Some(port) && words.nth(1) == Some(state)
+        })
+    }
+}
+
+/// A tool that is on this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Installed {
+    /// The program.
+    pub program: PathBuf,
+    /// Its version, as it says itself; a word of why not otherwise.
+    pub version: String,
+}
+
+impl Installed {
+    /// The first of these programs that is here, which tells its version with this argument.
+    pub(crate) fn on_path(programs: &[&str], argument: &str) -> Option<Self> {
+        let program = on_path(programs)?;
+        Some(Self { version: version(&program, argument), program })
+    }
+
+    /// A program that tells no version.
+    pub(crate) fn without_version(program: PathBuf) -> Self {
+        Self { program, version: NO_VERSION.to_owned() }
+    }
+}
+
+/// The word of why there is no version.
+const NO_VERSION: &str = "version not told";
+
+/// A tool that can be run for our points.
+pub trait ReferenceRunner: Sync {
+    /// Finds it on this machine; runs nothing that lasts.
+    fn installed(&self) -> Option<Installed>;
+
+    /// What its figure of that test counts, where that may differ from ours; `None` for tests that
+    /// it is not run for.
+    fn counts(&self, test: &str) -> Option<&'static str>;
+
+    /// How it does a task's work, of a test that it counts.
+    ///
+    /// # Errors
+    /// Why it cannot do that very work, in a few words: `it has no queue depth`.
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
+
+    /// Seconds of work from which on its figure is exact: our own trials last as long.
+    fn shortest(&self) -> f64 {
+        0.0
+    }
+
+    /// Seconds that one run takes, with what it does before and after the work.
+    fn takes(&self, task: &Task) -> f64 {
+        task.seconds + 0.5
+    }
+
+    /// Bytes of memory that one run takes at most, over all its processes, but for the few MiB
+    /// that any program does.
+    fn memory(&self, _: &Task) -> u64 {
+        0
+    }
+
+    /// Whether its output tells how long the timed work took. Where it does not, the seconds of
+    /// a figure's trials stand for the rate alone, and who runs it knows how long the run was.
+    fn tells_time(&self) -> bool {
+        true
+    }
+
+    /// The figure of an output that is the task's; by default the first of its test.
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        output.figures.into_iter().find(|f| f.test == task.test)
+    }
+}
+
+/// What a program says of its version with this argument: the first word of its output with a
+/// digit and a point in it, such as `3.33` of `fio-3.33`.
+fn version(program: &Path, argument: &str) -> String {
+    let told = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.words].concat());
+    version_in(&told.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
+}
+
+/// The first word with a digit and a point in it, less what stands before the digit.
+fn version_in(text: &str) -> Option<String> {
+    let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')'));
+    words.find_map(|word| {
+        let from = word.find(|c: char| c.is_ascii_digit())?;
+        let word = word[from..].trim_end_matches(['.', ':']);
+        (word.contains('.') && word.len() < 40).then(|| word.to_owned())
+    })
+}
+
+/// Longest that a program may take that is asked something.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Most of each of its outputs that is read, in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// What a program says that is asked something.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// Whether it ended by itself, and well.
+    pub(crate) success: bool,
+    /// Its standard output.
+    pub(crate) output: String,
+    /// Its standard error.
+    pub(crate) words: String,
+}
+
+/// Asks a program something; nothing of it is left after [`ANSWER`]. `None` if it does not start.
+pub(crate) fn ask(command: &mut Command) -> Option<Answer> {
+    ask_for(ANSWER, command)
+}
+
+fn ask_for(time: Duration, command: &mut Command) -> Option<Answer> {
+    let end = Instant::now() + time;
+    // Unlike those of a pipe, reads of a socket can be given a time limit.
+    let ((output, its_output), (words, its_words)) =
+        (UnixStream::pair().ok()?, UnixStream::pair().ok()?);
+    command.stdin(Stdio::null()).process_group(0);
+    command.stdout(OwnedFd::from(its_output)).stderr(OwnedFd::from(its_words));
+    let child = spawn(command);
+    // The command holds their other ends until it is given others.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.ok()?;
+    let (output, words) = (read(output, end), read(words, end));
+    let status = ended(&mut child, end);
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // There may be nobody left in it.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+    Some(Answer { success: status.is_some_and(|s| s.success()), output, words })
+}
+
+/// What comes until then, as far as it is read.
+fn read(mut from: UnixStream, end: Instant) -> String {
+    let (mut all, mut some) = (Vec::new(), [0; 4096]);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        // A limit of no time is refused.
+        if all.len() >= LONGEST || from.set_read_timeout(Some(left)).is_err() {
+            break;
+        }
+        match from.read(&mut some) {
+            Ok(n) if n > 0 => all.extend(some.iter().take(n)),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => break,
+        }
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// How it ended, if it does until then.
+fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+    const STEP: Duration = Duration::from_millis(2);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(STEP),
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(milliseconds: u64, script: &str) -> Answer {
+        let time = Duration::from_millis(milliseconds);
+        ask_for(time, Command::new("sh").args(["-c", script])).unwrap()
+    }
+
+    #[test]
+    fn an_answer_is_its_output_its_words_and_its_end() {
+        let answer = sh(20_000, "echo 1.5; echo two >&2");
+        assert_eq!((&*answer.output, &*answer.words, answer.success), ("1.5\n", "two\n", true));
+        assert!(!sh(20_000, "exit 3").success);
+        assert!(ask(&mut Command::new("/no/such/program")).is_none());
+    }
+
+    #[test]
+    fn what_does_not_end_is_killed_with_what_it_started() {
+        let begun = Instant::now();
+        let answer = sh(300, "sleep 61 & echo $!; wait");
+        assert!(!answer.success && begun.elapsed() < Duration::from_secs(20));
+        let left = format!("/proc/{}/cmdline", answer.output.trim());
+        let runs = || std::fs::read_to_string(&left).is_ok_and(|line| line.contains("sleep"));
+        while runs() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{left}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let begun = Instant::now();
+        assert!(!sh(300, "exec >&- 2>&-; sleep 62").success, "it has nothing more to say");
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn what_talks_without_end_is_read_in_part() {
+        let (begun, script) = (Instant::now(), "while :; do echo 0123456789 || exit 1; done");
+        let answer = sh(20_000, script);
+        assert!((LONGEST..LONGEST + 4096).contains(&answer.output.len()), "and no more");
+        assert!(!answer.success && begun.elapsed() < Duration::from_secs(19));
+    }
+
+    #[test]
+    fn a_version_is_the_word_with_a_digit_and_a_point() {
+        for (text, version) in [
+            ("fio-3.33\n", Some("3.33")),
+            ("iperf 3.12 (cJSON 1.7.15)\nLinux", Some("3.12")),
+            ("iperf version 2.1.8 (12 August 2022) pthreads", Some("2.1.8")),
+            ("Netperf version 2.7.0", Some("2.7.0")),
+            ("\tVersion $Revision: 3.489 $", Some("3.489")),
+            ("no version here 5", None),
+            ("", None),
+        ] {
+            assert_eq!(version_in(text).as_deref(), version, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_ready_when_its_port_is_taken() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue
+   0: 0100007F:15B3 00000000:0000 0A 00000000:00000000
+   1: 0100007F:15B4 0100007F:15B3 01 00000000:00000000
+   2: 00000000000000000000000001000000:15B5 00000000000000000000000000000000:0000 07 0:0
+   3: short";
+        assert!(Ready::Tcp.is_listed(table, 0x15b3) && Ready::Udp.is_listed(table, 0x15b5));
+        assert!(!Ready::Tcp.is_listed(table, 0x15b4), "connected");
+        assert!(!Ready::Udp.is_listed(table, 0x15b3) && !Ready::Tcp.is_listed(table, 1));
+        let (tcp, udp) =
+            (std::net::TcpListener::bind("127.0.0.1:0"), std::net::UdpSocket::bind("127.0.0.1:0"));
+        let (tcp, udp) = (tcp.unwrap(), udp.unwrap());
+        let of = |address: std::io::Result<std::net::SocketAddr>| address.unwrap().port();
+        assert!(Ready::Tcp.on(of(tcp.local_addr())) && Ready::Udp.on(of(udp.local_addr())));
+    }
+
+    #[test]
+    fn a_program_that_tells_no_version_is_said_to_tell_none() {
+        assert!(version(Path::new("/bin/sh"), "--no-such-option-at-all").len() > 3);
+    }
+}
