@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, Ending, Host, Measurement, Params, Plan, Probe, Role, Run, SCHEMA, Subsystem, Summary, Timestamp, Tool, Unit, Verdict, Work, WorkloadSpec};
+use proofmark_model::{
+    Better, Ending, Host, Measurement, Params, Plan, Probe, Role, Run, SCHEMA, Subsystem, Summary,
+    Timestamp, Tool, Unit, Verdict, Work, WorkloadSpec,
+};
 
 /// A moment, this many milliseconds after the first.
 pub fn moment(ms: i64) -> Timestamp {
