@@ -1,13 +1,10 @@
 //! One subsystem's part of the page: its design, its charts over several workloads, its workloads.
 
+use proofmark_model::Subsystem;
 use serde::Serialize;
 
 use super::chart::{self, Chart};
-use crate::view::{Table, View};
-
-/// The parts that a page may have, by the first word of their workloads' ids.
-const PARTS: [(&str, &str); 4] =
-    [("cpu", "CPU"), ("memory", "Memory"), ("disk", "Disk"), ("network", "Network")];
+use crate::view::{Table, View, part};
 
 /// One subsystem's part.
 #[derive(Debug, Serialize)]
@@ -34,22 +31,18 @@ pub struct Part {
 pub fn all(view: &View) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, workload) in view.workloads.iter().enumerate() {
-        let (id, title) = of(&workload.id);
+        let named = |s: Subsystem| (s.as_str(), part::title(s));
+        let (id, title) = workload.subsystem.map_or(("other", "Other"), named);
         let id = format!("part-{id}");
         match parts.iter_mut().find(|p| p.id == id) {
             Some(part) => part.workloads.push(at),
-            None => parts.push(part(view, id, title, at)),
+            None => parts.push(assemble(view, id, title, at)),
         }
     }
     parts
 }
 
-fn of(workload: &str) -> (&'static str, &'static str) {
-    let word = workload.split('.').next().unwrap_or_default();
-    PARTS.into_iter().find(|(id, _)| *id == word).unwrap_or(("other", "Other"))
-}
-
-fn part(view: &View, id: String, title: &'static str, first: usize) -> Part {
+fn assemble(view: &View, id: String, title: &'static str, first: usize) -> Part {
     let design = view.design.iter().filter(|d| d.title == title);
     let overviews = || view.overviews.iter().filter(|o| o.title == title);
     let lines = || overviews().flat_map(|o| &o.lines);
@@ -64,19 +57,5 @@ fn part(view: &View, id: String, title: &'static str, first: usize) -> Part {
         workloads: vec![first],
         id,
         title,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_workload_of_a_stranger_has_a_part_too() {
-        assert_eq!(of("cpu.flops"), ("cpu", "CPU"));
-        assert_eq!(of("memory.copy"), ("memory", "Memory"));
-        for odd in ["", "cpux.flops", "\"><b>", ".cpu", "gpu.fma"] {
-            assert_eq!(of(odd), ("other", "Other"));
-        }
     }
 }

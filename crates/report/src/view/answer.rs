@@ -40,40 +40,16 @@ pub struct AnswerGroup {
 /// Numbers of one subsystem.
 const MOST: usize = 3;
 
-/// The workloads that answer for a subsystem, the ones that people ask for first.
-fn asked(part: Subsystem) -> &'static [&'static str] {
-    match part {
-        Subsystem::Cpu => {
-            &["cpu.flops", "cpu.linpack", "cpu.iops", "cpu.mix.float", "cpu.mix.int", "cpu.dgemm"]
-        }
-        Subsystem::Memory => &[
-            "memory.triad",
-            "memory.latency",
-            "memory.copy",
-            "memory.read_write",
-            "memory.sweep",
-            "memory.seq_read",
-        ],
-        Subsystem::Disk => {
-            &["disk.seq_read", "disk.seq_write", "disk.rand_read", "disk.rand_write", "disk.fsync"]
-        }
-        Subsystem::Network => {
-            &["network.tcp.stream", "network.tcp.rtt", "network.udp.stream", "network.udp.rtt"]
-        }
-    }
-}
-
 /// The workloads of a subsystem that answer for it, with their places: those that people ask for, or
 /// whatever there is.
-pub fn chosen<'g, 'a>(
-    part: Subsystem,
-    all: &[(usize, &'g Group<'a>)],
-) -> Vec<(usize, &'g Group<'a>)> {
-    let known = |id: &&str| all.iter().copied().find(|(_, g)| g.id == *id && !g.over_time);
-    let mut found: Vec<_> = asked(part).iter().filter_map(known).take(MOST).collect();
+pub fn chosen<'g, 'a>(all: &[(usize, &'g Group<'a>)]) -> Vec<(usize, &'g Group<'a>)> {
+    let lead = |g: &Group| if g.over_time { None } else { g.spec?.role.lead };
+    let mut found: Vec<_> = all.iter().copied().filter(|(_, g)| lead(g).is_some()).collect();
+    found.sort_by_key(|(_, g)| lead(g));
     if found.is_empty() {
-        found = all.iter().copied().take(MOST).collect();
+        found = all.to_vec();
     }
+    found.truncate(MOST);
     found
 }
 
@@ -82,7 +58,7 @@ pub fn of(groups: &[Group]) -> Vec<AnswerGroup> {
     let of_part = |(part, all): (Subsystem, Vec<(usize, &Group)>)| AnswerGroup {
         subsystem: part.as_str(),
         title: part::title(part),
-        answers: chosen(part, &all).into_iter().map(|(at, group)| answer(at, group)).collect(),
+        answers: chosen(&all).into_iter().map(|(at, group)| answer(at, group)).collect(),
     };
     part::each(groups).into_iter().map(of_part).collect()
 }

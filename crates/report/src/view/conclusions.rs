@@ -30,7 +30,7 @@ pub struct Conclusion {
 /// The conclusions of a run; no subsystem without a sentence.
 pub fn of(groups: &[Group]) -> Vec<Conclusion> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let (mut claims, doubts) = (drawn::of(part, &all), doubt::of(&all));
+        let (mut claims, doubts) = (drawn::of(&all), doubt::of(&all));
         let at = if doubt::of_all(&all) { 0 } else { claims.len() };
         claims.splice(at..at, doubts);
         Conclusion { subsystem: part.as_str(), title: part::title(part), claims }

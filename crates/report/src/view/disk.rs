@@ -151,27 +151,11 @@ pub fn beside(m: &Measurement, scale: &Scale) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofmark_model::{Better, Params, WorkloadSpec};
-
-    fn spec(unit: Unit) -> WorkloadSpec {
-        WorkloadSpec {
-            id: "disk.x".into(),
-            title: "".into(),
-            summary: "".into(),
-            detail: "".into(),
-            subsystem: Subsystem::Disk,
-            unit,
-            better: Better::Higher,
-            parameters: vec![].into(),
-            ceilings: vec![].into(),
-            axis: None,
-            interleave: false,
-        }
-    }
+    use proofmark_model::Params;
 
     fn point(parameters: &[(&str, &str)]) -> Measurement {
         let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
-        Measurement::new(&spec(Unit::BytePerSecond), params)
+        Measurement::new(proofmark_workloads::find("disk.seq_read").unwrap().spec(), params)
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 mod answer;
 mod conclusions;
+mod declared;
 mod derivation;
 mod design;
 mod detail;
@@ -28,7 +29,7 @@ mod method;
 mod network;
 mod num;
 mod overview;
-mod part;
+pub(crate) mod part;
 mod published;
 mod references;
 mod roofline;
@@ -143,7 +144,7 @@ impl View {
     /// What a report of this run says.
     pub fn of(run: &Run) -> Self {
         let groups = workload::groups(run);
-        let glances = glance::tables(run);
+        let glances = glance::tables(run, &groups);
         let references = glance::references(&groups);
         let mut workloads = workload::all(&groups);
         detail::refer(&mut workloads);

@@ -15,7 +15,7 @@ pub fn title(part: Subsystem) -> &'static str {
 }
 
 /// The part that a workload is about, as its measurements or its declaration say.
-fn of(group: &Group) -> Option<Subsystem> {
+pub fn of(group: &Group) -> Option<Subsystem> {
     group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))
 }
 

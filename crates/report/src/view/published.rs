@@ -7,8 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Host, Measurement, Subsystem, Summary, Unit, format_size};
+use proofmark_model::{Host, Measurement, Property, Subsystem, Summary, Unit, format_size};
 
+use super::declared::{block_bytes, giving};
 use super::headline::{best, in_question};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
@@ -25,12 +26,9 @@ const SHOWN: usize = 10;
 const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
-/// The workload that measures a latency.
-const LATENCY: &str = "memory.latency";
 /// What a reciprocal throughput is.
 const RECIPROCAL: &str = "The time divided by the blocks of all threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
-    The latency is the time of one access that waited for the one before it, as memory.latency \
-    measures it";
+    The latency is the time of one access that waited for the one before it";
 
 /// The same of a disk.
 const RECIPROCAL_IO: &str = "The time divided by the I/Os of all threads together, which the \
@@ -127,7 +125,7 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let first = members.first()?;
     let size = first.params.int("block_size")?;
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
-    let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(m)).collect();
+    let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(group, m)).collect();
     let beside = Beside::of(group);
     let means = lines.iter().flat_map(|l| [l.mean, beside.latency(l.m)]).flatten();
     let scale = Scale::of_values(&means.collect::<Vec<_>>(), Unit::Second);
@@ -148,8 +146,8 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
 enum Beside<'a> {
     /// Of single I/Os, each point's own.
     Disk,
-    /// Of loads, that of the whole run.
-    Memory(Option<(&'a Measurement, &'a Summary)>),
+    /// Of loads, that of the whole run: the workload that measures it, and its number.
+    Memory(Option<&'a str>, Option<(&'a Measurement, &'a Summary)>),
 }
 
 impl<'a> Beside<'a> {
@@ -157,37 +155,42 @@ impl<'a> Beside<'a> {
         if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
             return Self::Disk;
         }
-        let latency = Group::new(group.run, LATENCY);
-        Self::Memory(best(&latency, &in_question(&latency)))
+        let latency = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
+        let number = |id| {
+            let group = Group::new(group.run, id);
+            best(&group, &in_question(&group))
+        };
+        Self::Memory(latency, latency.and_then(number))
     }
 
     fn latency(&self, m: &Measurement) -> Option<f64> {
         match self {
             Self::Disk => m.latency.as_ref().map(|l| l.p50),
-            Self::Memory(found) => found.map(|(_, s)| s.median),
+            Self::Memory(_, found) => found.map(|(_, s)| s.median),
         }
     }
 
-    fn title(&self) -> &'static str {
+    fn title(&self) -> String {
         match self {
-            Self::Disk => "latency p50",
-            Self::Memory(_) => LATENCY,
+            Self::Disk => "latency p50".to_owned(),
+            Self::Memory(id, _) => clean(id.unwrap_or("load latency")),
         }
     }
 
     fn term(&self) -> &'static str {
         match self {
             Self::Disk => "reciprocal throughput of a disk",
-            Self::Memory(_) => "reciprocal throughput of memory",
+            Self::Memory(..) => "reciprocal throughput of memory",
         }
     }
 
     fn about(&self, group: &Group) -> String {
         match self {
             Self::Disk => RECIPROCAL_IO.to_owned(),
-            Self::Memory(found) => {
+            Self::Memory(None, _) => format!("{RECIPROCAL}."),
+            Self::Memory(Some(id), found) => {
                 let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
-                format!("{RECIPROCAL}{here}.")
+                format!("{RECIPROCAL}, as {} measures it{here}.", clean(id))
             }
         }
     }
@@ -195,7 +198,7 @@ impl<'a> Beside<'a> {
     fn why_none(&self, m: &Measurement) -> String {
         match self {
             Self::Disk => why_missing(m, "latency", "its operations were not timed one by one"),
-            Self::Memory(_) => format!("{LATENCY} has no number in this run"),
+            Self::Memory(..) => format!("{} has no number in this run", self.title()),
         }
     }
 }
@@ -216,14 +219,6 @@ fn here(host: &Host, m: &Measurement) -> String {
     if parts.is_empty() { String::new() } else { format!("; here {}", parts.join(", ")) }
 }
 
-/// Bytes that are counted for one block: a copy in memory reads and writes it. A disk reads
-/// or writes it.
-fn counted(m: &Measurement) -> f64 {
-    let block = m.params.int("block_size").unwrap_or(0) as f64;
-    let copy = m.subsystem == Subsystem::Memory && m.workload.ends_with("read_write");
-    if copy { 2.0 * block } else { block }
-}
-
 impl<'a> Line<'a> {
     /// The values as measured, with the run's own statistics.
     fn of(m: &'a Measurement) -> Self {
@@ -238,8 +233,9 @@ impl<'a> Line<'a> {
     }
 
     /// The time a block of each trial; mean and deviation are those of the times.
-    fn of_blocks(m: &'a Measurement) -> Self {
-        Self::of_times(m, m.trials.iter().map(|t| counted(m) / t.value).collect())
+    fn of_blocks(group: &Group, m: &'a Measurement) -> Self {
+        let counted = block_bytes(group, m).unwrap_or(0.0);
+        Self::of_times(m, m.trials.iter().map(|t| counted / t.value).collect())
     }
 
     fn of_times(m: &'a Measurement, values: Vec<f64>) -> Self {

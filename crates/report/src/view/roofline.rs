@@ -5,18 +5,17 @@
 //! Performance Model" (CACM 2009). Only valid measurements of this run, all at one
 //! number of threads.
 
-use proofmark_model::{Measurement, Run, Summary, Unit, Verdict, format_size};
+use proofmark_model::{Measurement, Property, Run, Summary, Unit, Verdict, Work, format_size};
 use serde::Serialize;
 
+use super::declared::giving;
 use super::levels::plateaus;
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::{and_list, clean, plural};
 
-/// Work of one element of the STREAM triad.
-const TRIAD_FLOP: f64 = 2.0;
-/// Its bytes, as STREAM counts them.
-const TRIAD_BYTES: f64 = 24.0;
+/// Bytes of an element whose floating-point operations are declared.
+const ELEMENT: f64 = 8.0;
 /// Values on an axis beyond which a picture shows nothing.
 const AXIS: f64 = 1e7;
 
@@ -98,7 +97,8 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
     let top = peaks.first()?.1.median;
     let scale = Scale::of([top], Unit::FlopPerSecond);
-    let dram = dram(run, threads)?;
+    let memory = memory(run, threads);
+    let (_, dram) = *memory.first()?;
     let mut levels: Vec<(String, Best, String)> = caches(run, threads);
     levels.push(("memory".to_owned(), dram, clean(&dram.0.workload)));
     let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
@@ -129,7 +129,8 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     if roofs.is_empty() || slopes.is_empty() {
         return None;
     }
-    let dots: Vec<Dot> = triad(run, threads, &scale).into_iter().collect();
+    let dots: Vec<Dot> =
+        memory.iter().filter_map(|(work, best)| dot(work, *best, &scale)).collect();
     let with = plural(threads, "thread");
     Some(Roofline {
         title: format!("Roofline, f64, {with}"),
@@ -143,15 +144,19 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     })
 }
 
-/// Valid measurements of a workload at so many threads, with their medians.
-fn valid<'a>(run: &'a Run, workload: &str, threads: u64) -> Vec<Best<'a>> {
-    run.measurements
-        .iter()
-        .filter(|m| m.workload == workload && m.params.threads() == threads)
-        .filter(|m| m.verdict == Verdict::Valid)
-        .filter_map(|m| Some((m, m.summary.as_ref()?)))
-        .filter(|(_, s)| s.median.is_finite() && s.median > 0.0)
-        .collect()
+/// The workloads that give a property, each with its valid measurements at so many threads and
+/// their medians.
+fn valid(run: &Run, property: Property, threads: u64) -> Vec<(&Work, Vec<Best<'_>>)> {
+    let of = |id: &str| {
+        run.measurements
+            .iter()
+            .filter(|m| m.workload == id && m.params.threads() == threads)
+            .filter(|m| m.verdict == Verdict::Valid)
+            .filter_map(|m| Some((m, m.summary.as_ref()?)))
+            .filter(|(_, s)| s.median.is_finite() && s.median > 0.0)
+            .collect()
+    };
+    giving(run, property).into_iter().map(|(id, spec)| (&spec.work, of(id))).collect()
 }
 
 fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
@@ -160,7 +165,8 @@ fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
 
 /// The best of each instruction set, the highest first.
 fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
-    let mut all = valid(run, "cpu.flops", threads);
+    let all = valid(run, Property::PeakFlops, threads);
+    let mut all: Vec<Best> = all.into_iter().flat_map(|(_, all)| all).collect();
     all.retain(|(m, _)| m.unit == Unit::FlopPerSecond && m.params.text("type") == Some("f64"));
     all.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
     let mut seen = std::collections::BTreeSet::new();
@@ -168,43 +174,46 @@ fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
     all
 }
 
-/// What memory brings: the STREAM triad, or else reads.
-fn dram(run: &Run, threads: u64) -> Option<Best<'_>> {
-    ["memory.triad", "memory.read"].into_iter().find_map(|workload| {
-        let mut all = valid(run, workload, threads);
+/// What memory brings: the best of each workload that says so, the one to go by first.
+fn memory(run: &Run, threads: u64) -> Vec<(&Work, Best<'_>)> {
+    let all = valid(run, Property::MemoryBandwidth, threads).into_iter();
+    all.filter_map(|(work, mut all)| {
         all.retain(|(m, _)| m.unit == Unit::BytePerSecond);
-        largest(all)
+        Some((work, largest(all)?))
     })
+    .collect()
 }
 
 /// What each cache level brings to loads, the nearest first.
 fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
-    let mut all = valid(run, "memory.sweep", threads);
-    all.retain(|(m, _)| m.params.text("op") == Some("read") && m.unit == Unit::BytePerSecond);
+    let loads = |(work, mut all): (&Work, Vec<_>)| {
+        let reads = |m: &Measurement| work.traffic(&m.params).is_some_and(|t| t.written == 0.0);
+        all.retain(|(m, _): &Best| reads(m) && m.unit == Unit::BytePerSecond);
+        all
+    };
+    let all = valid(run, Property::LevelBandwidth, threads);
+    let all: Vec<Best> = all.into_iter().flat_map(loads).collect();
     let members: Vec<&Measurement> = all.iter().map(|(m, _)| *m).collect();
     plateaus(run, &members)
         .into_iter()
         .filter_map(|p| {
             let same = |(m, _): &Best| m.params.int("working_set") == Some(p.set);
             let best = largest(all.iter().copied().filter(same).collect())?;
-            let about = format!("memory.sweep, read, {} a thread", format_size(p.set));
+            let id = clean(&best.0.workload);
+            let about = format!("{id}, read, {} a thread", format_size(p.set));
             Some((p.level?.to_owned(), best, about))
         })
         .collect()
 }
 
-fn triad(run: &Run, threads: u64, scale: &Scale) -> Option<Dot> {
-    let (_, s) = largest(valid(run, "memory.triad", threads))?;
-    let x = TRIAD_FLOP / TRIAD_BYTES;
+/// A workload that computes on what it moves.
+fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Dot> {
+    let traffic = work.traffic(&m.params).filter(|t| t.flops > 0.0 && t.counted() > 0.0)?;
+    let (flops, bytes) = (traffic.flops, ELEMENT * traffic.counted());
+    let (name, x) = (clean(&m.workload), flops / bytes);
     let text = scale.with_label(s.median * x)?;
-    Some(Dot {
-        name: "memory.triad".to_owned(),
-        x,
-        y: scale.scaled(s.median * x),
-        about: format!(
-            "memory.triad: {text} at {x:.3} FLOP/B ({TRIAD_FLOP} FLOP for {TRIAD_BYTES} B counted)"
-        ),
-    })
+    let about = format!("{name}: {text} at {x:.3} FLOP/B ({flops} FLOP for {bytes} B counted)");
+    Some(Dot { x, y: scale.scaled(s.median * x), about, name })
 }
 
 /// FLOP a byte at which a roof meets a slope.

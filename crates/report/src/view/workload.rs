@@ -17,7 +17,7 @@ use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
 use super::timeline::{self, Timeline};
-use super::{disk, loss, matrix, network, published, sentences, traffic, trials};
+use super::{disk, loss, matrix, network, part, published, sentences, traffic, trials};
 
 /// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
@@ -42,6 +42,8 @@ pub struct WorkloadView {
     pub id: String,
     /// Title, such as `Floating-point peak`.
     pub title: String,
+    /// Part of the machine; `None` where the run file does not say.
+    pub subsystem: Option<Subsystem>,
     /// One sentence: what is measured.
     pub summary: String,
     /// A paragraph: what runs, what is counted, how it is verified.
@@ -134,6 +136,7 @@ fn view(group: &Group) -> WorkloadView {
     let in_trials = !group.over_time;
     WorkloadView {
         title: group.heading(),
+        subsystem: part::of(group),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use proofmark_model::{Measurement, Params, Subsystem, Verdict};
+use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 
 use super::claim::{Claim, Stands, doubted, figure, stands, told};
 use crate::view::answer::chosen;
@@ -24,40 +24,17 @@ const TOOLS: usize = 2;
 /// Points of a workload that are held against another's.
 const POINTS: usize = 1000;
 
-/// Two workloads that do the same in another way, and the parameters that only one of them has.
-type Pair = (&'static str, &'static str, &'static [&'static str]);
-
-/// What is held against what: the first that there is of those that begin alike.
-fn pairs(part: Subsystem) -> &'static [Pair] {
-    match part {
-        Subsystem::Cpu => &[("cpu.mix.int", "cpu.mix.float", &["isa", "type"])],
-        Subsystem::Memory => &[
-            ("memory.rand_read_write", "memory.read_write", &[]),
-            ("memory.rand_write", "memory.seq_write", &[]),
-            ("memory.rand_read", "memory.seq_read", &[]),
-        ],
-        Subsystem::Disk => &[
-            ("disk.rand_read", "disk.seq_read", &[]),
-            ("disk.rand_write", "disk.seq_write", &[]),
-            ("disk.seq_write", "disk.seq_read", &["flush"]),
-        ],
-        Subsystem::Network => {
-            &[("network.udp.rtt", "network.tcp.rtt", &["no_delay", "socket_buffer", "congestion"])]
-        }
-    }
-}
-
 /// All sentences of a subsystem but those of doubt.
-pub fn of(part: Subsystem, all: &[(usize, &Group)]) -> Vec<Claim> {
+pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
     let groups: Vec<&Group> = all.iter().map(|(_, g)| *g).collect();
-    let heroes: Vec<(&Group, &Measurement)> = chosen(part, all)
+    let heroes: Vec<(&Group, &Measurement)> = chosen(all)
         .into_iter()
         .filter(|(_, g)| !g.over_time)
         .filter_map(|(_, g)| Some((g, best(g, &in_question(g))?.0)))
         .collect();
     let mut out: Vec<Claim> = heroes.iter().filter_map(|(g, m)| hero(g, m)).take(BEST).collect();
     out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
-    let compared = pairs(part).iter().filter_map(|pair| compare(&groups, pair));
+    let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, &groups));
     out.extend(compared.take(PAIRS));
     out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
     out.extend(heroes.iter().filter_map(|(g, m)| beside(g, m)).take(TOOLS));
@@ -111,12 +88,21 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     Claim::compare([(group, &more, many.1), (group, &less, few.1)], &at)
 }
 
+/// A workload against those of these that do the same in another way.
+fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
+    let declared = left.spec.filter(|_| !left.over_time).map(|s| &s.role.counterparts);
+    let claim = |c: &Counterpart| {
+        let right = groups.iter().find(|g| g.id == c.workload && !g.over_time)?;
+        let differs_in: Vec<&str> = c.differs_in.iter().map(AsRef::as_ref).collect();
+        compare(left, right, &differs_in)
+    };
+    declared.into_iter().flat_map(|all| all.iter()).filter_map(claim).collect()
+}
+
 /// Two workloads at a point that both have: that with the usual or the smallest block above a few
-/// bytes, on the fewest threads.
-fn compare(groups: &[&Group], (left, right, own): &Pair) -> Option<Claim> {
-    let of = |id: &str| groups.iter().copied().find(|g| g.id == id && !g.over_time);
-    let (left, right) = (of(left)?, of(right)?);
-    let parameters = [*own, &["iterations", "engine"]].concat();
+/// bytes, on the fewest threads. The points may differ in those parameters.
+fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
+    let parameters = [differs_in, &["iterations", "engine"]].concat();
     let both = left.all.iter().take(POINTS).filter_map(|a| {
         let (a, _) = stands(a)?;
         let b = like(&right.all, a, &parameters).into_iter().find_map(stands)?;

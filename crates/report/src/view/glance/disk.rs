@@ -1,8 +1,9 @@
 //! The disk in few numbers: the fastest sequential read and write, random I/O one at a
 //! time and with a queue, commits.
 
-use proofmark_model::{Measurement, Run, StorageKind, Summary, Unit};
+use proofmark_model::{Access, Measurement, Run, StorageKind, Summary, Unit};
 
+use crate::view::declared::rows_of;
 use crate::view::disk;
 use crate::view::headline::{best, in_question, why_none};
 use crate::view::label::Group;
@@ -23,29 +24,19 @@ enum Which {
     Queued,
 }
 
-/// Workloads in the order of the table, and what their rows say.
-const ROWS: [(&str, &str, Which); 7] = [
-    ("disk.seq_read", "sequential read", Which::Fastest),
-    ("disk.seq_write", "sequential write", Which::Fastest),
-    ("disk.rand_read", "random read", Which::Single),
-    ("disk.rand_read", "random read", Which::Queued),
-    ("disk.rand_write", "random write", Which::Single),
-    ("disk.rand_write", "random write", Which::Queued),
-    ("disk.fsync", "commits", Which::Fastest),
-];
-
 /// A row that is to be: its name, its workload and its number, if any stands.
 struct Line<'a> {
-    name: &'a str,
+    name: String,
     /// I/Os in flight a thread, told where no number stands.
     depth: Option<u64>,
-    group: Group<'a>,
+    group: &'a Group<'a>,
     best: Option<(&'a Measurement, &'a Summary)>,
 }
 
 /// The table; without rows where no such workload was measured.
-pub fn table(run: &Run) -> Table {
-    let lines: Vec<Line> = ROWS.iter().filter_map(|row| line(run, row)).collect();
+pub fn table(run: &Run, groups: &[Group]) -> Table {
+    let rows = rows_of(groups, "disk_glance").into_iter();
+    let lines: Vec<Line> = rows.flat_map(|(group, name)| lines(group, &name)).collect();
     let rates: Vec<f64> = lines
         .iter()
         .filter_map(|l| l.best)
@@ -79,9 +70,15 @@ pub fn table(run: &Run) -> Table {
     table
 }
 
-fn line<'a>(run: &'a Run, (workload, name, which): &(&'a str, &'a str, Which)) -> Option<Line<'a>> {
-    let group = Group::new(run, workload);
-    let asked = in_question(&group);
+/// The rows of a workload: with random I/O a queue is worth a row of its own.
+fn lines<'a>(group: &'a Group<'a>, name: &str) -> Vec<Line<'a>> {
+    let random = group.spec.is_some_and(|s| s.work.access == Some(Access::Random));
+    let which = if random { &[Which::Single, Which::Queued][..] } else { &[Which::Fastest] };
+    which.iter().filter_map(|which| line(group, name, *which)).collect()
+}
+
+fn line<'a>(group: &'a Group<'a>, name: &str, which: Which) -> Option<Line<'a>> {
+    let asked = in_question(group);
     let depth = |m: &Measurement| m.params.int("queue_depth");
     let deepest = asked.iter().filter_map(|m| depth(m)).max();
     let at = match which {
@@ -95,22 +92,22 @@ fn line<'a>(run: &'a Run, (workload, name, which): &(&'a str, &'a str, Which)) -
         Which::Queued => depth(m) > Some(1),
     };
     let mut points: Vec<&Measurement> = asked.into_iter().filter(fits).collect();
-    if *which == Which::Single {
+    if which == Which::Single {
         let fewest = points.iter().map(|m| m.params.threads()).min();
         points.retain(|m| Some(m.params.threads()) == fewest);
     }
     // A workload whose numbers are all the page cache's has a row that says so.
-    if group.all.is_empty() || (*which == Which::Single && points.is_empty()) {
+    if group.all.is_empty() || (which == Which::Single && points.is_empty()) {
         return None;
     }
-    let best = best(&group, &points);
-    Some(Line { name, depth: at, best, group })
+    let best = best(group, &points);
+    Some(Line { name: name.to_owned(), depth: at, best, group })
 }
 
 fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell> {
-    let mut cells = vec![Cell::text(line.name)];
+    let mut cells = vec![Cell::text(line.name.as_str())];
     let Some((m, s)) = line.best else {
-        let none = table.missing(why_none(&line.group));
+        let none = table.missing(why_none(line.group));
         cells.resize(table.columns.len() - 1, none);
         if let Some(depth) = line.depth {
             cells[2] = Cell::text(depth.to_string());

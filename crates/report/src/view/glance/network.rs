@@ -12,7 +12,6 @@ use crate::view::network::{PATH, loss, of_network, round_trips, single, streams}
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
-use crate::view::workload::groups;
 
 /// Parameters that split the points of a workload into rows: one of them, whichever it has.
 const SPLITS: [&str; 2] = ["direction", "mode"];
@@ -26,10 +25,9 @@ struct Line<'a> {
 }
 
 /// The tables, of throughput and of answers; without rows where none was measured.
-pub fn tables(run: &Run) -> [Table; 2] {
-    let mut groups = groups(run);
-    groups.retain(|group| group.all.iter().any(|m| of_network(m)));
-    let lines: Vec<Line> = groups.iter().flat_map(lines).collect();
+pub fn tables(run: &Run, groups: &[Group]) -> [Table; 2] {
+    let groups = groups.iter().filter(|group| group.all.iter().any(|m| of_network(m)));
+    let lines: Vec<Line> = groups.flat_map(lines).collect();
     let paths: BTreeSet<Option<&Param>> =
         lines.iter().flat_map(|l| &l.points).map(|m| m.params.get(PATH)).collect();
     let paths = paths.len() > 1;

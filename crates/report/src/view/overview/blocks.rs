@@ -7,6 +7,7 @@
 use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
 
 use super::best_by;
+use crate::view::declared::{block_bytes, rows_of};
 use crate::view::disk;
 use crate::view::label::{Group, why_missing};
 use crate::view::num::Scale;
@@ -14,22 +15,10 @@ use crate::view::series::LineChart;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::{Cell, Table};
 
-/// Workloads whose lines are beside each other.
-pub type Workloads = &'static [&'static str];
-
-/// Those of memory.
-pub const MEMORY: Workloads = &[
-    "memory.read_write",
-    "memory.rand_read_write",
-    "memory.seq_write",
-    "memory.rand_write",
-    "memory.seq_read",
-    "memory.rand_read",
-];
-
-/// Those of a disk.
-pub const DISK: Workloads =
-    &["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.rand_write", "disk.read_write"];
+/// The table of memory.
+pub const MEMORY: &str = "memory_blocks";
+/// That of a disk.
+pub const DISK: &str = "disk_blocks";
 
 /// What the time of an operation is here.
 const OPERATION: [&str; 2] = [
@@ -45,33 +34,26 @@ const BEST: &str = "Best number that stands at each block size.";
 /// What stands under the charts of times.
 const RECIPROCAL: &str = "A block over the rate of all threads: no latency, since blocks overlap.";
 
-/// Bytes that are counted for one operation: a copy in memory reads and writes its block.
-fn operation(m: &Measurement) -> Option<f64> {
-    let block = m.params.int("block_size")? as f64;
-    let copy = m.subsystem == Subsystem::Memory && m.workload.ends_with("read_write");
-    Some(if copy { 2.0 * block } else { block })
-}
-
 fn block(m: &Measurement) -> Option<u64> {
     m.params.int("block_size")
 }
 
-/// The groups of these workloads, each with its points that count.
+/// The workloads in a table, each with its points that count.
 fn members<'g, 'a>(
     all: &[&'g Group<'a>],
-    of: Workloads,
+    table: &str,
 ) -> Vec<(&'g Group<'a>, Vec<&'a Measurement>)> {
     let points = |g: &'g Group<'a>| {
         let near = |m: &&Measurement| m.unit == Unit::BytePerSecond && disk::distance(m) == Some(0);
         (g, g.all.iter().copied().filter(near).collect())
     };
-    let known = of.iter().filter_map(|id| all.iter().copied().find(|g| g.id == *id));
-    known.map(points).filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
+    let known = rows_of(all.iter().copied(), table).into_iter();
+    known.map(|(g, _)| points(g)).filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
 }
 
 /// The charts.
-pub fn lines(all: &[&Group], of: Workloads) -> Vec<LineChart> {
-    let members = members(all, of);
+pub fn lines(all: &[&Group], table: &str) -> Vec<LineChart> {
+    let members = members(all, table);
     let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
     let by_block: Vec<Line> = members
@@ -88,8 +70,8 @@ pub fn lines(all: &[&Group], of: Workloads) -> Vec<LineChart> {
         // One line would repeat the workload's own chart.
         of_block("rate in order and at random", Value::Rate, best).filter(|c| c.series.len() > 1),
         by_threads(&members, disk),
-        of_block("time of one operation", Value::TimeOf(operation), &times),
-        of_block("time of one byte", Value::TimeOf(|_| Some(1.0)), &times),
+        of_block("time of one operation", Value::TimeOf(block_bytes), &times),
+        of_block("time of one byte", Value::TimeOf(|_, _| Some(1.0)), &times),
     ];
     charts.into_iter().flatten().collect()
 }
@@ -114,7 +96,7 @@ fn by_threads<'g, 'a>(
     let (title, value, key) = match disk {
         true => (format!("Disk: latency p50 of {size} by threads"), Value::P50, DEVICE),
         false => {
-            (format!("Memory: time of {size} by threads"), Value::TimeOf(operation), RECIPROCAL)
+            (format!("Memory: time of {size} by threads"), Value::TimeOf(block_bytes), RECIPROCAL)
         }
     };
     let about = About { title: &title, axis: "threads", place: format_count, value, key };
@@ -122,8 +104,8 @@ fn by_threads<'g, 'a>(
 }
 
 /// The time of one operation and of one byte: a row a workload and block size.
-pub fn times(all: &[&Group], of: Workloads) -> Table {
-    let members = members(all, of);
+pub fn times(all: &[&Group], table: &str) -> Table {
+    let members = members(all, table);
     let rows: Vec<(&Group, u64, &Measurement)> = members
         .iter()
         .flat_map(|(g, points)| best_by(g, points, block).into_iter().map(|(b, m)| (*g, b, m)))
@@ -133,7 +115,7 @@ pub fn times(all: &[&Group], of: Workloads) -> Table {
         Some(time).filter(|t| t.is_finite() && *t > 0.0)
     };
     let scale = |values: Vec<f64>| Scale::of_values(&values, Unit::Second);
-    let each = scale(rows.iter().filter_map(|(_, _, m)| value(m, operation(m))).collect());
+    let each = scale(rows.iter().filter_map(|(g, _, m)| value(m, block_bytes(g, m))).collect());
     let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());
     let latencies =
         scale(rows.iter().filter_map(|(_, _, m)| Some(m.latency.as_ref()?.p50)).collect());
@@ -162,7 +144,7 @@ pub fn times(all: &[&Group], of: Workloads) -> Table {
         let finite = || "not a finite number".to_owned();
         let mut cells = vec![Cell::text(crate::view::clean(g.id)), Cell::text(format_size(size))];
         cells.push(Cell::text(g.short_without(m, &["block_size"])));
-        cells.push(table.maybe(value(m, operation(m)).and_then(|v| each.number(v)), finite));
+        cells.push(table.maybe(value(m, block_bytes(g, m)).and_then(|v| each.number(v)), finite));
         cells.push(table.maybe(value(m, Some(1.0)).and_then(|v| bytes.number(v)), finite));
         if timed {
             let p50 = m.latency.as_ref().and_then(|l| latencies.number(l.p50));

@@ -4,21 +4,16 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, format_count};
 
+use crate::view::declared::rows_of;
 use crate::view::label::Group;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::series::{LINES, LineChart};
 
-/// The mixes, and what their operations are called.
-const MIXES: [(&str, &str); 2] = [("cpu.mix.int", "GIOPS"), ("cpu.mix.float", "GFLOPS")];
-
 /// One chart, or one a mix where one would hold too many lines.
 pub fn lines(all: &[&Group]) -> Vec<LineChart> {
-    let mut lines: Vec<Line> = Vec::new();
-    for (id, counted) in MIXES {
-        for group in all.iter().copied().filter(|g| g.id == id) {
-            lines.extend(of(group, counted));
-        }
-    }
+    let mixes = rows_of(all.iter().copied(), "instruction_mixes");
+    let mut lines: Vec<Line> =
+        mixes.iter().flat_map(|(group, counted)| of(group, counted)).collect();
     let mix =
         |l: &Line| -> Option<String> { Some(l.points.first()?.1.params.text("mix")?.to_owned()) };
     if lines.len() <= LINES {

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, format_count, format_size};
 
 use super::best_by;
+use crate::view::declared::rows_of;
 use crate::view::label::Group;
 use crate::view::network::PATH;
 use crate::view::series::LineChart;
 use crate::view::series::workloads::{About, Line, Value, chart};
 
-const STREAMS: [(&str, &str); 2] = [("TCP", "network.tcp.stream"), ("UDP", "network.udp.stream")];
-const ROUND_TRIPS: [(&str, &str); 2] = [("TCP", "network.tcp.rtt"), ("UDP", "network.udp.rtt")];
+const STREAMS: &str = "network_throughput";
+const ROUND_TRIPS: &str = "network_round_trips";
 
 /// The charts.
 pub fn lines(all: &[&Group]) -> Vec<LineChart> {
@@ -20,9 +21,9 @@ pub fn lines(all: &[&Group]) -> Vec<LineChart> {
     let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.int("block_size")).min();
     let streams = |m: &Measurement| Some(m.params.threads());
     let block = |m: &Measurement| m.params.int("block_size");
-    let throughput = named(all, &STREAMS, |_, m| forward(m), streams);
-    let trips = named(all, &ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
-    let sizes = named(all, &ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
+    let throughput = named(all, STREAMS, |_, m| forward(m), streams);
+    let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
+    let sizes = named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
     let of = |title, axis, place, value, key, lines: &[Line]| {
         chart(&About { title, axis, place, value, key }, lines)
     };
@@ -61,24 +62,20 @@ pub fn lines(all: &[&Group]) -> Vec<LineChart> {
 /// A line a protocol and path.
 fn named<'g, 'a>(
     all: &[&'g Group<'a>],
-    workloads: &[(&str, &str)],
+    table: &str,
     keep: impl Fn(&Group, &Measurement) -> bool,
     x: impl Fn(&Measurement) -> Option<u64> + Copy,
 ) -> Vec<Line<'g, 'a>> {
     let mut lines = Vec::new();
-    for (protocol, id) in workloads {
-        for group in all.iter().copied().filter(|g| g.id == *id) {
-            let kept: Vec<&Measurement> =
-                group.all.iter().copied().filter(|m| keep(group, m)).collect();
-            let paths: BTreeSet<Option<String>> =
-                kept.iter().map(|m| group.text(m, PATH)).collect();
-            for path in paths {
-                let here: Vec<&Measurement> =
-                    kept.iter().copied().filter(|m| group.text(m, PATH) == path).collect();
-                let name =
-                    path.map_or_else(|| (*protocol).to_owned(), |p| format!("{protocol}, {p}"));
-                lines.push(Line { name, group, points: best_by(group, &here, x) });
-            }
+    for (group, protocol) in rows_of(all.iter().copied(), table) {
+        let kept: Vec<&Measurement> =
+            group.all.iter().copied().filter(|m| keep(group, m)).collect();
+        let paths: BTreeSet<Option<String>> = kept.iter().map(|m| group.text(m, PATH)).collect();
+        for path in paths {
+            let here: Vec<&Measurement> =
+                kept.iter().copied().filter(|m| group.text(m, PATH) == path).collect();
+            let name = path.map_or_else(|| protocol.clone(), |p| format!("{protocol}, {p}"));
+            lines.push(Line { name, group, points: best_by(group, &here, x) });
         }
     }
     lines

@@ -5,18 +5,11 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Unit, format_count, format_size};
 
+use crate::view::declared::rows_of;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::Scale;
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
-
-/// Its functions in its order: workload, name, and the arrays that one pass reads or writes.
-const FUNCTIONS: [(&str, &str, f64); 4] = [
-    ("memory.copy", "Copy", 2.0),
-    ("memory.scale", "Scale", 2.0),
-    ("memory.add", "Add", 3.0),
-    ("memory.triad", "Triad", 3.0),
-];
 
 /// What a time is here.
 const TIME: [&str; 2] = [
@@ -35,29 +28,28 @@ fn key(m: &Measurement) -> Option<Key> {
 
 /// The listing; without rows where fewer than two such workloads were measured.
 pub fn listing(all: &[&Group]) -> Table {
-    let mut rows: Vec<(Key, usize, &Measurement)> = Vec::new();
-    for (at, (id, _, _)) in FUNCTIONS.iter().enumerate() {
-        for group in all.iter().filter(|g| g.id == *id) {
-            rows.extend(group.all.iter().filter_map(|m| Some((key(m)?, at, *m))));
-        }
+    let functions = rows_of(all.iter().copied(), "stream");
+    let mut rows: Vec<(Key, usize, &Measurement, f64)> = Vec::new();
+    for (at, (group, _)) in functions.iter().enumerate() {
+        let arrays = |m: &Measurement| Some(group.spec?.work.traffic(&m.params)?.counted());
+        rows.extend(group.all.iter().filter_map(|m| Some((key(m)?, at, *m, arrays(m)?))));
     }
     // One function has its own table already.
-    if rows.iter().all(|(_, at, _)| *at == rows[0].1) {
+    if rows.iter().all(|(_, at, ..)| *at == rows[0].1) {
         rows.clear();
     }
     rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     // What is the same in all rows stands in the caption.
-    let arrays: BTreeSet<u64> = rows.iter().map(|(key, _, _)| key.0).collect();
-    let stores: BTreeSet<&str> = rows.iter().map(|(key, _, _)| &*key.2).collect();
+    let arrays: BTreeSet<u64> = rows.iter().map(|(key, ..)| key.0).collect();
+    let stores: BTreeSet<&str> = rows.iter().map(|(key, ..)| &*key.2).collect();
     let rate = Scale::of([1e6], Unit::BytePerSecond);
     let mut table = start(&arrays, &stores, &rate);
-    for ((array, threads, word), at, m) in &rows {
-        let (_, name, count) = FUNCTIONS[*at];
+    for ((array, threads, word), at, m, count) in &rows {
         let mut cells = Vec::new();
         cells.extend((arrays.len() > 1).then(|| Cell::text(format_size(*array))));
         cells.push(Cell::text(format_count(*threads)));
         cells.extend((stores.len() > 1).then(|| Cell::text(word.as_str())));
-        cells.push(Cell::text(name));
+        cells.push(Cell::text(&functions[*at].1));
         let times = times(m, count * *array as f64, &rate, &mut table);
         cells.extend(times);
         cells.push(Cell::verdict(m.verdict));

@@ -24,26 +24,26 @@ pub enum Value {
     /// The median time of its single operations.
     P50,
     /// The time of so many units of work at its rate: `amount / rate`.
-    TimeOf(fn(&Measurement) -> Option<f64>),
+    TimeOf(fn(&Group, &Measurement) -> Option<f64>),
 }
 
 impl Value {
     /// In base units.
-    pub fn of(self, m: &Measurement) -> Option<f64> {
+    pub fn of(self, group: &Group, m: &Measurement) -> Option<f64> {
         let value = match self {
             Self::Rate => m.summary.as_ref()?.median,
             Self::P50 => m.latency.as_ref()?.p50,
-            Self::TimeOf(amount) => amount(m)? / m.summary.as_ref()?.median,
+            Self::TimeOf(amount) => amount(group, m)? / m.summary.as_ref()?.median,
         };
         Some(value).filter(|v| v.is_finite() && *v > 0.0)
     }
 
-    fn interval(self, m: &Measurement) -> Option<[f64; 2]> {
+    fn interval(self, group: &Group, m: &Measurement) -> Option<[f64; 2]> {
         let [low, high] = interval(m)?;
         let sides = match self {
             Self::Rate => [low, high],
             Self::P50 => return None,
-            Self::TimeOf(amount) => [amount(m)? / high, amount(m)? / low],
+            Self::TimeOf(amount) => [amount(group, m)? / high, amount(group, m)? / low],
         };
         sides.iter().all(|v| v.is_finite()).then_some(sides)
     }
@@ -54,8 +54,8 @@ impl Value {
             return mark(group, m, scale).map(|mark| Mark { ceiling: None, fall: None, ..mark });
         }
         let on_axis = |v: f64| Some(scale.scaled(v)).filter(|v| v.is_finite() && v.abs() < AXIS);
-        let value = self.of(m)?;
-        let interval = self.interval(m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?]));
+        let value = self.of(group, m)?;
+        let interval = self.interval(group, m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?]));
         let point = match group.short(m) {
             point if point.is_empty() => group.heading(),
             point => format!("{}, {point}", group.heading()),
@@ -102,14 +102,12 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<LineChart> {
     let drawn: Vec<&Line> =
         lines.iter().filter(|l| places(std::iter::once(*l)).len() > 1).collect();
     let places: Vec<u64> = places(drawn.iter().copied()).into_iter().collect();
-    let unit = drawn.iter().flat_map(|l| &l.points).map(|(_, m)| m.unit).next()?;
-    let values: Vec<f64> =
-        drawn.iter().flat_map(|l| &l.points).filter_map(|(_, m)| value.of(m)).collect();
+    let points = || drawn.iter().flat_map(|l| l.points.iter().map(|(_, m)| (l.group, *m)));
+    let unit = points().next()?.1.unit;
+    let values: Vec<f64> = points().filter_map(|(g, m)| value.of(g, m)).collect();
     let scale = match value {
         Value::Rate => Scale::of_values(&values, unit),
-        Value::P50 => latency::scale(
-            drawn.iter().flat_map(|l| &l.points).filter_map(|(_, m)| m.latency.as_ref()),
-        ),
+        Value::P50 => latency::scale(points().filter_map(|(_, m)| m.latency.as_ref())),
         Value::TimeOf(_) => Scale::of_values(&values, proofmark_model::Unit::Second),
     };
     let at = |x: u64| {
