@@ -82,10 +82,8 @@ fn a_loopback_is_no_peer() {
 fn a_session_whose_bytes_are_used_up_is_told() {
     in_session(10 * 65_536, |lead| {
         let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
-        let start = Instant::now();
         let told = sampled(&point, 20).unwrap_err();
         assert_eq!(told, "the session's bytes or its time are used up");
-        assert!(start.elapsed().as_secs() < 10);
     });
 }
 
