@@ -89,13 +89,15 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     let stop = Stop::default();
     let other = stop.clone();
     let thread = thread::spawn(move || {
-        wait_until("a worker to stop", || !other.state().workers.is_empty());
+        let worker = wait_until("a worker to stop", || other.state().workers.first().copied());
         other.stop("SIGTERM");
+        worker
     });
     let ended = launch("read job; exec sleep 100", LONG, &stop).map(|_| ()).unwrap_err();
     assert_eq!(ended, Ending::Interrupted { by: "SIGTERM".to_owned() });
-    join("the thread that stops the worker to end", thread);
-    assert!(stop.state().workers.len() <= 1);
+    let worker = join("the thread that stops the worker to end", thread);
+    assert!(!lives(worker));
+    assert!(stop.state().workers.is_empty(), "a later process of that id would be killed");
 }
 
 /// A trial that claims 123 units of work.

@@ -29,25 +29,20 @@ fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, Option<Datagrams>) {
     })
 }
 
-/// A trial of `count` datagrams of which each goes on at once, but for those that `drops` names;
-/// and the seconds from the first of them to the last.
-fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> (Trial, f64) {
-    let (sender, spans) = channel();
+/// A trial of `count` datagrams of which each goes on at once, but for those that `drops` names.
+fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> Trial {
     let (trial, _) = relayed(shape, count, move |relay| {
         let warm_up = (0..2).map(|_| relay.take()).collect();
         relay.pass_request(warm_up);
-        let mut first = None;
         for i in 0..count {
             let datagram = relay.take();
-            first.get_or_insert_with(Instant::now);
             if !drops(i) {
                 relay.pass(&datagram);
             }
         }
-        sender.send(first.unwrap().elapsed().as_secs_f64()).unwrap();
         relay.end_request();
     });
-    (trial, recv("the relay's time", &spans))
+    trial
 }
 
 /// Takes the place of the network between the two ends.
@@ -230,19 +225,19 @@ fn one_that_is_lost_of_many_leaves_the_rate_as_it_is() {
     let shape = peer(shape_of(&UDP_STREAM, &set));
     let drops: [fn(u64) -> bool; 2] = [|_| false, |i| i == 100];
     for (drops, verified) in drops.into_iter().zip([200, 199]) {
-        let (trial, span) = live(shape.clone(), 200, drops);
+        let trial = live(shape.clone(), 200, drops);
         assert_eq!(trial.verified, Ok(verified));
+        // The last datagram is sent after 199 ms; the wait for the lost one does not count.
         let worked = trial.seconds - trial.idled_s;
-        // The last datagram is sent after 199 ms; the wait would make it 200 ms longer.
-        let most = span + 0.15;
-        assert!((0.19..most).contains(&worked), "{worked} s, {span} s at the relay");
+        assert!(worked > 0.19, "{worked} s");
+        assert!(verified == 200 || trial.idled_s > 0.199, "{} s", trial.idled_s);
     }
 }
 
 #[test]
 fn the_time_runs_until_all_were_sent() {
     let set = [("block_size", "1000"), ("rate", "8000000")];
-    let (trial, _) = live(shape_of(&UDP_STREAM, &set), 200, |i| i >= 100);
+    let trial = live(shape_of(&UDP_STREAM, &set), 200, |i| i >= 100);
     assert_eq!(trial.verified, Ok(100));
     let worked = trial.seconds - trial.idled_s;
     // Those of the last 100 ms are lost; sending them is work.

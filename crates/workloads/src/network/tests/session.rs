@@ -82,10 +82,8 @@ fn a_loopback_is_no_peer() {
 fn a_session_whose_bytes_are_used_up_is_reported() {
     in_session(10 * 65_536, |lead| {
         let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
-        let start = Instant::now();
         let reported = sampled(&point, 20).unwrap_err();
         assert_eq!(reported, "the session's limit of bytes or time is reached");
-        assert!(start.elapsed().as_secs() < 10);
     });
 }
 
