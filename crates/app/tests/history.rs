@@ -12,8 +12,7 @@ use std::time::Duration;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Better, Host, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA, Subsystem, Summary,
-    Timestamp, Tool, Unit, Verdict, WorkloadSpec,
+    Measurement, Params, PastPoint, PastRun, Run, Summary, Timestamp, Unit, Verdict, testing,
 };
 use proofmark_testing::{PROCESS_DEADLINE, output, wait, wait_until_within};
 
@@ -73,19 +72,7 @@ impl Place {
 /// A run of `cpu.flops` on one and two threads that began so many hours after 2026 did.
 fn run(hours: i64, gflops: f64) -> Run {
     let started = Timestamp::from_millis(1_767_225_600_000 + hours * 3_600_000).unwrap();
-    let spec = WorkloadSpec {
-        id: "cpu.flops".into(),
-        title: "".into(),
-        summary: "".into(),
-        detail: "".into(),
-        subsystem: Subsystem::Cpu,
-        unit: Unit::FlopPerSecond,
-        better: Better::Higher,
-        parameters: vec![].into(),
-        axis: None,
-        ceilings: vec![].into(),
-        interleave: true,
-    };
+    let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
     let at = |threads: u64| {
         let median = gflops * 1e9 * threads as f64;
         let params = Params::default().with("isa", "avx2").with("threads", threads);
@@ -95,24 +82,9 @@ fn run(hours: i64, gflops: f64) -> Run {
         m.summary = Some(Summary { n: 8, mean: median, sd: None, median, ci95, min, max });
         m
     };
-    let measurements = vec![at(1), at(2)];
-    Run {
-        schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
-        started,
-        ended: Some(started),
-        interrupted: None,
-        imported: None,
-        host: Host::unknown("made up"),
-        plan: Plan {
-            profile: "quick".into(),
-            points: measurements.iter().map(Measurement::point).collect(),
-            ..Plan::default()
-        },
-        workloads: Default::default(),
-        measurements,
-        findings: Vec::new(),
-    }
+    let mut run = Run { started, ended: Some(started), ..testing::run(vec![at(1), at(2)]) };
+    run.plan.profile = "quick".into();
+    run
 }
 
 /// One line on standard error with this in it.

@@ -2,10 +2,11 @@
 //!
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
+use proofmark_model::testing;
 use proofmark_model::{
     Better, Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement,
-    Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Timestamp,
-    Trial, Unit, Verification, WorkloadSpec,
+    Microarchitecture, Params, Policy, Probe, Severity, Solution, Subsystem, Summary, Trial, Unit,
+    Verification, WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -114,12 +115,6 @@ pub(crate) fn context<'a>(
 /// A quiet trial.
 pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
     Trial {
-        value,
-        seconds,
-        work: value * seconds,
-        moved: None,
-        background: None,
-        started: Timestamp(Default::default()),
         conditions: Conditions {
             clock_hz: Some(4e9),
             clock_spread: Some(0.002),
@@ -133,15 +128,9 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
             minor_faults: Some(0),
             major_faults: Some(0),
             swapped_pages: Some(0),
-            huge_pages: None,
-            misplaced_pages: None,
-            temperature_c: None,
-            thermal_throttles: None,
+            ..Conditions::default()
         },
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
+        ..testing::trial(value, seconds)
     }
 }
 

@@ -25,6 +25,8 @@ mod series;
 mod solution;
 mod statistics;
 mod storage;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod units;
 mod workload;
@@ -42,8 +44,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference, Summary,
-    Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
+    Summary, Trial, Verification,
 };
 pub use nearest::nearest;
 pub use network::{

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{
-    Better, Conditions, Latency, Params, Subsystem, Timestamp, Trial, Unit, WorkloadSpec,
-};
+use proofmark_model::{Better, Latency, Params, Subsystem, Timestamp, Trial, Unit, WorkloadSpec};
 use serde::Serialize;
 
 /// What a tool's output holds.
@@ -96,17 +94,5 @@ impl Figure {
 /// A repetition of so much work, in the unit of the work, in so many seconds. Where the output
 /// tells the rate and one of the two, the other follows. When it began is for who imports it.
 pub(crate) fn trial(unit: Unit, work: f64, seconds: f64) -> Trial {
-    Trial {
-        value: unit.value(work, seconds),
-        seconds,
-        work,
-        moved: None,
-        background: None,
-        started: Timestamp::default(),
-        conditions: Conditions::default(),
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
-    }
+    Trial::new(unit, work, seconds)
 }
