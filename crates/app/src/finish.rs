@@ -9,6 +9,7 @@ use proofmark_report::terminal;
 use crate::cli::HistoryFile;
 use crate::error::Outcome;
 use crate::output::Output;
+use crate::record::RunFile as _;
 use crate::text::{print, print_data, say, terminal_options};
 use crate::writer::{try_named, write_named};
 use crate::{past, signals};

@@ -15,6 +15,7 @@ mod past;
 mod plan;
 mod profile;
 mod progress;
+mod record;
 mod recorder;
 mod references;
 mod room;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use proofmark_engine::{Idle, Schedule, Stop, Workers};
+use proofmark_engine::{Idle, Monotonic, Schedule, Stop, Workers};
 use proofmark_model::{Host, Plan, PlannedSeries, Point, Run, SCHEMA, StorageKind, Timestamp};
 use proofmark_reference::Installed;
 use proofmark_workloads::find;
@@ -19,6 +19,7 @@ use crate::output::{self, Output};
 use crate::plan::{NoReference, Planned, estimate, tools_s};
 use crate::profile::LONGEST_RUN;
 use crate::progress::Progress;
+use crate::record::RunFile as _;
 use crate::recorder::Recorder;
 use crate::references::{Machine, Tools};
 use crate::room::{Needs, Watch, look_ahead};
@@ -200,7 +201,7 @@ fn measure(
     let tools = Tools::new(&plan, &tools.installed, tools.missing, (&machine, &launcher, stop));
     let tools = tools.within(most_s);
     let clock = tools.own_time();
-    let mut recorder = Recorder::new(run, output, tools, progress);
+    let mut recorder = Recorder::new(run, output, &Monotonic, tools, progress);
     let schedule = Schedule { plan: &plan, find: &find, launcher: &launcher, clock: &clock, stop };
     let measurements = schedule.run(&mut recorder);
     let mut run = recorder.finish(&measurements);

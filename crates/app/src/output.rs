@@ -10,6 +10,7 @@ use proofmark_model::{Plan, Run, Timestamp, format_size};
 use proofmark_report::Options;
 
 use crate::error::Usage;
+use crate::record::RunFile;
 use crate::samples::{self, SAMPLES_FILE};
 use crate::text::{print, print_data};
 use crate::writer::{Existing, try_named, write, write_named};
@@ -66,18 +67,6 @@ impl Output {
         })
     }
 
-    /// Replaces the run file in one step: a reader, and a crash, find the old one or the new.
-    ///
-    /// # Errors
-    /// If it cannot be written; the old one is then still there.
-    pub fn save(&self, run: &Run) -> io::Result<()> {
-        // The first one must not replace a file that came here since the folder was looked at.
-        let existing = if self.saved.get() { Existing::Replace } else { Existing::Keep };
-        write(&self.dir.join(RUN_FILE), serde_json::to_vec(run)?.as_slice(), existing)?;
-        self.saved.set(true);
-        Ok(())
-    }
-
     /// Writes the run in every format that makes a file.
     ///
     /// # Errors
@@ -110,6 +99,17 @@ impl Output {
     /// The page that a person opens.
     pub fn page(&self) -> PathBuf {
         self.dir.join("report.html")
+    }
+}
+
+impl RunFile for Output {
+    /// In one step: a reader, and a crash, find the old file or the new.
+    fn save(&self, run: &Run) -> io::Result<()> {
+        // The first one must not replace a file that came here since the folder was looked at.
+        let existing = if self.saved.get() { Existing::Replace } else { Existing::Keep };
+        write(&self.dir.join(RUN_FILE), serde_json::to_vec(run)?.as_slice(), existing)?;
+        self.saved.set(true);
+        Ok(())
     }
 }
 
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn what_came_into_the_folder_meanwhile_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let run = crate::recorder::tests::run();
+        let run = crate::record::tests::run();
         let output = Output::create(Some(dir.path()), &run.plan, run.started).unwrap();
         let file = dir.path().join(RUN_FILE);
         fs::write(&file, "mine").unwrap();

@@ -131,24 +131,12 @@ fn still_there(past: &PastRun) -> Result<(String, Run)> {
 mod tests {
     use std::fs;
 
-    use proofmark_model::{Host, Plan, SCHEMA, Timestamp};
+    use proofmark_model::{Timestamp, testing};
 
     use super::*;
 
     fn run(second: i64) -> Run {
-        Run {
-            schema: SCHEMA.into(),
-            tool: crate::finish::tool(),
-            started: Timestamp::from_millis(second * 1000).unwrap(),
-            ended: None,
-            interrupted: None,
-            imported: None,
-            host: Host::unknown("made up"),
-            plan: Plan::default(),
-            workloads: Default::default(),
-            measurements: Vec::new(),
-            findings: Vec::new(),
-        }
+        Run { started: Timestamp::from_millis(second * 1000).unwrap(), ..testing::run(vec![]) }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!
 //! - `point`: place of the point in the plan, from 0;
 //! - `at_s`: when the sample began, in seconds after the first one of its point did;
-//! - `value`, `seconds`, `work`, `started`, and `moved`, `background`, `conditions`, `device`,
+//! - `value`, `seconds`, `work`, `started`, and `verified`, `moved`, `background`, `conditions`, `device`,
 //!   `file`, `network`, `solution`: those of a trial in the run file. What is not known is left
 //!   out: `{"point":0,"at_s":12.0,"value":6.4e10,"conditions":{"clock_hz":3.4e9},...}`.
 //!
@@ -16,13 +16,14 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use proofmark_engine::Samples;
+use proofmark_engine::{Samples, Workload, verification};
 use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise};
+use proofmark_workloads::find;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::recorder::judged;
 use crate::writer::append_new;
+use proofmark_judge::judge_run;
 
 /// Name of the file in a run's folder.
 pub const SAMPLES_FILE: &str = "samples.jsonl";
@@ -133,13 +134,14 @@ pub fn complete(run: &mut Run, folder: &Path) {
     let mut all: Vec<Restored> =
         run.plan.series.iter().filter_map(|s| Restored::of(run, s)).collect();
     read(file, &mut all);
-    let mut known = run.measurements.clone();
+    let mut known = std::mem::take(&mut run.measurements);
     let mut changed = false;
     for restored in all {
         changed |= restored.put(run, &mut known);
     }
+    run.measurements = known;
     if changed {
-        run.measurements = judged(run, &known);
+        judge_run(run);
     }
 }
 
@@ -193,6 +195,8 @@ impl Restored {
         }
         let values: Vec<f64> = self.trials.iter().map(|t| t.value).collect();
         m.summary = summarise(&values);
+        let kind = find(&m.workload).map_or("none", Workload::verification);
+        m.verification = verification(kind, &self.trials);
         m.trials = self.trials;
         m.series = Some(series);
         true

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Comparison, Ending, Finding, Host, Measurement, Params, Plan, Probe, Run, SCHEMA, Severity,
-    Summary, Timestamp, Tool, Trial, Verdict, WorkloadSpec, comparison_schema,
+    Comparison, Ending, Finding, Measurement, Params, Plan, Probe, Run, Severity, Summary, Verdict,
+    WorkloadSpec, comparison_schema, testing,
 };
 use proofmark_testing::PROCESS_DEADLINE;
 
@@ -45,39 +45,16 @@ impl Folder {
 fn run(values: &[f64]) -> Run {
     let spec = proofmark_workloads::find("cpu.flops").unwrap().spec().clone();
     let measured = values.iter().enumerate().map(|(i, v)| measurement(&spec, i as u64 + 1, *v));
-    let started = Timestamp::from_millis(1_760_000_000_000).unwrap();
     Run {
-        schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
-        started,
-        ended: Some(started),
-        interrupted: None,
-        imported: None,
-        host: Host::unknown("not part of the test"),
+        workloads: BTreeMap::from([("cpu.flops".to_owned(), spec.clone())]),
         plan: Plan { profile: "test".into(), ..Plan::default() },
-        measurements: measured.collect(),
-        workloads: BTreeMap::from([("cpu.flops".to_owned(), spec)]),
-        findings: Vec::new(),
+        ..testing::run(measured.collect())
     }
 }
 
 fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
     let values: Vec<f64> = (0..8).map(|i| value * (0.997 + 0.001 * f64::from(i))).collect();
-    let trial = |v: &f64| Trial {
-        value: *v,
-        seconds: 0.1,
-        work: v * 0.1,
-        moved: None,
-        background: None,
-        started: Timestamp::from_millis(1_760_000_000_000).unwrap(),
-        conditions: Default::default(),
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
-    };
     Measurement {
-        trials: values.iter().map(trial).collect(),
         summary: Some(Summary {
             n: 8,
             mean: value,
@@ -87,8 +64,7 @@ fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
             min: value * 0.997,
             max: value * 1.003,
         }),
-        ending: Ending::Complete,
-        ..Measurement::new(spec, Params::default().with("threads", threads))
+        ..testing::measurement(spec, Params::default().with("threads", threads), &values)
     }
 }
 

@@ -12,8 +12,7 @@ use std::time::Duration;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Host, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA, Summary, Timestamp, Tool,
-    Verdict,
+    Measurement, Params, PastPoint, PastRun, Run, Summary, Timestamp, Unit, Verdict, testing,
 };
 use proofmark_testing::{PROCESS_DEADLINE, output, wait, wait_until_within};
 
@@ -73,7 +72,7 @@ impl Place {
 /// A run of `cpu.flops` on one and two threads that began so many hours after 2026 did.
 fn run(hours: i64, gflops: f64) -> Run {
     let started = Timestamp::from_millis(1_767_225_600_000 + hours * 3_600_000).unwrap();
-    let spec = proofmark_workloads::find("cpu.flops").unwrap().spec().clone();
+    let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
     let at = |threads: u64| {
         let median = gflops * 1e9 * threads as f64;
         let params = Params::default().with("isa", "avx2").with("threads", threads);
@@ -83,24 +82,9 @@ fn run(hours: i64, gflops: f64) -> Run {
         m.summary = Some(Summary { n: 8, mean: median, sd: None, median, ci95, min, max });
         m
     };
-    let measurements = vec![at(1), at(2)];
-    Run {
-        schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
-        started,
-        ended: Some(started),
-        interrupted: None,
-        imported: None,
-        host: Host::unknown("made up"),
-        plan: Plan {
-            profile: "quick".into(),
-            points: measurements.iter().map(Measurement::point).collect(),
-            ..Plan::default()
-        },
-        workloads: Default::default(),
-        measurements,
-        findings: Vec::new(),
-    }
+    let mut run = Run { started, ended: Some(started), ..testing::run(vec![at(1), at(2)]) };
+    run.plan.profile = "quick".into();
+    run
 }
 
 /// One line on standard error with this in it.

@@ -2,9 +2,10 @@
 //!
 //! Two processes share the work. The run (`schedule`, `session`) decides what
 //! happens next and keeps what is known; a worker (`worker`, `team`) sets up one
-//! point at a time and takes a trial when told (`protocol`). So a crash costs one
+//! point at a time and takes a trial when asked (`protocol`). So a crash costs one
 //! point, and trials of many points can be taken in turn.
 
+mod account;
 mod affinity;
 mod barrier;
 pub mod chain;
@@ -30,15 +31,16 @@ mod watch;
 mod worker;
 mod workload;
 
+pub use account::verification;
 pub use affinity::{pin, pin_to, usable_cpus};
 pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, Monotonic, interrupted_share, monotonic, precision};
 pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use latency::Latencies;
-pub use protocol::{Request, Sample};
+pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};
-pub use schedule::{LEAST_TRIALS, Left, Observer, Phase, Schedule, once, warm_trials, work};
+pub use schedule::{LEAST_TRIALS, Left, Observer, Phase, Schedule, once, warm_trials};
 pub use session::{Idle, Launcher, Session, Stop, Workers};
 pub use traffic::EndCounters;
 pub use watch::Watch;

@@ -9,32 +9,15 @@ use proofmark_model::{
     Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Trial, Unit,
 };
 
-use crate::protocol::Sample;
-
-/// Adds a later slice to a sample, of the workload's same point.
-pub(crate) fn add_slice(sample: &mut Sample, later: Sample) {
-    let times = [sample.seconds, later.seconds];
-    sample.conditions = conditions(&sample.conditions, &later.conditions, times);
-    sample.background = mean(sample.background, later.background, times);
-    sample.seconds += later.seconds;
-    sample.claimed += later.claimed;
-    sample.counted += later.counted;
-    sample.moved = both(sample.moved, later.moved, |a, b| a + b);
-    sample.device = both(sample.device.take(), later.device, device);
-    sample.file = file(sample.file.take(), later.file);
-    sample.network = network(sample.network.take(), later.network);
-    sample.solution = later.solution.or(sample.solution.take());
-    sample.latency = later.latency.or(sample.latency.take());
-}
-
-/// Adds a later trial of the same measurement to one; its value is that of both together.
-pub(crate) fn add_trial(unit: Unit, trial: &mut Trial, later: Trial) {
+/// Adds a later trial of the same point to one; its value is that of both together.
+pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     let times = [trial.seconds, later.seconds];
     trial.conditions = conditions(&trial.conditions, &later.conditions, times);
     trial.background = mean(trial.background, later.background, times);
     trial.seconds += later.seconds;
     trial.work += later.work;
     trial.value = unit.value(trial.work, trial.seconds);
+    trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
     trial.device = both(trial.device.take(), later.device, device);
     trial.file = file(trial.file.take(), later.file);
@@ -164,18 +147,15 @@ fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Timestamp;
+    use proofmark_model::Account;
+    use proofmark_model::testing;
 
     use super::*;
 
     fn trial(work: f64, seconds: f64, conditions: Conditions) -> Trial {
         Trial {
-            value: work / seconds,
-            seconds,
-            work,
             moved: Some(work),
-            background: None,
-            started: Timestamp::default(),
+            verified: Some(Account { claimed: work, counted: 2.0 * work }),
             conditions,
             device: Some(DeviceTraffic { read_bytes: 5, busy_s: 0.5, ..Default::default() }),
             file: Some(FileState { asked_read_bytes: 4, size_bytes: 9, ..Default::default() }),
@@ -185,7 +165,7 @@ mod tests {
                 client: EndTraffic { in_bytes: Some(1), cpus: Some(2), ..Default::default() },
                 ..Default::default()
             }),
-            solution: None,
+            ..testing::trial(work / seconds, seconds)
         }
     }
 
@@ -206,8 +186,9 @@ mod tests {
             ..cold.clone()
         };
         let mut all = trial(100.0, 1.0, cold);
-        add_trial(Unit::OpPerSecond, &mut all, trial(20.0, 3.0, hot));
+        merge(Unit::OpPerSecond, &mut all, trial(20.0, 3.0, hot));
         assert_eq!((all.work, all.seconds, all.value), (120.0, 4.0, 30.0));
+        assert_eq!(all.verified, Some(Account { claimed: 120.0, counted: 240.0 }));
         let c = &all.conditions;
         assert_eq!(
             (c.clock_hz, c.steal_s, c.involuntary_switches),
@@ -224,7 +205,7 @@ mod tests {
     #[test]
     fn a_time_stays_seconds_for_each_unit_of_work() {
         let mut all = trial(10.0, 1.0, Conditions::default());
-        add_trial(Unit::Second, &mut all, trial(10.0, 3.0, Conditions::default()));
+        merge(Unit::Second, &mut all, trial(10.0, 3.0, Conditions::default()));
         assert_eq!(all.value, 0.2);
     }
 

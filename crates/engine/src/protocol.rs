@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use proofmark_model::{
-    Conditions, DeviceTraffic, FileState, Latency, NetworkTraffic, Point, Solution, Timestamp,
-};
+use proofmark_model::{Latency, Point, Trial};
 use serde::{Deserialize, Serialize};
 
 /// What a worker is to measure.
@@ -29,11 +27,11 @@ pub struct Job {
 pub enum Order {
     /// Set this up, in place of what was set up before.
     Begin(Job),
-    /// Take a sample of it.
-    Sample(Request),
+    /// Take a trial of it.
+    Take(Request),
 }
 
-/// Which sample to take.
+/// Which trial to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
@@ -41,7 +39,7 @@ pub enum Request {
     Warm,
     /// Take a trial.
     Trial,
-    /// Take a sample of a series: slices, one right after the other, for so long.
+    /// Take a sample of a series, a trial made of slices, one right after the other, for so long.
     Span {
         /// How long a slice should take, in microseconds.
         slice_us: u64,
@@ -57,38 +55,18 @@ pub enum Reply {
     /// Set up and waiting.
     Ready,
     /// What was asked for.
-    Sample(Box<Sample>),
+    Taken(Box<Taken>),
     /// The point cannot run here.
     Refused(String),
     /// The workload found its own result wrong.
     Unverified(String),
 }
 
-/// One trial as the worker saw it.
+/// A trial, and what is known of all trials of the point so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
-    /// When it began.
-    pub started: Timestamp,
-    /// First start to last end, in seconds.
-    pub seconds: f64,
-    /// Units of work that were asked for, over all threads.
-    pub claimed: f64,
-    /// Units of work that the verified results prove.
-    pub counted: f64,
-    /// Bytes that the hardware must carry for the work.
-    pub moved: Option<f64>,
-    /// Bytes a second that threads without a share of the work moved meanwhile.
-    pub background: Option<f64>,
-    /// What the system did meanwhile.
-    pub conditions: Conditions,
-    /// What the block devices did meanwhile.
-    pub device: Option<DeviceTraffic>,
-    /// The state of the workload's file.
-    pub file: Option<FileState>,
-    /// What both ends of a network say.
-    pub network: Option<NetworkTraffic>,
-    /// What the workload says of the solution that it found.
-    pub solution: Option<Solution>,
+pub struct Taken {
+    /// The trial, as the run file holds it.
+    pub trial: Trial,
     /// Times of single operations, over all trials of the point so far.
     pub latency: Option<Latency>,
 }

@@ -6,7 +6,7 @@
 
 use proofmark_model::{PlannedSeries, Series, Timestamp, Trial, Unit};
 
-use crate::merge::add_trial;
+use crate::merge::merge;
 
 /// Most trials that are kept.
 pub const MOST_SAMPLES: usize = 4096;
@@ -44,7 +44,7 @@ impl Samples {
     pub fn add(&mut self, series: &mut Series, trials: &mut Vec<Trial>, sample: Trial) {
         series.samples += 1;
         if let Some(last) = trials.last_mut().filter(|_| self.in_last < series.merged) {
-            add_trial(self.unit, last, sample);
+            merge(self.unit, last, sample);
             self.in_last += 1;
             return;
         }
@@ -61,7 +61,7 @@ impl Samples {
         let mut all = std::mem::take(trials).into_iter();
         while let Some(mut trial) = all.next() {
             if let Some(later) = all.next() {
-                add_trial(self.unit, &mut trial, later);
+                merge(self.unit, &mut trial, later);
             }
             trials.push(trial);
         }
@@ -71,22 +71,15 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use proofmark_model::Conditions;
+    use proofmark_model::testing::trial;
 
     use super::*;
 
     fn sample(at: i64) -> Trial {
         Trial {
-            value: at as f64,
-            seconds: 1.0,
-            work: at as f64,
-            moved: None,
-            background: None,
             started: Timestamp::from_millis(at * 1000).unwrap(),
             conditions: Conditions { steal_s: Some(0.5), ..Default::default() },
-            device: None,
-            file: None,
-            network: None,
-            solution: None,
+            ..trial(at as f64, 1.0)
         }
     }
 

@@ -7,10 +7,11 @@
 //! the order of every second round is reversed here). Other points are measured
 //! one by one, and so are those that are sampled over time (`series`).
 
-use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, Verification};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial};
 
+use crate::account::verification;
 use crate::clock::Clock;
-use crate::protocol::{Request, Sample};
+use crate::protocol::{Request, Taken};
 use crate::session::{Launcher, Session, Stop};
 use crate::steady::{WINDOW, is_steady};
 use crate::workload::Workload;
@@ -226,10 +227,9 @@ impl State<'_, '_> {
         let target = self.policy().target_for(self.measurements[index].subsystem);
         let mut warm_s = 0.0;
         while warm_s < WARM_S && !is_steady(&self.measurements[index].warmup, target) {
-            let sample = session.sample(Request::Warm)?;
-            warm_s += sample.seconds;
-            let m = &mut self.measurements[index];
-            m.warmup.push(m.unit.value(sample.claimed, sample.seconds));
+            let trial = session.take(Request::Warm)?.trial;
+            warm_s += trial.seconds;
+            self.measurements[index].warmup.push(trial.value);
             self.tell(Phase::Warm, index);
         }
         Ok(())
@@ -249,8 +249,8 @@ impl State<'_, '_> {
         let session = slot.session.as_deref_mut()?;
         let warm = warm_again(session, slot.warm_at != cooled);
         slot.warm_at = cooled;
-        match warm.and_then(|()| session.sample(Request::Trial)) {
-            Ok(sample) => self.record(slot.index, sample),
+        match warm.and_then(|()| session.take(Request::Trial)) {
+            Ok(taken) => self.record(slot.index, taken),
             Err(ending) => return Some(ending),
         }
         let ending = enough(&self.measurements[slot.index], self.policy());
@@ -261,42 +261,20 @@ impl State<'_, '_> {
     }
 
     /// Keeps a trial.
-    fn record(&mut self, index: usize, sample: Sample) {
-        let trial = self.trial(index, sample);
+    fn record(&mut self, index: usize, taken: Taken) {
         let m = &mut self.measurements[index];
-        m.trials.push(trial);
-        summarise_trials(m);
+        m.trials.push(taken.trial);
+        m.latency = taken.latency;
+        self.summarise(index);
     }
 
-    /// What was sampled as a trial, its work verified.
-    fn trial(&mut self, index: usize, sample: Sample) -> Trial {
-        let verification = (self.schedule.find)(&self.measurements[index].workload)
-            .map_or("none", Workload::verification);
+    /// Makes the statistics and the account of a measurement's trials.
+    fn summarise(&mut self, index: usize) {
         let m = &mut self.measurements[index];
-        let (claimed, counted, note) = account(&sample);
-        let w = m.verification.get_or_insert_with(|| Verification {
-            kind: verification.to_owned(),
-            claimed: 0.0,
-            counted: 0.0,
-            note: note.to_owned(),
-        });
-        w.claimed += claimed;
-        w.counted += counted;
-        let work = work(&sample);
-        m.latency = sample.latency;
-        Trial {
-            value: m.unit.value(work, sample.seconds),
-            seconds: sample.seconds,
-            work,
-            moved: sample.moved,
-            background: sample.background,
-            started: sample.started,
-            conditions: sample.conditions,
-            device: sample.device,
-            file: sample.file,
-            network: sample.network,
-            solution: sample.solution,
-        }
+        let kind = (self.schedule.find)(&m.workload).map_or("none", Workload::verification);
+        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+        m.summary = summarise(&values);
+        m.verification = verification(kind, &m.trials);
     }
 
     fn end(&mut self, index: usize, ending: Ending) {
@@ -315,65 +293,28 @@ impl State<'_, '_> {
     }
 }
 
-/// Makes the statistics of a measurement's trials.
-fn summarise_trials(m: &mut Measurement) {
-    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-    m.summary = summarise(&values);
-}
-
 /// Warms a point up again if other work ran since it was warm.
 fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
     let mut warm_s = 0.0;
     while is_cold && warm_s < AGAIN_S {
-        warm_s += session.sample(Request::Warm)?.seconds;
+        warm_s += session.take(Request::Warm)?.trial.seconds;
     }
     Ok(())
 }
 
-/// Takes one trial of a point in a session of its own, warmed up as for a measurement; the value
-/// in its unit, and what was sampled.
+/// Takes one trial of a point in a session of its own, warmed up as for a measurement.
 ///
 /// # Errors
 /// How the point ended instead.
-pub fn once(
-    launcher: &dyn Launcher,
-    m: &Measurement,
-    target: f64,
-) -> Result<(f64, Sample), Ending> {
-    let mut session = launcher.launch(&m.point())?;
+pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
+    let mut session = launcher.launch(point)?;
     let (mut warm, mut warm_s) = (Vec::new(), 0.0);
     while warm_s < WARM_S && !is_steady(&warm, target) {
-        let sample = session.sample(Request::Warm)?;
-        warm_s += sample.seconds;
-        warm.push(m.unit.value(sample.claimed, sample.seconds));
+        let trial = session.take(Request::Warm)?.trial;
+        warm_s += trial.seconds;
+        warm.push(trial.value);
     }
-    let sample = session.sample(Request::Trial)?;
-    Ok((m.unit.value(work(&sample), sample.seconds), sample))
-}
-
-/// Units of work done. What a network loses on the way is none: there the receiver counts.
-pub fn work(sample: &Sample) -> f64 {
-    if sample.network.is_some() { sample.counted } else { sample.claimed }
-}
-
-/// Work claimed and work counted independently, and what was compared.
-fn account(sample: &Sample) -> (f64, f64, &'static str) {
-    if let Some(n) = &sample.network {
-        const NOTE: &str = "payload that the receivers got against bytes that the interfaces of both ends took in, \
-             headers, acknowledgements and others' packets included, over all trials";
-        let taken_in = [&n.client, &n.server].map(|end| end.in_bytes.unwrap_or(0));
-        return (n.received_bytes as f64, taken_in.iter().sum::<u64>() as f64, NOTE);
-    }
-    let Some(file) = &sample.file else {
-        const NOTE: &str = "work claimed by the workload against work that its verified results prove, over all trials";
-        return (sample.claimed, sample.counted, NOTE);
-    };
-    let device = sample.device.clone().unwrap_or_default();
-    let asked = |asked: u64, counted: u64| if asked > 0 { counted as f64 } else { 0.0 };
-    let counted = asked(file.asked_read_bytes, device.read_bytes)
-        + asked(file.asked_written_bytes, device.written_bytes);
-    let claimed = (file.asked_read_bytes + file.asked_written_bytes) as f64;
-    (claimed, counted, "bytes asked for against bytes that the devices moved, over all trials")
+    Ok(session.take(Request::Trial)?.trial)
 }
 
 /// Whether a point's trials took as long as one point may.

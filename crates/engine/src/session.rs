@@ -14,7 +14,7 @@ use std::time::Duration;
 use proofmark_model::{Ending, Point, Policy, clean_excerpt};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::protocol::{Job, Order, Reply, Request, Sample};
+use crate::protocol::{Job, Order, Reply, Request, Taken};
 
 /// Starts the measuring of points.
 pub trait Launcher {
@@ -34,7 +34,7 @@ pub trait Session {
     ///
     /// # Errors
     /// How the point ended instead.
-    fn sample(&mut self, request: Request) -> Result<Sample, Ending>;
+    fn take(&mut self, request: Request) -> Result<Taken, Ending>;
 }
 
 /// Tells a run to stop, from any thread: no new trial begins, and the workers are killed.
@@ -167,13 +167,13 @@ impl Launcher for Workers {
 }
 
 impl Session for Seat {
-    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         let Some(mut worker) = self.worker.take() else {
             return Err(Ending::Crashed { signal: None, detail: "it has ended".to_owned() });
         };
-        let sample = worker.sample(request)?;
+        let taken = worker.take(request)?;
         self.worker = Some(worker);
-        Ok(sample)
+        Ok(taken)
     }
 }
 
@@ -296,7 +296,7 @@ impl Worker {
         match reply {
             Reply::Refused(reason) => Ending::Refused { reason },
             Reply::Unverified(reason) => Ending::Unverified { reason },
-            Reply::Ready | Reply::Sample(_) => self.autopsy("it answered out of turn", Hand::Own),
+            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn", Hand::Own),
         }
     }
 
@@ -340,10 +340,10 @@ impl Worker {
 }
 
 impl Worker {
-    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
-        match self.ask(&Order::Sample(request))? {
-            Reply::Sample(s) if s.seconds > 0.0 && s.claimed.is_finite() => Ok(*s),
-            Reply::Sample(_) => {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
+        match self.ask(&Order::Take(request))? {
+            Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
+            Reply::Taken(_) => {
                 Err(self.autopsy("it told of a trial without a duration", Hand::Own))
             }
             other => Err(self.out_of_turn(other)),

@@ -19,7 +19,7 @@ use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
 use crate::thermal::Sensors;
 use crate::workload::{Load, Refusal, Setup};
 
-/// Why a trial gave no sample.
+/// Why there was no trial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamError {
     /// A thread could not be set up.
@@ -44,9 +44,9 @@ struct Order {
     clock: bool,
 }
 
-/// What one thread tells of its trial.
+/// What one thread reports of its trial.
 #[derive(Default)]
-struct Part {
+struct ThreadResult {
     start: f64,
     end: f64,
     counted: u64,
@@ -95,7 +95,7 @@ pub struct Watched {
 
 struct Member {
     orders: Sender<Order>,
-    parts: Receiver<Result<Part, TeamError>>,
+    results: Receiver<Result<ThreadResult, TeamError>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -138,7 +138,7 @@ impl Team {
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
             let (orders, inbox) = channel();
-            let (outbox, parts) = channel();
+            let (outbox, results) = channel();
             let cpu = cpus.get(index % cpus.len().max(1)).copied().filter(|_| pinned);
             let (setup, together) = (Arc::clone(setup), Arc::clone(&together));
             let thread = thread::Builder::new()
@@ -148,11 +148,11 @@ impl Team {
                     member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
                 })
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
-            members.push(Member { orders, parts, thread: Some(thread) });
+            members.push(Member { orders, results, thread: Some(thread) });
         }
         let team = Self { members, together, oversubscribed, pinned };
         for m in &team.members {
-            m.parts.recv().map_err(|_| TeamError::Died)??;
+            m.results.recv().map_err(|_| TeamError::Died)??;
         }
         Ok(team)
     }
@@ -183,39 +183,39 @@ impl Team {
             let order = Order { ahead, iterations: shares.get(i).copied(), clock };
             m.orders.send(order).map_err(|_| TeamError::Died)?;
         }
-        let parts: Vec<_> =
-            self.members.iter().map(|m| m.parts.recv().unwrap_or(Err(TeamError::Died))).collect();
-        let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
-        let system = parts.iter().find_map(|p| p.system.clone()).unwrap_or_default();
-        let workers = || parts.iter().take(shares.len());
+        let results: Vec<_> =
+            self.members.iter().map(|m| m.results.recv().unwrap_or(Err(TeamError::Died))).collect();
+        let results = results.into_iter().collect::<Result<Vec<ThreadResult>, _>>()?;
+        let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
+        let workers = || results.iter().take(shares.len());
         let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
         let last = workers().map(|p| p.end).fold(0.0, f64::max);
         let mut latencies = Latencies::default();
         workers().for_each(|p| latencies.merge(&p.latencies));
-        let rate = |p: &Part| Some(p.disturbed? / (p.end - p.start));
+        let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
         Ok(TeamTrial {
             started,
             seconds: last - first,
             from: first,
-            counted: parts.iter().map(|p| p.counted).sum(),
-            background: parts.iter().filter_map(rate).reduce(|a, b| a + b),
-            conditions: self.conditions(&parts, &system),
-            device: parts.iter().find_map(|p| p.device.clone()),
+            counted: results.iter().map(|p| p.counted).sum(),
+            background: results.iter().filter_map(rate).reduce(|a, b| a + b),
+            conditions: self.conditions(&results, &system),
+            device: results.iter().find_map(|p| p.device.clone()),
             latencies,
         })
     }
 
-    fn conditions(&self, parts: &[Part], system: &SystemCounters) -> Conditions {
-        let clocks: Vec<_> = parts.iter().map(|p| p.clock).collect();
+    fn conditions(&self, results: &[ThreadResult], system: &SystemCounters) -> Conditions {
+        let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let clock = ClockSummary::of(&clocks);
-        let own_cpu_s = total(parts, |p| p.counters.cpu_s);
+        let own_cpu_s = total(results, |p| p.counters.cpu_s);
         let throttled_s = system.most_throttled_s();
         let other_cpu_s = if self.oversubscribed {
             // The team's threads wait for each other: only the CPUs' own account
             // tells what others took, in ticks of 10 ms.
             system.busy_s.zip(own_cpu_s).map(|(busy, own)| (busy - own).max(0.0))
         } else {
-            total(parts, |p| p.counters.waiting_s)
+            total(results, |p| p.counters.waiting_s)
                 .map(|w| (w - throttled_s.unwrap_or(0.0)).max(0.0))
         };
         Conditions {
@@ -226,10 +226,10 @@ impl Team {
             throttled_s,
             other_cpu_s,
             own_cpu_s,
-            involuntary_switches: parts.iter().map(|p| p.counters.involuntary).sum(),
-            migrations: self.pinned.then(|| parts.iter().filter(|p| p.migrated).count() as u64),
-            minor_faults: parts.iter().map(|p| p.counters.minor_faults).sum(),
-            major_faults: parts.iter().map(|p| p.counters.major_faults).sum(),
+            involuntary_switches: results.iter().map(|p| p.counters.involuntary).sum(),
+            migrations: self.pinned.then(|| results.iter().filter(|p| p.migrated).count() as u64),
+            minor_faults: results.iter().map(|p| p.counters.minor_faults).sum(),
+            major_faults: results.iter().map(|p| p.counters.major_faults).sum(),
             swapped_pages: system.swapped_pages,
             temperature_c: system.temperature_c,
             thermal_throttles: system.thermal_throttles,
@@ -252,8 +252,8 @@ impl Drop for Team {
     }
 }
 
-fn total(parts: &[Part], of: impl Fn(&Part) -> Option<f64>) -> Option<f64> {
-    parts.iter().map(of).sum()
+fn total(results: &[ThreadResult], of: impl Fn(&ThreadResult) -> Option<f64>) -> Option<f64> {
+    results.iter().map(of).sum()
 }
 
 /// The life of one thread: set up, then trials until there are no more orders.
@@ -262,7 +262,7 @@ fn member(
     (index, of): (usize, usize),
     together: &Together,
     inbox: &Receiver<Order>,
-    outbox: &Sender<Result<Part, TeamError>>,
+    outbox: &Sender<Result<ThreadResult, TeamError>>,
 ) {
     let mut load = match setup.thread(index, of) {
         Ok(load) => load,
@@ -271,12 +271,12 @@ fn member(
             return;
         }
     };
-    if outbox.send(Ok(Part::default())).is_err() {
+    if outbox.send(Ok(ThreadResult::default())).is_err() {
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let part = one_trial(load.as_mut(), order, together, index == 0);
-        if outbox.send(part).is_err() {
+        let result = one_trial(load.as_mut(), order, together, index == 0);
+        if outbox.send(result).is_err() {
             return;
         }
     }
@@ -289,7 +289,7 @@ fn one_trial(
     order: Order,
     together: &Together,
     leads: bool,
-) -> Result<Part, TeamError> {
+) -> Result<ThreadResult, TeamError> {
     let system = || leads.then(|| SystemCounters::read(&together.sources));
     if let Some(iterations) = order.iterations {
         load.prepare(order.ahead + iterations);
@@ -335,7 +335,7 @@ fn one_trial(
         Some(_) => load.verify().map_err(TeamError::Unverified)?,
         None => 0,
     };
-    Ok(Part {
+    Ok(ThreadResult {
         start,
         end,
         counted,

@@ -7,10 +7,11 @@
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::{Conditions, Point};
+use proofmark_model::{Account, Conditions, Point, Trial, Unit};
 
+use crate::account::verified;
 use crate::latency::Latencies;
-use crate::protocol::{Job, Order, Reply, Request, Sample};
+use crate::protocol::{Job, Order, Reply, Request, Taken};
 use crate::team::{Team, TeamError, TeamTrial, Watched};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
@@ -39,8 +40,10 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
                     },
                 )
             }
-            (Order::Sample(request), Some(work)) => work.take(request).unwrap_or_else(Reply::from),
-            (Order::Sample(_), None) => Reply::Refused("nothing is set up".to_owned()),
+            (Order::Take(request), Some(work)) => {
+                work.take(request).map_or_else(Reply::from, |trial| work.reply(trial))
+            }
+            (Order::Take(_), None) => Reply::Refused("nothing is set up".to_owned()),
         };
         send(&mut output, &reply)?;
     }
@@ -65,6 +68,8 @@ impl From<TeamError> for Reply {
 
 /// A point that is set up.
 struct Work {
+    /// Unit of the trials' values.
+    unit: Unit,
     setup: Arc<dyn Setup>,
     team: Team,
     /// Threads that share the work.
@@ -99,20 +104,20 @@ impl Work {
         let team = Team::start(&setup, count, &setup.cpus(&job.cpus), watched)?;
         let workers = setup.workers(threads).min(threads);
         let latencies = Latencies::default();
-        let trial_s = job.trial_s;
+        let (unit, trial_s) = (workload.spec().unit, job.trial_s);
         let slices = Slices::default();
-        Ok(Self { setup, team, workers, trial_s, filling: 0, latencies, slices })
+        Ok(Self { unit, setup, team, workers, trial_s, filling: 0, latencies, slices })
     }
 
     /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
     /// of it to warm up, nor some ahead of a trial.
-    fn take(&mut self, request: Request) -> Result<Reply, TeamError> {
+    fn take(&mut self, request: Request) -> Result<Trial, TeamError> {
         let amount = self.setup.amount();
         if let Request::Span { slice_us, span_us } = request {
             return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
         if amount == Amount::Whole {
-            return self.sample(&self.each(1), 0);
+            return self.trial(&self.each(1), 0);
         }
         if self.filling == 0 {
             self.calibrate()?;
@@ -120,20 +125,18 @@ impl Work {
         match (request, amount) {
             (Request::Warm | Request::Span { .. }, _) => self.warm(),
             (Request::Trial, Amount::Total(total)) => {
-                self.sample(&shares(total, self.workers), self.ahead())
+                self.trial(&shares(total, self.workers), self.ahead())
             }
-            (Request::Trial, _) => self.sample(&self.each(self.filling), self.ahead()),
+            (Request::Trial, _) => self.trial(&self.each(self.filling), self.ahead()),
         }
     }
 
-    fn warm(&mut self) -> Result<Reply, TeamError> {
+    fn warm(&mut self) -> Result<Trial, TeamError> {
         let part = (self.filling / WARM_PART).max(1);
-        let reply = self.sample(&self.each(part), self.ahead())?;
+        let trial = self.trial(&self.each(part), self.ahead())?;
         self.latencies.clear();
-        if let Reply::Sample(s) = &reply {
-            self.filling = scaled(part, s.seconds, self.trial_s * MARGIN);
-        }
-        Ok(reply)
+        self.filling = scaled(part, trial.seconds, self.trial_s * MARGIN);
+        Ok(trial)
     }
 
     fn calibrate(&mut self) -> Result<(), TeamError> {
@@ -142,14 +145,18 @@ impl Work {
         Ok(())
     }
 
-    fn sample(&mut self, shares: &[u64], ahead: u64) -> Result<Reply, TeamError> {
+    fn trial(&mut self, shares: &[u64], ahead: u64) -> Result<Trial, TeamError> {
         self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
         let trial = self.team.trial(shares, ahead)?;
-        self.told(trial, shares).map(|sample| Reply::Sample(Box::new(sample)))
+        self.account_for(trial, shares)
     }
 
-    /// What a trial of these shares tells, by the workload's account too.
-    fn told(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Sample, TeamError> {
+    fn reply(&self, trial: Trial) -> Reply {
+        Reply::Taken(Box::new(Taken { trial, latency: self.latencies.summary() }))
+    }
+
+    /// The trial of these shares, with what the workload knows of it.
+    fn account_for(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Trial, TeamError> {
         let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
@@ -158,14 +165,18 @@ impl Work {
             return Err(TeamError::Unverified(what));
         }
         self.latencies.merge(&trial.latencies);
-        let placement = self.setup.placement();
-        let unit = self.setup.work_per_iteration();
-        let iterations = iterations as f64;
-        Ok(Sample {
+        let (placement, file) = (self.setup.placement(), self.setup.file());
+        let (iterations, each) = (iterations as f64, self.setup.work_per_iteration());
+        let own = Account { claimed: iterations * each, counted: trial.counted as f64 * each };
+        // What a network loses on the way is no work: there the receiver counts.
+        let work = if network.is_some() { own.counted } else { own.claimed };
+        if self.unit == Unit::Second && work == 0.0 {
+            return Err(TeamError::Unverified("none of the work is proved".to_owned()));
+        }
+        let verified = verified(own, network.as_ref(), file.as_ref(), trial.device.as_ref());
+        Ok(Trial {
             started: trial.started,
-            seconds: trial.seconds,
-            claimed: iterations * unit,
-            counted: trial.counted as f64 * unit,
+            verified: Some(verified),
             moved: self.setup.moved_per_iteration().map(|m| m * iterations),
             background: trial.background,
             conditions: Conditions {
@@ -174,10 +185,10 @@ impl Work {
                 ..trial.conditions
             },
             device: trial.device,
-            file: self.setup.file(),
+            file,
             network,
             solution: self.setup.solution(),
-            latency: self.latencies.summary(),
+            ..Trial::new(self.unit, work, trial.seconds)
         })
     }
 

@@ -33,7 +33,7 @@ use proofmark_model::{
 };
 
 pub use capacity::{Bound, Capacity};
-pub use run::{judge_measurements, judge_run};
+pub use run::judge_run;
 
 /// What a measurement is judged against.
 #[derive(Debug, Clone, Copy)]

@@ -14,14 +14,8 @@ use crate::{Context, bottleneck, ceilings, checks, efficiency, references, serie
 /// proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
 /// gives the same.
 pub fn judge_run(run: &mut Run) {
-    let mut all = std::mem::take(&mut run.measurements);
-    judge_measurements(run, &mut all);
-    run.measurements = all;
-}
-
-/// Judges measurements that belong to a run, which itself stays as it is.
-pub fn judge_measurements(run: &Run, all: &mut [Measurement]) {
-    Judge { host: &run.host, specs: &run.workloads, policy: &run.plan.policy }.judge(all);
+    let (specs, policy) = (&run.workloads, &run.plan.policy);
+    Judge { host: &run.host, specs, policy }.judge(&mut run.measurements);
 }
 
 /// What does not change while a run is judged.

@@ -2,9 +2,10 @@
 //!
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
+use proofmark_model::testing;
 use proofmark_model::{
     Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Params, Policy, Probe, Role, Severity, Solution, Summary, Timestamp, Trial, Unit, Verification,
+    Params, Policy, Probe, Role, Severity, Solution, Summary, Trial, Unit, Verification,
     WorkloadSpec,
 };
 use proptest::prelude::*;
@@ -99,12 +100,6 @@ pub(crate) fn context_on(host: &Host) -> Context<'_> {
 /// A quiet trial.
 pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
     Trial {
-        value,
-        seconds,
-        work: value * seconds,
-        moved: None,
-        background: None,
-        started: Timestamp(Default::default()),
         conditions: Conditions {
             clock_hz: Some(4e9),
             clock_spread: Some(0.002),
@@ -118,15 +113,9 @@ pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
             minor_faults: Some(0),
             major_faults: Some(0),
             swapped_pages: Some(0),
-            huge_pages: None,
-            misplaced_pages: None,
-            temperature_c: None,
-            thermal_throttles: None,
+            ..Conditions::default()
         },
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
+        ..testing::trial(value, seconds)
     }
 }
 

@@ -26,6 +26,8 @@ mod series;
 mod solution;
 mod statistics;
 mod storage;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod units;
 mod work;
@@ -44,8 +46,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference, Summary,
-    Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
+    Summary, Trial, Verification,
 };
 pub use nearest::nearest;
 pub use network::{

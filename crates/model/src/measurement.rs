@@ -18,8 +18,12 @@ pub struct Trial {
     pub value: f64,
     /// Wall time from the first thread's start to the last one's end, in seconds.
     pub seconds: f64,
-    /// Units of work done by all threads together (operations, bytes, bits).
+    /// Units of work done by all threads together (operations, bytes, bits). For a network, what
+    /// was received.
     pub work: f64,
+    /// What independent verification proves of this trial; null where nobody else counted.
+    #[serde(default)]
+    pub verified: Option<Account>,
     /// Bytes that the hardware must carry for that work, lines that are read only
     /// to be overwritten (write-allocate) included; null where the workload moves none.
     #[serde(default)]
@@ -44,6 +48,44 @@ pub struct Trial {
     /// What the workload says of the solution that it found; null where it solves nothing.
     #[serde(default)]
     pub solution: Option<Solution>,
+}
+
+impl Trial {
+    /// A trial of so much work in so many seconds, of which nothing else is known.
+    pub fn new(unit: Unit, work: f64, seconds: f64) -> Self {
+        Self {
+            value: unit.value(work, seconds),
+            seconds,
+            work,
+            verified: None,
+            moved: None,
+            background: None,
+            started: Timestamp::default(),
+            conditions: Conditions::default(),
+            device: None,
+            file: None,
+            network: None,
+            solution: None,
+        }
+    }
+}
+
+/// Work claimed, and work that independent verification counted, in the unit that the verification
+/// counts in: bytes for a disk and a network, else the workload's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Account {
+    /// Units of work that the workload claims.
+    pub claimed: f64,
+    /// Units of work that the verification counted.
+    pub counted: f64,
+}
+
+impl std::ops::Add for Account {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { claimed: self.claimed + other.claimed, counted: self.counted + other.counted }
+    }
 }
 
 /// What the system did during a trial. `None`: this system does not tell.

@@ -84,7 +84,7 @@ pub struct Trend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Conditions;
+    use crate::Unit;
 
     #[test]
     fn seconds_are_counted_from_the_first_sample() {
@@ -98,18 +98,9 @@ mod tests {
             changes: Vec::new(),
             trend: None,
         };
-        let trial = |ms| Trial {
-            value: 1.0,
-            seconds: 1.0,
-            work: 1.0,
-            moved: None,
-            background: None,
-            started: Timestamp::from_millis(ms).unwrap(),
-            conditions: Conditions::default(),
-            device: None,
-            file: None,
-            network: None,
-            solution: None,
+        let trial = |ms| {
+            let started = Timestamp::from_millis(ms).unwrap();
+            Trial { started, ..Trial::new(Unit::OpPerSecond, 1.0, 1.0) }
         };
         assert_eq!(series.moment(2.5), Timestamp::from_millis(7500));
         assert_eq!([series.moment(-1.0), series.moment(f64::NAN), series.moment(1e30)], [None; 3]);

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    Better, Conditions, Latency, Pace, Params, Role, Subsystem, Timestamp, Trial, Unit, Work,
-    WorkloadSpec,
+    Better, Latency, Pace, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -131,17 +130,5 @@ impl Figure {
 /// A repetition of so much work, in the unit of the work, in so many seconds. Where the output
 /// tells the rate and one of the two, the other follows. When it began is for who imports it.
 pub(crate) fn trial(unit: Unit, work: f64, seconds: f64) -> Trial {
-    Trial {
-        value: unit.value(work, seconds),
-        seconds,
-        work,
-        moved: None,
-        background: None,
-        started: Timestamp::default(),
-        conditions: Conditions::default(),
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
-    }
+    Trial::new(unit, work, seconds)
 }

@@ -17,7 +17,7 @@ use crate::finish::{finish, tool, try_json};
 use crate::machine;
 use crate::output::{Output, read_bounded, read_text, unreadable};
 use crate::plan::unknown;
-use crate::recorder::judged;
+use proofmark_judge::judge_run;
 
 /// Largest output that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -119,10 +119,10 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         host,
         plan,
         workloads,
-        measurements: Vec::new(),
+        measurements: measured,
         findings,
     };
-    run.measurements = judged(&run, &measured);
+    judge_run(&mut run);
     run
 }
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use proofmark_engine::{Clock, Launcher, Left, Monotonic, Sample, Stop, Watch, once, work};
+use proofmark_engine::{Clock, Launcher, Left, Monotonic, Stop, Watch, once};
 use proofmark_model::{
     Conditions, Ending, Finding, Host, Measurement, Params, Plan, Policy, Ratio, Reference,
     Severity, Subsystem, Timestamp, Trial, Verdict, summarise,
@@ -220,18 +220,18 @@ impl<'a> Tools<'a> {
             return Err("the reference tools' time is used up (--budget)".to_owned());
         }
         let target = self.policy.target_for(m.subsystem);
-        let ours = once(self.launcher, m, target);
+        let ours = once(self.launcher, &m.point(), target);
         // Its memory and its file are not to lie beside the tool's.
         self.launcher.release_idle_worker();
-        let (value, sample) = ours.map_err(|ending| why_none(&ending))?;
-        let trial = self.one(r, m, &sample)?;
-        r.ours.push(value);
+        let ours = ours.map_err(|ending| why_none(&ending))?;
+        let trial = self.one(r, m, &ours)?;
+        r.ours.push(ours.value);
         r.theirs.push(trial);
         Ok(())
     }
 
     /// One run of a tool.
-    fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Sample) -> Result<Trial, String> {
+    fn one(&self, r: &mut Repetition, m: &Measurement, ours: &Trial) -> Result<Trial, String> {
         let runner = r.tool.runner();
         let spec = find(&m.workload).map(|k| k.spec()).ok_or("the workload is not known")?;
         let test = r.tool.test_for(spec, &m.params).ok_or("it has no such work")?;
@@ -246,7 +246,7 @@ impl<'a> Tools<'a> {
             test,
             params: &m.params,
             seconds: ours.seconds,
-            work: work(ours),
+            work: ours.work,
             cpus: &cpus.client,
             file: &file,
             port,
@@ -292,10 +292,9 @@ impl<'a> Tools<'a> {
     }
 
     /// Adds what the tools measured to the measurement of a point.
-    #[must_use]
-    pub fn fill(&self, index: usize, mut m: Measurement) -> Measurement {
+    pub fn fill(&self, index: usize, m: &mut Measurement) {
         let all = self.beside.get(&index).map_or(&[][..], Vec::as_slice);
-        m.references = all.iter().filter_map(|r| r.reference(&m)).collect();
+        m.references = all.iter().filter_map(|r| r.reference(m)).collect();
         m.findings.extend(all.iter().filter_map(Repetition::finding));
         let none = self.missing.get(&index).cloned().unwrap_or_default();
         let without = all.iter().filter(|r| r.theirs.is_empty());
@@ -307,7 +306,6 @@ impl<'a> Tools<'a> {
             m.missing.insert("references".to_owned(), why);
         }
         m.missing.extend(each.into_iter().map(|(tool, why)| (format!("references.{tool}"), why)));
-        m
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use proofmark_engine::{Request, Session};
-use proofmark_model::{Point, Unit};
+use proofmark_engine::{Request, Session, Taken};
+use proofmark_model::{Point, Unit, testing};
 use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
 
 use super::*;
@@ -28,7 +28,7 @@ impl Tool for Shell {
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
-        let trial = Trial { value, ..trial(value) };
+        let trial = trial(value);
         let spec = find("cpu.linpack").unwrap().spec();
         let figure = Figure {
             test: "LINPACK".into(),
@@ -72,19 +72,7 @@ impl ReferenceRunner for Shell {
 }
 
 fn trial(value: f64) -> Trial {
-    Trial {
-        value,
-        seconds: 1.0,
-        work: value,
-        moved: None,
-        background: None,
-        started: Timestamp::default(),
-        conditions: Conditions::default(),
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
-    }
+    testing::trial(value, 1.0)
 }
 
 fn machine() -> Machine {
@@ -132,24 +120,10 @@ impl Launcher for Rates {
 }
 
 impl Session for OneRate {
-    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         // What warms up is no trial.
         let work = if request == Request::Trial { self.0 } else { 1.0 };
-        let t = trial(work);
-        Ok(Sample {
-            started: t.started,
-            seconds: t.seconds,
-            claimed: work,
-            counted: work,
-            moved: None,
-            background: None,
-            conditions: t.conditions,
-            device: None,
-            file: None,
-            network: None,
-            solution: None,
-            latency: None,
-        })
+        Ok(Taken { trial: trial(work), latency: None })
     }
 }
 
@@ -168,6 +142,12 @@ fn tools<'a>(
         missing: BTreeMap::from([(3, missing())]),
         file: None,
     }
+}
+
+/// A point with what its tools measured.
+fn filled(tools: &Tools, mut m: Measurement) -> Measurement {
+    tools.fill(3, &mut m);
+    m
 }
 
 /// A point that has its trials.
@@ -194,7 +174,7 @@ fn repeated(tool: &'static Shell, ours: &[f64], most: usize) -> (Measurement, f6
     // Our worker is ended before the tool runs, and the point's own before our first.
     let log = rates.log.borrow();
     assert_eq!(log[..3], ["rested", "launched", "rested"]);
-    (tools.fill(3, m), away)
+    (filled(&tools, m), away)
 }
 
 #[test]
@@ -304,7 +284,7 @@ fn the_wall_time_stands_where_the_tool_tells_none_and_a_stop_begins_no_run() {
     let mut tools = tools((&machine, &rates, &stop), vec![repetition(&TOOL, 8)]);
     let m = measured();
     tools.repeat(3, &m, &|_| panic!("a run began"));
-    let m = tools.fill(3, m);
+    let m = filled(&tools, m);
     assert!(m.missing["references"].ends_with("linpack: it did not run"));
     assert!(m.findings.is_empty() && rates.log.borrow().is_empty());
 }
@@ -327,7 +307,7 @@ fn the_time_that_a_user_allows_is_kept_to() {
     let mut tools = tools.within(Some(0.0));
     let m = measured();
     tools.repeat(3, &m, &|_| ());
-    let m = tools.fill(3, m);
+    let m = filled(&tools, m);
     assert!(m.references.is_empty() && m.findings[0].message.contains("(--budget)"));
 }
 
@@ -339,7 +319,7 @@ fn two_tools_take_turns() {
     let mut tools = tools((&machine, &rates, &stop), both);
     let m = measured();
     tools.repeat(3, &m, &|_| ());
-    let m = tools.fill(3, m);
+    let m = filled(&tools, m);
     let ours: Vec<_> = m.references.iter().map(|r| r.ours.clone()).collect();
     assert_eq!(ours, [[1.0, 3.0], [2.0, 4.0]]);
 }

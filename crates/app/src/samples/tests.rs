@@ -2,23 +2,17 @@
 
 use std::fs;
 
-use proofmark_model::{Conditions, NetworkTraffic, Plan, TcpState, Timestamp, read_run};
+use proofmark_model::testing::{moment, trial};
+use proofmark_model::{Account, Conditions, NetworkTraffic, Plan, TcpState, Timestamp, read_run};
 
 use super::*;
 
 fn sample(at: f64, value: f64) -> Trial {
     Trial {
-        value,
-        seconds: 1.0,
-        work: value,
-        moved: None,
-        background: None,
-        started: Timestamp::from_millis(1_700_000_000_000 + (at * 1000.0) as i64).unwrap(),
+        started: moment((at * 1000.0) as i64),
         conditions: Conditions { steal_s: Some(0.25), ..Conditions::default() },
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
+        verified: Some(Account { claimed: value, counted: value }),
+        ..trial(value, 1.0)
     }
 }
 
@@ -28,7 +22,7 @@ fn run() -> Run {
     let measurement = Measurement::new(spec, Default::default());
     let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
     let plan = Plan { points: vec![measurement.point()], series: vec![planned], ..Plan::default() };
-    let mut run = crate::recorder::tests::run();
+    let mut run = crate::record::tests::run();
     run.plan = plan;
     run
 }
@@ -56,6 +50,8 @@ fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
     assert_eq!((m.trials.len(), series.samples, &m.ending), (19, 19, &Ending::Unfinished));
     assert_eq!(m.trials[18], sample(18.0, 1e9));
     assert_eq!(m.summary.as_ref().unwrap().median, 1e9);
+    let v = m.verification.as_ref().unwrap();
+    assert_eq!((v.kind.as_str(), v.claimed, v.counted), ("checked arithmetic", 19e9, 19e9));
     assert!(m.findings.iter().any(|f| f.check == "unfinished"), "judged");
     // It is a run file like any other.
     let text = serde_json::to_string(&run).unwrap();

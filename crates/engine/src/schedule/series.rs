@@ -7,8 +7,8 @@
 
 use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
 
-use super::{Phase, State, summarise_trials};
-use crate::protocol::Request;
+use super::{Phase, State};
+use crate::protocol::{Request, Taken};
 use crate::samples::Samples;
 use crate::session::Session;
 
@@ -67,11 +67,11 @@ impl State<'_, '_> {
                 slice_us: micros(slice_s(every_s)),
                 span_us: micros(until_s - at_s),
             };
-            let sample = match session.sample(request) {
-                Ok(sample) => sample,
+            let Taken { mut trial, latency } = match session.take(request) {
+                Ok(taken) => taken,
                 Err(ending) => return ending,
             };
-            let mut trial = self.trial(index, sample);
+            self.measurements[index].latency = latency;
             // By the clock that does not jump, whatever is done to the clock on the wall.
             let series = self.measurements[index].series.as_ref();
             trial.started = series.and_then(|s| s.moment(at_s)).unwrap_or(trial.started);
@@ -86,7 +86,7 @@ impl State<'_, '_> {
             samples.add(series, &mut trials, trial.clone());
         }
         m.trials = trials;
-        summarise_trials(m);
+        self.summarise(index);
         self.observer.sampled(index, &self.measurements[index], at_s, &trial);
         self.tell(Phase::Trial, index);
     }

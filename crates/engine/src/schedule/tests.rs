@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use proofmark_model::{Conditions, Params, Solution, Timestamp};
+use proofmark_model::{Account, Params, Solution, Unit};
 
 use super::*;
 use crate::null::{BRIEF, NULL, TIME};
@@ -35,6 +35,7 @@ struct Actor {
     seconds: f64,
     trial: usize,
     solves: bool,
+    unit: Unit,
 }
 
 impl Launcher for Script {
@@ -42,14 +43,15 @@ impl Launcher for Script {
         let script =
             Script { clock: self.clock.clone(), log: self.log.clone(), values: self.values };
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
+        let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
-        let solves = point.params.int("n").is_some();
-        Ok(Box::new(Actor { script, point: point.params.threads(), seconds, trial: 0, solves }))
+        let (point, solves) = (point.params.threads(), point.params.int("n").is_some());
+        Ok(Box::new(Actor { script, point, seconds, trial: 0, solves, unit }))
     }
 }
 
 impl Session for Actor {
-    fn sample(&mut self, request: Request) -> Result<Sample, Ending> {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         self.script.log.borrow_mut().push((self.point, request));
         let seconds = match request {
             // As many trials as fit, and one in any case.
@@ -64,20 +66,12 @@ impl Session for Actor {
                 (self.script.values)(self.point, self.trial)?
             }
         };
-        Ok(Sample {
-            started: Timestamp::from_millis(0).unwrap(),
-            seconds,
-            claimed: value,
-            counted: value,
-            moved: None,
-            background: None,
-            conditions: Conditions::default(),
-            device: None,
-            file: None,
-            network: None,
+        let trial = Trial {
+            verified: Some(Account { claimed: value, counted: value }),
             solution: self.solves.then(|| solution(self.trial as u64)),
-            latency: None,
-        })
+            ..Trial::new(self.unit, value, seconds)
+        };
+        Ok(Taken { trial, latency: None })
     }
 }
 
@@ -358,63 +352,6 @@ fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
     assert_eq!(m[0].summary.as_ref().unwrap().median, 0.75);
     assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
     assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
-}
-
-/// A sample of a trial that asked a device for 1000 bytes to be read and 500 written.
-fn on_disk(device: Option<proofmark_model::DeviceTraffic>) -> Sample {
-    Sample {
-        started: Timestamp::from_millis(0).unwrap(),
-        seconds: 1.0,
-        claimed: 3.0,
-        counted: 3.0,
-        moved: None,
-        background: None,
-        conditions: Conditions::default(),
-        device,
-        file: Some(proofmark_model::FileState {
-            asked_read_bytes: 1000,
-            asked_written_bytes: 500,
-            ..Default::default()
-        }),
-        network: None,
-        solution: None,
-        latency: None,
-    }
-}
-
-#[test]
-fn devices_are_the_verification_of_what_was_asked_of_them() {
-    let traffic = proofmark_model::DeviceTraffic {
-        read_bytes: 990,
-        written_bytes: 510,
-        ..Default::default()
-    };
-    let (claimed, counted, note) = account(&on_disk(Some(traffic.clone())));
-    assert_eq!((claimed, counted), (1500.0, 1500.0));
-    assert!(note.contains("devices"), "{note}");
-    assert_eq!(account(&on_disk(None)).1, 0.0, "nobody counted");
-    let mut reading = on_disk(Some(traffic));
-    if let Some(file) = &mut reading.file {
-        file.asked_written_bytes = 0;
-    }
-    assert_eq!(account(&reading).1, 990.0, "what was written meanwhile is not its work");
-    let mut sent = reading.clone();
-    let end = |bytes| proofmark_model::EndTraffic { in_bytes: Some(bytes), ..Default::default() };
-    sent.network = Some(proofmark_model::NetworkTraffic {
-        received_bytes: 900,
-        client: end(10),
-        server: end(1000),
-        ..Default::default()
-    });
-    let (claimed, counted, note) = account(&sent);
-    assert_eq!((claimed, counted), (900.0, 1010.0));
-    assert!(note.contains("interfaces"), "{note}");
-    sent.counted = 2.0;
-    assert_eq!(work(&sent), 2.0, "what was lost is no work");
-    reading.counted = 2.0;
-    assert_eq!(work(&reading), 3.0);
-    reading.file = None;
-    assert_eq!(account(&reading).0, 3.0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use proofmark_model::{
-    Conditions, EndTraffic, Latency, LatencyBucket, NetworkTraffic, Params, TcpState, Timestamp,
+    EndTraffic, Latency, LatencyBucket, NetworkTraffic, Params, TcpState, Trial, Unit,
 };
 use proofmark_testing::{join, wait_until};
 use rustix::process::test_kill_process;
@@ -66,7 +66,7 @@ fn each_way_to_die_is_told_apart() {
     let (signal, detail) = crashed("read job; echo 'disk on fire' >&2; exit 7");
     assert_eq!(signal, None);
     assert!(detail.contains("status 7") && detail.contains("disk on fire"), "{detail}");
-    let (_, detail) = crashed("read job; echo '{\"sample\":{\"started\":\"20'; sleep 1");
+    let (_, detail) = crashed("read job; echo '{\"taken\":{\"started\":\"20'; sleep 1");
     assert!(detail.contains("no reply"), "{detail}");
     let (_, detail) = crashed("read job; head -c 1000000 /dev/zero; sleep 1");
     assert!(detail.contains("no reply") && detail.len() < 1000, "{detail}");
@@ -100,26 +100,13 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
     assert!(stop.state().workers.is_empty(), "a later process of that id would be killed");
 }
 
-/// A trial that claims 123 units of work.
-fn trial() -> Sample {
-    Sample {
-        started: Timestamp::from_millis(0).unwrap(),
-        seconds: 1.0,
-        claimed: 123.0,
-        counted: 1.0,
-        moved: None,
-        background: None,
-        conditions: Conditions::default(),
-        device: None,
-        file: None,
-        network: None,
-        solution: None,
-        latency: None,
-    }
+/// A trial of 123 units of work.
+fn trial() -> Taken {
+    Taken { trial: Trial::new(Unit::Hertz, 123.0, 1.0), latency: None }
 }
 
 /// Numbers as long as they can be, of 512 connections and of every bucket of a histogram.
-fn longest_trial() -> Sample {
+fn longest_trial() -> Taken {
     let (n, x) = (u64::MAX, 1.797_693_134_862_315_7e-300);
     let stream = TcpState { retransmits: n, window_bytes: n, rtt_s: x, segment_bytes: n };
     let end = EndTraffic {
@@ -150,30 +137,31 @@ fn longest_trial() -> Sample {
         max: x,
         buckets: vec![LatencyBucket { upto: x, count: n }; 8 * 42],
     };
-    Sample { network: Some(network), latency: Some(latency), ..trial() }
+    let trial = Trial { network: Some(network), ..trial().trial };
+    Taken { trial, latency: Some(latency) }
 }
 
 #[test]
 fn the_longest_trial_fits_in_a_line() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let line = serde_json::to_string(&Reply::Sample(Box::new(longest_trial()))).unwrap();
+    let line = serde_json::to_string(&Reply::Taken(Box::new(longest_trial()))).unwrap();
     std::fs::write(file.path(), line + "\n").unwrap();
     let path = file.path().display();
     let shell = format!("read job; echo '\"ready\"'; read order; cat {path}; read order");
     let workers = workers(&shell, Duration::from_secs(20), &Stop::default());
     let mut session = workers.launch(&point("test.null")).unwrap();
-    assert_eq!(session.sample(Request::Trial), Ok(longest_trial()));
+    assert_eq!(session.take(Request::Trial), Ok(longest_trial()));
 }
 
-/// Workers that serve point after point. A trial of theirs claims as much work as the
+/// Workers that serve point after point. A trial of theirs holds as much work as the
 /// number of their process; a warm-up is refused.
 fn lasting() -> Workers {
-    let json = serde_json::to_string(&Reply::Sample(Box::new(trial()))).unwrap();
-    let (before, after) = json.split_once("123.0").unwrap();
+    let json = serde_json::to_string(&Reply::Taken(Box::new(trial()))).unwrap();
+    let (before, after) = json.split_once("\"work\":123.0").unwrap();
     let shell = format!(
         "while read -r order; do case $order in \
            *begin*) echo '\"ready\"';; \
-           *trial*) echo '{before}'$$'{after}';; \
+           *trial*) echo '{before}\"work\":'$$'{after}';; \
            *) echo '{{\"refused\":\"no\"}}';; \
          esac; done"
     );
@@ -182,7 +170,7 @@ fn lasting() -> Workers {
 
 /// The process that serves a session.
 fn pid(session: &mut Box<dyn Session>) -> i32 {
-    session.sample(Request::Trial).unwrap().claimed as i32
+    session.take(Request::Trial).unwrap().trial.work as i32
 }
 
 /// The process that serves one point from its beginning to its end.
@@ -246,10 +234,10 @@ fn one_whose_point_ended_badly_serves_no_other() {
     let workers = lasting();
     let mut session = workers.launch(&point("test.a")).unwrap();
     let first = pid(&mut session);
-    let refused = session.sample(Request::Warm).unwrap_err();
+    let refused = session.take(Request::Warm).unwrap_err();
     assert_eq!(refused, Ending::Refused { reason: "no".to_owned() });
     assert!(!lives(first));
-    assert!(matches!(session.sample(Request::Trial), Err(Ending::Crashed { .. })));
+    assert!(matches!(session.take(Request::Trial), Err(Ending::Crashed { .. })));
     drop(session);
     assert_ne!(pid_of(&workers, "test.a"), first);
 }

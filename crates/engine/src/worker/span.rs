@@ -12,10 +12,9 @@ use std::collections::VecDeque;
 
 use super::{Amount, Work, scaled, shares};
 use crate::clock::monotonic;
-use crate::merge::add_slice;
-use crate::protocol::{Reply, Sample};
+use crate::merge::merge;
 use crate::team::TeamError;
-use proofmark_model::median;
+use proofmark_model::{Trial, median};
 
 /// Gaps between slices that are remembered, to know the usual one.
 const GAPS: usize = 65;
@@ -67,7 +66,7 @@ impl Slices {
 impl Work {
     /// Takes slices of about `slice_s` for `span_s`; one in any case. Where the amount of work
     /// is fixed, a slice is that amount, and the sample may take longer.
-    pub(super) fn span(&mut self, slice_s: f64, span_s: f64) -> Result<Reply, TeamError> {
+    pub(super) fn span(&mut self, slice_s: f64, span_s: f64) -> Result<Trial, TeamError> {
         let amount = self.setup.amount();
         if self.slices.iterations == 0 && amount == Amount::Calibrated {
             if self.filling == 0 {
@@ -77,14 +76,14 @@ impl Work {
             self.slices.iterations = scaled(self.filling, self.trial_s * super::MARGIN, goal);
         }
         let begun = monotonic();
-        let mut all: Option<Sample> = None;
+        let mut all: Option<Trial> = None;
         let mut taken = 0.0;
         loop {
             let slice = self.slice(amount, all.is_none())?;
             taken += 1.0;
             match &mut all {
                 None => all = Some(slice),
-                Some(sample) => add_slice(sample, slice),
+                Some(sample) => merge(self.unit, sample, slice),
             }
             let elapsed = monotonic() - begun;
             // The end that is nearest to the time that was asked for.
@@ -93,20 +92,19 @@ impl Work {
                 break;
             }
         }
-        let sample = all.ok_or(TeamError::Died)?;
-        Ok(Reply::Sample(Box::new(sample)))
+        all.ok_or(TeamError::Died)
     }
 
     /// One slice. What held the machine up since the one before is part of its time, unless it
     /// is the `first` of its sample: then the run had its say meanwhile.
-    fn slice(&mut self, amount: Amount, first: bool) -> Result<Sample, TeamError> {
+    fn slice(&mut self, amount: Amount, first: bool) -> Result<Trial, TeamError> {
         let shares = match amount {
             Amount::Whole => self.each(1),
             Amount::Total(total) => shares(total, self.workers),
             Amount::Calibrated => self.each(self.slices.iterations),
         };
         self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
-        let trial = if first || amount == Amount::Whole {
+        let mut trial = if first || amount == Amount::Whole {
             let rested = self.slices.ended.is_none_or(|ended| monotonic() - ended > PAUSE_S);
             let ahead = if rested && amount != Amount::Whole { self.ahead() } else { 0 };
             self.team.trial(&shares, ahead)?
@@ -116,9 +114,8 @@ impl Work {
         let (from, seconds) = (trial.from, trial.seconds);
         let gap = self.slices.ended.filter(|_| !first).map(|ended| (from - ended).max(0.0));
         self.slices.ended = Some(from + seconds);
-        let mut sample = self.told(trial, &shares)?;
-        sample.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
-        Ok(sample)
+        trial.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
+        self.account_for(trial, &shares)
     }
 }
 

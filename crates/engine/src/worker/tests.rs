@@ -3,13 +3,14 @@
 use crate::workload::Placement;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use proofmark_model::{Params, WorkloadSpec};
+use proofmark_model::{Account, Params, WorkloadSpec};
 
 use super::*;
 use crate::null::{NULL, WRONG};
 use crate::workload::{Load, Refusal};
 
 mod disk;
+mod network;
 mod over_time;
 mod whole;
 
@@ -44,14 +45,20 @@ fn converse(orders: &[Order]) -> Vec<Reply> {
 
 fn talk(workload: &str, threads: u64, requests: &[Request]) -> Vec<Reply> {
     let orders: Vec<_> = std::iter::once(begin(workload, threads))
-        .chain(requests.iter().map(|r| Order::Sample(*r)))
+        .chain(requests.iter().map(|r| Order::Take(*r)))
         .collect();
     converse(&orders)
 }
 
-fn sample(reply: &Reply) -> &Sample {
-    let Reply::Sample(sample) = reply else { panic!("{reply:?}") };
-    sample
+fn trial(reply: &Reply) -> &Trial {
+    let Reply::Taken(taken) = reply else { panic!("{reply:?}") };
+    &taken.trial
+}
+
+/// Work claimed and work that the results prove.
+fn account(reply: &Reply) -> (f64, f64) {
+    let Account { claimed, counted } = trial(reply).verified.unwrap();
+    (claimed, counted)
 }
 
 /// Moves 3 bytes an iteration, with one thread less than it has where it has several;
@@ -149,11 +156,11 @@ fn a_job_is_answered_line_by_line() {
         assert_eq!(replies.len(), 4, "{replies:?}");
         assert_eq!(replies[0], Reply::Ready);
         for reply in &replies[2..] {
-            let s = sample(reply);
+            let t = trial(reply);
             // The null workload counts 2 units an iteration, 1001 iterations in all.
-            assert_eq!((s.claimed, s.counted), (2002.0, 2002.0));
-            assert!(s.seconds > 0.0);
-            assert_eq!((s.moved, s.background), (None, None));
+            assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
+            assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
+            assert_eq!((t.moved, t.background), (None, None));
         }
     }
 }
@@ -172,35 +179,35 @@ fn what_cannot_run_is_refused() {
 }
 
 #[test]
-fn nothing_is_sampled_before_it_is_set_up() {
-    let trial = Order::Sample(Request::Trial);
-    let replies = converse(&[trial.clone(), begin("test.null", 1), trial]);
+fn no_trial_is_taken_before_it_is_set_up() {
+    let take = Order::Take(Request::Trial);
+    let replies = converse(&[take.clone(), begin("test.null", 1), take]);
     assert!(matches!(&replies[0], Reply::Refused(r) if r == "nothing is set up"), "{replies:?}");
-    assert_eq!((&replies[1], sample(&replies[2]).claimed), (&Reply::Ready, 2002.0));
+    assert_eq!((&replies[1], trial(&replies[2]).work), (&Reply::Ready, 2002.0));
 }
 
 #[test]
 fn the_next_point_replaces_the_one_before() {
     let _one = MOVER.lock();
-    let trial = Order::Sample(Request::Trial);
+    let take = Order::Take(Request::Trial);
     let orders = [
         begin("test.mover", 3),
-        trial.clone(),
+        take.clone(),
         begin("test.mover", 1),
-        trial.clone(),
+        take.clone(),
         begin("test.null", 1),
-        trial.clone(),
+        take.clone(),
     ];
     let replies = converse(&orders);
     for ready in [0, 2, 4] {
         assert_eq!(replies[ready], Reply::Ready, "the threads before have ended");
     }
-    assert_eq!(sample(&replies[1]).moved, Some(3003.0));
-    assert!(sample(&replies[1]).background.is_some());
-    assert_eq!(sample(&replies[3]).background, None);
-    assert_eq!(sample(&replies[5]).moved, None, "a workload that moves nothing");
+    assert_eq!(trial(&replies[1]).moved, Some(3003.0));
+    assert!(trial(&replies[1]).background.is_some());
+    assert_eq!(trial(&replies[3]).background, None);
+    assert_eq!(trial(&replies[5]).moved, None, "a workload that moves nothing");
 
-    let replies = converse(&[begin("test.mover", 1), begin("test.none", 1), trial]);
+    let replies = converse(&[begin("test.mover", 1), begin("test.none", 1), take]);
     assert!(matches!(&replies[1], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");
     assert!(matches!(&replies[2], Reply::Refused(_)), "the first is gone: {replies:?}");
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
@@ -211,11 +218,11 @@ fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
     let _one = MOVER.lock();
     for threads in [1, 2, 3] {
         let replies = talk("test.mover", threads, &[Request::Trial]);
-        let s = sample(&replies[1]);
+        let t = trial(&replies[1]);
         // 1001 iterations, however many threads share them.
-        assert_eq!((s.claimed, s.counted, s.moved), (2002.0, 2002.0, Some(3003.0)));
-        assert_eq!(s.background.is_some_and(|rate| rate > 0.0), threads > 1, "{s:?}");
-        let lies = (s.conditions.huge_pages, s.conditions.misplaced_pages);
+        assert_eq!((account(&replies[1]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
+        assert_eq!(t.background.is_some_and(|rate| rate > 0.0), threads > 1, "{t:?}");
+        let lies = (t.conditions.huge_pages, t.conditions.misplaced_pages);
         assert_eq!(lies, (Some(0.5), Some(0.25)));
     }
 }

@@ -130,7 +130,7 @@ impl Setup for Point {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         self.0.gemm.fill(index);
-        Ok(Box::new(Part {
+        Ok(Box::new(ProductLoad {
             state: Arc::clone(&self.0),
             index,
             clock: ClockSamples::default(),
@@ -140,7 +140,7 @@ impl Setup for Point {
 }
 
 /// One thread's part.
-struct Part {
+struct ProductLoad {
     state: Arc<State>,
     index: usize,
     clock: ClockSamples,
@@ -148,7 +148,7 @@ struct Part {
     ran: u64,
 }
 
-impl Load for Part {
+impl Load for ProductLoad {
     fn prepare(&mut self, _: u64) {
         self.state.gemm.clear(self.index);
         dense::warm(&self.state.shape);

@@ -161,12 +161,12 @@ impl Setup for Point {
         let state = Arc::clone(&self.0);
         let attempt = state.system.attempt();
         let clock = ClockSamples::default();
-        Ok(Box::new(Part { state, index, attempt, clock, outcome: Ok(false) }))
+        Ok(Box::new(SolveLoad { state, index, attempt, clock, outcome: Ok(false) }))
     }
 }
 
 /// One thread's part.
-struct Part {
+struct SolveLoad {
     state: Arc<State>,
     index: usize,
     attempt: Arc<Attempt>,
@@ -175,14 +175,14 @@ struct Part {
     outcome: Result<bool, Singular>,
 }
 
-impl Part {
+impl SolveLoad {
     fn element(&self) -> impl Fn(usize, usize) -> f64 + use<> {
         let seed = self.state.seed.load(Ordering::Relaxed);
         move |row, column| element(seed, row, column)
     }
 }
 
-impl Load for Part {
+impl Load for SolveLoad {
     fn prepare(&mut self, _: u64) {
         self.attempt = self.state.system.attempt();
         self.state.system.fill(self.index, self.element());

@@ -16,7 +16,7 @@ struct Writing {
     leaves_out: Option<u64>,
 }
 
-struct Part {
+struct WritingThread {
     fails: Option<u64>,
     leaves_out: Option<u64>,
     done: u64,
@@ -56,11 +56,11 @@ impl Setup for Writing {
     }
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let Self { fails, leaves_out } = *self;
-        Ok(Box::new(Part { fails, leaves_out, done: 0, failure: None }))
+        Ok(Box::new(WritingThread { fails, leaves_out, done: 0, failure: None }))
     }
 }
 
-impl Load for Part {
+impl Load for WritingThread {
     fn run(&mut self, iterations: u64) {
         self.done = iterations - self.leaves_out.map_or(0, |n| iterations / n);
         std::thread::sleep(std::time::Duration::from_micros(20 * iterations));
@@ -91,7 +91,7 @@ fn talk(params: Params, devices: &[&str], requests: &[Request]) -> Vec<Reply> {
         devices: devices.iter().map(|d| (*d).to_owned()).collect(),
         trial_s: 1e-3,
     };
-    let orders = [Order::Begin(job)].into_iter().chain(requests.iter().map(|r| Order::Sample(*r)));
+    let orders = [Order::Begin(job)].into_iter().chain(requests.iter().map(|r| Order::Take(*r)));
     let lines: Vec<_> = orders.map(|o| serde_json::to_string(&o).unwrap()).collect();
     let mut output = Vec::new();
     serve(&find_writer, lines.join("\n").as_bytes(), &mut output).unwrap();
@@ -103,10 +103,14 @@ fn talk(params: Params, devices: &[&str], requests: &[Request]) -> Vec<Reply> {
 fn single_operations_add_up_over_threads_and_trials_without_the_warm_up() {
     let params = Params::default().with("threads", 2);
     let replies = talk(params, &[], &[Request::Warm, Request::Trial, Request::Trial]);
-    let count = |reply: &Reply| sample(reply).latency.as_ref().map(|l| l.count);
+    let latency = |reply: &Reply| match reply {
+        Reply::Taken(taken) => taken.latency.clone(),
+        other => panic!("{other:?}"),
+    };
+    let count = |reply: &Reply| latency(reply).map(|l| l.count);
     assert_eq!(count(&replies[2]), Some(100), "100 iterations, divided among two threads");
     assert_eq!(count(&replies[3]), Some(200));
-    let latency = sample(&replies[3]).latency.clone().unwrap();
+    let latency = latency(&replies[3]).unwrap();
     assert!((latency.p50 / 1e-6 - 1.0).abs() < 0.01, "{latency:?}");
 }
 
@@ -127,14 +131,14 @@ fn work_that_was_not_done_is_no_rate() {
 #[test]
 fn the_file_and_the_devices_are_told() {
     let replies = talk(Params::default(), &[], &[Request::Trial]);
-    let s = sample(&replies[1]);
-    assert_eq!(s.file.as_ref().map(|f| f.size_bytes), Some(4096));
-    assert_eq!(s.device, None, "no device was named");
-    assert_eq!(s.conditions.migrations, None, "the scheduler may move its threads");
+    let t = trial(&replies[1]);
+    assert_eq!(t.file.as_ref().map(|f| f.size_bytes), Some(4096));
+    assert_eq!(t.device, None, "no device was named");
+    assert_eq!(t.conditions.migrations, None, "the scheduler may move its threads");
     let stats = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
     let Some(name) = stats.lines().next().and_then(|l| l.split_whitespace().nth(2)) else { return };
     let replies = talk(Params::default(), &[name], &[Request::Trial]);
-    assert!(sample(&replies[1]).device.is_some(), "{name}");
+    assert!(trial(&replies[1]).device.is_some(), "{name}");
     let replies = talk(Params::default(), &["no_such_disk"], &[Request::Trial]);
-    assert_eq!(sample(&replies[1]).device, None);
+    assert_eq!(trial(&replies[1]).device, None);
 }

@@ -55,11 +55,12 @@ fn a_sample_is_made_of_slices_that_fill_its_time() {
     let replies = talk("test.steady", 1, &requests);
     let took = monotonic() - begun;
     for reply in &replies[2..] {
-        let s = sample(reply);
-        assert_eq!(s.claimed, s.counted);
+        let s = trial(reply);
+        assert_eq!(account(reply), (s.work, s.work));
+        assert_eq!(s.value, s.work / s.seconds, "of all slices, and of what held them up");
         // A million iterations a second, however much lay between the slices. A busy machine
         // may run few of the 250.
-        assert!(s.claimed > 10_000.0 && s.claimed <= s.seconds * 1e6 * 1.001, "{s:?}");
+        assert!(s.work > 10_000.0 && s.work <= s.seconds * 1e6 * 1.001, "{s:?}");
         assert!(s.seconds > 0.01, "{s:?}");
         assert!(s.conditions.own_cpu_s.is_none_or(|own| own <= took));
     }
@@ -69,9 +70,9 @@ fn a_sample_is_made_of_slices_that_fill_its_time() {
 #[test]
 fn what_is_fixed_is_taken_whole_and_once_at_least() {
     let replies = talk("test.null", 1, &[Request::Warm, span(0)]);
-    assert_eq!(sample(&replies[2]).claimed, 2.0 * 1001.0, "one slice in any case");
+    assert_eq!(trial(&replies[2]).work, 2.0 * 1001.0, "one slice in any case");
     let replies = talk("test.null", 1, &[Request::Warm, span(20_000)]);
-    let all = sample(&replies[2]).claimed;
+    let all = trial(&replies[2]).work;
     assert!(all > 2002.0 && all % 2002.0 == 0.0, "{all}");
     let replies = talk("test.wrong", 1, &[span(1000)]);
     assert!(matches!(replies[1], Reply::Unverified(_)));

@@ -45,7 +45,7 @@ impl Calls {
     }
 }
 
-struct Part {
+struct SolvingThread {
     done: u64,
 }
 
@@ -83,11 +83,11 @@ impl Setup for Solving {
         })
     }
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Part { done: 0 }))
+        Ok(Box::new(SolvingThread { done: 0 }))
     }
 }
 
-impl Load for Part {
+impl Load for SolvingThread {
     fn run(&mut self, iterations: u64) {
         self.done = iterations;
         CALLS.runs.fetch_add(usize::from(iterations > 0), Ordering::SeqCst);
@@ -111,8 +111,8 @@ fn a_whole_problem_is_one_iteration_a_thread_from_the_first_call_on() {
             // No call that calibrates, none ahead of a trial, and never two iterations.
             assert_eq!(CALLS.so_far(), [trials, trials * each, 1], "{requests:?} of {threads}");
             let work = 500.0 * threads as f64;
-            for s in replies[1..].iter().map(sample) {
-                assert_eq!((s.claimed, s.counted), (work, work));
+            for reply in &replies[1..] {
+                assert_eq!((trial(reply).work, account(reply)), (work, (work, work)));
             }
         }
     }
@@ -122,9 +122,9 @@ fn a_whole_problem_is_one_iteration_a_thread_from_the_first_call_on() {
 fn the_solution_is_told_with_the_trial_and_others_have_none() {
     let _one = SOLVER.lock();
     let replies = talk("test.solver", 2, &[Request::Trial]);
-    let solution = sample(&replies[1]).solution.as_ref().unwrap();
+    let solution = trial(&replies[1]).solution.as_ref().unwrap();
     assert_eq!((solution.n, solution.leading_dimension, solution.alignment), (9, 16, 64));
     assert_eq!((solution.residual, solution.normalised_residual), (0.25, 0.5));
     let replies = talk("test.null", 2, &[Request::Trial]);
-    assert_eq!(sample(&replies[1]).solution, None);
+    assert_eq!(trial(&replies[1]).solution, None);
 }

@@ -18,8 +18,8 @@ use crate::declare::{Words, in_order, place};
 
 mod body;
 mod content;
+mod load;
 mod order;
-mod part;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -237,7 +237,7 @@ impl Task {
     }
 
     /// A thread's part, made on that thread.
-    fn part(&self, index: u64, of: u64) -> part::Part {
+    fn part(&self, index: u64, of: u64) -> load::BlockLoad {
         let (Shape { block_size, .. }, other_side) = (self.shape, self.shape.other_side() as usize);
         // All of it is within the arena, so the numbers fit.
         let (first, blocks) = self.share(index, of);
@@ -256,7 +256,7 @@ impl Task {
             self.arena.resolve_auto_here(other_side + offset, bytes);
             target = target.wrapping_add(other_side);
         }
-        let mut part = part::Part {
+        let mut part = load::BlockLoad {
             operation: self.operation,
             body: body::body(self.operation, block_size),
             area: body::Area { source, target, size },
@@ -264,7 +264,7 @@ impl Task {
             offset,
             random: None,
             _arena: Arc::clone(&self.arena),
-            state: part::State::default(),
+            state: load::State::default(),
         };
         part.spoil_all();
         if self.random {
@@ -278,7 +278,7 @@ impl Task {
     /// each jump about in less memory and fewer pages, and even threads that wait for each
     /// other would be faster for being more. Its blocks then lie in what other threads
     /// fill, so no thread runs before all parts are made.
-    fn mix(&self, part: &mut part::Part, index: u64, of: u64) {
+    fn mix(&self, part: &mut load::BlockLoad, index: u64, of: u64) {
         let mut share = order::Share::new(part.blocks as u64, 0, 1);
         if arena::nodes() == 1 {
             share = order::Share::new(self.shape.blocks(), index, of);
@@ -289,7 +289,7 @@ impl Task {
         }
         let order = order::Permutation::new(share, index);
         let most = self.shape.window() as usize;
-        part.random = Some(part::Random { order, window: Vec::new(), most });
+        part.random = Some(load::Random { order, window: Vec::new(), most });
     }
 }
 

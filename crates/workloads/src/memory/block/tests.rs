@@ -88,7 +88,7 @@ fn the_threads_of_a_point_share_out_all_blocks() {
 }
 
 /// A part of 40 blocks.
-fn part(operation: Operation, random: bool, size: u64) -> part::Part {
+fn part(operation: Operation, random: bool, size: u64) -> load::BlockLoad {
     let shape = Shape { threads: 1, block_size: size, data_size: size * 40 };
     let mut part = Task::new(operation, random, shape, Pages::Small).unwrap().part(0, 1);
     if let Some(random) = &mut part.random {
@@ -156,8 +156,8 @@ unsafe fn idles(_: &Area, _: Visited<'_>, _: u8) -> u64 {
 
 /// Runs that many blocks with the right body a few times, then with this one; what
 /// verification finds.
-fn outcome(mut part: part::Part, blocks: u64, good: u64, body: Body) -> Result<u64, String> {
-    let run = |part: &mut part::Part| {
+fn outcome(mut part: load::BlockLoad, blocks: u64, good: u64, body: Body) -> Result<u64, String> {
+    let run = |part: &mut load::BlockLoad| {
         part.prepare(blocks);
         part.run(blocks);
         part.verify()

@@ -7,7 +7,7 @@ pub(crate) mod op;
 
 mod data;
 mod layout;
-mod part;
+mod load;
 mod spec;
 
 #[cfg(test)]
@@ -23,8 +23,8 @@ use super::segment::{Loop, find};
 use crate::arena::{Arena, Pages};
 use crate::cpu::isa::Isa;
 pub(super) use layout::Layout;
+use load::StreamLoad;
 use op::{Op, Stores};
-use part::Part;
 #[cfg(debug_assertions)]
 pub(crate) use spec::STORING;
 
@@ -209,7 +209,7 @@ impl Setup for Ready {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let Task { op, hot, layout, .. } = &self.task;
-        let mut part = Part::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
+        let mut part = StreamLoad::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
         if self.task.stores.is_none() {
             part.keep_in_cache();
         }

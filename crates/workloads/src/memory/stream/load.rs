@@ -24,7 +24,7 @@ const UNWRITTEN: f64 = f64::NAN;
 /// Iterations are counted from set-up on and never start anew: iteration `i` is a pass
 /// over segment `i % segments`, stamped `i + 1`. So a trial goes on where the one before
 /// stopped, and does not begin with lines that were left in the cache.
-pub(super) struct Part {
+pub(super) struct StreamLoad {
     hot: Loop,
     /// Writes past the caches, where this machine can: lines that verifying leaves
     /// there to be written back would be written back during the next trial.
@@ -46,7 +46,7 @@ pub(super) struct Part {
     arena: Arc<Arena>,
 }
 
-impl Part {
+impl StreamLoad {
     /// That thread's part, with its pages touched. `fill`: the arena does not hold the
     /// arrays yet.
     pub(super) fn new(
@@ -205,7 +205,7 @@ impl Part {
     }
 }
 
-impl Load for Part {
+impl Load for StreamLoad {
     fn run(&mut self, iterations: u64) {
         self.before = self.done;
         if self.segments == 1 {

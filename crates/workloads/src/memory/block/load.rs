@@ -34,7 +34,7 @@ use super::order::Permutation;
 use crate::arena::Arena;
 
 /// One thread's part of the work.
-pub(super) struct Part {
+pub(super) struct BlockLoad {
     pub(super) operation: Operation,
     pub(super) body: Body,
     pub(super) area: Area,
@@ -97,7 +97,7 @@ fn stretches(from: usize, blocks: u64, ring: usize) -> impl Iterator<Item = Rang
     })
 }
 
-impl Part {
+impl BlockLoad {
     /// Spoils all blocks, so that what an earlier point left there proves nothing.
     pub(super) fn spoil_all(&mut self) {
         if self.operation != Operation::Read {
@@ -219,7 +219,7 @@ impl Part {
     }
 }
 
-impl Load for Part {
+impl Load for BlockLoad {
     fn prepare(&mut self, iterations: u64) {
         if let Some(random) = &mut self.random {
             let count = usize::try_from(iterations).unwrap_or(usize::MAX);

@@ -1,0 +1,113 @@
+//! Who else counted the work: what a trial claims against what independent verification proves.
+
+use proofmark_model::{Account, DeviceTraffic, FileState, NetworkTraffic, Trial, Verification};
+
+/// The account of a trial: of payload received against bytes that the interfaces took in, of bytes
+/// asked of a file against bytes that its devices moved; else of the workload's own results.
+pub(crate) fn verified(
+    own: Account,
+    network: Option<&NetworkTraffic>,
+    file: Option<&FileState>,
+    device: Option<&DeviceTraffic>,
+) -> Account {
+    match (network, file) {
+        (Some(n), _) => {
+            let taken_in = [&n.client, &n.server].map(|end| end.in_bytes.unwrap_or(0));
+            let counted = taken_in.iter().sum::<u64>() as f64;
+            Account { claimed: n.received_bytes as f64, counted }
+        }
+        (None, Some(file)) => on_disk(file, device),
+        (None, None) => own,
+    }
+}
+
+/// What was written while a file was read is not its work, nor the other way round.
+fn on_disk(file: &FileState, device: Option<&DeviceTraffic>) -> Account {
+    let [asked_read, asked_written] = [file.asked_read_bytes, file.asked_written_bytes];
+    let moved = device.map_or([0, 0], |d| [d.read_bytes, d.written_bytes]);
+    let counted = |asked: u64, moved: u64| if asked > 0 { moved as f64 } else { 0.0 };
+    Account {
+        claimed: (asked_read + asked_written) as f64,
+        counted: counted(asked_read, moved[0]) + counted(asked_written, moved[1]),
+    }
+}
+
+/// The account of all trials together; `kind` says who counted. `None` where nobody did.
+pub fn verification(kind: &str, trials: &[Trial]) -> Option<Verification> {
+    let first = trials.first()?;
+    let all = trials.iter().filter_map(|t| t.verified).reduce(|a, b| a + b)?;
+    Some(Verification {
+        kind: kind.to_owned(),
+        claimed: all.claimed,
+        counted: all.counted,
+        note: note(first).to_owned(),
+    })
+}
+
+/// What was compared.
+fn note(trial: &Trial) -> &'static str {
+    match (&trial.network, &trial.file) {
+        (Some(_), _) => {
+            "payload that the receivers got against bytes that the interfaces of both ends took in, \
+             headers, acknowledgements and others' packets included, over all trials"
+        }
+        (None, Some(_)) => "bytes asked for against bytes that the devices moved, over all trials",
+        (None, None) => {
+            "work claimed by the workload against work that its verified results prove, over all \
+             trials"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::EndTraffic;
+    use proofmark_model::testing::trial;
+
+    use super::*;
+
+    const OWN: Account = Account { claimed: 3.0, counted: 2.0 };
+
+    fn file(read: u64, written: u64) -> FileState {
+        FileState { asked_read_bytes: read, asked_written_bytes: written, ..Default::default() }
+    }
+
+    #[test]
+    fn devices_verify_what_was_asked_of_them() {
+        let moved = DeviceTraffic { read_bytes: 990, written_bytes: 510, ..Default::default() };
+        let on_disk = |file: &FileState, device| verified(OWN, None, Some(file), device);
+        let account = |claimed, counted| Account { claimed, counted };
+        assert_eq!(on_disk(&file(1000, 500), Some(&moved)), account(1500.0, 1500.0));
+        assert_eq!(on_disk(&file(1000, 500), None), account(1500.0, 0.0), "nobody counted");
+        let reading = on_disk(&file(1000, 0), Some(&moved));
+        assert_eq!(reading, account(1000.0, 990.0), "what was written meanwhile is not its work");
+        assert_eq!(verified(OWN, None, None, Some(&moved)), OWN);
+    }
+
+    #[test]
+    fn interfaces_verify_what_was_received() {
+        let end = |bytes| EndTraffic { in_bytes: Some(bytes), ..Default::default() };
+        let network = NetworkTraffic {
+            received_bytes: 900,
+            client: end(10),
+            server: end(1000),
+            ..Default::default()
+        };
+        let account = verified(OWN, Some(&network), Some(&file(1, 1)), None);
+        assert_eq!(account, Account { claimed: 900.0, counted: 1010.0 });
+    }
+
+    #[test]
+    fn the_verification_is_the_sum_of_the_trials_and_says_what_was_compared() {
+        let proved = |account| Trial { verified: account, ..trial(1.0, 1.0) };
+        let all = verification("x", &[proved(Some(OWN)), proved(None), proved(Some(OWN))]).unwrap();
+        assert_eq!((all.kind.as_str(), all.claimed, all.counted), ("x", 6.0, 4.0));
+        assert!(all.note.starts_with("work claimed by the workload"), "{}", all.note);
+        assert_eq!(verification("x", &[]), None);
+        assert_eq!(verification("x", &[proved(None)]), None);
+        let file = Trial { file: Some(FileState::default()), ..proved(Some(OWN)) };
+        assert!(verification("x", std::slice::from_ref(&file)).unwrap().note.contains("devices"));
+        let network = Trial { network: Some(NetworkTraffic::default()), ..file };
+        assert!(verification("x", &[network]).unwrap().note.contains("interfaces"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Made-up trials, measurements and runs, for the tests of every crate: the one builder of them.
+//! No machine made these figures. A test changes what it is about: `Trial { moved: Some(8.0),
+//! ..trial(4e9, 0.1) }`.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Subsystem, Timestamp, Tool,
+    Trial, Unit, Work, WorkloadSpec, summarise,
+};
+
+/// A moment, so many milliseconds after the one at which made-up runs begin.
+pub fn moment(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_760_000_000_000 + ms).unwrap_or_default()
+}
+
+/// A trial at that rate.
+pub fn trial(rate: f64, seconds: f64) -> Trial {
+    Trial { value: rate, ..Trial::new(Unit::OpPerSecond, rate * seconds, seconds) }
+}
+
+/// A trial of 0.1 s of that value, which may be a time.
+pub fn trial_in(unit: Unit, value: f64) -> Trial {
+    const SECONDS: f64 = 0.1;
+    match unit {
+        Unit::Second => Trial { value, ..Trial::new(unit, SECONDS / value, SECONDS) },
+        _ => trial(value, SECONDS),
+    }
+}
+
+/// A workload of that id without a parameter or a ceiling; its subsystem is the id's first word.
+pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
+    let subsystem = Subsystem::ALL.into_iter().find(|s| id.split('.').next() == Some(s.as_str()));
+    WorkloadSpec {
+        id: id.to_owned().into(),
+        title: "".into(),
+        summary: "".into(),
+        detail: "".into(),
+        subsystem: subsystem.unwrap_or(Subsystem::Cpu),
+        unit,
+        better: if unit == Unit::Second { Better::Lower } else { Better::Higher },
+        parameters: vec![].into(),
+        axis: None,
+        ceilings: vec![].into(),
+        interleave: true,
+        method: 1,
+        work: Work::CORE,
+        role: Role::NONE,
+    }
+}
+
+/// A measurement that has all its trials, each of 0.1 s and with its value of these.
+pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measurement {
+    Measurement {
+        trials: values.iter().map(|v| trial_in(spec.unit, *v)).collect(),
+        summary: summarise(values),
+        ending: Ending::Complete,
+        ..Measurement::new(spec, params)
+    }
+}
+
+/// A run that took a second for these.
+pub fn run(measurements: Vec<Measurement>) -> Run {
+    let points = measurements.iter().map(Measurement::point).collect();
+    Run {
+        schema: SCHEMA.into(),
+        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
+        started: moment(0),
+        ended: Some(moment(1000)),
+        interrupted: None,
+        imported: None,
+        host: Host::unknown("made up"),
+        plan: Plan { profile: "test".into(), points, ..Plan::default() },
+        workloads: BTreeMap::new(),
+        measurements,
+        findings: Vec::new(),
+    }
+}
