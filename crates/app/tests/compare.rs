@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Better, Comparison, Ending, Finding, Host, Measurement, Params, Plan, Probe, Run, SCHEMA,
-    Severity, Subsystem, Summary, Timestamp, Tool, Trial, Unit, Verdict, WorkloadSpec,
-    comparison_schema,
+    Comparison, Ending, Finding, Host, Measurement, Params, Plan, Probe, Run, SCHEMA, Severity,
+    Summary, Timestamp, Tool, Trial, Verdict, WorkloadSpec, comparison_schema,
 };
 use proofmark_testing::PROCESS_DEADLINE;
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use proofmark_model::{
-    Better, Host, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA, Subsystem, Summary,
-    Timestamp, Tool, Unit, Verdict, WorkloadSpec,
+    Host, Measurement, Params, PastPoint, PastRun, Plan, Run, SCHEMA, Summary, Timestamp, Tool,
+    Verdict,
 };
 use proofmark_testing::{PROCESS_DEADLINE, output, wait, wait_until_within};
 
