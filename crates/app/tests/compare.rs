@@ -182,7 +182,7 @@ fn a_check_with_too_little_to_judge_fails() {
             m.summary.as_mut().unwrap().ci95 = None;
         }
     });
-    let apart = contains("2 slower, 0 gone").and(contains("all trials apart, no interval"));
+    let apart = contains("2 slower, 0 gone").and(contains("no trial of one run lies within"));
     checked("slow.json", "three.json").code(4).stdout(apart);
     checked("three.json", "three.json").code(0);
 }
