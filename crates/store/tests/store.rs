@@ -215,7 +215,7 @@ fn a_store_of_a_newer_version_is_left_alone() {
     open.add(&small(0), "", None).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&path).unwrap();
-    assert!(refused(&path).contains("has version 99; this proofmark supports up to 4"));
+    assert!(refused(&path).contains("has version 99; this proofmark supports up to 5"));
     let error = open.add(&small(1), "", None).unwrap_err().to_string();
     assert!(error.contains("version 99"), "by one that had it open too: {error}");
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -221,12 +221,13 @@ fn this_end_counts_what_goes_over_loopback() {
 #[test]
 fn a_busy_thread_is_this_process_and_this_system() {
     let before = EndCounters::read(Some("lo"));
-    let start = crate::clock::monotonic();
-    let busy = std::thread::spawn(move || while crate::clock::monotonic() - start < 0.2 {});
-    proofmark_testing::join("a thread that is busy for 0.2 s", busy);
+    // Until it had 0.1 s of a CPU, however many others want it.
+    let had = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let busy = std::thread::spawn(move || while had().tv_sec == 0 && had().tv_nsec < 100_000_000 {});
+    proofmark_testing::join("a thread that uses 0.1 s of a CPU", busy);
     let traffic = EndCounters::read(Some("lo")).since(&before);
-    // Others may take the CPU meanwhile; steal is nobody's time.
-    assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.02), "{traffic:?}");
+    // In ticks of 10 ms.
+    assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.09), "{traffic:?}");
     assert!(traffic.busy_s.is_none_or(|s| s > 0.02), "{traffic:?}");
     assert!(traffic.cpus.is_none_or(|n| n >= 1), "{traffic:?}");
 }

@@ -125,6 +125,10 @@ fn the_contents_lead_to_each_subsystem_and_its_workloads() {
         assert_eq!(nested, of_part, "{part}");
     }
     assert!(parts.len() >= 2 && parts.len() <= 4, "{parts:?}");
+    let mut run = fixture::endured();
+    run.workloads.clear();
+    run.measurements.clear();
+    assert!(self::page(&run).contains("href=\"#part-other\""), "nothing says what it is about");
     assert_eq!(page.matches("<section class=\"workload\"").count(), workloads.len());
 }
 

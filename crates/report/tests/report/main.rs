@@ -5,6 +5,7 @@
 mod answer;
 mod any;
 mod conclusions;
+mod declarations;
 mod disk;
 mod exports;
 mod fixture;

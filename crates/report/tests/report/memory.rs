@@ -239,6 +239,9 @@ fn the_time_a_block_is_no_latency() {
     let table = &workload(&run, "memory.read_write").reciprocal[0];
     assert_eq!(column(table, "memory.latency"), ["-"; 4]);
     assert!(table.notes.iter().any(|n| n == "memory.latency has no number in this run"));
+    run.workloads.remove("memory.latency");
+    let table = &workload(&run, "memory.read_write").reciprocal[0];
+    assert_eq!(column(table, "load latency"), ["-"; 4], "no workload is declared to measure it");
 }
 
 #[test]
@@ -285,6 +288,25 @@ fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
         without.measurements.retain(|m| m.workload != missing);
         assert_eq!(View::of(&without).roofline, None, "{missing}");
     }
+}
+
+#[test]
+fn the_roofline_goes_by_the_leading_bandwidth_of_memory() {
+    let mut run = fixture::memory();
+    run.workloads.extend(fixture::specs(&[("memory.read", "Read")]));
+    let mut reads = run.measurements.clone();
+    reads.retain(|m| m.workload == "memory.triad");
+    reads.iter_mut().for_each(|m| m.workload = "memory.read".into());
+    run.measurements.extend(reads);
+    let drawn = |run: &Run| {
+        let roofline = View::of(run).roofline.unwrap();
+        let dots: Vec<String> = roofline.dots.into_iter().map(|d| d.name).collect();
+        (roofline.slopes.last().unwrap().about.clone(), dots)
+    };
+    let triad = || "memory.triad".to_owned();
+    assert_eq!(drawn(&run), (triad(), vec![triad()]), "reads compute nothing");
+    run.measurements.retain(|m| m.workload != "memory.triad");
+    assert_eq!(drawn(&run), ("memory.read".to_owned(), vec![]));
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! The report goes by what workloads declare: with other ids it says the same of them.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::Run;
+use proofmark_report::{ALL, Format, Options};
+
+use super::fixture;
+
+/// The ids of a run with other names, as long and in the same order as tables need them.
+fn names(run: &Run) -> Vec<(&str, String)> {
+    let ids: BTreeSet<&str> = run.measurements.iter().map(|m| &*m.workload).collect();
+    ids.into_iter()
+        .enumerate()
+        .map(|(at, id)| (id, format!("{:x<1$}", format!("w{:02}", at + 1), id.len())))
+        .collect()
+}
+
+/// The same run with those names, the longer ones of two that begin alike first.
+fn renamed(run: &Run, names: &[(&str, String)]) -> Run {
+    let mut json = serde_json::to_string(run).unwrap();
+    for (id, name) in names.iter().rev() {
+        json = json.replace(id, name);
+    }
+    serde_json::from_str(&json).unwrap()
+}
+
+fn render(format: &dyn Format, run: &Run) -> String {
+    let options = Options { width: 100, color: false };
+    // Markdown escapes some ids.
+    format.render(run, &options).unwrap().replace('\\', "")
+}
+
+#[test]
+fn no_format_knows_a_workload_by_its_id() {
+    for run in [fixture::published(), fixture::memory()] {
+        let names = names(&run);
+        let other = renamed(&run, &names);
+        for format in ALL {
+            let (text, mut renamed) = (render(*format, &run), render(*format, &other));
+            for (id, name) in &names {
+                assert!(renamed.contains(name) && !renamed.contains(id), "{}: {id}", format.id());
+                renamed = renamed.replace(name, id);
+            }
+            for (line, expected) in renamed.lines().zip(text.lines()) {
+                assert_eq!(line, expected, "{}", format.id());
+            }
+            assert_eq!(renamed.lines().count(), text.lines().count(), "{}", format.id());
+        }
+    }
+}
