@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use proofmark_model::{parse_duration, parse_size};
 use proofmark_peer::{Address, DEFAULT_PORT};
 
-use crate::command::{check, compare, history};
+use crate::formats;
 
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
@@ -338,7 +338,7 @@ pub struct CompareArgs {
     #[arg(value_name = "B")]
     pub b: String,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&compare::FORMATS))]
+    #[arg(long, default_value = "terminal", help = one_of(&formats::COMPARE))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -348,7 +348,7 @@ pub struct CompareArgs {
     pub all: bool,
     /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by the
     /// variation within both runs]
-    #[arg(long, value_name = "FRACTION", value_parser = compare::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = crate::limit::share)]
     pub margin: Option<f64>,
     #[command(flatten)]
     pub history: HistoryPlace,
@@ -364,10 +364,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "RUN")]
     pub against: String,
     /// Ignore differences up to this fraction, as in compare
-    #[arg(long, value_name = "FRACTION", value_parser = compare::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = crate::limit::share)]
     pub margin: Option<f64>,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&check::FORMATS))]
+    #[arg(long, default_value = "terminal", help = one_of(&formats::CHECK))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -398,7 +398,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&history::FORMATS))]
+    #[arg(long, default_value = "terminal", help = one_of(&formats::HISTORY))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]

@@ -2,16 +2,12 @@
 
 use std::process::ExitCode;
 
-/// A mistake in what was typed or in a file that was named: exit status 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
+use proofmark_run::RunError;
+pub use proofmark_run::Usage;
 
-impl Usage {
-    /// An error for `anyhow`.
-    pub fn error(message: impl Into<String>) -> anyhow::Error {
-        anyhow::Error::new(Self(message.into()))
-    }
+/// A mistake in what was typed or in a file that was named, for `anyhow`: exit status 2.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Usage(message.into()))
 }
 
 /// What a command that did its work ends with.
@@ -46,5 +42,6 @@ impl From<Outcome> for ExitCode {
 
 /// The exit status of an error: 2 for one of usage, else 1.
 pub fn status(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+    let is_usage = error.is::<Usage>() || matches!(error.downcast_ref(), Some(RunError::Usage(_)));
+    ExitCode::from(if is_usage { 2 } else { 1 })
 }

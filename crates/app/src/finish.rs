@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use proofmark_model::{Run, Tool, Verdict};
 use proofmark_report::terminal;
+use proofmark_run::RunFile as _;
 
 use crate::cli::HistoryFile;
 use crate::error::Outcome;
 use crate::output::Output;
-use crate::record::RunFile as _;
 use crate::text::{print, print_data, say, terminal_options};
 use crate::writer::{try_named, write_named};
 use crate::{past, signals};

@@ -1,8 +1,8 @@
-//! Limits that a user declares: `--limit disk.read=160MB/s`, `network.send=10Gbit/s`.
+//! Values of options: limits that a user declares, `--limit disk.read=160MB/s`,
+//! `network.send=10Gbit/s`, and shares, `--margin 3%`.
 
 use proofmark_model::{Limit, parse_rate};
-
-use crate::plan::unknown;
+use proofmark_run::unknown;
 
 /// `NAME=VALUE`, in base units.
 ///
@@ -18,6 +18,19 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
     })?;
     let value = parse_rate(value, limit.unit()).map_err(|e| e.to_string())?;
     Ok((limit.name().to_owned(), value))
+}
+
+/// A margin as people type it: `0.03`, `3%` or `3 %`.
+///
+/// # Errors
+/// If it is not a fraction from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, whole) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().ok().map(|n| n / whole).filter(|s| (0.0..=1.0).contains(s));
+    share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! Where a run leaves its files, tried out before anything is measured.
 
 use std::cell::Cell;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use proofmark_model::{Plan, Run, Timestamp, format_size};
+use proofmark_model::{Plan, Run, Timestamp};
 use proofmark_report::Options;
+use proofmark_run::{RunFile, read_text};
 
-use crate::error::Usage;
-use crate::record::RunFile;
+use crate::error::usage;
 use crate::samples::{self, SAMPLES_FILE};
 use crate::text::{print, print_data};
 use crate::writer::{Existing, try_named, write, write_named};
@@ -125,11 +125,11 @@ pub fn room(plan: &Plan) -> usize {
 fn named_folder(dir: &Path) -> Result<PathBuf> {
     let there = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok());
     match there {
-        Some(RUN_FILE) => Err(Usage::error(format!(
+        Some(RUN_FILE) => Err(usage(format!(
             "{} already holds a run; name another directory with --out",
             dir.display()
         ))),
-        Some(name) => Err(Usage::error(format!(
+        Some(name) => Err(usage(format!(
             "{} already holds {name}, which a run writes; name another directory with --out",
             dir.display()
         ))),
@@ -184,34 +184,13 @@ pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
 /// Largest run file that is read, in bytes.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// Reads a text file of at most so many bytes.
-///
-/// # Errors
-/// If it cannot be read, is larger, or is not UTF-8.
-pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    read_bounded(File::open(path)?, most)
-}
-
-/// Reads text of at most so many bytes.
-///
-/// # Errors
-/// If it cannot be read, is longer, or is not UTF-8.
-pub fn read_bounded(from: impl Read, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    from.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
-        return Err(io::Error::other(format!("larger than {}", format_size(most))));
-    }
-    Ok(text)
-}
-
 /// Why a file that was named cannot be read: a failure if it may not be, else a mistake in
 /// what was typed.
 pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     let text = format!("{}: {error}", path.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied => anyhow::anyhow!(text),
-        _ => Usage::error(text),
+        _ => usage(text),
     }
 }
 
@@ -222,8 +201,8 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
-    let mut run = proofmark_model::read_run(&text)
-        .map_err(|e| Usage::error(format!("{}: {e}", file.display())))?;
+    let mut run =
+        proofmark_model::read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
     // What was sampled since the file was saved lies beside it.
     if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
         samples::complete(&mut run, folder);
@@ -233,6 +212,8 @@ pub fn read(path: &Path) -> Result<Run> {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::testing;
+
     use super::*;
 
     #[test]
@@ -244,7 +225,10 @@ mod tests {
             create().unwrap();
             fs::write(dir.path().join(name), "mine").unwrap();
             let error = create().unwrap_err();
-            assert!(error.is::<Usage>() && error.to_string().contains("--out"), "{error}");
+            assert!(
+                error.is::<crate::error::Usage>() && error.to_string().contains("--out"),
+                "{error}"
+            );
             fs::remove_file(dir.path().join(name)).unwrap();
             // A link that leads nowhere would be replaced like a file.
             std::os::unix::fs::symlink("nowhere", dir.path().join(name)).unwrap();
@@ -267,7 +251,7 @@ mod tests {
     #[test]
     fn what_came_into_the_folder_meanwhile_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let run = crate::record::tests::run();
+        let run = testing::run(Vec::new());
         let output = Output::create(Some(dir.path()), &run.plan, run.started).unwrap();
         let file = dir.path().join(RUN_FILE);
         fs::write(&file, "mine").unwrap();
@@ -279,11 +263,5 @@ mod tests {
         fs::write(dir.path().join("report.md"), "mine").unwrap();
         assert!(output.save_reports(&run).is_err());
         assert_eq!(fs::read_to_string(dir.path().join("report.md")).unwrap(), "mine");
-    }
-
-    #[test]
-    fn no_file_is_read_without_a_bound() {
-        let error = read_text(Path::new("/dev/zero"), 1000).unwrap_err();
-        assert!(error.to_string().contains("larger than"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use proofmark_model::{PastRun, Run};
 use proofmark_store::Store;
 
 use crate::cli::HistoryFile;
-use crate::error::Usage;
+use crate::error::{Usage, usage};
 use crate::output::read;
 use crate::text::say;
 
@@ -26,7 +26,7 @@ const OFF: &str = "off";
 pub fn file(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(path) => Ok(path.to_path_buf()),
-        None => usual(|name| env::var_os(name)).map_err(Usage::error),
+        None => usual(|name| env::var_os(name)).map_err(usage),
     }
 }
 
@@ -98,7 +98,7 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
 /// The run of that number of the history, if its file is still there.
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let path = file(history)
-        .map_err(|e| Usage::error(format!("no file or directory '{id}'; as a number: {e}")))?;
+        .map_err(|e| usage(format!("no file or directory '{id}'; as a number: {e}")))?;
     let past = match Store::existing(&path)? {
         Some(store) => store.run(id)?,
         None => bail!(Usage(format!(
@@ -114,7 +114,7 @@ fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
 
 fn still_there(past: &PastRun) -> Result<(String, Run)> {
     let run = read(Path::new(&past.path))
-        .map_err(|e| Usage::error(format!("cannot read run {} of the history: {e:#}", past.id)))?;
+        .map_err(|e| usage(format!("cannot read run {} of the history: {e:#}", past.id)))?;
     // The store holds whole microseconds.
     if run.started.0.as_microsecond() != past.started.0.as_microsecond() {
         bail!(Usage(format!(

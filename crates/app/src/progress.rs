@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proofmark_engine::Phase;
 use proofmark_model::{Ending, Measurement, Trial, clean, format_quantity, format_seconds};
+use proofmark_run::{Event, Observer, Step};
 
 use crate::text::say;
 
@@ -49,13 +49,10 @@ impl Progress {
     }
 
     /// A point has made a step.
-    pub fn step(&self, phase: Phase, m: &Measurement, done: usize) {
-        if phase == Phase::Trial && m.series.is_some() {
-            return; // Its sample was shown.
-        }
-        let line = describe(phase, m);
+    fn step(&self, event: Event, m: &Measurement, done: usize) {
+        let line = describe(event, m);
         if self.plain {
-            if phase == Phase::Done {
+            if event == Event::Done {
                 say(&format!("[{done}/{}] {line}", self.points));
             }
             return;
@@ -69,7 +66,7 @@ impl Progress {
     }
 
     /// A sample of a series was taken, which began `at_s` seconds after the series.
-    pub fn sampled(&self, m: &Measurement, at_s: f64, sample: &Trial) {
+    fn sampled(&self, m: &Measurement, at_s: f64, sample: &Trial) {
         let Some(series) = &m.series else { return };
         let mut live = self.samples.borrow_mut();
         live.add(series, sample.value);
@@ -87,11 +84,6 @@ impl Progress {
         self.bar.set_prefix(time);
     }
 
-    /// A pair is taken at a point.
-    pub fn beside(&self, pair: &str, m: &Measurement) {
-        self.bar.set_message(clean(&format!("pair {pair}: {}", m.point())));
-    }
-
     /// A message that stays.
     pub fn say(&self, text: &str) {
         if self.plain {
@@ -107,6 +99,22 @@ impl Progress {
     }
 }
 
+impl Observer for &Progress {
+    fn observe(&mut self, step: &Step) {
+        let m = step.measurement();
+        match step.event {
+            Event::Sample { at_s, trial } => self.sampled(m, at_s, trial),
+            Event::Pair { turn, of, tool } => {
+                let pair = format!("pair {turn} of {of} with {tool}: {}", m.point());
+                self.bar.set_message(clean(&pair));
+            }
+            Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
+                self.step(step.event, m, step.done);
+            }
+        }
+    }
+}
+
 /// Columns of the terminal.
 fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
@@ -114,13 +122,13 @@ fn width() -> usize {
 
 /// `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`: the number first, since
 /// a narrow terminal cuts the end off.
-fn describe(phase: Phase, m: &Measurement) -> String {
-    let state = match (&m.ending, phase) {
+fn describe(event: Event, m: &Measurement) -> String {
+    let state = match (&m.ending, event) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
         (Ending::Refused { reason }, _) => format!("refused ({reason})"),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
-        (_, Phase::SetUp) => "setting up".to_owned(),
-        (_, Phase::Warm) => "warming up".to_owned(),
+        (_, Event::SetUp) => "setting up".to_owned(),
+        (_, Event::Warm) => "warming up".to_owned(),
         _ => match &m.summary {
             Some(s) => {
                 let plural = if s.n == 1 { "" } else { "s" };

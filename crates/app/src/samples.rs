@@ -17,13 +17,14 @@ use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use proofmark_engine::{Samples, Workload, verification};
+use proofmark_judge::judge_run;
 use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise};
+use proofmark_run::{Event, Observer, Step};
 use proofmark_workloads::find;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::writer::append_new;
-use proofmark_judge::judge_run;
 
 /// Name of the file in a run's folder.
 pub const SAMPLES_FILE: &str = "samples.jsonl";
@@ -59,25 +60,29 @@ pub fn estimate(plan: &Plan) -> u64 {
 }
 
 /// Writes the samples of a run.
-#[derive(Debug)]
-pub struct SampleLog {
+pub struct SampleLog<'a> {
     path: PathBuf,
     file: Option<File>,
     /// Whether the last line may be torn.
     torn: bool,
+    /// Says a line to the user.
+    tell: &'a dyn Fn(&str),
+    /// Whether a failure to write was reported; the run goes on without.
+    has_failed: bool,
 }
 
-impl SampleLog {
+impl<'a> SampleLog<'a> {
     /// Into that folder, as soon as there is a sample.
-    pub fn new(folder: &Path) -> Self {
-        Self { path: folder.join(SAMPLES_FILE), file: None, torn: false }
+    pub fn new(folder: &Path, tell: &'a dyn Fn(&str)) -> Self {
+        let path = folder.join(SAMPLES_FILE);
+        Self { path, file: None, torn: false, tell, has_failed: false }
     }
 
     /// Adds a sample.
     ///
     /// # Errors
     /// If it cannot be written; the next one can be tried again.
-    pub fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
+    fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
         let mut text = line(point, at_s, sample)?;
         if self.torn {
             text.insert(0, '\n');
@@ -93,6 +98,17 @@ impl SampleLog {
         let written = file.write_all(text.as_bytes()).and_then(|()| file.flush());
         self.torn = written.is_err();
         written
+    }
+}
+
+impl Observer for SampleLog<'_> {
+    fn observe(&mut self, step: &Step) {
+        if let Event::Sample { at_s, trial } = step.event
+            && let Err(e) = self.add(step.place, at_s, trial)
+            && !std::mem::replace(&mut self.has_failed, true)
+        {
+            (self.tell)(&format!("cannot write {SAMPLES_FILE} ({e}); the run continues"));
+        }
     }
 }
 

@@ -1,4 +1,8 @@
-//! The direction of imports, held against the manifests.
+//! The direction of imports: of crates, held against the manifests; of files, against their text.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+mod files;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +21,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         "proofmark-audit",
         "proofmark-report",
         "proofmark-store",
+        "proofmark-run",
     ];
     BTreeMap::from([
         ("proofmark-model", vec![]),
@@ -29,6 +34,18 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("proofmark-audit", vec!["proofmark-model"]),
         ("proofmark-report", vec!["proofmark-model"]),
         ("proofmark-store", vec!["proofmark-model"]),
+        (
+            "proofmark-run",
+            vec![
+                "proofmark-model",
+                "proofmark-host",
+                "proofmark-engine",
+                "proofmark-workloads",
+                "proofmark-peer",
+                "proofmark-judge",
+                "proofmark-reference",
+            ],
+        ),
         // Of tests only: what has a place in the binary may not import it.
         ("proofmark-testing", vec![]),
         ("proofmark", everything),
@@ -63,4 +80,35 @@ fn imports_run_one_way() {
     }
     assert_eq!(crates, allowed.len());
     assert!(imports >= 11, "the manifests were not read: {imports} imports");
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    for name in ["run", "app"] {
+        let folder = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
+        let files = files::read(folder.as_ref());
+        assert!(files.len() > 20, "{name}: {} files", files.len());
+        assert_eq!(files::circles(&files), Vec::<Vec<String>>::new(), "in {name}");
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let files = |texts: &[(&str, &str)]| -> BTreeMap<String, String> {
+        texts.iter().map(|(module, text)| ((*module).to_owned(), (*text).to_owned())).collect()
+    };
+    let circles = |texts: &[(&str, &str)]| files::circles(&files(texts)).concat();
+    let (a, b, c) =
+        ("use crate::b::{self, X};", "use crate::{d, c::{y::Z, T}};", "use crate::a::U;");
+    assert_eq!(circles(&[("", ""), ("a", a), ("b", b), ("c", c), ("d", "")]), ["a", "b", "c"]);
+    assert!(circles(&[("", ""), ("a", a), ("b", b), ("c", "// crate::a"), ("d", "")]).is_empty());
+    // Siblings by way of their parent, and what is not imported but named.
+    let siblings =
+        [("", ""), ("p", "mod x;"), ("p::x", "use super::y::Y;"), ("p::y", "super::x::f()")];
+    assert_eq!(circles(&siblings), ["p::x", "p::y"]);
+    // A parent and its child, and tests, may.
+    let family = [("", ""), ("p", "mod x; use x::f;"), ("p::x", "use super::P;")];
+    assert!(circles(&family).is_empty());
+    let tested = [("", ""), ("a", a), ("b", "#[cfg(test)]\nmod tests { use crate::a; }")];
+    assert!(circles(&tested).is_empty());
 }

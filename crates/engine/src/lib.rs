@@ -1,7 +1,7 @@
 //! Times one point: clock, threads, pinning, warm-up, trials, statistics, workers.
 //!
-//! Two processes share the work. The run (`schedule`, `session`) decides what
-//! happens next and keeps what is known; a worker (`worker`, `team`) sets up one
+//! Two processes share the work. The run, which schedules the trials, starts workers
+//! (`session`) and keeps what is known; a worker (`worker`, `team`) sets up one
 //! point at a time and takes a trial when asked (`protocol`). So a crash costs one
 //! point, and trials of many points can be taken in turn.
 
@@ -21,9 +21,7 @@ mod merge;
 mod null;
 mod protocol;
 mod samples;
-mod schedule;
 mod session;
-mod steady;
 mod team;
 mod thermal;
 mod traffic;
@@ -40,7 +38,6 @@ pub use copy::copy_rate;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};
-pub use schedule::{LEAST_TRIALS, Left, Observer, Phase, Schedule, once, warm_trials};
 pub use session::{Idle, Launcher, Session, Stop, Workers};
 pub use traffic::EndCounters;
 pub use watch::Watch;

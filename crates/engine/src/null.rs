@@ -28,21 +28,16 @@ const fn spec(id: &'static str, unit: Unit, interleave: bool) -> WorkloadSpec {
 static NULL_SPEC: WorkloadSpec = spec("test.null", Unit::OpPerSecond, true);
 static WRONG_SPEC: WorkloadSpec = spec("test.wrong", Unit::OpPerSecond, true);
 static TIME_SPEC: WorkloadSpec = spec("test.time", Unit::Second, false);
-static BRIEF_SPEC: WorkloadSpec = spec("test.brief", Unit::OpPerSecond, false);
 
 /// Counts its iterations.
-pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false, nominal_s: None };
+pub(crate) static NULL: Null = Null { spec: &NULL_SPEC, wrong: false };
 /// Finds its own result wrong.
-pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true, nominal_s: None };
+pub(crate) static WRONG: Null = Null { spec: &WRONG_SPEC, wrong: true };
 /// Tells the time of an operation; measured by itself.
-pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false, nominal_s: None };
-/// Says that a millisecond of its trials is timed; measured by itself.
-pub(crate) static BRIEF: Null = Null { spec: &BRIEF_SPEC, wrong: false, nominal_s: Some(1e-3) };
-
+pub(crate) static TIME: Null = Null { spec: &TIME_SPEC, wrong: false };
 pub(crate) struct Null {
     spec: &'static WorkloadSpec,
     wrong: bool,
-    nominal_s: Option<f64>,
 }
 
 impl Workload for Null {
@@ -51,9 +46,6 @@ impl Workload for Null {
     }
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
         Ok(())
-    }
-    fn nominal_seconds(&self, _: &Params) -> Option<f64> {
-        self.nominal_s
     }
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         Ok(Box::new(NullSetup { total: params.int("iterations").unwrap_or(1), wrong: self.wrong }))

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use proofmark_audit::{Figure, Machine, Sheet, audit, choose, read_figures, read_machines, render};
 use proofmark_model::Verdict;
+use proofmark_run::read_text;
 
 use crate::cli::AuditArgs;
-use crate::error::{Outcome, Usage};
-use crate::output::{read_text, unreadable};
+use crate::error::{Outcome, usage};
+use crate::output::unreadable;
 use crate::text::{print, print_data};
 use crate::writer::write_named;
 
@@ -21,7 +22,7 @@ const LARGEST_MACHINES: u64 = 1 << 20;
 pub fn run(args: &AuditArgs) -> Result<Outcome> {
     let to_stdout = [&args.json, &args.csv].into_iter().flatten().filter(|p| is_stdout(p)).count();
     if to_stdout > 1 {
-        return Err(Usage::error("only one of --json and --csv can be written to standard output"));
+        return Err(usage("only one of --json and --csv can be written to standard output"));
     }
     let sheet = Sheet::new(machine(args)?, figures(&args.file)?);
     let judged = audit(&sheet);
@@ -44,7 +45,7 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
 fn machine(args: &AuditArgs) -> Result<Machine> {
     let path = &args.machine;
     let text = read_text(path, LARGEST_MACHINES).map_err(|e| unreadable(path, e))?;
-    let usage = |e| Usage::error(format!("{}: {e}", path.display()));
+    let usage = |e| usage(format!("{}: {e}", path.display()));
     let machines = read_machines(&text).map_err(usage)?;
     let stem = args.file.file_stem().and_then(|s| s.to_str());
     choose(&machines, args.name.as_deref(), stem).map_err(usage)
@@ -52,7 +53,7 @@ fn machine(args: &AuditArgs) -> Result<Machine> {
 
 fn figures(path: &Path) -> Result<Vec<Figure>> {
     let text = read_text(path, LARGEST_TABLE).map_err(|e| unreadable(path, e))?;
-    read_figures(text.as_bytes()).map_err(|e| Usage::error(format!("{}: {e}", path.display())))
+    read_figures(text.as_bytes()).map_err(|e| usage(format!("{}: {e}", path.display())))
 }
 
 fn is_stdout(path: &Path) -> bool {

@@ -6,15 +6,13 @@ use proofmark_report::comparison::{check, json, junit};
 use super::compare::{known_format, make};
 use crate::cli::CheckArgs;
 use crate::error::Outcome;
+use crate::formats;
 use crate::output::deliver;
-
-/// Forms of a check.
-pub const FORMATS: [&str; 3] = ["terminal", "json", "junit"];
 
 /// Runs the command: slower, without a number that the baseline has, or with too little that could
 /// be judged, is [`Outcome::Slower`].
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
-    known_format(&args.format, &FORMATS, "proofmark check --help")?;
+    known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
     let made = make([&args.against, &args.run], args.history.history.as_deref(), args.margin)?;
     let text = match args.format.as_str() {
         "json" => json(&made)?,

@@ -6,20 +6,18 @@ use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_model::Comparison;
 use proofmark_report::comparison::{html, json, terminal};
+use proofmark_run::unknown;
 
 use crate::cli::CompareArgs;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
+use crate::formats;
 use crate::output::deliver;
 use crate::past::named;
-use crate::plan::unknown;
 use crate::text::terminal_options;
-
-/// Forms of a comparison.
-pub const FORMATS: [&str; 3] = ["terminal", "json", "html"];
 
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
-    known_format(&args.format, &FORMATS, "proofmark compare --help")?;
+    known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
     let made = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
     let mut options = terminal_options();
     options.color &= args.out.is_none();
@@ -32,25 +30,12 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A margin as people type it: `0.03`, `3%` or `3 %`.
-///
-/// # Errors
-/// If it is not a fraction from 0 to 1.
-pub fn share(text: &str) -> Result<f64, String> {
-    let (number, whole) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim_end(), 100.0),
-        None => (text.trim(), 1.0),
-    };
-    let share = number.parse::<f64>().ok().map(|n| n / whole).filter(|s| (0.0..=1.0).contains(s));
-    share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
-}
-
 /// Refuses a format that there is not, before runs are read.
 pub(super) fn known_format(asked: &str, formats: &[&str], where_: &str) -> Result<()> {
     if formats.contains(&asked) {
         return Ok(());
     }
-    Err(Usage::error(unknown("format", asked, formats.iter().copied(), where_)))
+    Err(usage(unknown("format", asked, formats.iter().copied(), where_)))
 }
 
 /// Reads both runs, A first, and compares them.

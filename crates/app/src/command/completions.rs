@@ -7,11 +7,12 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell as Script;
+use proofmark_run::BUILT_IN;
 
 use crate::cli::{Cli, CompletionsArgs, Shell};
-use crate::command::{check, compare, explain, history};
+use crate::command::explain;
 use crate::error::Outcome;
-use crate::profile::BUILT_IN;
+use crate::formats;
 use crate::text::print_data;
 
 /// Runs the command.
@@ -91,9 +92,9 @@ fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
         ("run", "reference") => ["all"].into_iter().chain(tools()).collect(),
         ("import", "tool") => tools().collect(),
         ("report", "format") => proofmark_report::ALL.iter().map(|f| f.id()).collect(),
-        ("compare", "format") => compare::FORMATS.to_vec(),
-        ("check", "format") => check::FORMATS.to_vec(),
-        ("history", "format") => history::FORMATS.to_vec(),
+        ("compare", "format") => formats::COMPARE.to_vec(),
+        ("check", "format") => formats::CHECK.to_vec(),
+        ("history", "format") => formats::HISTORY.to_vec(),
         ("explain", "id") => explain::ids().collect(),
         _ => return None,
     })

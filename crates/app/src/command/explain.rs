@@ -3,15 +3,16 @@
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_judge::checks::Class;
-use proofmark_model::{Parameter, ParameterKind, WorkloadSpec, format_size};
+use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
 use proofmark_reference::Tool;
+use proofmark_run::{
+    BUDGET_FINDINGS, BUILT_IN, PLAN_FINDINGS, PlanRequest, REFERENCE_FINDINGS, TOOL_FINDINGS,
+    Usage, look, loopback_network, plan, takes, unknown,
+};
 
 use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
-use crate::error::{Outcome, Usage};
-use crate::plan::{self, BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, unknown};
-use crate::profile::BUILT_IN;
-use crate::references::FINDINGS as TOOL_FINDINGS;
+use crate::error::{Outcome, usage};
 use crate::text::{print, terminal_options, wrap};
 
 /// Runs the command.
@@ -28,7 +29,7 @@ pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     let texts: Vec<String> =
         [workload, named(words(), id), class, tool].into_iter().flatten().collect();
     if texts.is_empty() {
-        return Err(Usage::error(unknown("id", id, ids(), "proofmark list workloads")));
+        return Err(usage(unknown("id", id, ids(), "proofmark list workloads")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
@@ -55,7 +56,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 /// A profile's own text, which says what it holds, after what it is on this machine; all of it
 /// TOML, so that it can be kept in a file, changed and run.
 fn explain_profile(name: &str, text: &str) -> String {
-    let here = plan::here(name).map_or_else(
+    let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
         |(points, takes)| format!("# On this machine: {points} configurations, {takes}.\n"),
     );
@@ -64,6 +65,15 @@ fn explain_profile(name: &str, text: &str) -> String {
          # To change it: proofmark explain {name} > mine.toml; proofmark run --profile mine.toml\n\n\
          {text}"
     )
+}
+
+/// The points of a profile on this machine, over loopback, and the time that they take, in words.
+fn here(profile: &str) -> Result<(usize, String), Usage> {
+    let mut host = look(None);
+    host.network = Probe::known(loopback_network(), "this machine's own routes");
+    let request = PlanRequest { profile: profile.to_owned(), ..PlanRequest::default() };
+    let plan = plan(&request, &host)?.plan;
+    Ok((plan.points.len(), takes(&plan)))
 }
 
 /// All that have this id.

@@ -10,25 +10,23 @@ use proofmark_model::{
 };
 use proofmark_report::Options;
 use proofmark_report::history::{self, Form};
+use proofmark_run::{typed_parameter, unknown};
 use proofmark_store::{Filter, Store};
 
 use super::compare::known_format;
 use crate::cli::HistoryArgs;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
+use crate::formats;
 use crate::output::{deliver, read};
 use crate::past;
-use crate::plan::{typed_parameter, unknown};
 use crate::text::{say, terminal_options};
-
-/// Forms of a history.
-pub const FORMATS: [&str; Form::ALL.len()] = Form::IDS;
 
 /// Runs the command.
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
-    known_format(&args.format, &FORMATS, "proofmark history --help")?;
+    known_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
     let form = Form::find(&args.format).unwrap_or(Form::Terminal);
     if args.workload.is_none() && !args.set.is_empty() {
-        return Err(Usage::error(
+        return Err(usage(
             "--set needs a workload: proofmark history WORKLOAD --set PARAMETER=VALUE",
         ));
     }
@@ -50,7 +48,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
 fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     for file in files {
         if let Some(tool) = read(file)?.imported {
-            return Err(Usage::error(format!(
+            return Err(usage(format!(
                 "{}: results of {}; the history holds only what proofmark measured",
                 file.display(),
                 tool
@@ -101,7 +99,7 @@ fn over_time(
     if spec.is_none() && !stored.iter().any(|k| k == workload) {
         let ours = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
         let names = ours.chain(stored.iter().map(String::as_str));
-        return Err(Usage::error(unknown("workload", workload, names, "proofmark list workloads")));
+        return Err(usage(unknown("workload", workload, names, "proofmark list workloads")));
     }
     let known = store.map_or_else(|| Ok(Vec::new()), |s| s.params(workload))?;
     let filter = Filter {
@@ -154,12 +152,7 @@ fn parameters(
         let (name, values) = typed_parameter(workload, text)?;
         if !names.contains(name) {
             let names = names.iter().copied();
-            return Err(Usage::error(unknown(
-                "parameter",
-                name,
-                names,
-                "proofmark explain WORKLOAD",
-            )));
+            return Err(usage(unknown("parameter", name, names, "proofmark explain WORKLOAD")));
         }
         let parameter = declared.iter().find(|k| k.name == name);
         for value in values {

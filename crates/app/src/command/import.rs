@@ -5,19 +5,18 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::Result;
+use proofmark_judge::judge_run;
 use proofmark_model::{
     Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp, Trial,
     WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
+use proofmark_run::{look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
 use crate::finish::{finish, tool, try_json};
-use crate::machine;
-use crate::output::{Output, read_bounded, read_text, unreadable};
-use crate::plan::unknown;
-use proofmark_judge::judge_run;
+use crate::output::{Output, unreadable};
 
 /// Largest output that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -38,7 +37,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = text_of(&args.file)?;
     let by = tool_of(args.tool.as_deref(), &text)?;
-    let read = by.parse(&text).map_err(|e| Usage::error(format!("{name}: {e}")))?;
+    let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
     try_json(args.json.as_deref())?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let run = run_of(by, read, started, args.here);
@@ -59,13 +58,10 @@ fn tool_of(named: Option<&str>, text: &str) -> Result<&'static dyn Tool> {
     let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
     match named {
         Some(id) => proofmark_reference::find(id)
-            .ok_or_else(|| Usage::error(unknown("tool", id, ids(), "proofmark list references"))),
+            .ok_or_else(|| usage(unknown("tool", id, ids(), "proofmark list references"))),
         None => proofmark_reference::recognise(text).ok_or_else(|| {
             let ids: Vec<_> = ids().collect();
-            Usage::error(format!(
-                "unknown output format; name the tool with --tool: {}",
-                ids.join(", ")
-            ))
+            usage(format!("unknown output format; name the tool with --tool: {}", ids.join(", ")))
         }),
     }
 }
@@ -81,7 +77,7 @@ fn written(file: &Path) -> Timestamp {
 /// The figures as a run, judged like our own.
 fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     let host = if here {
-        machine::look(None)
+        look(None)
     } else {
         Host::unknown(
             "imported: the output does not describe the machine (--here: it ran on this one)",

@@ -8,11 +8,11 @@ use proofmark_judge::{Context, ceilings};
 use proofmark_model::{
     Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, format_quantity,
 };
+use proofmark_run::look;
 use serde::Serialize;
 
 use crate::cli::InfoArgs;
 use crate::error::Outcome;
-use crate::machine;
 use crate::text::{columns, print, print_data, terminal_options};
 
 /// What is printed for programs.
@@ -32,7 +32,7 @@ struct Limit {
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<Outcome> {
-    let host = machine::look(args.disk_path.as_deref());
+    let host = look(args.disk_path.as_deref());
     let ceilings = limits(&host);
     if args.json {
         let info = Info { host: &host, ceilings };

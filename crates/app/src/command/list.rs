@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use proofmark_reference::Tool;
+use proofmark_run::{BUILT_IN, Profile, Usage};
 
 use crate::cli::{ListArgs, Listing};
 use crate::error::Outcome;
-use crate::profile::{BUILT_IN, Profile};
 use crate::text::{columns, print};
 
 /// Runs the command.
@@ -28,8 +28,10 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
         Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
         Listing::Profiles => {
-            let profiles: Vec<Profile> =
-                BUILT_IN.iter().map(|(name, _)| Profile::load(name)).collect::<Result<_>>()?;
+            let profiles: Vec<Profile> = BUILT_IN
+                .iter()
+                .map(|(name, _)| Profile::load(name))
+                .collect::<Result<_, Usage>>()?;
             columns(profiles.iter().map(|p| (p.name.as_str(), p.about.as_str())))
         }
     };

@@ -1,18 +1,18 @@
 //! `proofmark report`: a report from a run file.
 
 use anyhow::Result;
+use proofmark_run::unknown;
 
 use crate::cli::ReportArgs;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
 use crate::output::{deliver, read};
-use crate::plan::unknown;
 use crate::text::terminal_options;
 
 /// Runs the command.
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let format = proofmark_report::find(&args.format).ok_or_else(|| {
         let ids = proofmark_report::ALL.iter().map(|f| f.id());
-        Usage::error(unknown("format", &args.format, ids, "proofmark list formats"))
+        usage(unknown("format", &args.format, ids, "proofmark list formats"))
     })?;
     let run = read(&args.run)?;
     let mut options = terminal_options();

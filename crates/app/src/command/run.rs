@@ -1,68 +1,32 @@
 //! `proofmark run`: measure, judge, report.
 
 use anyhow::Result;
-use proofmark_model::{Host, Plan, Probe, Subsystem, format_seconds};
+use proofmark_model::{Plan, format_seconds};
+use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
-use crate::error::{Outcome, Usage};
-use crate::machine;
+use crate::error::Outcome;
 use crate::measuring::{Asked, carry_out, tell};
-use crate::plan::{asks_for, plan, takes, tools_s};
-use crate::server::ServerSide;
 use crate::text::{print, say};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
-    let mut host = machine::look(args.disk_path.as_deref());
-    let server = server(args, &mut host)?;
-    host.limits.declared.extend(args.limit.iter().cloned());
-    if args.disk_path.is_some() && host.storage.get().is_none() {
-        return Err(Usage::error(format!("--disk-path: {}", host.storage.origin())));
-    }
-    let planned = plan(args, &host)?;
+    let request = args.request();
+    let machine = Machine::for_run(&request)?;
+    let planned = plan(&request, &machine.host)?;
     // What "all" leaves out on this machine is no news; what was asked for by name is.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported {
         say(&format!("proofmark: skipped: {reason}"));
     }
-    tell(&host, &planned, server.as_ref());
+    tell(&machine, &planned);
     if args.dry_run {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    let asked = Asked {
-        server,
-        out: args.out.as_deref(),
-        json: args.json.as_deref(),
-        history: &args.history,
-        // What a user allows is for all; a budget of the profile is for our trials alone.
-        tools_most_s: args.budget.map(|_| tools_s(&planned.plan)),
-    };
-    carry_out(host, planned, &asked)
-}
-
-/// The server, if any network workload is to run. Without a peer, whatever keeps this
-/// machine from being its own server costs the network workloads, not the run.
-fn server(args: &RunArgs, host: &mut Host) -> Result<Option<ServerSide>> {
-    if !asks_for(args, Subsystem::Network)? {
-        return match &args.peer {
-            Some(_) => Err(Usage::error("--peer: this run measures no network workload")),
-            None => Ok(None),
-        };
-    }
-    let server = match &args.peer {
-        Some(address) => ServerSide::peer(args, address)
-            .map_err(|e| Usage::error(format!("--peer: {e:#}")))
-            .map(Some)?,
-        None => {
-            ServerSide::loopback().map_err(|e| host.network = Probe::missing(format!("{e:#}"))).ok()
-        }
-    };
-    if let Some(server) = &server {
-        host.network =
-            Probe::known(server.network().clone(), "the server and this machine's routes");
-    }
-    Ok(server)
+    let asked =
+        Asked { out: args.out.as_deref(), json: args.json.as_deref(), history: &args.history };
+    carry_out(machine, planned, &asked)
 }
 
 /// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.

@@ -5,15 +5,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
-use proofmark_host::{Root, network};
-use proofmark_model::Interface;
-use proofmark_peer::{Ends, Key, KeySource, Limits, Server};
+use proofmark_peer::{Key, KeySource, Limits, Server};
+use proofmark_run::interface;
 use proofmark_workloads::network::ServerSide;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::cli::ServeArgs;
 use crate::core_dumps;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
 use crate::signals::on_signals;
 use crate::text::{print, say};
 
@@ -21,7 +20,7 @@ use crate::text::{print, say};
 pub fn run(args: &ServeArgs) -> Result<Outcome> {
     core_dumps::turn_off();
     let (key, source) =
-        Key::find_or_make(args.key_file.as_deref()).map_err(|e| Usage::error(e.to_string()))?;
+        Key::find_or_make(args.key_file.as_deref()).map_err(|e| usage(e.to_string()))?;
     let limits = Limits { seconds: args.max_time.as_secs().max(1), bytes: args.max_bytes };
     let server = Server::bind(args.bind, key, limits).with_context(|| {
         format!("cannot listen on {}; name an address of this machine and a free port", args.bind)
@@ -82,10 +81,4 @@ fn greeting(address: SocketAddr, source: &KeySource) -> String {
         "proofmark: listening on {address}\n{key}\n{reach}:\n  \
          proofmark run network --peer {host}{port}\n"
     )
-}
-
-/// The interface of this machine that leads to a client.
-pub(crate) fn interface(ends: Ends) -> Option<Interface> {
-    let (local, peer) = (ends.local.ip(), ends.peer.ip());
-    network::interface_between(&Root::live(), local, peer).get().cloned()
 }

@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 
 use crate::cli::ToolArgs;
 use crate::descendants;
-use crate::error::{Outcome, Usage};
+use crate::error::{Outcome, usage};
 
 /// Runs the command; ends as the program does.
 pub fn run(args: &ToolArgs) -> Result<Outcome> {
@@ -32,7 +32,7 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
     }
     pin(&args.cpu)?;
     let [program, arguments @ ..] = &args.command[..] else {
-        return Err(Usage::error("no program given"));
+        return Err(usage("no program given"));
     };
     let started = spawn(Command::new(program).args(arguments));
     let mut child = started.with_context(|| format!("cannot run {}", program.display()))?;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use proofmark_model::testing::{moment, trial};
+use proofmark_model::testing::{self, moment, trial};
 use proofmark_model::{Account, Conditions, NetworkTraffic, Plan, TcpState, Timestamp, read_run};
 
 use super::*;
@@ -22,13 +22,12 @@ fn run() -> Run {
     let measurement = Measurement::new(spec, Default::default());
     let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
     let plan = Plan { points: vec![measurement.point()], series: vec![planned], ..Plan::default() };
-    let mut run = crate::record::tests::run();
-    run.plan = plan;
-    run
+    let workloads = [(spec.id.to_string(), spec.clone())].into();
+    Run { plan, workloads, ended: None, ..testing::run(Vec::new()) }
 }
 
-fn write(folder: &Path, n: usize) -> SampleLog {
-    let mut log = SampleLog::new(folder);
+fn write(folder: &Path, n: usize) -> SampleLog<'static> {
+    let mut log = SampleLog::new(folder, &|line| panic!("{line}"));
     for i in 0..n {
         log.add(0, i as f64, &sample(i as f64, 1e9)).unwrap();
     }
@@ -154,7 +153,7 @@ fn after_a_full_disk_the_next_sample_is_whole() {
 #[test]
 fn a_strangers_samples_without_time_or_work_are_left_out() {
     let dir = tempfile::tempdir().unwrap();
-    let mut log = SampleLog::new(dir.path());
+    let mut log = SampleLog::new(dir.path(), &|line| panic!("{line}"));
     for (value, seconds, work) in
         [(0.0, 0.0, 0.0), (1e9, 0.0, 1e9), (-1.0, 1.0, -1.0), (1e9, 1.0, 1e9)]
     {
@@ -163,4 +162,28 @@ fn a_strangers_samples_without_time_or_work_are_left_out() {
     let mut run = run();
     complete(&mut run, dir.path());
     assert_eq!(run.measurements[0].trials.len(), 1);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_reported_once() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(SAMPLES_FILE)).unwrap();
+    let said = std::cell::RefCell::new(Vec::new());
+    let tell = |line: &str| said.borrow_mut().push(line.to_owned());
+    let mut log = SampleLog::new(dir.path(), &tell);
+    let (measurements, trial) = ([], sample(0.0, 1e9));
+    for _ in 0..3 {
+        let event = Event::Sample { at_s: 0.0, trial: &trial };
+        log.observe(&Step { event, place: 0, measurements: &measurements, done: 0 });
+        log.observe(&Step { event: Event::Trial, place: 0, measurements: &measurements, done: 0 });
+    }
+    let said = said.borrow();
+    assert!(said.len() == 1 && said[0].starts_with("cannot write samples.jsonl ("), "{said:?}");
+}
+
+#[test]
+fn samples_of_a_month_take_tens_of_gibibytes() {
+    let mut plan = run().plan;
+    plan.series[0] = PlannedSeries { point: 0, for_s: 30.0 * 86_400.0, every_s: 0.1 };
+    assert!(estimate(&plan) > 20 << 30);
 }

@@ -223,7 +223,8 @@ fn a_busy_thread_is_this_process_and_this_system() {
     let before = EndCounters::read(Some("lo"));
     // Until it had 0.1 s of a CPU, however many others want it.
     let had = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let busy = std::thread::spawn(move || while had().tv_sec == 0 && had().tv_nsec < 100_000_000 {});
+    let busy =
+        std::thread::spawn(move || while had().tv_sec == 0 && had().tv_nsec < 100_000_000 {});
     proofmark_testing::join("a thread that uses 0.1 s of a CPU", busy);
     let traffic = EndCounters::read(Some("lo")).since(&before);
     // In ticks of 10 ms.

@@ -1,0 +1,123 @@
+//! What was typed, as what is asked for: the only place that knows both.
+
+use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
+
+use crate::cli::{EndureArgs, RunArgs, Trials};
+
+impl RunArgs {
+    /// The run that is asked for.
+    pub fn request(&self) -> PlanRequest {
+        let profile =
+            if self.quick { "quick" } else { self.profile.as_deref().unwrap_or("default") };
+        let peer = self.peer.clone();
+        PlanRequest {
+            names: self.names.clone(),
+            profile: profile.to_owned(),
+            budget: self.budget,
+            trials: match self.trials {
+                Trials::Auto => None,
+                Trials::Fixed(n) => Some(n),
+            },
+            threads: self.threads.clone(),
+            block_sizes: self.block_size.clone(),
+            set: self.set.clone(),
+            tools: match self.reference.as_slice() {
+                _ if self.no_reference => ToolChoice::None,
+                [] => ToolChoice::Marked,
+                names => ToolChoice::Named(names.to_vec()),
+            },
+            machine: MachineRequest {
+                disk_path: self.disk_path.clone(),
+                limits: self.limit.clone(),
+                peer: peer.map(|address| PeerRequest { address, key_file: self.key_file.clone() }),
+            },
+        }
+    }
+}
+
+impl EndureArgs {
+    /// The measurement that is asked for.
+    pub fn request(&self) -> EndureRequest {
+        EndureRequest {
+            workload: self.workload.clone(),
+            length: self.length,
+            every: self.every,
+            threads: self.threads.clone(),
+            block_size: self.block_size,
+            set: self.set.clone(),
+            machine: MachineRequest { disk_path: self.disk_path.clone(), ..Default::default() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn asked(words: &str) -> PlanRequest {
+        let all = ["proofmark", "run"].into_iter().chain(words.split_whitespace());
+        let Command::Run(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
+        args.request()
+    }
+
+    #[test]
+    fn what_is_not_typed_is_the_default() {
+        assert_eq!(asked(""), PlanRequest::default());
+    }
+
+    #[test]
+    fn each_argument_has_its_place() {
+        let typed = "cpu disk.fsync --quick --budget 30s --trials 5 --threads 1,all \
+                     --block-size 8KB,1MB --set cpu.flops.isa=avx2 --set cpu.iops.type=i32 \
+                     --disk-path /x --limit disk.read=1MB/s --peer 10.0.0.9:7 --key-file k";
+        let words = |all: &[&str]| all.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        let peer = "10.0.0.9:7".parse().unwrap();
+        let expected = PlanRequest {
+            names: words(&["cpu", "disk.fsync"]),
+            profile: "quick".to_owned(),
+            budget: Some(Duration::from_secs(30)),
+            trials: Some(5),
+            threads: Some("1,all".to_owned()),
+            block_sizes: vec![8192, 1 << 20],
+            set: words(&["cpu.flops.isa=avx2", "cpu.iops.type=i32"]),
+            tools: ToolChoice::Marked,
+            machine: MachineRequest {
+                disk_path: Some("/x".into()),
+                limits: vec![("disk.read".to_owned(), 1e6)],
+                peer: Some(PeerRequest { address: peer, key_file: Some("k".into()) }),
+            },
+        };
+        assert_eq!(asked(typed), expected);
+        assert_eq!(asked("--profile mine.toml").profile, "mine.toml");
+        assert_eq!(asked("--no-reference").tools, ToolChoice::None);
+        let named = ToolChoice::Named(words(&["fio", "stream"]));
+        assert_eq!(asked("--reference fio,stream").tools, named);
+    }
+
+    #[test]
+    fn an_endurance_measurement_has_its_arguments_too() {
+        let asked = |words: &str| {
+            let all = ["proofmark", "endure"].into_iter().chain(words.split_whitespace());
+            let Command::Endure(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
+            args.request()
+        };
+        assert_eq!(asked("cpu.clock"), EndureRequest::new("cpu.clock"));
+        let expected = EndureRequest {
+            length: Duration::from_secs(60),
+            every: Duration::from_secs(2),
+            threads: Some("4".to_owned()),
+            block_size: Some(4096),
+            set: vec!["x=y".to_owned()],
+            machine: MachineRequest { disk_path: Some("/x".into()), ..Default::default() },
+            ..EndureRequest::new("disk.fsync")
+        };
+        let typed = "disk.fsync --for 60s --every 2s --threads 4 --block-size 4k --set x=y \
+                     --disk-path /x";
+        assert_eq!(asked(typed), expected);
+    }
+}

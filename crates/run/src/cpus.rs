@@ -1,0 +1,59 @@
+//! CPUs of a program that repeats a point: those that our threads have.
+
+use proofmark_model::{Point, Subsystem};
+use proofmark_workloads::find;
+
+/// CPUs of a program and of its other end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpus {
+    /// Its own.
+    pub client: Vec<u32>,
+    /// Those of its other end.
+    pub server: Vec<u32>,
+}
+
+impl Cpus {
+    /// For a point, of those that may be used.
+    pub fn for_point(point: &Point, usable: &[u32]) -> Self {
+        let subsystem = find(&point.workload).map(|k| k.spec().subsystem);
+        let (client, server) = match subsystem {
+            Some(Subsystem::Network) => {
+                proofmark_workloads::network::cpus_of_ends(point.params.text("placement"), usable)
+            }
+            // Threads that wait for a device are not pinned.
+            Some(Subsystem::Disk) | None => (usable.to_vec(), Vec::new()),
+            Some(_) => {
+                let threads = usize::try_from(point.params.threads()).unwrap_or(usize::MAX);
+                (usable.iter().copied().take(threads).collect(), Vec::new())
+            }
+        };
+        Self { client, server }
+    }
+
+    /// All of them.
+    pub fn both(&self) -> Vec<u32> {
+        let more = self.server.iter().filter(|cpu| !self.client.contains(cpu));
+        self.client.iter().chain(more).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Params;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_has_the_cpus_of_our_threads() {
+        let cpus = |workload: &str, threads: u64| {
+            let params = Params::default().with("threads", threads).with("placement", "apart");
+            Cpus::for_point(&Point { workload: workload.to_owned(), params }, &[4, 5, 6, 7])
+        };
+        assert_eq!(cpus("cpu.flops", 2), Cpus { client: vec![4, 5], server: vec![] });
+        assert_eq!(cpus("memory.triad", 9).client, [4, 5, 6, 7]);
+        assert_eq!(cpus("disk.rand_read", 1).client, [4, 5, 6, 7], "they are not pinned");
+        let network = cpus("network.tcp.rtt", 1);
+        assert_eq!(network, Cpus { client: vec![4, 5], server: vec![7, 6] });
+        assert_eq!(network.both(), [4, 5, 7, 6]);
+    }
+}

@@ -1,0 +1,31 @@
+//! What keeps a run from being planned or carried out.
+
+/// A mistake in what was asked for, or in a file that was named; one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+impl Usage {
+    /// With that message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// Why a run cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A mistake of who asked for it.
+    #[error(transparent)]
+    Usage(#[from] Usage),
+    /// The system refused something.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl RunError {
+    /// That something failed, and why.
+    pub(crate) fn failed(what: &str, why: &dyn std::fmt::Display) -> Self {
+        Self::Failed(format!("{what}: {why}"))
+    }
+}

@@ -1,0 +1,52 @@
+//! A run, from what was asked for to what was judged: a [`PlanRequest`] and a [`Machine`] make a
+//! plan ([`plan`]), which is measured ([`measure_here`]) step by step; observers read each [`Step`],
+//! and the run that comes out is judged.
+//!
+//! [`measure`] is the same with whatever [`Means`] it is given: a test measures in memory, with
+//! time, workers, tools and a disk that are made up.
+
+mod bounded;
+mod cpus;
+mod error;
+mod event;
+mod limits;
+mod live;
+mod machine;
+mod measure;
+mod names;
+mod pairs;
+mod parameter;
+mod plan;
+mod process;
+mod profile;
+mod program;
+mod programs;
+mod record;
+mod recorder;
+mod request;
+mod room;
+mod schedule;
+mod server;
+mod steady;
+#[cfg(test)]
+mod testing;
+mod tool;
+
+pub use bounded::{read_bounded, read_text};
+pub use error::{RunError, Usage};
+pub use event::{Event, Observer, Step};
+pub use live::{Live, begin, disk_bytes, measure_here};
+pub use machine::{Machine, look};
+pub use measure::{Means, measure};
+pub use names::unknown;
+pub use pairs::FINDINGS as TOOL_FINDINGS;
+pub use plan::{
+    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, NoReference, Planned, PlannedTools,
+    REFERENCE_FINDINGS, endure, estimate, plan, takes, tools_s, typed_parameter,
+};
+pub use profile::{BUILT_IN, Profile};
+pub use record::RunFile;
+pub use request::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
+pub use room::{Needs, SpaceWatch, look_ahead};
+pub use server::{ServerSide, interface, loopback_network};
+pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

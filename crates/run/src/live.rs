@@ -1,0 +1,138 @@
+//! A run on this machine: its workers, its server, its reference tools.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use proofmark_engine::{Idle, Monotonic, Stop, Workers};
+use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
+use proofmark_workloads::find;
+
+use crate::error::RunError;
+use crate::event::Observer;
+use crate::limits::LONGEST_RUN;
+use crate::measure::{Means, measure};
+use crate::plan::PlannedTools;
+use crate::program::own_program;
+use crate::programs::Programs;
+use crate::record::RunFile;
+use crate::server::{Served, ServerSide, session_for};
+
+/// Longest silence of a worker: at least this, and at least so many times the
+/// expected duration of a trial, since a machine may be that much slower.
+const PATIENCE_S: f64 = 120.0;
+const PATIENCE_TIMES: f64 = 50.0;
+
+/// Bytes a second that the slowest disk takes while a file is laid out.
+const SLOWEST_DISK: f64 = 2e6;
+
+/// What a run on this machine is given.
+#[derive(Clone, Copy)]
+pub struct Live<'a> {
+    /// The server of its network workloads, if there is one.
+    pub server: Option<&'a ServerSide>,
+    /// How it is stopped.
+    pub stop: &'a Stop,
+    /// Where it is saved meanwhile.
+    pub file: &'a dyn RunFile,
+    /// Says a line to the user.
+    pub tell: &'a dyn Fn(&str),
+}
+
+/// The run before anything is measured; `findings` are about it as a whole.
+pub fn begin(
+    host: Host,
+    plan: Plan,
+    findings: Vec<Finding>,
+    tool: Tool,
+    started: Timestamp,
+) -> Run {
+    let workloads: BTreeMap<_, _> = plan
+        .points
+        .iter()
+        .filter_map(|p| find(&p.workload))
+        .map(|k| (k.spec().id.to_string(), k.spec().clone()))
+        .collect();
+    Run {
+        schema: SCHEMA.into(),
+        tool,
+        started,
+        ended: None,
+        interrupted: None,
+        imported: None,
+        host,
+        plan,
+        workloads,
+        measurements: Vec::new(),
+        findings,
+    }
+}
+
+/// Measures the plan of a run on this machine, and judges what came out.
+///
+/// # Errors
+/// If this program's own file cannot be found.
+pub fn measure_here(
+    run: Run,
+    tools: PlannedTools,
+    live: &Live,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Run, RunError> {
+    let Live { server, stop, file, tell } = *live;
+    let workers = workers(&run.host, &run.plan, stop)?;
+    let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
+    let programs = Programs::on(&run.host, stop)?;
+    let means = Means {
+        find: &find,
+        launcher: &launcher,
+        find_tool: &proofmark_reference::find,
+        tools: &programs,
+        clock: &Monotonic,
+        stop,
+        file,
+        tell,
+    };
+    Ok(measure(run, tools, &means, observers))
+}
+
+fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
+    let storage = host.storage.get();
+    Ok(Workers {
+        program: own_program()?,
+        arguments: vec!["worker".to_owned()],
+        environment: Vec::new(),
+        cpus: host.limits.usable_cpus.clone(),
+        cpu_stat: host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
+        disk_path: storage.map(|s| PathBuf::from(&s.path)),
+        devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
+        policy: plan.policy.clone(),
+        patience: patience(plan),
+        stop: stop.clone(),
+        idle: Idle::default(),
+    })
+}
+
+/// Longest silence of a worker.
+fn patience(plan: &Plan) -> Duration {
+    let longest_run_s = LONGEST_RUN.as_secs_f64();
+    let trial_s = |p: &Point| Some(find(&p.workload)?.trial_seconds(&p.params, &plan.policy));
+    let longest = plan
+        .points
+        .iter()
+        .filter_map(trial_s)
+        .fold(plan.policy.trial_s, f64::max)
+        .min(longest_run_s);
+    // A worker that takes a sample says nothing until it has it.
+    let sample_s = plan.series.iter().map(|s| s.every_s).fold(0.0, f64::max);
+    let largest_file = plan.points.iter().map(disk_bytes).max().unwrap_or(0);
+    Duration::from_secs_f64(
+        PATIENCE_S.max(PATIENCE_TIMES * longest)
+            + sample_s.min(longest_run_s)
+            + largest_file as f64 / SLOWEST_DISK,
+    )
+}
+
+/// Bytes of the files that a point makes.
+pub fn disk_bytes(point: &Point) -> u64 {
+    find(&point.workload).map_or(0, |workload| workload.disk_bytes(&point.params))
+}

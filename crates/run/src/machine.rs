@@ -1,0 +1,107 @@
+//! The machine: the host, with what only the engine can measure filled in, and the server of its
+//! network workloads.
+
+use std::path::Path;
+
+use proofmark_engine::chain::read_clock;
+use proofmark_engine::{interrupted_share, precision, usable_cpus};
+use proofmark_model::{Host, Probe, Subsystem};
+
+use crate::error::{RunError, Usage};
+use crate::plan::asks_for;
+use crate::request::{EndureRequest, MachineRequest, PlanRequest};
+use crate::server::ServerSide;
+
+/// A machine that is to be measured.
+pub struct Machine {
+    /// What is known of it.
+    pub host: Host,
+    /// The server of its network workloads, if any of them is asked for.
+    pub server: Option<ServerSide>,
+}
+
+impl Machine {
+    /// The machine of a run. Without a peer, whatever keeps this machine from being its own server
+    /// costs the network workloads, not the run.
+    ///
+    /// # Errors
+    /// If the request is wrong, or a server or a disk that it names is not there.
+    pub fn for_run(request: &PlanRequest) -> Result<Self, RunError> {
+        let asked = &request.machine;
+        let mut host = look(asked.disk_path.as_deref());
+        let server = match (asks_for(request, Subsystem::Network)?, &asked.peer) {
+            (false, Some(_)) => Err(Usage::new("--peer: this run measures no network workload"))?,
+            (false, None) => None,
+            (true, Some(peer)) => Some(ServerSide::peer(peer)?),
+            (true, None) => ServerSide::loopback()
+                .map_err(|e| host.network = Probe::missing(e.to_string()))
+                .ok(),
+        };
+        Self { host, server }.with(asked)
+    }
+
+    /// The machine of a measurement over time.
+    ///
+    /// # Errors
+    /// If a server cannot be started, or a disk that the request names is not there.
+    pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
+        let host = look(request.machine.disk_path.as_deref());
+        let workload = proofmark_workloads::find(&request.workload);
+        let server = match workload.map(|k| k.spec().subsystem) {
+            Some(Subsystem::Network) => Some(ServerSide::loopback()?),
+            _ => None,
+        };
+        Self { host, server }.with(&request.machine)
+    }
+
+    /// The same, with what is known of the server and what the request declares.
+    fn with(mut self, request: &MachineRequest) -> Result<Self, RunError> {
+        if let Some(server) = &self.server {
+            self.host.network =
+                Probe::known(server.network().clone(), "the server, and this machine's routes");
+        }
+        self.host.limits.declared.extend(request.limits.iter().cloned());
+        if request.disk_path.is_some() && self.host.storage.get().is_none() {
+            return Err(Usage(format!("--disk-path: {}", self.host.storage.origin())).into());
+        }
+        Ok(self)
+    }
+}
+
+/// Looks at the machine, at the disk under a folder (the current one, if none is
+/// given), and measures the clocks; takes some tens of milliseconds.
+pub fn look(disk_path: Option<&Path>) -> Host {
+    let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
+    let root = proofmark_host::Root::live().with_affinity(usable_cpus(None));
+    let mut host = proofmark_host::look(&root, &folder.to_string_lossy());
+    let p = precision();
+    host.timer.resolution_s = p.resolution_s.map_or_else(
+        || Probe::missing("CLOCK_MONOTONIC did not advance in 16000 readings"),
+        |r| Probe::known(r, "least step of CLOCK_MONOTONIC seen"),
+    );
+    host.timer.overhead_s = Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC");
+    host.timer.interrupted_share = Probe::known(
+        interrupted_share(),
+        "gaps between successive readings of CLOCK_MONOTONIC, median of ten windows of 10 ms",
+    );
+    host.cpu.clock.measured_hz = measured_clock();
+    host
+}
+
+/// One core's clock with nothing else to do, or why it is not known.
+fn measured_clock() -> Probe<f64> {
+    const SLICE_S: f64 = 0.5e-3;
+    const ROUNDS: u32 = 40;
+    const TOLERANCE: f64 = 0.02;
+    match read_clock(SLICE_S, ROUNDS) {
+        None => Probe::missing("this architecture has no instruction chain of known latency"),
+        Some(r) if r.disagreement() > TOLERANCE => Probe::missing(format!(
+            "two instruction chains disagree: {:.3} GHz and {:.3} GHz",
+            r.by_adds / 1e9,
+            r.by_second / 1e9
+        )),
+        Some(r) => {
+            Probe::known(r.by_adds, "chain of dependent register adds, checked by a second chain")
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Whole runs in memory: each test plants what can happen to one.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+
+use proofmark_engine::Request;
+use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Severity};
+use proofmark_model::{Verdict, testing};
+
+use super::*;
+use crate::event::{Event, Step};
+use crate::plan::NoReference;
+use crate::testing::{Act, FakeRunner, Script, Values, find, find_tool, installed, point, policy};
+
+/// A disk that keeps what was saved last, takes a time for it, and may be full.
+#[derive(Default)]
+struct Disk {
+    saved: RefCell<Vec<Run>>,
+    is_full: bool,
+}
+
+impl RunFile for Disk {
+    fn save(&self, run: &Run) -> io::Result<()> {
+        if self.is_full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.saved.borrow_mut().push(run.clone());
+        Ok(())
+    }
+}
+
+/// Keeps the events in order, each with its point's threads.
+#[derive(Default)]
+struct Seen(Vec<(String, u64)>);
+
+impl Observer for Seen {
+    fn observe(&mut self, step: &Step) {
+        let event = match step.event {
+            Event::Sample { .. } => "Sample".to_owned(),
+            Event::Pair { turn, of, tool } => format!("Pair {turn} of {of} with {tool}"),
+            other => format!("{other:?}"),
+        };
+        self.0.push((event, step.measurement().params.threads()));
+    }
+}
+
+/// A run that is made up.
+struct Lab {
+    policy: Policy,
+    points: Vec<Point>,
+    /// Tools.
+    tools: Vec<&'static str>,
+    /// Places of the points that each tool repeats, and how often.
+    pairs: Vec<(usize, u32)>,
+    most_s: Option<f64>,
+    script: Script,
+    disk: Disk,
+    runner: FakeRunner,
+    said: RefCell<Vec<String>>,
+    seen: Seen,
+}
+
+impl Lab {
+    /// Two points of one group, three trials each.
+    fn new(values: Values) -> Self {
+        let script = Script::new(values);
+        Self {
+            policy: policy(3, 3, None),
+            points: vec![point("test.null", 1), point("test.null", 2)],
+            tools: vec!["fake"],
+            pairs: Vec::new(),
+            most_s: None,
+            disk: Disk::default(),
+            runner: FakeRunner::new(&script, 10.0),
+            script,
+            said: RefCell::default(),
+            seen: Seen::default(),
+        }
+    }
+
+    fn run(&mut self) -> Run {
+        let references = self.pairs.iter().map(|(point, runs)| PlannedReference {
+            point: *point,
+            runs: *runs,
+            run_s: 10.0,
+        });
+        let references: Vec<_> = references.collect();
+        let plan = Plan {
+            policy: self.policy.clone(),
+            points: self.points.clone(),
+            references: self.tools.iter().map(|t| ((*t).to_owned(), references.clone())).collect(),
+            ..Plan::default()
+        };
+        let ids = self.points.iter().map(|p| p.workload.clone());
+        let specs = ids.filter_map(|id| Some((id.clone(), find(&id)?.spec().clone())));
+        let run = Run { plan, workloads: specs.collect(), ended: None, ..testing::run(Vec::new()) };
+        let none = |why: &str| NoReference { refused: Vec::new(), why: why.to_owned() };
+        let tools = PlannedTools {
+            installed: self.tools.iter().map(|t| ((*t).to_owned(), installed())).collect(),
+            missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
+            most_s: self.most_s,
+        };
+        let tell = |line: &str| self.said.borrow_mut().push(line.to_owned());
+        let means = Means {
+            find: &find,
+            launcher: &self.script,
+            tools: &self.runner,
+            find_tool: &find_tool,
+            clock: &self.script.clock,
+            stop: &self.script.stop,
+            file: &self.disk,
+            tell: &tell,
+        };
+        measure(run, tools, &means, &mut [&mut self.seen])
+    }
+
+    /// What was done with the points, without the warm-up before the first trial.
+    fn acts(&self) -> Vec<Act> {
+        let log = self.script.log.borrow();
+        let first = log.iter().position(|act| matches!(act, Act::Take(_, Request::Trial)));
+        log[first.unwrap_or(log.len())..].to_vec()
+    }
+
+    fn tools_ran(&self) -> usize {
+        self.script.log.borrow().iter().filter(|act| matches!(act, Act::Tool(_))).count()
+    }
+}
+
+fn trials(run: &Run) -> Vec<usize> {
+    run.measurements.iter().map(|m| m.trials.len()).collect()
+}
+
+fn endings(run: &Run) -> Vec<Ending> {
+    run.measurements.iter().map(|m| m.ending.clone()).collect()
+}
+
+fn found<'a>(m: &'a Measurement, check: &str) -> Option<&'a proofmark_model::Finding> {
+    m.findings.iter().find(|f| f.check == check)
+}
+
+#[test]
+fn a_run_is_measured_told_saved_and_judged() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.points.push(point("test.time", 3));
+    lab.pairs = vec![(1, 3)];
+    let run = lab.run();
+    assert_eq!((trials(&run), endings(&run)), (vec![3, 3, 3], vec![Ending::Complete; 3]));
+    assert!(run.ended.is_some() && run.interrupted.is_none());
+    // Judged: why there is neither a ceiling nor an interval.
+    assert!(run.measurements.iter().all(|m| m.missing.contains_key("ceiling")), "{run:?}");
+    assert!(run.measurements[0].missing["summary.ci95"].starts_with("3 trials"));
+    let [reference] = &run.measurements[1].references[..] else { panic!("no reference") };
+    assert_eq!((reference.tool.as_str(), reference.trials.as_slice()), ("fake", &[50.0; 3][..]));
+    assert_eq!((reference.ours.as_slice(), reference.ratio.median), (&[100.0; 3][..], 2.0));
+    assert_eq!((reference.version.as_str(), reference.command.as_str()), ("1.5", "fake --run"));
+    assert_eq!(run.measurements[0].missing["references"], "not asked for");
+    // In the order in which it happened.
+    let at = |event: &str, threads| {
+        let is_it = |(e, t): &(String, u64)| e == event && *t == threads;
+        lab.seen.0.iter().position(is_it).unwrap_or_else(|| panic!("{event}: {:?}", lab.seen.0))
+    };
+    let events = [at("SetUp", 1), at("Warm", 1), at("SetUp", 2), at("Trial", 2), at("Done", 2)];
+    assert!(events.is_sorted() && at("Done", 2) < at("Pair 1 of 3 with fake", 2));
+    assert!(at("Pair 3 of 3 with fake", 2) < at("SetUp", 3), "before the next group");
+    // Saved meanwhile, and what is saved is judged.
+    let saved = lab.disk.saved.borrow();
+    assert!(saved.len() > 5 && saved.iter().all(|r| r.ended.is_none()));
+    let before_pairs = saved.iter().find(|r| r.measurements.len() == 2 && trials(r) == [3, 3]);
+    let before_pairs = before_pairs.unwrap();
+    assert!(before_pairs.measurements[1].references.is_empty(), "it did not wait for the pairs");
+    assert!(before_pairs.measurements.iter().all(|m| m.missing.contains_key("ceiling")));
+    assert!(lab.said.borrow().is_empty());
+}
+
+#[test]
+fn a_worker_that_crashes_costs_its_point_alone() {
+    fn crash() -> Ending {
+        Ending::Crashed { signal: Some("SIGSEGV".to_owned()), detail: String::new() }
+    }
+    let mut lab = Lab::new(|point, trial| match (point, trial) {
+        (1, 2) => Err(crash()),
+        _ => Ok(100.0),
+    });
+    lab.pairs = vec![(0, 3)];
+    let run = lab.run();
+    assert_eq!((trials(&run), endings(&run)), (vec![1, 3], vec![crash(), Ending::Complete]));
+    let [crashed, other] = &run.measurements[..] else { panic!() };
+    assert_eq!(crashed.verdict, Verdict::Invalid);
+    assert!(found(crashed, "crashed").is_some() && found(other, "crashed").is_none());
+    assert_eq!(lab.tools_ran(), 0, "there is nothing to compare");
+    assert_eq!(crashed.missing["references"], "fake: it did not run");
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured_and_begins_nothing_more() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.points.push(point("test.time", 3));
+    lab.pairs = vec![(0, 3), (1, 3)];
+    lab.script.stop_at = Some((2, 2));
+    let run = lab.run();
+    assert_eq!(trials(&run), [1, 2], "the trial that was under way, and none after it");
+    let interrupted = Ending::Interrupted { by: "SIGINT".to_owned() };
+    assert_eq!(endings(&run), [interrupted.clone(), interrupted]);
+    assert_eq!((run.interrupted.as_deref(), lab.tools_ran()), (Some("SIGINT"), 0));
+    assert!(run.ended.is_some());
+    let launched = Act::Launch(3);
+    assert!(!lab.script.log.borrow().contains(&launched), "the next group was set up");
+}
+
+#[test]
+fn a_signal_while_a_tool_runs_is_no_fault_of_the_tool() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.pairs = vec![(0, 3)];
+    lab.runner.stop_at = Some(2);
+    lab.runner.values =
+        |run| if run == 2 { Err("stopped by SIGTERM".to_owned()) } else { Ok(50.0) };
+    let run = lab.run();
+    assert_eq!((run.interrupted.as_deref(), lab.tools_ran()), (Some("SIGTERM"), 2));
+    let m = &run.measurements[0];
+    assert_eq!((m.references[0].trials.len(), &m.ending), (1, &Ending::Complete));
+    assert!(found(m, "reference.failed").is_none(), "{:?}", m.findings);
+}
+
+#[test]
+fn a_tool_that_fails_costs_neither_its_earlier_runs_nor_ours() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.pairs = vec![(0, 5)];
+    lab.runner.values = |run| if run == 3 { Err("it is broken".to_owned()) } else { Ok(50.0) };
+    let run = lab.run();
+    let m = &run.measurements[0];
+    assert_eq!((trials(&run), &m.ending), (vec![3, 3], &Ending::Complete));
+    assert_eq!((m.references[0].trials.len(), m.references[0].ours.len()), (2, 2));
+    let finding = found(m, "reference.failed").unwrap();
+    assert_eq!(
+        (finding.message.as_str(), finding.severity),
+        ("fake failed: it is broken", Severity::Note)
+    );
+    assert!(finding.advice.ends_with("fake --run"), "{}", finding.advice);
+    assert_eq!(lab.tools_ran(), 3, "it is not run again");
+}
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_trials() {
+    let mut lab = Lab::new(|_, trial| Ok((trial % 2 + 1) as f64));
+    // Two seconds of warm-up each; then a trial takes a second.
+    lab.policy = policy(6, 30, Some(15.0));
+    let run = lab.run();
+    assert_eq!((trials(&run), endings(&run)), (vec![5, 6], vec![Ending::Budget; 2]));
+    let mut lab =
+        Lab { policy: policy(6, 30, Some(0.1)), ..Lab::new(|_, t| Ok((t % 2 + 1) as f64)) };
+    assert_eq!(trials(&lab.run()), [3, 3], "three are always taken");
+}
+
+#[test]
+fn pairs_take_nothing_from_the_budget_of_trials() {
+    let taken = |pairs: &[(usize, u32)]| {
+        let mut lab =
+            Lab::new(|point, trial| Ok(if point == 1 { 1.0 } else { (trial % 2 + 1) as f64 }));
+        lab.points.push(point("test.time", 3));
+        lab.policy = policy(6, 30, Some(60.0));
+        lab.pairs = pairs.to_vec();
+        let run = lab.run();
+        (trials(&run), lab.tools_ran())
+    };
+    let (without, _) = taken(&[]);
+    assert_eq!(without[0], 6, "the first is steady and has its pairs while the second goes on");
+    let (with, runs) = taken(&[(0, 8)]);
+    assert_eq!(runs, 8, "80 s of tools, more than the budget");
+    assert_eq!(with, without);
+}
+
+#[test]
+fn points_that_are_set_up_warm_up_again_after_pairs() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.policy.trials_of = BTreeMap::from([("test.short".to_owned(), 1)]);
+    lab.points[0].workload = "test.short".to_owned();
+    lab.pairs = vec![(0, 1)];
+    lab.run();
+    use Request::{Trial, Warm};
+    let warm = || Act::Take(1, Warm);
+    // A trial of the first point, which then has all; its pair, by a worker of its own; and the
+    // second point, which was warm before.
+    let pair = [Act::Launch(1), warm(), warm(), Act::Take(1, Trial), Act::Release, Act::Tool(1)];
+    let expected = [
+        &[Act::Take(1, Trial), Act::Release][..],
+        &pair,
+        &[Act::Take(2, Warm), Act::Take(2, Trial), Act::Take(2, Trial), Act::Take(2, Trial)],
+    ];
+    assert_eq!(lab.acts(), expected.concat());
+}
+
+#[test]
+fn the_time_that_a_user_allows_the_tools_is_kept_to() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.pairs = vec![(0, 5), (1, 5)];
+    // A pair takes 13 s: two of warm-up, a trial of ours, and ten of the tool.
+    lab.most_s = Some(40.0);
+    let run = lab.run();
+    assert_eq!(lab.tools_ran(), 3);
+    let message = |place: usize| {
+        found(&run.measurements[place], "reference.failed").unwrap().message.as_str()
+    };
+    let why = "fake failed: the reference tools' time is used up (--budget)";
+    assert_eq!([message(0), message(1)], [why; 2]);
+    assert_eq!(run.measurements[0].references[0].trials.len(), 3);
+}
+
+#[test]
+fn two_tools_take_turns() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.tools.push("other");
+    lab.pairs = vec![(0, 2)];
+    lab.runner.values = |run| Ok(run as f64);
+    let run = lab.run();
+    let trials: Vec<_> = run.measurements[0].references.iter().map(|r| r.trials.clone()).collect();
+    assert_eq!(trials, [[1.0, 3.0], [2.0, 4.0]]);
+}
+
+#[test]
+fn a_disk_that_is_full_is_reported_once_and_the_run_goes_on() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.disk.is_full = true;
+    let run = lab.run();
+    assert_eq!(trials(&run), [3, 3]);
+    let said = lab.said.borrow();
+    assert!(said.len() == 1 && said[0].starts_with("cannot save the run ("), "{said:?}");
+}

@@ -1,0 +1,234 @@
+//! Which tools repeat which points of a run, and what they measured.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Finding, Measurement, Params, Plan, Ratio, Reference, Severity, Trial, Verdict, summarise,
+};
+use proofmark_reference::{Installed, Tool};
+
+use crate::event::Event;
+use crate::plan::planned::{NoReference, PlannedTools};
+use crate::tool::{ToolRunner, ToolSession, ToolTask};
+
+/// Id, title and meaning of what can be found about a tool at a point.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    FAILED,
+    "A reference tool failed",
+    "A reference tool did not start, ended with an error, took far too long, or printed no figure \
+    for the work. Its earlier runs are kept; proofmark's own result is unchanged. Run the command \
+    by hand to see more.",
+)];
+const FAILED: &str = "reference.failed";
+
+/// The pairs of a run.
+pub struct Pairs<'a> {
+    runner: &'a dyn ToolRunner,
+    /// Seconds of all pairs together from which on none begins; `None`: as long as they take.
+    most_s: Option<f64>,
+    /// Seconds that they took.
+    spent_s: f64,
+    /// By the point's place in the plan.
+    tools: BTreeMap<usize, Vec<Repetition>>,
+    /// Why others do not run, by the point's place.
+    missing: BTreeMap<usize, NoReference>,
+}
+
+/// One tool at one point.
+struct Repetition {
+    tool: &'static dyn Tool,
+    installed: Installed,
+    /// Runs at most.
+    most: usize,
+    /// Seconds that one should take.
+    run_s: f64,
+    /// Our values and its trials, in turn.
+    ours: Vec<f64>,
+    theirs: Vec<Trial>,
+    params: Params,
+    version: Option<String>,
+    command: Option<String>,
+    failed: Option<String>,
+}
+
+impl<'a> Pairs<'a> {
+    /// Those of a plan; of each tool the program must have been found.
+    pub fn new(
+        plan: &Plan,
+        planned: PlannedTools,
+        find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
+        runner: &'a dyn ToolRunner,
+    ) -> Self {
+        let PlannedTools { installed, missing, most_s } = planned;
+        let mut pairs = Self { runner, most_s, spent_s: 0.0, tools: BTreeMap::new(), missing };
+        for (name, points) in &plan.references {
+            let Some((tool, installed)) = find(name).zip(installed.get(name)) else { continue };
+            for r in points {
+                pairs.add(r.point, tool, installed.clone(), (r.runs as usize, r.run_s));
+            }
+        }
+        pairs
+    }
+
+    /// Adds a tool at a point, with its runs at most and the seconds that one should take.
+    pub(crate) fn add(
+        &mut self,
+        place: usize,
+        tool: &'static dyn Tool,
+        installed: Installed,
+        (most, run_s): (usize, f64),
+    ) {
+        self.tools.entry(place).or_default().push(Repetition {
+            tool,
+            installed,
+            most,
+            run_s,
+            ours: Vec::new(),
+            theirs: Vec::new(),
+            params: Params::default(),
+            version: None,
+            command: None,
+            failed: None,
+        });
+    }
+
+    /// What runs the tools.
+    pub(crate) fn runner(&self) -> &'a dyn ToolRunner {
+        self.runner
+    }
+
+    /// The pairs of a point in order, each as its turn, from 1, and which of the point's tools.
+    pub(crate) fn order(&self, place: usize) -> Vec<(usize, usize)> {
+        let all = self.at(place);
+        let most = all.iter().map(|r| r.most).max().unwrap_or(0);
+        let takes = |turn: usize| (0..all.len()).filter(move |which| all[*which].most >= turn);
+        (1..=most).flat_map(|turn| takes(turn).map(move |which| (turn, which))).collect()
+    }
+
+    /// The event of a pair that begins; `None` if its tool has failed.
+    pub(crate) fn event(&self, place: usize, which: usize, turn: usize) -> Option<Event<'static>> {
+        let r = self.at(place).get(which).filter(|r| r.failed.is_none())?;
+        Some(Event::Pair { turn, of: r.most, tool: r.tool.id() })
+    }
+
+    /// Whether there is time for another pair.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub(crate) fn has_time(&self, place: usize, which: usize) -> Result<(), String> {
+        let run_s = self.at(place).get(which).map_or(0.0, |r| r.run_s);
+        match self.most_s {
+            Some(most) if self.spent_s + run_s > most => {
+                Err("the reference tools' time is used up (--budget)".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs the tool after our trial, and keeps both.
+    ///
+    /// # Errors
+    /// Why the tool has no trial.
+    pub(crate) fn run(
+        &mut self,
+        (place, which): (usize, usize),
+        m: &Measurement,
+        ours: &Trial,
+        tools: &mut dyn ToolSession,
+    ) -> Result<(), String> {
+        let Some(r) = self.tools.get_mut(&place).and_then(|all| all.get_mut(which)) else {
+            return Ok(());
+        };
+        let task = ToolTask { tool: r.tool, installed: &r.installed, run_s: r.run_s, m, ours };
+        let run = tools.run(&task);
+        r.command = run.command.or(r.command.take());
+        r.version = run.version.or(r.version.take());
+        r.params = run.params.unwrap_or_else(|| std::mem::take(&mut r.params));
+        r.theirs.push(run.trial?);
+        r.ours.push(ours.value);
+        Ok(())
+    }
+
+    /// Ends a pair that took so many seconds.
+    pub(crate) fn end_turn(
+        &mut self,
+        (place, which): (usize, usize),
+        failed: Option<String>,
+        seconds: f64,
+    ) {
+        self.spent_s += seconds;
+        if let Some(r) = self.tools.get_mut(&place).and_then(|all| all.get_mut(which)) {
+            r.failed = failed;
+        }
+    }
+
+    /// Says in a measurement that is not judged what the tools at its point measured, and why others
+    /// did not.
+    pub(crate) fn describe(&self, place: usize, m: &mut Measurement) {
+        let all = self.at(place);
+        m.references = all.iter().filter_map(|r| r.reference(m)).collect();
+        m.findings = all.iter().filter_map(Repetition::finding).collect();
+        let none = self.missing.get(&place).cloned().unwrap_or_default();
+        let without = all.iter().filter(|r| r.theirs.is_empty());
+        let without = without.map(|r| (r.tool.id().to_owned(), r.why_none()));
+        let each: Vec<_> = none.refused.into_iter().chain(without).collect();
+        m.missing.clear();
+        if m.references.is_empty() {
+            let reasons: Vec<_> = each.iter().map(|(tool, why)| format!("{tool}: {why}")).collect();
+            let why = if reasons.is_empty() { none.why } else { reasons.join("; ") };
+            m.missing.insert("references".to_owned(), why);
+        }
+        m.missing.extend(each.into_iter().map(|(tool, why)| (format!("references.{tool}"), why)));
+    }
+
+    fn at(&self, place: usize) -> &[Repetition] {
+        self.tools.get(&place).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Repetition {
+    /// Why it has no figure.
+    fn why_none(&self) -> String {
+        self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
+    }
+
+    fn reference(&self, m: &Measurement) -> Option<Reference> {
+        let trials: Vec<f64> = self.theirs.iter().map(|t| t.value).collect();
+        let summary = summarise(&trials)?;
+        let ratios: Vec<f64> = self.ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
+        let ratio = summarise(&ratios)?;
+        Some(Reference {
+            tool: self.tool.id().to_owned(),
+            version: self.version.clone().unwrap_or_else(|| self.installed.version.clone()),
+            command: self.command.clone().unwrap_or_default(),
+            value: summary.median,
+            trials,
+            ours: self.ours.clone(),
+            ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
+            summary: Some(summary),
+            counts: self.counts(m).unwrap_or_default().to_owned(),
+            params: self.params.clone(),
+            evidence: self.theirs.clone(),
+            efficiency: None,
+            findings: Vec::new(),
+            verdict: Verdict::Valid,
+        })
+    }
+
+    /// What its figure counts.
+    fn counts(&self, m: &Measurement) -> Option<&'static str> {
+        let spec = proofmark_workloads::find(&m.workload)?.spec();
+        self.tool.runner().counts(self.tool.test_for(spec, &m.params)?)
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        let why = self.failed.as_ref()?;
+        let command = self.command.as_deref().unwrap_or(self.tool.id());
+        Some(Finding::new(
+            FAILED,
+            Severity::Note,
+            format!("{} failed: {why}", self.tool.id()),
+            format!("run it by hand to see more: {command}"),
+        ))
+    }
+}

@@ -1,0 +1,385 @@
+//! What a run does without when its budget is smaller than its plan: a list of steps in order,
+//! each of which says what it did. They stop as soon as the rest fits; what can be given back
+//! then is: trials, and time of the series.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{
+    Finding, Params, Plan, PlannedReference, PlannedSeries, Point, Policy, Severity,
+    format_seconds, format_size,
+};
+
+use super::estimate::{of_point, seconds};
+use super::planned::Planned;
+use super::references;
+use crate::schedule::LEAST_TRIALS;
+
+/// Id, title and meaning of what a budget has to tell.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    BUDGET,
+    "Less work than planned, to meet the budget",
+    "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
+    fits: trials, down to three; time of series, down to 60 s each; large \
+     problems that take over 5 % of the budget each; files over 2 GiB; the length of trials, to a \
+     fifth; iterations, from the published 10^9 to a tenth; file sizes between the others; the \
+     reference tools; all problems but the smallest; thread counts between the minimum and the \
+     maximum; time of series, down to 10 s. The rest is measured in full. Raise --budget, or name \
+     fewer workloads.",
+)];
+const BUDGET: &str = "plan.budget";
+
+/// Shortest series, in seconds, at first and at last.
+const SERIES_S: [f64; 2] = [60.0, 10.0];
+
+/// Share of the budget that one large problem may take.
+const SHARE: f64 = 0.05;
+
+/// Largest file that is not among the first to go, in bytes.
+const LARGE_FILE: u64 = 2 << 30;
+
+/// Shortest trial that a budget makes, in seconds, and the part that is left of a longer one.
+const TRIAL_S: f64 = 0.02;
+const TRIAL_PART: f64 = 5.0;
+
+/// Iterations above which those of a mix are a tenth.
+const ITERATIONS: u64 = 100_000_000;
+
+/// Of so many file sizes between the others one is left.
+const FILE_SIZES: usize = 4;
+
+/// What a step has to know.
+struct Step<'a> {
+    planned: &'a mut Planned,
+    /// As the plan was asked for.
+    asked: Plan,
+    budget_s: f64,
+    /// Makes trials as long as this machine needs them.
+    lengthen: &'a dyn Fn(&mut Policy),
+}
+
+type Steps<'a> = &'a [fn(&mut Step) -> Option<String>];
+
+/// The steps, in order. Each does something only while the plan takes longer than the budget.
+const STEPS: Steps = &[
+    |s| s.fewer_trials(),
+    |s| s.shorter_series(SERIES_S[0]),
+    |s| s.without_problems(|s, _, place| s.of(place) > s.budget_s * SHARE),
+    |s| s.without_large_files(),
+    |s| s.shorter_trials(),
+    |s| s.fewer_iterations(),
+    |s| s.fewer_file_sizes(),
+    |s| s.without_tools(),
+    |s| s.without_problems(|_, n, _| n > 0),
+    |s| s.fewer_threads(),
+    |s| s.shorter_series(SERIES_S[1]),
+];
+
+/// Makes a plan fit into the budget that a user named, with a finding for each step. Where
+/// nothing makes it fit, a finding says the least time. `lengthen` makes the trials of a policy
+/// as long as this machine needs them.
+pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mut Policy)) {
+    let asked = planned.plan.clone();
+    let mut step = Step { planned, asked, budget_s, lengthen };
+    let mut told = Vec::new();
+    for shrink in STEPS {
+        if !step.fits() {
+            told.extend(shrink(&mut step));
+        }
+    }
+    step.more_trials();
+    step.longer_series();
+    told.extend(step.told_of_trials());
+    told.extend(step.told_of_series());
+    if !step.fits() {
+        let least = format_seconds(step.needed_s());
+        told.push(format!("even so the plan takes about {least}"));
+    }
+    let budget = format_seconds(budget_s);
+    for line in told {
+        let message = format!("for the budget of {budget}: {line}");
+        let advice = "raise --budget, or name fewer workloads";
+        step.planned.add(Finding::new(BUDGET, Severity::Note, message, advice));
+    }
+}
+
+impl Step<'_> {
+    fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
+    /// Seconds of the plan with the trials that its policy asks for at least.
+    fn needed_s(&self) -> f64 {
+        let plan = self.plan();
+        let tools_s = references::seconds(plan);
+        // Tools that would take more than half of it do not run.
+        let tools_s = if tools_s <= self.budget_s / 2.0 { tools_s } else { 0.0 };
+        seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + tools_s
+    }
+
+    fn fits(&self) -> bool {
+        self.needed_s() <= self.budget_s
+    }
+
+    /// Seconds of one point.
+    fn of(&self, place: usize) -> f64 {
+        let plan = self.plan();
+        of_point(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
+    }
+
+    /// As many as fit, down to the least. Told of at the end, since it may be undone.
+    fn fewer_trials(&mut self) -> Option<String> {
+        let (asked, least) = (self.plan().policy.clone(), LEAST_TRIALS as u32);
+        let most = asked.trials_of.values().copied().fold(asked.min_trials, u32::max);
+        for trials in (least..most).rev() {
+            let policy = &mut self.planned.plan.policy;
+            policy.min_trials = asked.min_trials.min(trials);
+            for (of, n) in policy.trials_of.values_mut().zip(asked.trials_of.values()) {
+                *of = trials.min(*n);
+            }
+            if self.fits() {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Gives the trials back, if the rest leaves the time.
+    fn more_trials(&mut self) {
+        let policy = self.plan().policy.clone();
+        let (asked, now) = (&self.asked.policy, &mut self.planned.plan.policy);
+        (now.min_trials, now.trials_of) = (asked.min_trials, asked.trials_of.clone());
+        if !self.fits() {
+            self.planned.plan.policy = policy;
+        }
+    }
+
+    fn told_of_trials(&self) -> Option<String> {
+        let (asked, now) = (&self.asked.policy, &self.plan().policy);
+        let mut lines = Vec::new();
+        if now.min_trials < asked.min_trials {
+            lines.push(format!(
+                "as few as {} trials per result instead of {}",
+                now.min_trials, asked.min_trials
+            ));
+        }
+        let mut of: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
+        for (workload, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
+            of.entry((now.trials_of[workload], *n)).or_default().push(workload);
+        }
+        for ((now, asked), workloads) in of {
+            lines.push(format!("{now} trials instead of {asked} of {}", workloads.join(", ")));
+        }
+        (!lines.is_empty()).then(|| lines.join(", "))
+    }
+
+    /// Told of at the end, since it may be undone.
+    fn shorter_series(&mut self, least_s: f64) -> Option<String> {
+        for series in &mut self.planned.plan.series {
+            series.for_s = series.for_s.min(least_s.max(10.0 * series.every_s));
+        }
+        None
+    }
+
+    /// Gives the series what the rest leaves, each as much, in whole tens of seconds.
+    fn longer_series(&mut self) {
+        let asked = self.asked.series.clone();
+        let longest = |s: &PlannedSeries, plan: &Plan, asked: &Plan| {
+            let is_its = |a: &&PlannedSeries| {
+                asked.points.get(a.point) == plan.points.get(s.point) && a.every_s == s.every_s
+            };
+            asked.series.iter().filter(is_its).map(|a| a.for_s).fold(s.for_s, f64::max)
+        };
+        let count = self.plan().series.len();
+        if asked.is_empty() || count == 0 {
+            return;
+        }
+        let left = (self.budget_s - self.needed_s()).max(0.0);
+        let each = (left / count as f64 / 10.0).floor() * 10.0;
+        let longest: Vec<f64> =
+            self.plan().series.iter().map(|s| longest(s, self.plan(), &self.asked)).collect();
+        for (series, longest) in self.planned.plan.series.iter_mut().zip(longest) {
+            series.for_s = (series.for_s + each).min(longest);
+        }
+    }
+
+    fn told_of_series(&self) -> Option<String> {
+        let longest = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).fold(0.0, f64::max);
+        let total = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).sum::<f64>();
+        let (asked, now) = (&self.asked.series, &self.plan().series);
+        (total(now) < total(asked)).then(|| {
+            let [from, to] = [longest(asked), longest(now)].map(|s| format!("{s:.0} s"));
+            format!("series {from} -> {to}")
+        })
+    }
+
+    /// Leaves out large problems, the largest first, but never the smallest of a workload.
+    fn without_problems(&mut self, goes: fn(&Self, u64, usize) -> bool) -> Option<String> {
+        let mut out: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        let before = self.needed_s();
+        while !self.fits() {
+            let size = |p: &Point| p.params.int(Params::SIZE);
+            let points = &self.plan().points;
+            let least = |p: &Point| {
+                points.iter().filter(|q| q.workload == p.workload).filter_map(size).min()
+            };
+            let large = |place: &usize| {
+                let p = &points[*place];
+                size(p).is_some_and(|n| least(p).is_some_and(|l| n > l) && goes(self, n, *place))
+            };
+            let place = (0..points.len()).filter(large).max_by_key(|place| size(&points[*place]));
+            let Some(point) = place.map(|place| points[place].clone()) else { break };
+            let n = size(&point)?;
+            out.entry(point.workload.clone()).or_default().push(n);
+            self.keep(|p| p.workload != point.workload || size(p) != Some(n));
+        }
+        let took = format_seconds(before - self.needed_s());
+        let lines = out.iter().map(|(workload, sizes)| {
+            let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
+            format!("{workload} n = {} left out", sizes.join(", "))
+        });
+        (!out.is_empty()).then(|| format!("{}: {took}", lines.collect::<Vec<_>>().join("; ")))
+    }
+
+    fn without_large_files(&mut self) -> Option<String> {
+        let sizes = self.file_sizes(|size, _| size > LARGE_FILE);
+        self.without_files(&sizes)
+    }
+
+    fn fewer_file_sizes(&mut self) -> Option<String> {
+        const GIB: u64 = 1 << 30;
+        let sizes = self.file_sizes(|size, place| size < GIB && place % FILE_SIZES != 0);
+        self.without_files(&sizes)
+    }
+
+    /// The plan's file sizes that are to go, by size and place in their order.
+    fn file_sizes(&self, goes: impl Fn(u64, usize) -> bool) -> BTreeSet<u64> {
+        let all = self.plan().points.iter().filter_map(|p| p.params.int("file_size"));
+        let all: BTreeSet<u64> = all.collect();
+        let gone = all.iter().enumerate().filter(|(place, size)| goes(**size, *place));
+        gone.map(|(_, size)| *size).collect()
+    }
+
+    fn without_files(&mut self, sizes: &BTreeSet<u64>) -> Option<String> {
+        let before = self.needed_s();
+        let gone = |p: &Point| p.params.int("file_size").is_some_and(|s| sizes.contains(&s));
+        // A plan of nothing else keeps them.
+        if sizes.is_empty() || self.plan().points.iter().all(gone) {
+            return None;
+        }
+        self.keep(|p| !gone(p));
+        let texts: Vec<_> = sizes.iter().map(|s| format_size(*s)).collect();
+        let took = format_seconds((before - self.needed_s()).max(0.0));
+        Some(format!("files of {} left out: {took}", texts.join(", ")))
+    }
+
+    fn shorter_trials(&mut self) -> Option<String> {
+        let asked = self.plan().policy.clone();
+        let policy = &mut self.planned.plan.policy;
+        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
+            *trial_s = (*trial_s / TRIAL_PART).max(TRIAL_S.min(*trial_s));
+        }
+        (self.lengthen)(policy);
+        let mut lines = Vec::new();
+        if policy.trial_s < asked.trial_s {
+            let [from, to] = [asked.trial_s, policy.trial_s].map(format_seconds);
+            lines.push(format!("{from} -> {to}"));
+        }
+        let longest = asked.trial_s_of.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        if let Some((workload, from)) = longest.filter(|(k, s)| policy.trial_s_for(k) < **s) {
+            let [from, to] = [*from, policy.trial_s_for(workload)].map(format_seconds);
+            lines.push(format!("of {workload} {from} -> {to}"));
+        }
+        (!lines.is_empty()).then(|| format!("trials {}", lines.join(", ")))
+    }
+
+    fn fewer_iterations(&mut self) -> Option<String> {
+        let mut lines = BTreeSet::new();
+        for point in &mut self.planned.plan.points {
+            let Some(from) = point.params.int("iterations").filter(|n| *n > ITERATIONS) else {
+                continue;
+            };
+            let to = (from / 10).max(ITERATIONS);
+            point.params = point.params.clone().with("iterations", to);
+            lines.insert(format!("iterations of {} {from} -> {to}", point.workload));
+        }
+        let said = lines.into_iter().collect::<Vec<_>>().join(", ");
+        // What is now the same is one point.
+        let mut seen: Vec<(Point, bool)> = Vec::new();
+        let series: BTreeSet<usize> = self.plan().series.iter().map(|s| s.point).collect();
+        let mut place = 0;
+        self.keep(|p| {
+            let this = (p.clone(), series.contains(&place));
+            place += 1;
+            let new = !seen.contains(&this);
+            seen.push(this);
+            new
+        });
+        (!said.is_empty()).then(|| format!("{said}: less work than published"))
+    }
+
+    fn without_tools(&mut self) -> Option<String> {
+        let tools_s = references::seconds(self.plan());
+        if tools_s == 0.0 {
+            return None;
+        }
+        let why = "the budget leaves no time for reference tools".to_owned();
+        references::without(self.planned, &why);
+        Some(format!("no reference tools: {}", format_seconds(tools_s)))
+    }
+
+    /// Leaves of each workload the least and the greatest number of threads.
+    fn fewer_threads(&mut self) -> Option<String> {
+        let before = self.needed_s();
+        let mut of: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for p in &self.plan().points {
+            let n = p.params.threads();
+            let (least, most) = of.entry(p.workload.clone()).or_insert((n, n));
+            (*least, *most) = ((*least).min(n), (*most).max(n));
+        }
+        let series: BTreeSet<Point> =
+            self.plan().series.iter().map(|s| self.plan().points[s.point].clone()).collect();
+        let mut gone = BTreeSet::new();
+        self.keep(|p| {
+            let n = p.params.threads();
+            let kept = of.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
+            if !kept && !series.contains(p) {
+                gone.insert(n);
+            }
+            kept || series.contains(p)
+        });
+        let texts: Vec<_> = gone.iter().map(u64::to_string).collect();
+        let took = format_seconds(before - self.needed_s());
+        (!gone.is_empty()).then(|| format!("{} threads left out: {took}", texts.join(" and ")))
+    }
+
+    /// Keeps these points of the plan, in order, with what belongs to them.
+    fn keep(&mut self, mut keeps: impl FnMut(&Point) -> bool) {
+        let planned = &mut *self.planned;
+        let mut places = BTreeMap::new();
+        let mut points = Vec::new();
+        for (place, point) in planned.plan.points.drain(..).enumerate() {
+            if keeps(&point) {
+                places.insert(place, points.len());
+                points.push(point);
+            }
+        }
+        planned.plan.points = points;
+        let now = |place: usize| places.get(&place).copied();
+        let series = planned.plan.series.drain(..);
+        planned.plan.series =
+            series.filter_map(|s| Some(PlannedSeries { point: now(s.point)?, ..s })).collect();
+        for all in planned.plan.references.values_mut() {
+            let kept = all.drain(..);
+            *all =
+                kept.filter_map(|r| Some(PlannedReference { point: now(r.point)?, ..r })).collect();
+        }
+        planned.plan.references.retain(|_, all| !all.is_empty());
+        planned.tools.installed.retain(|name, _| planned.plan.references.contains_key(name));
+        let reasons = std::mem::take(&mut planned.tools.missing);
+        planned.tools.missing =
+            reasons.into_iter().filter_map(|(place, why)| Some((now(place)?, why))).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests;

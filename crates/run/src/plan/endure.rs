@@ -1,0 +1,211 @@
+//! The plan of `proofmark endure`: one point, sampled over time.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
+
+use super::fit::Gathering;
+use super::overrides::Overrides;
+use super::planned::Planned;
+use super::select::{known_parameter, named};
+use super::values::{combinations, typed_parameter};
+use crate::error::Usage;
+use crate::profile::SeriesText;
+use crate::request::EndureRequest;
+
+/// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
+/// more between them than they tell; a longer one delays the end of a run that is stopped.
+const SLICE_S: [f64; 2] = [0.01, 1.0];
+
+/// Slices of a sample.
+const SLICES: f64 = 10.0;
+
+/// Makes the plan of an endurance measurement: one point and its series.
+///
+/// # Errors
+/// One line that says what was wrong, with the nearest name.
+pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
+    let series = SeriesText { length: request.length, every: request.every };
+    series.check().map_err(|e| Usage::new(format!("--for and --every: {e}")))?;
+    let workload = named(&request.workload)?;
+    let parameters = parameters(request, workload.spec())?;
+    let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
+    let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
+    let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
+    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    gathering.keep(workload, asked, Some(series));
+    let planned = gathering.planned;
+    match &planned.plan.points[..] {
+        [] => {
+            let reasons = [planned.unsupported, planned.left_out].concat();
+            Err(Usage::new(format!("nothing to measure: {}", reasons.join("; "))))
+        }
+        [_] => Ok(planned),
+        several => Err(Usage::new(too_many(workload.spec(), several))),
+    }
+}
+
+/// Seconds of one trial of a series' point: a slice of a sample.
+fn slice_s(series: &SeriesText) -> f64 {
+    (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
+}
+
+/// Values by parameter, from the request; threads that nobody set are all that may be used.
+fn parameters(
+    request: &EndureRequest,
+    spec: &WorkloadSpec,
+) -> Result<BTreeMap<String, Vec<String>>, Usage> {
+    let mut parameters = BTreeMap::new();
+    let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
+    let none = |what: &str| Usage::new(format!("--{what}: {} has no such parameter", spec.id));
+    let threads = Params::THREADS.iter().find_map(|name| spec.parameter(name));
+    match (&request.threads, threads) {
+        (Some(text), Some(parameter)) => {
+            drop(parameters.insert(parameter.name.to_string(), list(text)))
+        }
+        (Some(_), None) => return Err(none("threads")),
+        // A stream more is another connection, not another CPU: of those one is the default.
+        (None, Some(parameter)) if parameter.name == "threads" && parameter.default == "1" => {
+            parameters.insert("threads".to_owned(), list("all"));
+        }
+        (None, _) => (),
+    }
+    if let Some(size) = request.block_size {
+        spec.parameter("block_size").ok_or_else(|| none("block-size"))?;
+        parameters.insert("block_size".to_owned(), vec![size.to_string()]);
+    }
+    for text in &request.set {
+        let (parameter, values) = typed_parameter(&spec.id, text)?;
+        let values = values.into_iter().map(str::to_owned).collect();
+        parameters.insert(known_parameter(spec, parameter)?.name.to_string(), values);
+    }
+    Ok(parameters)
+}
+
+/// Which parameter makes several points of one, and how to choose.
+fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
+    for parameter in spec.parameters.iter() {
+        let mut values: Vec<String> = Vec::new();
+        for value in points.iter().filter_map(|p| p.params.get(&parameter.name)) {
+            if !values.contains(&value.to_string()) {
+                values.push(value.to_string());
+            }
+        }
+        if values.len() > 1 {
+            return format!(
+                "endure measures one configuration; {} would have {}: choose with --set {}={}",
+                spec.id,
+                points.len(),
+                parameter.name,
+                values.join("|")
+            );
+        }
+    }
+    format!("endure measures one configuration; {} would have {}", spec.id, points.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proofmark_model::PlannedSeries;
+
+    use super::*;
+    use crate::machine::look;
+
+    fn for_s(seconds: u64, request: EndureRequest) -> EndureRequest {
+        EndureRequest { length: Duration::from_secs(seconds), ..request }
+    }
+
+    fn every_ms(ms: u64, request: EndureRequest) -> EndureRequest {
+        EndureRequest { every: Duration::from_millis(ms), ..request }
+    }
+
+    fn threads(n: &str, request: EndureRequest) -> EndureRequest {
+        EndureRequest { threads: Some(n.to_owned()), ..request }
+    }
+
+    /// A workload with that parameter.
+    fn with(workload: &str, set: &str) -> EndureRequest {
+        EndureRequest { set: vec![set.to_owned()], ..EndureRequest::new(workload) }
+    }
+
+    fn planned(request: &EndureRequest) -> Plan {
+        endure(request, &look(None)).unwrap().plan
+    }
+
+    fn refused(request: &EndureRequest, word: &str) {
+        let error = endure(request, &look(None)).unwrap_err().to_string();
+        assert!(error.contains(word) && !error.contains('\n'), "{request:?}: {error}");
+    }
+
+    #[test]
+    fn one_workload_is_one_point_with_a_series() {
+        let plan = planned(&with("cpu.flops", "isa=scalar"));
+        let usable = look(None).limits.usable_cpus.len() as u64;
+        assert_eq!(plan.points.len(), 1);
+        assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless told");
+        assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
+        assert_eq!((plan.policy.trial_s, plan.policy.budget_s), (0.1, None));
+        let plan = planned(&threads("1", every_ms(200, with("cpu.iops", "cpu.iops.type=i32"))));
+        assert_eq!(plan.points[0].params.text("type"), Some("i32"));
+        assert_eq!(plan.policy.trial_s, 0.02);
+        let long = for_s(3 * 86_400, every_ms(600_000, EndureRequest::new("cpu.clock")));
+        assert_eq!(planned(&long).policy.trial_s, 1.0);
+        let (least, most) = super::super::estimate(&plan);
+        assert!(least >= 600.0 && most < 602.0, "{least} to {most}");
+    }
+
+    #[test]
+    fn a_point_in_trials_and_over_time_is_two() {
+        let host = look(None);
+        let workload = named("cpu.clock").unwrap();
+        let mut gathering = Gathering { host: &host, planned: Planned::new(Plan::default()) };
+        let mut keep = |series| {
+            let clock = Params::default().with("threads", 1);
+            gathering.keep(workload, vec![clock], series)[0]
+        };
+        let of = |every| SeriesText {
+            length: Duration::from_secs(60),
+            every: Duration::from_secs(every),
+        };
+        let places = [None, Some(of(1)), None, Some(of(1)), Some(of(2))].map(&mut keep);
+        assert_eq!(places, [0, 1, 0, 1, 2]);
+        assert_eq!(gathering.planned.plan.series.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_series_of_one_point_is_refused() {
+        let flops = || EndureRequest::new("cpu.flops");
+        refused(&EndureRequest::new("cpu.flop"), "did you mean 'cpu.flops'?");
+        for subsystem in ["cpu", "disk"] {
+            let why = format!("'{subsystem}' is a subsystem; name one of its workloads");
+            refused(&EndureRequest::new(subsystem), &why);
+        }
+        for (set, why) in [
+            ("isaa=avx2", "did you mean 'isa'?"),
+            ("isa", "PARAMETER=VALUE"),
+            ("cpu.flops.isaa=avx2", "did you mean 'isa'?"),
+            ("cpu.iops.isa=avx2", "the workload is cpu.flops, not 'cpu.iops'"),
+            ("isa=scalar,sse2", "--set isa=scalar|sse2"),
+        ] {
+            refused(&with("cpu.flops", set), why);
+        }
+        refused(&threads("1,2", flops()), "--set threads=1|2");
+        refused(&threads("2", EndureRequest::new("memory.latency")), "no such parameter");
+        refused(&EndureRequest { block_size: Some(8192), ..flops() }, "no such parameter");
+        refused(&for_s(9, flops()), "at least 10 s");
+        refused(&every_ms(99, flops()), "at least 100 ms");
+        refused(&for_s(10, every_ms(2000, flops())), "10 samples");
+        refused(&for_s(900 * 3600, flops()), "30 days");
+    }
+
+    #[test]
+    fn a_slice_is_a_tenth_within_limits() {
+        let of = |every| {
+            let every = Duration::from_millis(every);
+            slice_s(&SeriesText { length: Duration::from_secs(600), every })
+        };
+        assert_eq!([100, 1000, 60_000].map(of), [0.01, 0.1, 1.0]);
+    }
+}

@@ -1,0 +1,128 @@
+//! How long a plan takes, before anything is measured.
+
+use proofmark_model::{Params, Plan, Point, format_seconds};
+use proofmark_workloads::find;
+
+use super::references;
+use crate::schedule::{LEAST_TRIALS, warm_trials};
+
+/// What comes before a point's first trial, and between two, in seconds.
+const WARM_UP_S: f64 = 0.05;
+const BETWEEN_S: f64 = 0.006;
+
+/// Bytes a second with which a file is laid out.
+const DISK: f64 = 5e8;
+
+/// Seconds that a plan takes with the least and with the greatest number of
+/// trials, warm-up included; the budget may cut the latter short.
+pub fn estimate(plan: &Plan) -> (f64, f64) {
+    let times = |point: &Point| plan.policy.trials_for(&point.workload);
+    let least = seconds(plan, |point| times(point).0);
+    let most = seconds(plan, |point| times(point).1);
+    (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
+}
+
+/// The time that a plan takes with the tools beside it, in words: `about 42 min 20 s`, or
+/// `about 1 min 2 s to 3 min 10 s` where trials may be fewer or more.
+pub fn takes(plan: &Plan) -> String {
+    let tools_s = references::seconds(plan);
+    let (least, most) = estimate(plan);
+    let [least, most] = [least, most].map(|s| format_seconds(s + tools_s));
+    if least == most { format!("about {most}") } else { format!("about {least} to {most}") }
+}
+
+/// Seconds that a plan takes with so many trials of each point, without the tools beside it.
+pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
+    let each = (0..plan.points.len()).map(|place| of_point(plan, place, &trials));
+    each.sum()
+}
+
+/// Seconds that one point of a plan takes with so many trials.
+pub(super) fn of_point(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
+    let Some(point) = plan.points.get(place) else { return 0.0 };
+    let set_up = WARM_UP_S + lays_out_s(plan, place);
+    if let Some(series) = plan.series_of(place) {
+        return set_up + series.for_s;
+    }
+    let policy = &plan.policy;
+    let seconds = find(&point.workload).map(|k| k.trial_seconds(&point.params, policy));
+    let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
+    // Of a problem that is solved whole a warm-up takes whole trials, too.
+    let whole = point.params.int(Params::SIZE).is_some();
+    let warm_up =
+        if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.workload) };
+    // As the engine does: a point that had its time stops, but not before it has the least.
+    let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
+    let trials = f64::from(trials(point)).min(in_time.ceil().max(LEAST_TRIALS as f64));
+    set_up + warm_up + trial * trials
+}
+
+/// Seconds in which a point's file is laid out, unless it is that of the point before.
+fn lays_out_s(plan: &Plan, place: usize) -> f64 {
+    let bytes = |point: &Point| find(&point.workload).map_or(0, |k| k.disk_bytes(&point.params));
+    let before = place.checked_sub(1).map_or(0, |before| bytes(&plan.points[before]));
+    match bytes(&plan.points[place]) {
+        here if here == before => 0.0,
+        here => here as f64 / DISK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Policy;
+
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_known_is_said_once() {
+        let params = Params::default().with("threads", 1);
+        let points = vec![Point { workload: "cpu.clock".to_owned(), params }];
+        let of = |most: u32| {
+            let policy =
+                Policy { trial_s: 1.0, min_trials: 3, max_trials: most, ..Policy::default() };
+            takes(&Plan { policy, points: points.clone(), ..Plan::default() })
+        };
+        assert_eq!(of(3), "about 4.1 s");
+        assert_eq!(of(20), "about 4.1 s to 21 s");
+    }
+
+    #[test]
+    fn a_problem_that_is_solved_whole_warms_up_whole() {
+        let solve = |n: u64| {
+            let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
+            Point { workload: "cpu.linpack".to_owned(), params }
+        };
+        let least = |points: Vec<Point>| {
+            let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
+            estimate(&Plan { policy, points, ..Plan::default() }).0
+        };
+        let seconds =
+            |p: &Point| find(&p.workload).unwrap().trial_seconds(&p.params, &Policy::default());
+        let large = solve(20_000);
+        let one = seconds(&large);
+        assert!(one > 2.0, "{one}: two seconds of warm-up are one trial");
+        let all = least(vec![large]);
+        assert!(all > 4.0 * one && all < 4.0 * one + 1.0, "{all} s of {one} s each");
+        let small = solve(100);
+        let one = seconds(&small);
+        assert!(one < 0.05, "{one}");
+        let all = least(vec![small]);
+        assert!(all > 6.0 * one && all < 6.0 * one + 0.2, "{all} s of {one} s each");
+    }
+
+    #[test]
+    fn a_point_that_had_its_time_is_counted_with_the_trials_that_it_always_gets() {
+        let params = Params::default().with("threads", 1).with("n", 20_000).with("isa", "sse2");
+        let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
+        let of = |point_s| {
+            let policy = Policy { point_s, ..Policy::default() };
+            estimate(&Plan { policy, points: points.clone(), ..Plan::default() })
+        };
+        let (least, most) = of(Some(0.1));
+        assert_eq!(least, most);
+        let (eight, thirty) = of(None);
+        // One warm-up; then 3 trials, or 8 to 30.
+        assert!((eight / least - 9.0 / 4.0).abs() < 0.05, "{eight} and {least}");
+        assert!((thirty / least - 31.0 / 4.0).abs() < 0.1, "{thirty} and {least}");
+    }
+}

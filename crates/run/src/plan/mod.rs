@@ -1,0 +1,147 @@
+//! From what was asked for to the points that are measured.
+
+mod budget;
+mod endure;
+mod estimate;
+mod fit;
+mod lengthen;
+#[cfg(test)]
+mod many_cpus;
+mod overrides;
+pub mod planned;
+mod references;
+mod select;
+mod values;
+
+use std::collections::BTreeMap;
+
+use proofmark_engine::Workload;
+use proofmark_model::{Host, Plan, Policy, Subsystem};
+use proofmark_workloads::find;
+
+use crate::error::Usage;
+use crate::limits::LONGEST_RUN;
+use crate::profile::{PointText, Profile};
+use crate::request::PlanRequest;
+
+pub use budget::FINDINGS as BUDGET_FINDINGS;
+pub use endure::endure;
+pub use estimate::{estimate, takes};
+pub use fit::FINDINGS;
+pub use planned::{NoReference, Planned, PlannedTools};
+pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
+pub use values::typed_parameter;
+
+use fit::Gathering;
+use lengthen::lengthen;
+use overrides::overrides;
+use references::{Asked, Choice, Marked, mark};
+use select::{chosen, known_parameter, named};
+use values::combinations;
+
+/// Makes the plan of a run on a machine.
+///
+/// # Errors
+/// One line that says what was wrong, with the nearest name.
+pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
+    let (chosen, profile) = asked(request)?;
+    let asked = Asked::parse(&request.tools)?;
+    let plan = Plan {
+        profile: profile.name.clone(),
+        policy: policy(request, &profile, &chosen, host),
+        ..Plan::default()
+    };
+    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    let marked = gather(request, &chosen, &profile, &mut gathering)?;
+    let mut planned = gathering.planned;
+    if planned.plan.points.is_empty() {
+        let reasons = [planned.unsupported, planned.left_out].concat();
+        return Err(Usage(format!("nothing to measure: {}", reasons.join("; "))));
+    }
+    // Of what was named every point counts.
+    let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
+    Choice { asked: &asked, workloads: &workloads, marked: &marked, host }.make(&mut planned);
+    if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
+        budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
+        // What a user allows is for all; a budget of the profile is for our trials alone.
+        references::share_budget(&mut planned, budget_s);
+        planned.tools.most_s = Some(tools_s(&planned.plan));
+    }
+    references::lengthen(&mut planned.plan);
+    Ok(planned)
+}
+
+/// Whether a workload of the subsystem is asked for; on this machine it may be left out.
+///
+/// # Errors
+/// As [`plan`].
+pub fn asks_for(request: &PlanRequest, subsystem: Subsystem) -> Result<bool, Usage> {
+    let (chosen, profile) = asked(request)?;
+    let member = |id: &str| find(id).is_some_and(|k| k.spec().subsystem == subsystem);
+    let runs = |id: &String| {
+        request.names.contains(id) || profile.points.iter().any(|p| &p.workload == id)
+    };
+    Ok(chosen.iter().any(|id| member(id) && runs(id)))
+}
+
+/// The workloads that were chosen, and the profile.
+fn asked(request: &PlanRequest) -> Result<(Vec<String>, Profile), Usage> {
+    Ok((chosen(&request.names)?, Profile::load(&request.profile)?))
+}
+
+/// How trials are taken.
+fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Host) -> Policy {
+    let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
+    let mut policy = profile.policy(&subsystems);
+    if let Some(n) = request.trials {
+        (policy.min_trials, policy.max_trials) = (n, n);
+        policy.trials_of.clear();
+        policy.point_s = None; // Who fixes the number waits for it.
+    }
+    if let Some(budget) = request.budget {
+        policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
+    }
+    lengthen(&mut policy, host);
+    policy
+}
+
+/// Gathers the points of the profile that were chosen; which of them the profile marks for tools.
+fn gather(
+    request: &PlanRequest,
+    chosen: &[String],
+    profile: &Profile,
+    gathering: &mut Gathering,
+) -> Result<Marked, Usage> {
+    let overrides = overrides(request)?;
+    let mut marked = Marked::new();
+    for text in &profile.points {
+        let workload =
+            checked(text).map_err(|e| Usage(format!("profile {}: {e}", profile.name)))?;
+        if chosen.contains(&text.workload) {
+            let parameters = text.parameters.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
+            let host = gathering.host;
+            let combinations = combinations(workload.spec(), &parameters, &overrides, host)?;
+            let kept = gathering.keep(workload, combinations, text.series);
+            mark(&mut marked, &kept, &text.reference);
+        }
+    }
+    // A workload that was named but is not in the profile runs with its defaults.
+    for id in chosen {
+        if request.names.contains(id) && !profile.points.iter().any(|p| &p.workload == id) {
+            let workload = named(id)?;
+            let none = BTreeMap::new();
+            let combinations = combinations(workload.spec(), &none, &overrides, gathering.host)?;
+            gathering.keep(workload, combinations, None);
+        }
+    }
+    Ok(marked)
+}
+
+/// The workload of a profile's point, whose parameters all are known.
+fn checked(text: &PointText) -> Result<&'static dyn Workload, Usage> {
+    let workload = named(&text.workload)?;
+    for parameter in text.parameters.keys() {
+        known_parameter(workload.spec(), parameter)?;
+    }
+    Ok(workload)
+}

@@ -1,0 +1,61 @@
+//! What planning makes: the plan, and what a user should know about it first.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Finding, Plan};
+use proofmark_reference::Installed;
+
+/// What is to be measured, and what a user should know about it first.
+#[derive(Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// What this machine does not have and the plan therefore does without.
+    pub unsupported: Vec<String>,
+    /// What it has, but not enough of, or not where it was looked for.
+    pub left_out: Vec<String>,
+    /// What runs otherwise than planned.
+    pub findings: Vec<Finding>,
+    /// What the plan does not hold of its reference tools.
+    pub tools: PlannedTools,
+}
+
+/// What a plan does not hold of its reference tools.
+#[derive(Debug, Clone, Default)]
+pub struct PlannedTools {
+    /// As they were found here, by name.
+    pub installed: BTreeMap<String, Installed>,
+    /// Why tools do not run at a point, by its place in the plan.
+    pub missing: BTreeMap<usize, NoReference>,
+    /// Seconds that all pairs may take together; `None`: as long as they take.
+    pub most_s: Option<f64>,
+}
+
+/// Why tools do not run at a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoReference {
+    /// Those that were asked for and cannot do its work, with the reason.
+    pub refused: Vec<(String, String)>,
+    /// Why there is none, should none run.
+    pub why: String,
+}
+
+impl Planned {
+    /// A plan about which there is nothing to know.
+    pub(super) fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            unsupported: Vec::new(),
+            left_out: Vec::new(),
+            findings: Vec::new(),
+            tools: PlannedTools::default(),
+        }
+    }
+
+    /// Adds a finding, once.
+    pub(super) fn add(&mut self, finding: Finding) {
+        if !self.findings.iter().any(|f| f.message == finding.message) {
+            self.findings.push(finding);
+        }
+    }
+}

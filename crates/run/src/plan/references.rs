@@ -1,0 +1,342 @@
+//! Which tools run beside which points, and how often.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use proofmark_model::{
+    Finding, Host, Params, Plan, PlannedReference, Point, Severity, Unit, format_seconds,
+    format_size,
+};
+use proofmark_reference::{ALL, Installed, Task, Tool};
+use proofmark_workloads::find;
+
+use super::planned::{NoReference, Planned};
+use crate::cpus::Cpus;
+use crate::error::Usage;
+use crate::names::unknown;
+use crate::profile::Reference;
+use crate::request::ToolChoice;
+use crate::schedule::warm_trials;
+
+/// Id, title and meaning of what can be found about the tools of a plan.
+pub const FINDINGS: &[(&str, &str, &str)] = &[(
+    ABSENT,
+    "A reference tool is not installed",
+    "A requested reference tool is not installed; proofmark measures without it. proofmark \
+    downloads nothing: install the named package, or put the tool on the PATH. `proofmark list \
+    references` shows the installed tools.",
+)];
+const ABSENT: &str = "plan.reference";
+
+/// Most runs of a tool beside one point: with 8 pairs the interval of a ratio leaves out the
+/// least and the greatest.
+const RUNS: u32 = 8;
+
+/// Fewest runs that are worth it.
+const FEWEST: u32 = 3;
+
+/// Longest that a tool may take beside one point, all runs together, in seconds; and where nobody
+/// asked for it.
+const LONGEST_S: f64 = 240.0;
+const LONGEST_UNASKED_S: f64 = 60.0;
+
+/// Stands for the file of a point that there is not yet.
+const ANY_FILE: &str = "/proc/self/exe";
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Beside each point that the profile marks the first tool that is installed.
+    Marked,
+    /// These tools, all of them beside each point.
+    Named(Vec<&'static str>),
+}
+
+impl Asked {
+    /// As a request chooses them.
+    ///
+    /// # Errors
+    /// With the nearest name.
+    pub fn parse(choice: &ToolChoice) -> Result<Self, Usage> {
+        let ids = || ALL.iter().map(|t| t.id());
+        let named = |name: &String| {
+            ids().find(|id| id == name).ok_or_else(|| {
+                let text = unknown("tool", name, ids().chain(["all"]), "proofmark list references");
+                Usage(format!("--reference: {text}"))
+            })
+        };
+        Ok(match choice {
+            ToolChoice::None => Self::Named(Vec::new()),
+            ToolChoice::Marked => Self::Marked,
+            ToolChoice::Named(names) if matches!(&names[..], [all] if all == "all") => {
+                Self::Named(ids().collect())
+            }
+            ToolChoice::Named(names) => {
+                Self::Named(names.iter().map(named).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+}
+
+/// Tools that a profile puts beside points, by the place of the point; none named: the first
+/// one that is installed.
+pub type Marked = BTreeMap<usize, Vec<String>>;
+
+/// Marks these points as a profile says.
+pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
+    let names = match reference {
+        Reference::First(false) => return,
+        Reference::First(true) => Vec::new(),
+        Reference::Named(names) => names.names(),
+    };
+    for point in points {
+        marked.entry(*point).or_default().extend(names.iter().cloned());
+    }
+}
+
+/// What is to be chosen from.
+pub struct Choice<'a> {
+    /// What was asked for.
+    pub asked: &'a Asked,
+    /// Workloads all of whose points count, not only those that the profile marks.
+    pub workloads: &'a [String],
+    /// The points that the profile marks.
+    pub marked: &'a Marked,
+    /// The machine.
+    pub host: &'a Host,
+}
+
+impl Choice<'_> {
+    /// Puts the tools beside the points that they can repeat.
+    pub fn make(&self, planned: &mut Planned) {
+        let mut refused: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
+        let mut absent = Vec::new();
+        for tool in ALL.iter().filter(|tool| self.asks_for(**tool)) {
+            let points = self.points_of(*tool, &planned.plan);
+            if points.is_empty() {
+                continue;
+            }
+            let (id, installed) = (tool.id().to_owned(), tool.runner().installed());
+            for point in points {
+                let fits = installed.as_ref().map_or_else(
+                    || Err(format!("not installed ({})", tool.description().package)),
+                    |installed| self.fits(*tool, installed, &planned.plan, point),
+                );
+                match fits {
+                    Ok(fit) => planned.plan.references.entry(id.clone()).or_default().push(fit),
+                    Err(why) => refused.entry(point).or_default().push((id.clone(), why)),
+                }
+            }
+            match installed {
+                Some(installed) => drop(planned.tools.installed.insert(id, installed)),
+                None => absent.push(format!("{id} ({})", tool.description().package)),
+            }
+        }
+        if *self.asked != Asked::Marked && !absent.is_empty() {
+            planned.add(Finding::new(
+                ABSENT,
+                Severity::Note,
+                format!("not installed, so not run: {}", absent.join(", ")),
+                "install the packages, or build the tools and put them on the PATH",
+            ));
+        }
+        self.explain(planned, refused);
+    }
+
+    fn asks_for(&self, tool: &dyn Tool) -> bool {
+        match self.asked {
+            Asked::Marked => true,
+            Asked::Named(names) => names.contains(&tool.id()),
+        }
+    }
+
+    fn wants(&self, point: usize, plan: &Plan) -> bool {
+        let is_named = || self.workloads.contains(&plan.points[point].workload);
+        self.marked.contains_key(&point) || (*self.asked != Asked::Marked && is_named())
+    }
+
+    /// Places of the points whose work the tool can do at all, and that have not enough tools.
+    fn points_of(&self, tool: &dyn Tool, plan: &Plan) -> Vec<usize> {
+        let open = |point: &usize| match self.marked.get(point) {
+            _ if *self.asked != Asked::Marked => true,
+            Some(names) if !names.is_empty() => names.iter().any(|name| name == tool.id()),
+            _ => !plan.references.values().flatten().any(|r| r.point == *point),
+        };
+        let counts = |point: &usize| test_for(tool, &plan.points[*point]).is_some();
+        let wanted = (0..plan.points.len()).filter(|point| self.wants(*point, plan));
+        wanted.filter(open).filter(counts).collect()
+    }
+
+    /// How a tool repeats a point, or why it does not.
+    fn fits(
+        &self,
+        tool: &dyn Tool,
+        installed: &Installed,
+        plan: &Plan,
+        point: usize,
+    ) -> Result<PlannedReference, String> {
+        let at = &plan.points[point];
+        let cpus = Cpus::for_point(at, &self.host.limits.usable_cpus);
+        let shortest_s = tool.runner().shortest();
+        let task = task(plan, at, tool, &cpus.client, shortest_s).ok_or("it has no such work")?;
+        tool.runner().invocation(installed, &task)?;
+        self.has_room(at, tool.runner().memory(&task))?;
+        let run_s = tool.runner().takes(&task) + ours_s(at, task.seconds);
+        let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
+        let nobody = *self.asked == Asked::Marked && !by_name;
+        let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
+        let runs = runs(run_s, most, plan.policy.trials_for(&at.workload).1);
+        let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
+        Ok(PlannedReference { point, runs, run_s })
+    }
+
+    /// Whether there is room for a tool's memory, and for its file beside our own.
+    fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
+        let Some(workload) = find(&point.workload) else { return Ok(()) };
+        let free = self.host.usable_memory();
+        if memory > free {
+            let [memory, free] = [memory, free].map(format_size);
+            return Err(format!("it needs {memory} of memory; {free} is available"));
+        }
+        let files = workload.disk_bytes(&point.params).saturating_mul(2);
+        if files > self.host.usable_disk() {
+            let files = format_size(files);
+            return Err(format!(
+                "its file and proofmark's need {files}, more than half of the free space"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps why tools do not run beside points.
+    fn explain(&self, planned: &mut Planned, mut refused: BTreeMap<usize, Vec<(String, String)>>) {
+        for point in 0..planned.plan.points.len() {
+            let refused = refused.remove(&point).unwrap_or_default();
+            let each: Vec<_> = refused.iter().map(|(id, why)| format!("{id}: {why}")).collect();
+            let is_wanted = self.wants(point, &planned.plan);
+            let why = match (self.asked, is_wanted) {
+                _ if !each.is_empty() => each.join("; "),
+                (Asked::Named(names), _) if names.is_empty() => {
+                    "no reference tool was requested".to_owned()
+                }
+                (_, true) => "no known tool does this work".to_owned(),
+                (_, false) => {
+                    "name a tool with --reference, and this workload, to compare them".to_owned()
+                }
+            };
+            // That others are not installed matters little where nobody asked for them.
+            let refused = if *self.asked == Asked::Marked { Vec::new() } else { refused };
+            planned.tools.missing.insert(point, NoReference { refused, why });
+        }
+    }
+}
+
+/// Takes the tools' time out of the budget that the user named. Without room for our trials, no tool
+/// runs.
+pub fn share_budget(planned: &mut Planned, budget_s: f64) {
+    let tools_s = seconds(&planned.plan);
+    if tools_s <= budget_s / 2.0 {
+        planned.plan.policy.budget_s = Some(budget_s - tools_s);
+        return;
+    }
+    let why = format!(
+        "the reference tools would take about {} of the {} allowed",
+        format_seconds(tools_s),
+        format_seconds(budget_s)
+    );
+    without(planned, &why);
+    planned.left_out.push(format!("{why}; name fewer tools with --reference, or raise --budget"));
+}
+
+/// Leaves out every tool, for that reason.
+pub fn without(planned: &mut Planned, why: &str) {
+    planned.plan.references.clear();
+    planned.tools.installed.clear();
+    for none in planned.tools.missing.values_mut() {
+        *none = NoReference { refused: Vec::new(), why: why.to_owned() };
+    }
+}
+
+/// Makes the trials of workloads that have tools last as long as the tools need to be exact.
+pub fn lengthen(plan: &mut Plan) {
+    for (name, all) in &plan.references {
+        let Some(tool) = proofmark_reference::find(name) else { continue };
+        let shortest_s = tool.runner().shortest();
+        for workload in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.workload) {
+            if shortest_s > plan.policy.trial_s_for(workload) {
+                plan.policy.trial_s_of.insert(workload.clone(), shortest_s);
+            }
+        }
+    }
+}
+
+/// The test of a tool that repeats a point.
+fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
+    tool.test_for(find(&point.workload)?.spec(), &point.params)
+}
+
+/// A point as a tool is to repeat it, before anything is known of it.
+fn task<'a>(
+    plan: &Plan,
+    point: &'a Point,
+    tool: &dyn Tool,
+    cpus: &'a [u32],
+    shortest_s: f64,
+) -> Option<Task<'a>> {
+    let workload = find(&point.workload)?;
+    let seconds = workload.trial_seconds(&point.params, &plan.policy);
+    let seconds = seconds.max(shortest_s);
+    let on_disk = workload.disk_bytes(&point.params) > 0;
+    Some(Task {
+        spec: workload.spec(),
+        test: test_for(tool, point)?,
+        params: &point.params,
+        seconds,
+        work: seconds * usual_rate(workload.spec().unit, &point.params),
+        cpus,
+        file: Path::new(if on_disk { ANY_FILE } else { "/" }),
+        port: 0,
+    })
+}
+
+/// Seconds that our own trial of a pair takes, with all that comes before it.
+fn ours_s(point: &Point, trial_s: f64) -> f64 {
+    // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
+    const MEMORY: f64 = 2e9;
+    const DISK: f64 = 5e8;
+    let Some(workload) = find(&point.workload) else { return 0.0 };
+    let [memory, disk] = [workload.memory_bytes(&point.params), workload.disk_bytes(&point.params)];
+    memory as f64 / MEMORY + disk as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
+}
+
+/// Units of work a second with which a plan reckons before any was measured: of a machine that is
+/// neither slow nor fast.
+fn usual_rate(unit: Unit, params: &Params) -> f64 {
+    const OPERATIONS: f64 = 1e4;
+    match unit {
+        // An I/O of a few bytes is no faster than one of many.
+        Unit::BytePerSecond if params.get("file_size").is_some() => {
+            (OPERATIONS * params.block_bytes().unwrap_or(1.0)).min(3e8)
+        }
+        Unit::BytePerSecond | Unit::BitPerSecond => 1e10,
+        Unit::FlopPerSecond => 1e11,
+        Unit::OpPerSecond => OPERATIONS,
+        // Loads of some nanoseconds.
+        _ => 1e8,
+    }
+}
+
+/// How often a tool runs beside a point whose run takes so long; `None` where too few have time.
+fn runs(run_s: f64, most_s: f64, max_trials: u32) -> Option<u32> {
+    let most = RUNS.min(max_trials);
+    let in_time = (most_s / run_s.max(1e-3)) as u32;
+    (in_time >= FEWEST.min(most)).then_some(in_time.min(most))
+}
+
+/// Seconds that the tools of a plan take.
+pub fn seconds(plan: &Plan) -> f64 {
+    plan.references.values().flatten().map(|r| r.run_s * f64::from(r.runs)).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Tools that take as long as they are told to, beside points that are made up.
+
+use proofmark_model::{Policy, Probe, Storage, StorageKind};
+use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
+
+use super::*;
+
+/// Memory that it takes.
+const SLOW_MEMORY: u64 = 1 << 30;
+
+/// Takes so many seconds for one run.
+struct Slow(f64);
+
+impl Tool for Slow {
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description { id: "linpack", title: "slow", package: "Debian: slow", about: "For tests." }
+    }
+
+    fn recognises(&self, _: &str) -> bool {
+        false
+    }
+
+    fn parse(&self, _: &str) -> Result<Output, Malformed> {
+        Err(Malformed::at(1, "nothing"))
+    }
+}
+
+impl ReferenceRunner for Slow {
+    fn installed(&self) -> Option<Installed> {
+        None
+    }
+
+    fn counts(&self, _: &str) -> Option<&'static str> {
+        Some("nothing")
+    }
+
+    fn invocation(&self, _: &Installed, _: &Task) -> Result<Invocation, String> {
+        Ok(Invocation::default())
+    }
+
+    fn shortest(&self) -> f64 {
+        0.3
+    }
+
+    fn memory(&self, _: &Task) -> u64 {
+        SLOW_MEMORY
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        assert!(task.seconds >= 0.3, "our trials last as long");
+        self.0
+    }
+}
+
+fn point(workload: &str, threads: u64) -> Point {
+    let params = Params::default().with("threads", threads).with("placement", "apart");
+    Point { workload: workload.to_owned(), params }
+}
+
+fn plan(max_trials: u32) -> Plan {
+    let policy = Policy { max_trials, min_trials: max_trials.min(8), ..Policy::default() };
+    Plan { policy, points: vec![point("cpu.linpack", 2)], ..Plan::default() }
+}
+
+/// A machine of which no more is known than its memory and CPUs.
+fn host(memory: u64) -> Host {
+    let mut host = Host::unknown("test");
+    host.memory.available_bytes = Probe::known(memory, "test");
+    host.memory.total_bytes = Probe::known(memory, "test");
+    host.limits.memory_bytes = Probe::known(None, "test");
+    host.limits.usable_cpus = vec![0, 1];
+    host
+}
+
+fn installed() -> Installed {
+    Installed { program: "/bin/true".into(), version: "1.0".to_owned() }
+}
+
+#[test]
+fn slow_tools_have_fewer_runs_and_the_slowest_none() {
+    let of = |run_s: f64, max: u32| runs(run_s, LONGEST_S, max);
+    assert_eq!(of(1.0, 30), Some(RUNS));
+    assert_eq!(of(30.0, 30), Some(8), "8 times 30 s are four minutes");
+    assert_eq!(of(40.0, 30), Some(6));
+    assert_eq!(of(80.0, 30), Some(3));
+    assert_eq!(of(81.0, 30), None, "fewer than three say nothing");
+    assert_eq!(of(1.0, 2), Some(2), "no more than there are trials");
+    assert_eq!(of(140.0, 1), Some(1), "who asks for one gets it");
+}
+
+#[test]
+fn what_nobody_asked_for_takes_a_minute_at_most() {
+    let host = host(1 << 40);
+    let fits = |run_s: f64, asked: &Asked| {
+        let choice =
+            Choice { asked, workloads: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
+        choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
+    };
+    let named = Asked::Named(vec!["linpack"]);
+    assert_eq!([fits(6.0, &Asked::Marked), fits(18.0, &Asked::Marked)], [Some(8), Some(3)]);
+    assert_eq!([fits(21.0, &Asked::Marked), fits(21.0, &named)], [None, Some(8)]);
+    assert_eq!([fits(78.0, &named), fits(81.0, &named)], [Some(3), None]);
+}
+
+#[test]
+fn a_tool_needs_room_beside_us() {
+    let why = |memory: u64| {
+        let (asked, host) = (Asked::Marked, host(memory));
+        let choice = Choice {
+            asked: &asked,
+            workloads: &[],
+            marked: &Marked::from([(0, Vec::new())]),
+            host: &host,
+        };
+        choice.fits(&Slow(1.0), &installed(), &plan(30), 0).err()
+    };
+    assert_eq!(why(1 << 40), None);
+    let told = why(SLOW_MEMORY - 1).unwrap();
+    assert!(told.starts_with("it needs 1 GiB of memory; "), "{told}");
+}
+
+#[test]
+fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
+    let mut host = host(1 << 40);
+    let asked = Asked::Named(vec!["fio"]);
+    let mut of = |free: u64| {
+        let storage = Storage {
+            path: "/".to_owned(),
+            file_system: "ext4".to_owned(),
+            kind: StorageKind::Block,
+            mount_point: "/".to_owned(),
+            mount_options: String::new(),
+            total_bytes: 1 << 40,
+            free_bytes: free,
+            devices: Vec::new(),
+        };
+        host.storage = Probe::known(storage, "test");
+        let choice = Choice { asked: &asked, workloads: &[], marked: &Marked::new(), host: &host };
+        let params = Params::default().with("file_size", 1_u64 << 30);
+        let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
+        let params = params.with("engine", "psync").with("direct", "on").with("cache", "none");
+        let params = params.with("amount", "auto");
+        choice.has_room(&Point { workload: "disk.rand_read".to_owned(), params }, 0)
+    };
+    assert_eq!(of(4 << 30), Ok(()));
+    let why = of((4 << 30) - 4096).unwrap_err();
+    assert_eq!(why, "its file and proofmark's need 2 GiB, more than half of the free space");
+}
+
+#[test]
+fn names_are_tools() {
+    let parse = |names: &[&str]| {
+        Asked::parse(&ToolChoice::Named(names.iter().map(|n| (*n).to_owned()).collect()))
+    };
+    assert_eq!(Asked::parse(&ToolChoice::Marked), Ok(Asked::Marked));
+    assert_eq!(Asked::parse(&ToolChoice::None), Ok(Asked::Named(vec![])));
+    assert_eq!(parse(&["fio", "iperf3"]), Ok(Asked::Named(vec!["fio", "iperf3"])));
+    let Ok(Asked::Named(all)) = parse(&["all"]) else { panic!() };
+    assert!(all.len() > 10 && all.contains(&"stream"), "{all:?}");
+    let error = parse(&["ipref3"]).unwrap_err().to_string();
+    assert!(error.contains("did you mean 'iperf3'?"), "{error}");
+    assert!(parse(&["fio", "all"]).is_err());
+}
+
+/// A plan with a tool beside its one point.
+fn with_tool() -> Plan {
+    let mut plan = plan(8);
+    let planned = PlannedReference { point: 0, runs: 5, run_s: 20.0 };
+    plan.references.insert("fio".to_owned(), vec![planned]);
+    plan
+}
+
+#[test]
+fn a_users_budget_holds_the_tools_too() {
+    let shared = |budget_s: f64| {
+        let mut plan = with_tool();
+        plan.policy.budget_s = Some(budget_s);
+        let mut planned = Planned::new(plan);
+        planned.tools.missing.insert(0, NoReference::default());
+        share_budget(&mut planned, budget_s);
+        planned
+    };
+    assert_eq!(seconds(&with_tool()), 100.0);
+    let planned = shared(1000.0);
+    assert_eq!(planned.plan.policy.budget_s, Some(900.0));
+    assert_eq!(planned.plan.references.len(), 1);
+    let planned = shared(199.0);
+    assert_eq!(planned.plan.policy.budget_s, Some(199.0), "all for our own trials");
+    assert!(planned.plan.references.is_empty() && planned.left_out.len() == 1);
+    assert!(planned.tools.missing[&0].why.contains("the reference tools would take about"));
+}
+
+#[test]
+fn trials_last_as_long_as_a_tool_needs_and_only_where_one_runs() {
+    let mut plan = with_tool();
+    plan.points.push(point("cpu.iops", 1));
+    let fio = proofmark_reference::find("fio").unwrap().shortest();
+    plan.policy.trial_s = fio / 2.0;
+    lengthen(&mut plan);
+    assert_eq!(plan.policy.trial_s_for("cpu.linpack"), fio);
+    assert_eq!(plan.policy.trial_s_for("cpu.iops"), fio / 2.0);
+    plan.policy.trial_s_of.insert("cpu.linpack".to_owned(), 9.0);
+    lengthen(&mut plan);
+    assert_eq!(plan.policy.trial_s_for("cpu.linpack"), 9.0);
+}
+
+#[test]
+fn a_plan_reckons_with_rates_that_are_neither_slow_nor_fast() {
+    let of = |unit, block: u64| {
+        let params = Params::default().with("file_size", 1_u64 << 30).with("block_size", block);
+        usual_rate(unit, &params)
+    };
+    assert_eq!(of(Unit::BytePerSecond, 4096), 40_960_000.0);
+    assert_eq!(of(Unit::BytePerSecond, 1 << 20), 3e8);
+    assert_eq!(of(Unit::OpPerSecond, 4096), 1e4, "commits");
+    assert_eq!(usual_rate(Unit::BytePerSecond, &Params::default()), 1e10);
+}
+
+#[test]
+fn a_profile_may_name_the_tools_that_run() {
+    let (asked, host) = (Asked::Marked, host(1 << 40));
+    let mut marked = Marked::new();
+    let named = |names: &[&str]| {
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        Reference::Named(crate::profile::OneOrMany::Many(names))
+    };
+    mark(&mut marked, &[0], &Reference::First(true));
+    mark(&mut marked, &[1], &named(&["other"]));
+    mark(&mut marked, &[2], &named(&["other", "linpack"]));
+    mark(&mut marked, &[3], &Reference::First(false));
+    let mut plan = plan(30);
+    plan.points = vec![plan.points[0].clone(); 4];
+    let choice = Choice { asked: &asked, workloads: &[], marked: &marked, host: &host };
+    assert_eq!(choice.points_of(&Slow(1.0), &plan), [0, 2]);
+    let beside = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
+    plan.references.insert("other".to_owned(), vec![beside(0), beside(1), beside(2)]);
+    assert_eq!(choice.points_of(&Slow(1.0), &plan), [2], "all that are named, or the first");
+    // Who names a tool in a profile waits for it.
+    let fits = |point| choice.fits(&Slow(21.0), &installed(), &plan, point).is_ok();
+    assert_eq!([fits(0), fits(2)], [false, true]);
+}

@@ -1,0 +1,95 @@
+//! The values of a workload's parameters, from texts as they are typed.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{AUTO, Host, Param, Parameter, ParameterKind, Params, WorkloadSpec};
+
+use super::overrides::Overrides;
+use crate::error::Usage;
+use crate::parameter::value;
+
+/// Every combination of the workload's parameters that was asked for.
+pub(super) fn combinations(
+    spec: &WorkloadSpec,
+    profile: &BTreeMap<String, Vec<String>>,
+    overrides: &Overrides,
+    host: &Host,
+) -> Result<Vec<Params>, Usage> {
+    let mut combinations = vec![Params::default()];
+    for parameter in spec.parameters.iter() {
+        let name = parameter.name.as_ref();
+        let default = vec![parameter.default.to_string()];
+        let texts = overrides
+            .by_workload
+            .get(&(spec.id.to_string(), name.to_owned()))
+            .or_else(|| overrides.any.get(name))
+            .or_else(|| profile.get(name))
+            .unwrap_or(&default);
+        let values = values(spec, parameter, texts, host)?;
+        combinations = combinations
+            .iter()
+            .flat_map(|c| values.iter().map(|v| c.clone().with(name, v.clone())))
+            .collect();
+    }
+    Ok(combinations)
+}
+
+/// The values of a parameter from what was typed.
+fn values(
+    spec: &WorkloadSpec,
+    parameter: &Parameter,
+    texts: &[String],
+    host: &Host,
+) -> Result<Vec<Param>, Usage> {
+    let mut values = Vec::new();
+    for text in texts {
+        match (&parameter.kind, text.as_str()) {
+            (ParameterKind::Count { .. }, "all") if Params::THREADS.contains(&&*parameter.name) => {
+                values.push(Param::Int(host.limits.usable_cpus.len().max(1) as u64));
+            }
+            (ParameterKind::Count { .. }, "all") if parameter.name.ends_with("_node") => {
+                let nodes = host.cpu.numa_nodes.get().into_iter().flatten();
+                values.extend(nodes.map(|n| Param::Int(u64::from(n.id))));
+            }
+            (ParameterKind::Choice(choices), "all") => {
+                values.extend(choices.iter().map(|c| Param::from(c.as_ref())));
+            }
+            (_, AUTO) if parameter.default == AUTO => values.push(Param::from(AUTO)),
+            _ => values.push(
+                value(parameter, text)
+                    .map_err(|e| Usage::new(format!("{}.{}: {e}", spec.id, parameter.name)))?,
+            ),
+        }
+    }
+    let mut seen = Vec::new();
+    values.retain(|v| {
+        let new = !seen.contains(v);
+        seen.push(v.clone());
+        new
+    });
+    Ok(values)
+}
+
+/// The parameter and the values of a `--set` for a workload that is known: `isa=avx2,scalar`, or the same
+/// as a run takes it, `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
+///
+/// # Errors
+/// One line: it has neither form, or names another workload.
+pub fn typed_parameter<'a>(
+    workload: &str,
+    text: &'a str,
+) -> Result<(&'a str, Vec<&'a str>), Usage> {
+    let (path, values) = text.split_once('=').ok_or_else(|| {
+        Usage::new(format!(
+            "--set {text}: write PARAMETER=VALUE, as in isa=avx2, or {workload}.PARAMETER=VALUE"
+        ))
+    })?;
+    let (of, parameter) = path.trim().rsplit_once('.').unwrap_or((workload, path.trim()));
+    if of != workload {
+        return Err(Usage::new(format!(
+            "--set {text}: the workload is {workload}, not '{of}'; write PARAMETER=VALUE or \
+             {workload}.PARAMETER=VALUE"
+        )));
+    }
+    Ok((parameter, values.split(',').map(str::trim).collect()))
+}

@@ -1,0 +1,244 @@
+//! Profiles: named plans in TOML, built in or from a file. What a profile calls by a name that
+//! there is not, `names` refuses with the nearest; the rest is TOML's and the types' own.
+
+mod duration;
+mod names;
+mod points;
+#[cfg(test)]
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use proofmark_model::{Policy, Subsystem, nearest};
+use serde::Deserialize;
+
+use crate::bounded::read_text;
+use crate::error::Usage;
+use crate::limits::{LONGEST_RUN, LONGEST_TRIAL};
+
+use duration::{duration, optional_duration};
+#[cfg(test)]
+pub use points::OneOrMany;
+pub use points::{PointText, Reference, SeriesText};
+
+/// Built-in profiles by name, the texts of files that users can copy and change.
+pub const BUILT_IN: [(&str, &str); 5] = [
+    ("quick", include_str!("../profiles/quick.toml")),
+    ("default", include_str!("../profiles/default.toml")),
+    ("thorough", include_str!("../profiles/thorough.toml")),
+    ("chameleon-2017", include_str!("../profiles/chameleon-2017.toml")),
+    ("aws-2016", include_str!("../profiles/aws-2016.toml")),
+];
+
+/// Largest profile that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A profile as its file says it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Name, kept in the run.
+    pub name: String,
+    /// One line for `proofmark list profiles`.
+    #[serde(default)]
+    pub about: String,
+    /// How trials are taken.
+    pub policy: PolicyText,
+    /// The points.
+    #[serde(deserialize_with = "points::points")]
+    pub points: Vec<PointText>,
+}
+
+/// `[policy]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyText {
+    target: f64,
+    /// The same for a subsystem of its own.
+    #[serde(default)]
+    target_of: BTreeMap<Subsystem, f64>,
+    min_trials: u32,
+    max_trials: u32,
+    #[serde(deserialize_with = "duration")]
+    trial: Duration,
+    /// Timed seconds after which a point takes no more trials, once it has three.
+    #[serde(default, deserialize_with = "optional_duration")]
+    time_of_point: Option<Duration>,
+    /// Time for each subsystem; one that is not named takes as long as its trials need.
+    #[serde(default)]
+    budget: BTreeMap<Subsystem, Time>,
+}
+
+/// A duration as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(transparent)]
+struct Time(#[serde(deserialize_with = "duration")] Duration);
+
+impl Profile {
+    /// The profile of that name, or in the file of that name.
+    ///
+    /// # Errors
+    /// A [`Usage`] of one line if there is neither, or if the file is no profile.
+    pub fn load(name: &str) -> Result<Self, Usage> {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
+            return Self::parse(text).map_err(|e| Usage(format!("profile {name}: {e}")));
+        }
+        let path = Path::new(name);
+        if !path.exists() {
+            let hint = nearest(name, BUILT_IN.iter().map(|(n, _)| *n)).map_or_else(
+                || "see 'proofmark list profiles'".to_owned(),
+                |n| format!("did you mean '{n}'?"),
+            );
+            return Err(Usage(format!("no profile and no file named '{name}'; {hint}")));
+        }
+        let text = read_text(path, LARGEST).map_err(|e| Usage(format!("profile {name}: {e}")))?;
+        Self::parse(&text).map_err(|e| Usage(format!("profile {name}: {e}")))
+    }
+
+    /// Reads a profile's text; the error is one line.
+    fn parse(text: &str) -> Result<Self, String> {
+        names::check(text)?;
+        let profile: Self = toml::from_str(text).map_err(|e| names::one_line(&e, text))?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let p = &self.policy;
+        let mut targets = p.target_of.values().chain([&p.target]);
+        if let Some(target) = targets.find(|t| !(**t > 0.0 && **t < 1.0)) {
+            return Err(format!(
+                "target is {target}; it must lie between 0 and 1, as 0.02 for 2 %"
+            ));
+        }
+        if p.min_trials == 0 || p.max_trials < p.min_trials || p.max_trials > 1000 {
+            return Err(format!(
+                "min_trials is {} and max_trials {}; they must be in order, from 1 to 1000",
+                p.min_trials, p.max_trials
+            ));
+        }
+        let trials = self.points.iter().filter_map(|p| p.trial);
+        if trials.chain([p.trial]).any(|t| t > LONGEST_TRIAL)
+            || p.budget.values().map(|b| b.0).chain(p.time_of_point).any(|t| t > LONGEST_RUN)
+        {
+            return Err("a trial takes at most an hour, and a run 30 days".to_owned());
+        }
+        if self.points.is_empty() {
+            return Err("it has no [[points]]".to_owned());
+        }
+        self.points.iter().try_for_each(|p| self.check_point(p))
+    }
+
+    fn check_point(&self, point: &PointText) -> Result<(), String> {
+        let workload = &point.workload;
+        if let Some(series) = &point.series {
+            series.check().map_err(|e| format!("{workload}: {e}"))?;
+        }
+        if point.trials.is_some_and(|n| !(1..=1000).contains(&n)) {
+            return Err(format!("{workload}: trials goes from 1 to 1000"));
+        }
+        // How trials are taken is a workload's, not a point's.
+        let same = |p: &&PointText| p.workload == *workload;
+        for other in self.points.iter().filter(same) {
+            if other.trials.zip(point.trials).is_some_and(|(a, b)| a != b) {
+                return Err(format!("{workload} has two different numbers of trials; give it one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The policy for workloads of these subsystems. There is a budget where each of
+    /// them has one: their sum.
+    pub fn policy(&self, subsystems: &BTreeSet<Subsystem>) -> Policy {
+        let p = &self.policy;
+        let budgets: Option<Vec<_>> = subsystems.iter().map(|s| p.budget.get(s)).collect();
+        let trial_s_of = self
+            .points
+            .iter()
+            .filter_map(|p| Some((p.workload.clone(), p.trial?.as_secs_f64())))
+            .collect();
+        let trials_of =
+            self.points.iter().filter_map(|p| Some((p.workload.clone(), p.trials?))).collect();
+        Policy {
+            target: p.target,
+            target_of: p.target_of.clone(),
+            min_trials: p.min_trials,
+            max_trials: p.max_trials,
+            trials_of,
+            trial_s: p.trial.as_secs_f64(),
+            trial_s_of,
+            point_s: p.time_of_point.map(|t| t.as_secs_f64()),
+            budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_profiles_are_profiles() {
+        for (name, text) in BUILT_IN {
+            let p = Profile::parse(text).unwrap();
+            assert_eq!(p.name, name);
+            assert!(!p.about.is_empty());
+            let least = p.policy(&BTreeSet::new()).min_trials;
+            let published = ["chameleon-2017", "aws-2016"].contains(&name);
+            assert!(least >= 6 || (published && least == 3), "fewer trials give no interval");
+        }
+    }
+
+    #[test]
+    fn a_first_look_takes_less_than_a_minute() {
+        let seconds = |at: usize| {
+            let policy = Profile::parse(BUILT_IN[at].1).unwrap().policy;
+            policy.budget.values().map(|b| b.0.as_secs()).sum::<u64>()
+        };
+        let [quick, default, thorough] = [0, 1, 2].map(seconds);
+        assert!(quick < 60, "quick takes {quick} s and says under a minute");
+        assert_eq!(default.div_ceil(60), 9, "default says nine minutes");
+        assert_eq!(thorough, 95 * 60, "thorough says 95 minutes");
+    }
+
+    #[test]
+    fn the_time_of_a_point_is_the_policys() {
+        let text = BUILT_IN[1].1;
+        let of = |text: &str| Profile::parse(text).unwrap().policy(&BTreeSet::new()).point_s;
+        assert_eq!(of(text), Some(30.0));
+        assert_eq!(of(&text.replace("\ntime_of_point = \"30s\"", "")), None);
+    }
+
+    #[test]
+    fn what_is_no_profile_is_told_in_one_line() {
+        let good = r#"name = "x"
+[policy]
+target = 0.02
+min_trials = 6
+max_trials = 12
+trial = "60ms"
+[[points]]
+workload = "cpu.clock"
+threads = [1, "all"]
+"#;
+        assert!(Profile::parse(good).is_ok());
+        for (bad, word) in [
+            (good.replace("target = 0.02", "target = 2.0"), "target"),
+            (good.replace("0.02", "0.02\ntarget_of = { disk = 5 }"), "target"),
+            (good.replace("target = 0.02", "tarjet = 0.02"), "line 3"),
+            (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
+            (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),
+            (good.replace("\"60ms\"", "\"2h\""), "an hour"),
+            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = \"800h\""), "30 days"),
+            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = 30"), "line"),
+            (good.replace("[1, \"all\"]", "[1, -1]"), "line"),
+            ("name = ".to_owned(), "line 1"),
+            (String::new(), "name"),
+        ] {
+            let error = Profile::parse(&bad).unwrap_err();
+            assert!(error.contains(word) && !error.contains('\n'), "{error}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `[[points]]` of a profile: workloads, and for each parameter what it is to be set to.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proofmark_model::{PlannedSeries, parse_size};
+use serde::{Deserialize, Deserializer};
+
+use super::duration::optional_duration;
+use crate::limits::LONGEST_RUN;
+
+/// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointText {
+    /// Workload id.
+    pub workload: String,
+    /// Least duration of a trial of this workload, where it is not the policy's.
+    pub trial: Option<Duration>,
+    /// Trials of this workload, where their number is not the policy's.
+    pub trials: Option<u32>,
+    /// Which tools run beside it, if nobody asks for more or less.
+    pub reference: Reference,
+    /// How it is sampled over time, instead of in trials.
+    pub series: Option<SeriesText>,
+    /// Parameters by name.
+    pub parameters: BTreeMap<String, Values>,
+}
+
+/// `[[points]]` as it is written: a workload, or several with the same parameters.
+#[derive(Debug, Clone, Deserialize)]
+struct RawPoints {
+    workload: OneOrMany,
+    #[serde(default, deserialize_with = "optional_duration")]
+    trial: Option<Duration>,
+    trials: Option<u32>,
+    #[serde(default)]
+    reference: Reference,
+    #[serde(rename = "for", default, deserialize_with = "optional_duration")]
+    length: Option<Duration>,
+    #[serde(default, deserialize_with = "optional_duration")]
+    every: Option<Duration>,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, Values>,
+}
+
+/// A name or several.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    /// All of them.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::One(name) => vec![name.clone()],
+            Self::Many(names) => names.clone(),
+        }
+    }
+}
+
+/// `reference`: whether tools run beside a point, and which.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Reference {
+    /// None, or the first one that is installed.
+    First(bool),
+    /// Each of these that is installed.
+    Named(OneOrMany),
+}
+
+impl Default for Reference {
+    fn default() -> Self {
+        Self::First(false)
+    }
+}
+
+/// `for` and `every`: a sample of a point every so often, for so long.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeriesText {
+    /// How long in all.
+    pub length: Duration,
+    /// From the start of one sample to that of the next.
+    pub every: Duration,
+}
+
+impl SeriesText {
+    /// Time between samples where none is named.
+    const EVERY: Duration = Duration::from_secs(1);
+
+    /// A point's series as the plan holds it.
+    pub fn planned(&self, point: usize) -> PlannedSeries {
+        let [for_s, every_s] = [self.length, self.every].map(|time| time.as_secs_f64());
+        PlannedSeries { point, for_s, every_s }
+    }
+
+    /// Whether it can be had.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            s if s.length < Duration::from_secs(10) => Err("a series takes at least 10 s".into()),
+            s if s.length > LONGEST_RUN => Err("a series takes at most 30 days".into()),
+            s if s.every < Duration::from_millis(100) => {
+                Err("samples begin at least 100 ms apart".into())
+            }
+            s if s.length < 10 * s.every => Err("a series has at least 10 samples".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The points, one a workload.
+pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText>, D::Error> {
+    let raw = Vec::<RawPoints>::deserialize(from)?;
+    let mut all = Vec::new();
+    for p in raw {
+        let series = match (p.length, p.every) {
+            (Some(length), every) => {
+                Some(SeriesText { length, every: every.unwrap_or(SeriesText::EVERY) })
+            }
+            (None, None) => None,
+            (None, Some(_)) => {
+                let why = "a series needs both every = ... and for = ...";
+                return Err(serde::de::Error::custom(why));
+            }
+        };
+        for parameters in by_file(&p.parameters) {
+            let of = |workload| PointText {
+                workload,
+                trial: p.trial,
+                trials: p.trials,
+                reference: p.reference.clone(),
+                series,
+                parameters: parameters.clone(),
+            };
+            all.extend(p.workload.names().into_iter().map(of));
+        }
+    }
+    Ok(all)
+}
+
+/// The parameters for one file size after the other, since the file of one point serves the next. A list
+/// of file sizes and one of block sizes are a matrix: of its blocks those that are no larger than
+/// the file are meant. A file that would be left without any keeps them, and is refused by name.
+fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values>> {
+    let Some(Values::Many(files)) = parameters.get("file_size") else {
+        return vec![parameters.clone()];
+    };
+    let of = |file: &Value| {
+        let mut of = parameters.clone();
+        of.insert("file_size".to_owned(), Values::One(file.clone()));
+        if let (Some(Values::Many(blocks)), Some(file)) = (of.get_mut("block_size"), file.bytes())
+            && blocks.iter().any(|b| b.bytes().is_some_and(|b| b <= file))
+        {
+            blocks.retain(|b| b.bytes().is_none_or(|b| b <= file));
+        }
+        of
+    };
+    files.iter().map(of).collect()
+}
+
+/// One value or several.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    /// One.
+    One(Value),
+    /// Several.
+    Many(Vec<Value>),
+}
+
+/// A value as TOML has it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Int(u64),
+    /// A word, or a size such as "8KB".
+    Text(String),
+}
+
+impl Value {
+    /// As it would be typed.
+    fn text(&self) -> String {
+        match self {
+            Self::Int(n) => n.to_string(),
+            Self::Text(t) => t.clone(),
+        }
+    }
+
+    /// The bytes that it is as a size; `None` where it is left to the machine.
+    fn bytes(&self) -> Option<u64> {
+        parse_size(&self.text()).ok()
+    }
+}
+
+impl Values {
+    /// Every value as it would be typed.
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            Self::One(v) => vec![v.text()],
+            Self::Many(vs) => vs.iter().map(Value::text).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Profile;
+
+    /// Workload, file sizes and block sizes of each of the points that a table is.
+    fn of(table: &str) -> Vec<String> {
+        let head = "name = \"x\"\n[policy]\ntarget = 0.02\nmin_trials = 6\nmax_trials = 8\n\
+                    trial = \"10ms\"\n[[points]]\n";
+        let profile = Profile::parse(&format!("{head}{table}")).unwrap();
+        let texts = |p: &super::PointText, parameter| {
+            p.parameters.get(parameter).map(|v| v.texts().join(",")).unwrap_or_default()
+        };
+        let said = |p: &super::PointText| {
+            format!("{} {} {}", p.workload, texts(p, "file_size"), texts(p, "block_size"))
+        };
+        profile.points.iter().map(said).collect()
+    }
+
+    #[test]
+    fn lists_of_files_and_blocks_are_a_matrix_file_by_file() {
+        let both = "workload = [\"disk.seq_write\", \"disk.seq_read\"]\n";
+        let matrix = "file_size = [\"64KB\", 131072, \"auto\"]\n\
+                      block_size = [\"4KB\", \"64KB\", \"128KB\", \"1MB\"]";
+        assert_eq!(
+            of(&format!("{both}{matrix}")),
+            [
+                "disk.seq_write 64KB 4KB,64KB",
+                "disk.seq_read 64KB 4KB,64KB",
+                "disk.seq_write 131072 4KB,64KB,128KB",
+                "disk.seq_read 131072 4KB,64KB,128KB",
+                "disk.seq_write auto 4KB,64KB,128KB,1MB",
+                "disk.seq_read auto 4KB,64KB,128KB,1MB",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_left_to_be_refused() {
+        for table in [
+            "workload = \"disk.seq_read\"\nfile_size = \"64KB\"\nblock_size = [\"4KB\", \"1MB\"]",
+            "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = \"1MB\"",
+            "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = [\"1MB\", \"2MB\"]",
+        ] {
+            assert!(of(table).concat().contains("1MB"), "{table}: {:?}", of(table));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Reference tools as programs of this machine: each in a folder of its own, on the CPUs of our
+//! threads, on a file of its own on the same disk.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use proofmark_engine::{Stop, Watch};
+use proofmark_model::{Conditions, Host, Measurement, Subsystem, Timestamp, Trial};
+use proofmark_reference::{Figure, Task};
+use proofmark_workloads::disk::ToolFile;
+use proofmark_workloads::find;
+
+use crate::cpus::Cpus;
+use crate::error::RunError;
+use crate::process::{self, Place};
+use crate::program::own_program;
+use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
+
+/// Longest that a run of a tool may take: so many times what it should, and at least so long.
+const PATIENCE_TIMES: f64 = 10.0;
+const PATIENCE_S: f64 = 30.0;
+
+/// Runs the programs of tools.
+pub(crate) struct Programs<'a> {
+    /// This program as it runs a tool: see [`process::Place::wrapper`].
+    pub(crate) wrapper: Vec<OsString>,
+    /// CPUs that may be used, in the order of use.
+    pub(crate) cpus: Vec<u32>,
+    /// cpu.stat files that tell of throttling.
+    pub(crate) cpu_stat: Vec<PathBuf>,
+    /// Folder whose disk is measured.
+    pub(crate) disk_path: Option<PathBuf>,
+    /// Block devices at the bottom of that disk.
+    pub(crate) devices: Vec<String>,
+    /// How the run is stopped.
+    pub(crate) stop: &'a Stop,
+}
+
+impl<'a> Programs<'a> {
+    /// On this machine.
+    ///
+    /// # Errors
+    /// If this program's own file cannot be found.
+    pub(crate) fn on(host: &Host, stop: &'a Stop) -> Result<Self, RunError> {
+        let storage = host.storage.get();
+        Ok(Self {
+            wrapper: vec![own_program()?.into(), "tool".into()],
+            cpus: host.limits.usable_cpus.clone(),
+            cpu_stat: host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
+            disk_path: storage.map(|s| PathBuf::from(&s.path)),
+            devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
+            stop,
+        })
+    }
+}
+
+impl ToolRunner for Programs<'_> {
+    fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
+        let bytes = find(&m.workload).map_or(0, |k| k.disk_bytes(&m.params));
+        let folder = self.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let made = || {
+            let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
+            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+            Ok(file)
+        };
+        Box::new(AtPoint { programs: self, file: (bytes > 0).then(made) })
+    }
+}
+
+/// The runs at one point.
+struct AtPoint<'a> {
+    programs: &'a Programs<'a>,
+    /// The file of a point on a disk, or why there is none.
+    file: Option<Result<ToolFile, String>>,
+}
+
+impl ToolSession for AtPoint<'_> {
+    fn run(&mut self, task: &ToolTask) -> ToolRun {
+        let mut run = ToolRun::with(Err(String::new()));
+        run.trial = self.trial(task, &mut run);
+        run
+    }
+}
+
+impl AtPoint<'_> {
+    fn trial(&self, asked: &ToolTask, run: &mut ToolRun) -> Result<Trial, String> {
+        let ToolTask { tool, installed, run_s, m, ours } = *asked;
+        let (programs, runner) = (self.programs, tool.runner());
+        let spec = find(&m.workload).map(|k| k.spec()).ok_or("the workload is not known")?;
+        let test = tool.test_for(spec, &m.params).ok_or("it has no such work")?;
+        let cpus = Cpus::for_point(&m.point(), &programs.cpus);
+        let file = match &self.file {
+            None => PathBuf::from("/"),
+            Some(file) => file.as_ref().map_err(Clone::clone)?.path(),
+        };
+        let port = process::free_port().map_err(|e| format!("there is no free port: {e}"))?;
+        let task = Task {
+            spec,
+            test,
+            params: &m.params,
+            seconds: ours.seconds,
+            work: ours.work,
+            cpus: &cpus.client,
+            file: &file,
+            port,
+        };
+        let invocation = runner.invocation(installed, &task)?;
+        run.command = Some(process::shown(&installed.program, &invocation, &cpus.client, &file));
+        let limit = (runner.takes(&task).max(run_s) * PATIENCE_TIMES).max(PATIENCE_S);
+        let place = Place {
+            wrapper: &programs.wrapper,
+            client: &cpus.client,
+            server: &cpus.server,
+            port,
+            stop: programs.stop,
+            limit: Duration::from_secs_f64(limit),
+        };
+        let devices = match m.subsystem {
+            Subsystem::Disk => &programs.devices[..],
+            _ => &[],
+        };
+        let watch = Watch::begin(&cpus.both(), &programs.cpu_stat, devices);
+        let (started, begun) = (Timestamp::now(), Instant::now());
+        let text = process::run(&installed.program, &invocation, &place);
+        let wall_s = begun.elapsed().as_secs_f64();
+        let (conditions, device) = watch.end();
+        // Nothing that it wrote is to reach the device during our next trial.
+        if let Some(Ok(file)) = &self.file {
+            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+        }
+        let output = tool.parse(&text?).map_err(|e| format!("its output: {e}"))?;
+        run.version = output.version.clone();
+        let figure =
+            runner.figure(&task, output).ok_or("its output holds no figure of this work")?;
+        run.params = Some(figure.params.clone());
+        let mut trial = trial_of(&figure, m)?;
+        if !runner.tells_time() {
+            // The whole run's time, and the work that goes with it at the rate that is told.
+            trial.work *= wall_s / trial.seconds;
+            trial.seconds = wall_s;
+        }
+        let conditions = share_of(&conditions, trial.seconds / wall_s);
+        let device = device.or(trial.device.clone());
+        Ok(Trial { started, conditions, device, ..trial })
+    }
+}
+
+/// The part of what happened in a whole run that falls to its timed part, if it was the same all
+/// the time.
+fn share_of(whole: &Conditions, part: f64) -> Conditions {
+    let part = part.min(1.0);
+    let scaled = |seconds: Option<f64>| seconds.map(|s| s * part);
+    Conditions {
+        steal_s: scaled(whole.steal_s),
+        throttled_s: scaled(whole.throttled_s),
+        ..whole.clone()
+    }
+}
+
+/// The one trial of a figure, if it is of the measurement's kind.
+fn trial_of(figure: &Figure, m: &Measurement) -> Result<Trial, String> {
+    if figure.unit != m.unit {
+        return Err(format!("its figure is in {}, not in {}", figure.unit, m.unit));
+    }
+    let trial = figure.trials.first().ok_or("its figure has no value")?;
+    if !(trial.value.is_finite() && trial.value > 0.0) {
+        return Err(format!("its figure is {}", trial.value));
+    }
+    Ok(trial.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! A tool that is a line of shell, at a measurement that is made up.
+
+use proofmark_model::{Params, Unit, testing};
+use proofmark_reference::{
+    Description, Installed, Invocation, Malformed, Output, ReferenceRunner, Tool,
+};
+
+use super::*;
+
+/// Prints a rate; its arguments are a script.
+struct Shell(&'static str);
+
+impl Tool for Shell {
+    fn description(&self) -> &Description {
+        // A tool of that name is what a workload declares a test of.
+        &Description {
+            id: "linpack",
+            title: "a line of shell",
+            package: "Debian: dash",
+            about: "For tests.",
+        }
+    }
+
+    fn recognises(&self, _: &str) -> bool {
+        false
+    }
+
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
+        let trial = trial(value);
+        let spec = find("cpu.linpack").unwrap().spec();
+        let figure = Figure {
+            test: "LINPACK".into(),
+            comparable: true,
+            title: String::new(),
+            subsystem: spec.subsystem,
+            unit: spec.unit,
+            better: spec.better,
+            params: Params::default().with("told", 7),
+            trials: vec![trial],
+            latency: None,
+        };
+        Ok(Output { version: None, started: None, figures: vec![figure] })
+    }
+}
+
+impl ReferenceRunner for Shell {
+    fn installed(&self) -> Option<Installed> {
+        Some(Installed { program: "/bin/sh".into(), version: "1.5".to_owned() })
+    }
+
+    fn counts(&self, _: &str) -> Option<&'static str> {
+        Some("what it likes")
+    }
+
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        if task.work < 1.0 {
+            return Err("there is no work".to_owned());
+        }
+        let script = format!("{}; : {}", self.0, task.work);
+        Ok(Invocation { arguments: vec!["-c".to_owned(), script], ..Invocation::default() })
+    }
+
+    fn takes(&self, _: &Task) -> f64 {
+        0.01
+    }
+
+    fn tells_time(&self) -> bool {
+        false
+    }
+}
+
+fn trial(value: f64) -> Trial {
+    testing::trial(value, 1.0)
+}
+
+fn programs(stop: &Stop) -> Programs<'_> {
+    // Without what puts it on its CPUs: this is not the program, but its tests.
+    let wrapper = ["sh", "-c", r#"[ "$1" = --cpu=0 ] && shift 2 && exec "$@""#, "sh"];
+    let wrapper = wrapper.map(OsString::from).into();
+    Programs { wrapper, cpus: vec![0], cpu_stat: vec![], disk_path: None, devices: vec![], stop }
+}
+
+/// A point that has its trials.
+fn measured() -> Measurement {
+    let spec = find("cpu.linpack").unwrap().spec();
+    Measurement {
+        trials: vec![trial(77.0)],
+        ..testing::measurement(spec, Params::default().with("threads", 1), &[])
+    }
+}
+
+/// Runs of a tool, one after each of our trials at these rates.
+fn runs(tool: &'static Shell, ours: &[f64]) -> Vec<ToolRun> {
+    let (stop, m, installed) = (Stop::default(), measured(), tool.installed().unwrap());
+    let programs = programs(&stop);
+    let mut session = programs.begin(&m);
+    let mut run = |rate: &f64| {
+        let ours = trial(*rate);
+        session.run(&ToolTask { tool, installed: &installed, run_s: 0.01, m: &m, ours: &ours })
+    };
+    ours.iter().map(&mut run).collect()
+}
+
+fn failed(tool: &'static Shell, ours: f64) -> String {
+    runs(tool, &[ours]).remove(0).trial.unwrap_err()
+}
+
+#[test]
+fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
+    static SHELL: Shell = Shell("sleep 0.05; echo 50");
+    let before = Timestamp::now();
+    let [run] = &runs(&SHELL, &[100.0])[..] else { panic!() };
+    let t = run.trial.as_ref().unwrap();
+    assert_eq!((t.value, run.params.as_ref().unwrap().int("told")), (50.0, Some(7)));
+    assert!(t.conditions.steal_s.is_some() && t.started >= before, "{t:?}");
+    let command = run.command.as_ref().unwrap();
+    assert!(command.starts_with("taskset -c 0 sh -c 'sleep 0.05; echo 50; : 100"), "{command}");
+    // The output holds no time: it is that of the whole run, with the work that goes with it.
+    assert!((0.05..10.0).contains(&t.seconds), "{}: the parser said 1", t.seconds);
+    assert!((t.work / t.seconds / 50.0 - 1.0).abs() < 1e-9, "{t:?}");
+}
+
+#[test]
+fn each_failure_has_its_words() {
+    static FAILS: Shell = Shell("echo broken >&2; exit 9");
+    static BABBLES: Shell = Shell("echo hello");
+    static NAUGHT: Shell = Shell("echo 0");
+    static INFINITE: Shell = Shell("echo inf");
+    for (tool, why) in [
+        (&FAILS, "ended with status 9: broken"),
+        (&BABBLES, "its output: "),
+        (&NAUGHT, "its figure is 0"),
+        (&INFINITE, "its figure is inf"),
+    ] {
+        let failed = failed(tool, 1.0);
+        assert!(failed.contains(why), "{failed}");
+        assert!(runs(tool, &[1.0])[0].command.is_some(), "it can be run by hand");
+    }
+    assert_eq!(failed(&NAUGHT, 0.5), "there is no work");
+}
+
+#[test]
+fn one_run_does_not_know_of_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ran");
+    let script = format!("[ -e {0} ] && exit 3; : > {0}; echo 4", file.display());
+    let tool: &'static Shell = Box::leak(Box::new(Shell(Box::leak(script.into_boxed_str()))));
+    let [first, second] = &runs(tool, &[4.0, 4.0])[..] else { panic!() };
+    assert_eq!(first.trial.as_ref().unwrap().value, 4.0);
+    assert!(second.trial.as_ref().unwrap_err().contains("status 3"), "{second:?}");
+}
+
+#[test]
+fn a_run_that_is_stopped_says_so() {
+    static SHELL: Shell = Shell("exec sleep 60");
+    let (stop, m, installed) = (Stop::default(), measured(), SHELL.installed().unwrap());
+    stop.stop("SIGTERM");
+    let (programs, ours) = (programs(&stop), trial(1.0));
+    let task = ToolTask { tool: &SHELL, installed: &installed, run_s: 0.01, m: &m, ours: &ours };
+    assert_eq!(programs.begin(&m).run(&task).trial.unwrap_err(), "stopped by SIGTERM");
+}
+
+#[test]
+fn a_figure_in_another_unit_is_none_of_this_work() {
+    static TOOL: Shell = Shell("echo 5");
+    let output = TOOL.parse("5").unwrap();
+    let spec = find("memory.latency").unwrap().spec();
+    let m = Measurement::new(spec, Params::default());
+    assert_eq!(m.unit, Unit::Second);
+    let why = trial_of(&output.figures[0], &m).unwrap_err();
+    assert_eq!(why, "its figure is in FLOP/s, not in s");
+}
+
+#[test]
+fn a_timed_part_has_its_share_of_what_happened_in_the_whole_run() {
+    let (steal_s, swapped_pages) = (Some(0.4), Some(3));
+    let whole = Conditions { steal_s, swapped_pages, ..Conditions::default() };
+    let of = |part| share_of(&whole, part);
+    assert_eq!(
+        (of(0.25).steal_s, of(0.25).throttled_s, of(0.25).swapped_pages),
+        (Some(0.1), None, Some(3))
+    );
+    assert_eq!(of(1.5).steal_s, Some(0.4));
+}

@@ -1,0 +1,112 @@
+//! What a user asks for, as plain values: all that a plan is made from, beside the machine.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use proofmark_peer::Address;
+
+/// A run to be planned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanRequest {
+    /// Subsystems and ids of workloads; none: all.
+    pub names: Vec<String>,
+    /// Name of a built-in profile, or of a file that holds one.
+    pub profile: String,
+    /// Longest time for the run; `None`: the profile's.
+    pub budget: Option<Duration>,
+    /// Number of trials; `None`: as many as the interval needs.
+    pub trials: Option<u32>,
+    /// Thread counts as they are typed, such as `1,2,all`; `None`: the profile's.
+    pub threads: Option<String>,
+    /// Block sizes in bytes; none: the profile's.
+    pub block_sizes: Vec<u64>,
+    /// Parameters, each as `WORKLOAD.NAME=VALUE,...`.
+    pub set: Vec<String>,
+    /// Which tools repeat which points.
+    pub tools: ToolChoice,
+    /// The machine.
+    pub machine: MachineRequest,
+}
+
+impl Default for PlanRequest {
+    /// The profile `default` on this machine.
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            profile: "default".to_owned(),
+            budget: None,
+            trials: None,
+            threads: None,
+            block_sizes: Vec::new(),
+            set: Vec::new(),
+            tools: ToolChoice::default(),
+            machine: MachineRequest::default(),
+        }
+    }
+}
+
+/// One workload to be sampled over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndureRequest {
+    /// Id of the workload.
+    pub workload: String,
+    /// How long in all.
+    pub length: Duration,
+    /// From the start of one sample to that of the next.
+    pub every: Duration,
+    /// Number of threads as it is typed, such as `4` or `all`.
+    pub threads: Option<String>,
+    /// Block size in bytes.
+    pub block_size: Option<u64>,
+    /// Parameters, each as `NAME=VALUE` or `WORKLOAD.NAME=VALUE`.
+    pub set: Vec<String>,
+    /// The machine.
+    pub machine: MachineRequest,
+}
+
+impl EndureRequest {
+    /// A workload on this machine, for 10 minutes, a sample a second.
+    pub fn new(workload: impl Into<String>) -> Self {
+        Self {
+            workload: workload.into(),
+            length: Duration::from_secs(600),
+            every: Duration::from_secs(1),
+            threads: None,
+            block_size: None,
+            set: Vec::new(),
+            machine: MachineRequest::default(),
+        }
+    }
+}
+
+/// Where to measure.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MachineRequest {
+    /// Folder whose disk is measured; `None`: the current one.
+    pub disk_path: Option<PathBuf>,
+    /// Limits that the provider declares, in base units, by the names of [`proofmark_model::Limit`].
+    pub limits: Vec<(String, f64)>,
+    /// Server of the network workloads; `None`: this machine.
+    pub peer: Option<PeerRequest>,
+}
+
+/// A server on another machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeerRequest {
+    /// Where it listens.
+    pub address: Address,
+    /// File with the key; `None`: the user's usual one.
+    pub key_file: Option<PathBuf>,
+}
+
+/// Which reference tools run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// At each point that the profile marks, the first tool that is installed.
+    #[default]
+    Marked,
+    /// None.
+    None,
+    /// These, by id; `all` alone is all of them.
+    Named(Vec<String>),
+}

@@ -1,0 +1,268 @@
+//! What a measurement over time writes, said before it starts, and what is free meanwhile.
+//!
+//! A series may last for days: its samples, and the blocks that its workload writes, could fill a
+//! disk or wear it out unnoticed.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use proofmark_engine::{Refusal, Stop};
+use proofmark_model::{Plan, Unit, format_quantity, format_seconds, format_size};
+use proofmark_workloads::disk::ToolFile;
+use proofmark_workloads::find;
+use rustix::fs::statvfs;
+
+/// What stopped a run whose disk has little space left.
+pub const LOW_SPACE: &str = "low disk space";
+
+/// Bytes that are written to find out how fast a disk takes them.
+const PROBE: u64 = 64 << 20;
+
+/// Share of a file system that is left to others; less only where less was free before.
+const OTHERS: u64 = 100;
+
+/// How often the free space is read.
+const STEP: Duration = Duration::from_secs(1);
+
+/// Free and whole size of the file system of a folder, in bytes; `None` where it does not tell.
+fn free(folder: &Path) -> Option<(u64, u64)> {
+    let s = statvfs(folder).ok().filter(|s| s.f_blocks > 0)?;
+    Some((s.f_bavail.saturating_mul(s.f_frsize), s.f_blocks.saturating_mul(s.f_frsize)))
+}
+
+/// What a plan's workloads write to the disk over time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Written {
+    /// Seconds in which they write all the time: those of each series by the share of its bytes
+    /// that are written.
+    seconds: f64,
+    /// Bytes of the largest file.
+    file: u64,
+}
+
+/// `None` if none of a plan's series writes.
+fn written(plan: &Plan) -> Option<Written> {
+    let each = plan.series.iter().filter_map(|series| {
+        let point = plan.points.get(series.point)?;
+        let workload = find(&point.workload)?;
+        let seconds = series.for_s * workload.disk_write_share(&point.params);
+        (seconds > 0.0).then_some(Written { seconds, file: workload.disk_bytes(&point.params) })
+    });
+    each.reduce(|a, b| Written { seconds: a.seconds + b.seconds, file: a.file.max(b.file) })
+}
+
+/// Bytes per second that a folder's disk takes now.
+///
+/// # Errors
+/// Why no file can be written there.
+fn disk_rate(folder: &Path, bytes: u64) -> Result<f64, Refusal> {
+    let begun = Instant::now();
+    ToolFile::new(folder, bytes)?;
+    Ok(bytes as f64 / begun.elapsed().as_secs_f64())
+}
+
+/// What the files of a run need, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The samples, which grow while the run goes on.
+    pub samples: u64,
+    /// The final reports.
+    pub at_the_end: u64,
+}
+
+/// Bytes that stay free: the larger of what the final reports need and the smaller of 1 % of the
+/// file system and half of what is free.
+fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
+    own.max((size / OTHERS).min(free / 2))
+}
+
+/// The lines that a person should read before a series starts; nothing for a plan without one.
+///
+/// # Errors
+/// If the files of the run need more than is free.
+pub fn look_ahead(
+    plan: &Plan,
+    needs: Needs,
+    folder: &Path,
+    disk: Option<&Path>,
+) -> Result<Vec<String>, String> {
+    if plan.series.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own_files = needs.samples.saturating_add(needs.at_the_end);
+    let space = free(folder);
+    let named = folder.display();
+    let enough = |(free, size): (u64, u64)| {
+        free >= needs.samples.saturating_add(kept_free((free, size), needs.at_the_end))
+    };
+    if let Some((free, _)) = space.filter(|space| !enough(*space)) {
+        return Err(format!(
+            "the files of this run need up to {}, but {named} has {} free; choose a longer \
+            --every, a shorter --for or another directory with --out",
+            format_size(own_files),
+            format_size(free)
+        ));
+    }
+    let free = space.map_or_else(String::new, |(free, _)| format!(" ({} free)", format_size(free)));
+    let mut lines =
+        vec![format!("the run's files in {named} need up to {}{free}", format_size(own_files))];
+    if let (Some(written), Some(disk)) = (written(plan), disk) {
+        lines.push(will_write(written, disk));
+    }
+    Ok(lines)
+}
+
+/// What the workloads will write to that folder's disk.
+fn will_write(written: Written, disk: &Path) -> String {
+    let Written { seconds, file } = written;
+    let what = format!("the workload overwrites {} in {}", format_size(file), disk.display());
+    match disk_rate(disk, PROBE.min(file)) {
+        Ok(rate) => format!(
+            "{what} for {}: about {} in total at the {} just measured there, more if the disk is faster \
+             under this load",
+            format_seconds(seconds),
+            format_size((rate * seconds) as u64),
+            format_quantity(rate, Unit::BytePerSecond)
+        ),
+        Err(Refusal(why)) => {
+            format!("{what} for {}; the total is unknown: {why}", format_seconds(seconds))
+        }
+    }
+}
+
+/// Reads the free space of folders once a second, and stops the run when there is too little.
+pub struct SpaceWatch {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    found: Arc<OnceLock<String>>,
+}
+
+impl SpaceWatch {
+    /// Watches the output folder, which needs so many bytes at the end of the run, and the folder
+    /// whose disk a workload writes to.
+    pub fn begin(output: &Path, at_the_end: u64, disk: Option<&Path>, stop: Stop) -> Self {
+        let watched: Vec<(PathBuf, u64)> = std::iter::once((output, at_the_end))
+            .chain(disk.map(|folder| (folder, 0)))
+            .filter_map(|(folder, own)| Some((folder.to_path_buf(), kept_free(free(folder)?, own))))
+            .collect();
+        let (end, ended) = channel();
+        let found = Arc::new(OnceLock::new());
+        let told = Arc::clone(&found);
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
+                if let Some(line) =
+                    watched.iter().find_map(|(folder, keep)| too_little(folder, *keep))
+                {
+                    let _ = told.set(line);
+                    return stop.stop(LOW_SPACE);
+                }
+            }
+        });
+        Self { end: Some(end), thread: Some(thread), found }
+    }
+
+    /// Which disk had too little space, if that stopped the run.
+    pub fn found(&self) -> Option<&str> {
+        self.found.get().map(String::as_str)
+    }
+}
+
+impl Drop for SpaceWatch {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+fn too_little(folder: &Path, keep: u64) -> Option<String> {
+    let (free, _) = free(folder).filter(|(free, _)| *free < keep)?;
+    Some(format!(
+        "{} has only {} free, less than the {} that proofmark leaves free; the run stopped early \
+        and keeps what it measured",
+        folder.display(),
+        format_size(free),
+        format_size(keep)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_testing::wait_until;
+
+    use super::*;
+    use crate::request::EndureRequest;
+
+    fn plan(request: &EndureRequest) -> Plan {
+        crate::plan::endure(request, &crate::machine::look(None)).unwrap().plan
+    }
+
+    fn clock() -> Plan {
+        plan(&EndureRequest::new("cpu.clock"))
+    }
+
+    #[test]
+    fn what_writes_is_said_with_its_file_and_what_does_not_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let small = Needs { samples: 0, at_the_end: 1 << 20 };
+        let lines = |workload: &str, set: &[&str]| {
+            let set = set.iter().map(|s| (*s).to_owned()).collect();
+            let plan = plan(&EndureRequest { set, ..EndureRequest::new(workload) });
+            look_ahead(&plan, small, dir.path(), Some(dir.path())).unwrap()
+        };
+        assert_eq!(lines("cpu.clock", &[]).len(), 1);
+        assert_eq!(lines("disk.rand_read", &["cache=none"]).len(), 1);
+        for (workload, time) in [("seq_write", "10 min"), ("mixed", "3 min"), ("fsync", "10 min")] {
+            let set = ["file_size=1MB", "block_size=4k", "threads=1", "cache=none"];
+            let set = if workload == "fsync" { &set[..3] } else { &set };
+            let [own, disk] = &lines(&format!("disk.{workload}"), set)[..] else {
+                panic!("{workload} writes")
+            };
+            assert!(own.contains("up to 1 MiB") && own.contains("free)"), "{own}");
+            assert!(disk.contains("overwrites 1 MiB") && disk.contains(time), "{disk}");
+            assert!(disk.contains("B/s just measured there"), "{disk}");
+        }
+        let none = Plan { series: Vec::new(), ..clock() };
+        assert_eq!(look_ahead(&none, small, dir.path(), None), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let huge = Needs { samples: u64::MAX, at_the_end: 1 };
+        let error = look_ahead(&clock(), huge, dir.path(), None).unwrap_err();
+        assert!(error.contains("--every") && error.contains("free"), "{error}");
+    }
+
+    #[test]
+    fn a_run_that_would_be_stopped_is_refused() {
+        // 1 % of 1000 is left to others; of 8 free bytes half are, which is less.
+        assert_eq!(kept_free((500, 1000), 3), 10);
+        assert_eq!(kept_free((8, 1000), 3), 4);
+        assert_eq!(kept_free((500, 1000), 70), 70);
+        let dir = tempfile::tempdir().unwrap();
+        let (free, size) = free(dir.path()).unwrap();
+        let kept = kept_free((free, size), 0);
+        let needs = |samples| Needs { samples, at_the_end: 0 };
+        let look = |needs| look_ahead(&clock(), needs, dir.path(), None);
+        // Other programs write meanwhile.
+        let margin = (free - kept) / 4;
+        assert!(look(needs(free - kept - margin)).is_ok());
+        assert!(look(needs(free - kept + margin)).is_err(), "less than all that is free");
+    }
+
+    #[test]
+    fn a_disk_with_too_little_space_stops_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (stop, enough) = (Stop::default(), Stop::default());
+        let quiet = SpaceWatch::begin(dir.path(), 1, Some(dir.path()), enough.clone());
+        let watch = SpaceWatch::begin(dir.path(), u64::MAX, None, stop.clone());
+        let line = wait_until("the free space to be read", || watch.found().map(str::to_owned));
+        assert!(line.contains("stopped early"), "{line}");
+        drop(watch);
+        assert_eq!(stop.stopped_by().as_deref(), Some(LOW_SPACE));
+        assert!(quiet.found().is_none() && enough.stopped_by().is_none());
+    }
+}

@@ -1,0 +1,322 @@
+//! The order in which trials are taken, and when a point has enough of them.
+//!
+//! Points whose set-up is cheap are measured together: all are warmed up, then
+//! each takes one trial in turn, round after round, so that drift of the machine
+//! touches every point alike and an interval spans the time of the whole group
+//! (duet benchmarking, Bulej et al., ICPE'20; random interleaving, after which
+//! the order of every second round is reversed here). Other points are measured
+//! one by one, and so are those that are sampled over time (`series`).
+//!
+//! A point that has its trials takes its pairs with reference tools (`compare`). The time of pairs
+//! and of series is not spent from the budget, which is for trials.
+
+mod compare;
+mod series;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, summarise};
+
+use crate::event::{Event, Observer, Step};
+use crate::pairs::Pairs;
+use crate::steady::{WINDOW, is_steady};
+
+/// Most points that are measured together; each is a process with its threads.
+const GROUP: usize = 64;
+
+/// Most threads of all points that are measured together.
+const GROUP_THREADS: u64 = 256;
+
+/// Trials that every point gets, whatever the budget.
+pub const LEAST_TRIALS: usize = 3;
+
+/// Timed seconds after which a point is warm, however few trials they were: a trial of
+/// seconds reaches its steady state within itself.
+const WARM_S: f64 = 2.0;
+
+/// Timed seconds that a point takes to warm up again after other work ran.
+const AGAIN_S: f64 = 0.1;
+
+/// Warm-up trials of so many seconds each that a steady point takes.
+pub fn warm_trials(seconds: f64) -> f64 {
+    (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
+}
+
+/// What the points of a plan are measured with.
+#[derive(Clone, Copy)]
+pub struct Schedule<'a> {
+    /// The points, all of known workloads, and the policy.
+    pub plan: &'a Plan,
+    /// Finds a workload.
+    pub find: &'a dyn Fn(&str) -> Option<&'static dyn Workload>,
+    /// Starts workers.
+    pub launcher: &'a dyn Launcher,
+    /// Time, for the budget.
+    pub clock: &'a dyn Clock,
+    /// How the run is stopped.
+    pub stop: &'a Stop,
+}
+
+struct Slot {
+    place: usize,
+    /// Until the point has ended.
+    session: Option<Box<dyn Session>>,
+    /// How often other work had run when it last was warm.
+    warm_at: usize,
+}
+
+/// What a run has so far.
+struct State<'a, 'o, 'p> {
+    schedule: Schedule<'a>,
+    pairs: Pairs<'a>,
+    observers: &'o mut [&'p mut dyn Observer],
+    measurements: Vec<Measurement>,
+    done: usize,
+    /// How often other work than trials ran on the machine.
+    cooled: usize,
+    /// When the run began.
+    start: f64,
+    /// Seconds that series and pairs took: no budget of trials is spent by them.
+    away_s: f64,
+}
+
+impl<'a> Schedule<'a> {
+    /// Measures every point of the plan, with its pairs. Points that end badly, or that the run
+    /// was stopped before, say so in their ending; the others are not touched.
+    pub fn run(&self, pairs: Pairs<'a>, observers: &mut [&mut dyn Observer]) -> Vec<Measurement> {
+        let known =
+            |p: &Point| Some(Measurement::new((self.find)(&p.workload)?.spec(), p.params.clone()));
+        let mut measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
+        debug_assert_eq!(measurements.len(), self.plan.points.len());
+        measurements.iter_mut().enumerate().for_each(|(place, m)| pairs.describe(place, m));
+        let start = self.clock.now();
+        let mut state = State {
+            schedule: *self,
+            pairs,
+            observers,
+            measurements,
+            done: 0,
+            cooled: 0,
+            start,
+            away_s: 0.0,
+        };
+        for group in self.groups() {
+            match self.plan.series_of(group.start) {
+                Some(planned) => state.endure(group.start, planned),
+                None => state.measure(group),
+            }
+        }
+        state.measurements
+    }
+
+    /// Seconds that one trial of each of these points takes, about.
+    fn trial_s(&self, places: Range<usize>) -> f64 {
+        let seconds = |place: usize| {
+            let p = &self.plan.points[place];
+            let workload = (self.find)(&p.workload);
+            workload.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
+        };
+        places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
+    }
+
+    /// Ranges of points that are measured together.
+    fn groups(&self) -> Vec<Range<usize>> {
+        let cheap = |i: usize| {
+            let workload = (self.find)(&self.plan.points[i].workload);
+            workload.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
+        };
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        let mut threads = 0;
+        for (i, point) in self.plan.points.iter().enumerate() {
+            threads += point.params.threads();
+            match groups.last_mut() {
+                Some(group)
+                    if group.len() < GROUP
+                        && threads <= GROUP_THREADS
+                        && cheap(i)
+                        && cheap(i - 1) =>
+                {
+                    group.end = i + 1;
+                }
+                _ => {
+                    threads = point.params.threads();
+                    groups.push(i..i + 1);
+                }
+            }
+        }
+        groups
+    }
+}
+
+impl State<'_, '_, '_> {
+    fn measure(&mut self, places: Range<usize>) {
+        let mut active: Vec<Slot> = Vec::new();
+        for place in places.clone() {
+            match self.set_up(place) {
+                Ok(session) => {
+                    active.push(Slot { place, session: Some(session), warm_at: self.cooled })
+                }
+                Err(ending) => self.end(place, ending),
+            }
+        }
+        let deadline = self.deadline(places);
+        while !active.is_empty() {
+            active.retain_mut(|slot| match self.turn(slot, deadline) {
+                None => true,
+                Some(ending) => {
+                    // Before the pairs: what it holds may be wanted.
+                    slot.session = None;
+                    self.end(slot.place, ending);
+                    self.compare(slot.place);
+                    false
+                }
+            });
+            // The other way round next time, so that no point always follows the same one.
+            active.reverse();
+        }
+    }
+
+    /// Seconds since the run began that trials took, and what belongs to them.
+    fn spent_s(&self) -> f64 {
+        self.schedule.clock.now() - self.start - self.away_s
+    }
+
+    /// How much of the budget will be spent when these points, set up by now, have had their share
+    /// of what is left.
+    fn deadline(&self, places: Range<usize>) -> Option<f64> {
+        let spent = self.spent_s();
+        let left = (self.policy().budget_s? - spent).max(0.0);
+        let all = places.start..self.schedule.plan.points.len();
+        Some(spent + left * self.schedule.trial_s(places) / self.schedule.trial_s(all))
+    }
+
+    /// A point that is set up and warm.
+    fn set_up(&mut self, place: usize) -> Result<Box<dyn Session>, Ending> {
+        self.tell(Event::SetUp, place);
+        if let Some(ending) = self.stopped() {
+            return Err(ending);
+        }
+        let mut session = self.schedule.launcher.launch(&self.schedule.plan.points[place])?;
+        self.warm(place, session.as_mut())?;
+        Ok(session)
+    }
+
+    fn stopped(&self) -> Option<Ending> {
+        self.schedule.stop.stopped_by().map(|by| Ending::Interrupted { by })
+    }
+
+    fn warm(&mut self, place: usize, session: &mut dyn Session) -> Result<(), Ending> {
+        let target = self.policy().target_for(self.measurements[place].subsystem);
+        let mut warm_s = 0.0;
+        while warm_s < WARM_S && !is_steady(&self.measurements[place].warmup, target) {
+            let trial = session.take(Request::Warm)?.trial;
+            warm_s += trial.seconds;
+            self.measurements[place].warmup.push(trial.value);
+            self.tell(Event::Warm, place);
+        }
+        Ok(())
+    }
+
+    /// One trial of one point, and how the point ended if that was the last.
+    fn turn(&mut self, slot: &mut Slot, deadline: Option<f64>) -> Option<Ending> {
+        if let Some(ending) = self.stopped() {
+            return Some(ending);
+        }
+        let m = &self.measurements[slot.place];
+        let late = || deadline.is_some_and(|most| self.spent_s() >= most);
+        if m.trials.len() >= LEAST_TRIALS && (late() || had_its_time(m, self.policy())) {
+            return Some(Ending::Budget);
+        }
+        let cooled = self.cooled;
+        let session = slot.session.as_deref_mut()?;
+        let warm = warm_again(session, slot.warm_at != cooled);
+        slot.warm_at = cooled;
+        match warm.and_then(|()| session.take(Request::Trial)) {
+            Ok(taken) => self.record(slot.place, taken),
+            Err(ending) => return Some(ending),
+        }
+        let ending = enough(&self.measurements[slot.place], self.policy());
+        if ending.is_none() {
+            self.tell(Event::Trial, slot.place);
+        }
+        ending
+    }
+
+    /// Keeps a trial.
+    fn record(&mut self, place: usize, taken: Taken) {
+        let m = &mut self.measurements[place];
+        m.trials.push(taken.trial);
+        m.latency = taken.latency;
+        self.summarise(place);
+    }
+
+    /// Makes the statistics and the account of a measurement's trials.
+    fn summarise(&mut self, place: usize) {
+        let m = &mut self.measurements[place];
+        let kind = (self.schedule.find)(&m.workload).map_or("none", Workload::verification);
+        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+        m.summary = summarise(&values);
+        m.verification = verification(kind, &m.trials);
+    }
+
+    fn end(&mut self, place: usize, ending: Ending) {
+        self.measurements[place].ending = ending;
+        self.done += 1;
+        self.tell(Event::Done, place);
+    }
+
+    fn tell(&mut self, event: Event, place: usize) {
+        let step = Step { event, place, measurements: &self.measurements, done: self.done };
+        self.observers.iter_mut().for_each(|observer| observer.observe(&step));
+    }
+
+    fn policy(&self) -> &Policy {
+        &self.schedule.plan.policy
+    }
+}
+
+/// Warms a point up again if other work ran since it was warm.
+fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
+    let mut warm_s = 0.0;
+    while is_cold && warm_s < AGAIN_S {
+        warm_s += session.take(Request::Warm)?.trial.seconds;
+    }
+    Ok(())
+}
+
+/// Takes one trial of a point in a session of its own, warmed up as for a measurement.
+///
+/// # Errors
+/// How the point ended instead.
+pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
+    let mut session = launcher.launch(point)?;
+    let (mut warm, mut warm_s) = (Vec::new(), 0.0);
+    while warm_s < WARM_S && !is_steady(&warm, target) {
+        let trial = session.take(Request::Warm)?.trial;
+        warm_s += trial.seconds;
+        warm.push(trial.value);
+    }
+    Ok(session.take(Request::Trial)?.trial)
+}
+
+/// Whether a point's trials took as long as one point may.
+fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
+    let timed: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)
+}
+
+/// Whether a point has all the trials it needs, and how that came about.
+fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
+    let taken = m.trials.len();
+    let (least, most) = policy.trials_for(&m.workload);
+    let fixed = least == most;
+    let target = policy.target_for(m.subsystem);
+    let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);
+    if taken >= least as usize && (fixed || width.is_some_and(|w| w <= target)) {
+        return Some(Ending::Complete);
+    }
+    (taken >= most as usize).then_some(Ending::Budget)
+}

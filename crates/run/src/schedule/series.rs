@@ -1,0 +1,112 @@
+//! A point over time: a sample at each tick, by a clock that does not drift.
+//!
+//! Ticks lie on a grid from the first start on, so that sample 86,400 of a day begins when the
+//! day ends, however long each took. A sample that a slow machine could not end before its next
+//! tick takes that one's place: a tick is left out rather than all later ones moved. Samples
+//! follow each other without a pause, see `worker::span`.
+
+use proofmark_engine::{Request, Samples, Session, Taken};
+use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
+
+use super::State;
+use crate::event::Event;
+
+/// Slices of a sample: enough to end near a tick on a machine that is five times slower than
+/// it was.
+const SLICES: f64 = 10.0;
+/// Shortest and longest slice, in seconds. What lies between two takes most of a millisecond.
+const SLICE_S: [f64; 2] = [0.02, 0.25];
+
+/// Seconds of one slice where samples begin so many seconds apart.
+fn slice_s(every_s: f64) -> f64 {
+    (every_s / SLICES).clamp(SLICE_S[0], SLICE_S[1])
+}
+
+/// When a sample that begins `at` has to end: the next tick, but for one that is less than half
+/// a tick away.
+fn next_tick(at_s: f64, every_s: f64) -> f64 {
+    ((at_s / every_s + 0.5).floor() + 1.0) * every_s
+}
+
+impl State<'_, '_, '_> {
+    /// Samples a point for as long as the plan says.
+    pub(super) fn endure(&mut self, place: usize, planned: &PlannedSeries) {
+        let begun = self.schedule.clock.now();
+        let ending = match self.set_up(place) {
+            Ok(mut session) => self.samples(place, planned, session.as_mut()),
+            Err(ending) => ending,
+        };
+        self.away_s += self.schedule.clock.now() - begun;
+        self.end(place, ending);
+        self.compare(place);
+    }
+
+    /// Takes samples until the time is over; how that came about.
+    fn samples(
+        &mut self,
+        place: usize,
+        planned: &PlannedSeries,
+        session: &mut dyn Session,
+    ) -> Ending {
+        let every_s = planned.every_s.max(1e-3);
+        let begun = self.schedule.clock.now();
+        let mut samples = Samples::new(self.measurements[place].unit);
+        self.measurements[place].series = Some(Samples::begin(planned, Timestamp::now()));
+        loop {
+            if let Some(ending) = self.stopped() {
+                return ending;
+            }
+            let at_s = self.schedule.clock.now() - begun;
+            // Half a tick is no sample.
+            if at_s + 0.5 * every_s >= planned.for_s && at_s > 0.0 {
+                return Ending::Complete;
+            }
+            let until_s = next_tick(at_s, every_s).min(planned.for_s.max(every_s));
+            let micros = |s: f64| (s * 1e6) as u64;
+            let request = Request::Span {
+                slice_us: micros(slice_s(every_s)),
+                span_us: micros(until_s - at_s),
+            };
+            let Taken { mut trial, latency } = match session.take(request) {
+                Ok(taken) => taken,
+                Err(ending) => return ending,
+            };
+            self.measurements[place].latency = latency;
+            // By the clock that does not jump, whatever is done to the clock on the wall.
+            let series = self.measurements[place].series.as_ref();
+            trial.started = series.and_then(|s| s.moment(at_s)).unwrap_or(trial.started);
+            self.keep(place, &mut samples, at_s, trial);
+        }
+    }
+
+    fn keep(&mut self, place: usize, samples: &mut Samples, at_s: f64, trial: Trial) {
+        let m = &mut self.measurements[place];
+        let mut trials = std::mem::take(&mut m.trials);
+        if let Some(series) = &mut m.series {
+            samples.add(series, &mut trials, trial.clone());
+        }
+        m.trials = trials;
+        self.summarise(place);
+        self.tell(Event::Sample { at_s, trial: &trial }, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_lie_on_a_grid() {
+        assert_eq!(
+            [0.0, 0.4, 0.96, 1.04, 1.49].map(|at| next_tick(at, 1.0)),
+            [1.0, 1.0, 2.0, 2.0, 2.0]
+        );
+        assert_eq!(next_tick(7.3, 1.0), 8.0, "a sample that took six ticks does not move the rest");
+        assert_eq!(next_tick(86_400.02, 1.0), 86_401.0);
+    }
+
+    #[test]
+    fn a_slice_is_a_part_of_a_sample() {
+        assert_eq!([0.1, 1.0, 60.0].map(slice_s), [0.02, 0.1, 0.25]);
+    }
+}

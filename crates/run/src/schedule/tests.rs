@@ -1,0 +1,249 @@
+//! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
+
+use super::*;
+use crate::testing::{Act, FakeRunner, Script, Values, find, point, policy, solution};
+
+mod series;
+
+/// Reads the steps, and stops the run after so many trials.
+#[derive(Default)]
+struct Watch {
+    stop_after: Option<usize>,
+    stop: Stop,
+    steps: usize,
+    done: usize,
+    /// When each sample of a series began, and its work.
+    sampled: Vec<(usize, f64, f64)>,
+}
+
+impl Observer for Watch {
+    fn observe(&mut self, step: &Step) {
+        match step.event {
+            Event::Trial => self.steps += 1,
+            Event::Sample { at_s, trial } => {
+                assert!(!step.measurement().trials.is_empty(), "told when it is kept");
+                self.sampled.push((step.place, at_s, trial.work));
+                self.steps += 1;
+            }
+            Event::Done => self.done += 1,
+            Event::SetUp | Event::Warm | Event::Pair { .. } => {}
+        }
+        if self.stop_after == Some(self.steps) {
+            self.stop.stop("SIGINT");
+        }
+    }
+}
+
+type Log = Vec<(u64, Request)>;
+
+fn run(policy: Policy, points: u64, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
+    run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values, watch)
+}
+
+fn run_points(
+    policy: Policy,
+    points: Vec<Point>,
+    values: Values,
+    watch: &mut Watch,
+) -> (Vec<Measurement>, Log) {
+    run_plan(Plan { policy, points, ..Plan::default() }, values, watch)
+}
+
+fn run_plan(plan: Plan, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
+    let script = Script { stop: watch.stop.clone(), ..Script::new(values) };
+    let runner = FakeRunner::new(&script, 1.0);
+    let schedule = Schedule {
+        plan: &plan,
+        find: &find,
+        launcher: &script,
+        clock: &script.clock,
+        stop: &script.stop,
+    };
+    let pairs = Pairs::new(&plan, Default::default(), &|_| None, &runner);
+    let measurements = schedule.run(pairs, &mut [watch]);
+    let taken = |act: &Act| match act {
+        Act::Take(point, request) => Some((*point, *request)),
+        _ => None,
+    };
+    let log = script.log.borrow().iter().filter_map(taken).collect();
+    (measurements, log)
+}
+
+#[test]
+fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
+    let values =
+        |point, trial| Ok(if point == 1 { 100.0 } else { 100.0 + (trial % 2 * 50) as f64 });
+    let (m, _) = run(policy(6, 12, None), 2, values, &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (6, &Ending::Complete));
+    assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
+    assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
+    assert_eq!(m[1].warmup.len(), 2);
+}
+
+#[test]
+fn a_slow_point_is_warm_after_one_trial_and_a_fast_one_when_it_is_steady() {
+    let lasting = |ms: u64| {
+        let mut point = point("test.null", 1);
+        point.params = point.params.with("ms", ms);
+        point
+    };
+    let points = [3000, 1999, 700, 600, 10].map(lasting).into();
+    let (m, log) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
+    let warm: Vec<usize> = m.iter().map(|m| m.warmup.len()).collect();
+    assert_eq!(warm, [1, 2, 3, 3, 3], "2 s of warm-up, or three values that agree");
+    assert_eq!([3.0, 1.999, 0.7, 0.6, 0.01].map(warm_trials), [1.0, 2.0, 3.0, 3.0, 3.0]);
+    assert_eq!(log.iter().filter(|(_, r)| *r == Request::Warm).count(), 12);
+    assert!(m.iter().all(|m| m.trials.len() == 3), "what warmed up is no trial");
+}
+
+#[test]
+fn trials_are_taken_in_turn_and_every_second_round_backwards() {
+    let (_, log) = run(policy(3, 3, None), 3, |_, _| Ok(1.0), &mut Watch::default());
+    let trials: Vec<u64> =
+        log.iter().filter(|(_, r)| *r == Request::Trial).map(|(p, _)| *p).collect();
+    assert_eq!(trials, [1, 2, 3, 3, 2, 1, 1, 2, 3]);
+}
+
+#[test]
+fn a_group_is_bounded_in_points_and_in_threads() {
+    // Threads 1, 2, 3, ...: 22 points make 253 threads.
+    let (_, log) = run(policy(3, 3, None), 30, |_, _| Ok(1.0), &mut Watch::default());
+    let first_23rd = log.iter().position(|(p, _)| *p == 23).unwrap();
+    let last_22nd = log.iter().rposition(|(p, _)| *p == 22).unwrap();
+    assert!(last_22nd < first_23rd, "the 23rd belongs to the next group");
+    let last_1st = log.iter().rposition(|(p, _)| *p == 1).unwrap();
+    let first_22nd = log.iter().position(|(p, _)| *p == 22).unwrap();
+    assert!(first_22nd < last_1st, "the 22nd belongs to the first");
+}
+
+#[test]
+fn a_fixed_number_is_complete_however_they_scatter() {
+    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64), &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
+}
+
+#[test]
+fn the_budget_ends_a_run_but_leaves_three_trials() {
+    // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild, &mut Watch::default());
+    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+    let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild, &mut Watch::default());
+    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+}
+
+#[test]
+fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let trials = |point_s: Option<f64>| {
+        let policy = Policy { point_s, trial_s: 1.0, ..policy(6, 12, None) };
+        let points = vec![point("test.time", 1), point("test.null", 1)];
+        let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+        assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
+        [m[0].trials.len(), m[1].trials.len()]
+    };
+    // Trials of 3 s and of 1 s.
+    assert_eq!(trials(None), [12, 12]);
+    assert_eq!(trials(Some(10.5)), [4, 11]);
+    // The least number of trials as long as the policy asks always fits; three are always taken.
+    assert_eq!(trials(Some(0.1)), [3, 6]);
+}
+
+#[test]
+fn a_crash_costs_one_point() {
+    fn crash() -> Ending {
+        Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() }
+    }
+    let values = |p, t| if p == 2 && t == 2 { Err(crash()) } else { Ok(1.0) };
+    let (m, _) = run(policy(6, 6, None), 3, values, &mut Watch::default());
+    assert_eq!(m[1].trials.len(), 1);
+    assert_eq!(m[1].ending, crash());
+    for i in [0, 2] {
+        assert_eq!((m[i].trials.len(), &m[i].ending), (6, &Ending::Complete));
+    }
+}
+
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let mut watch = Watch { stop_after: Some(4), ..Watch::default() };
+    let (m, _) = run(policy(6, 6, None), 3, |_, _| Ok(1.0), &mut watch);
+    assert_eq!(m.iter().map(|m| m.trials.len()).sum::<usize>(), 4);
+    assert!(m.iter().all(|m| m.ending == Ending::Interrupted { by: "SIGINT".to_owned() }));
+    assert_eq!(watch.done, 3);
+}
+
+#[test]
+fn each_trial_keeps_its_own_solution() {
+    let mut solver = point("test.null", 1);
+    solver.params = solver.params.with("n", 7);
+    let points = vec![solver, point("test.null", 2)];
+    let (m, _) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
+    let of = |m: &Measurement| m.trials.iter().map(|t| t.solution.clone()).collect::<Vec<_>>();
+    assert_eq!(of(&m[0]), [1, 2, 3].map(|n| Some(solution(n))));
+    assert_eq!(of(&m[1]), [None, None, None]);
+}
+
+#[test]
+fn the_verification_adds_up() {
+    let (m, _) = run(policy(6, 6, None), 1, |_, _| Ok(5.0), &mut Watch::default());
+    let w = m[0].verification.as_ref().unwrap();
+    assert_eq!((w.claimed, w.counted), (30.0, 30.0));
+}
+
+#[test]
+fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let policy = |time_s: f64| Policy {
+        trial_s: 1.0,
+        trial_s_of: [("test.time".to_owned(), time_s)].into(),
+        ..policy(6, 100, Some(40.0))
+    };
+    let trials = |time_s, points: [&str; 2]| {
+        let points = points.map(|workload| point(workload, 1)).into();
+        let (m, _) = run_points(policy(time_s), points, wild, &mut Watch::default());
+        assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
+        [m[0].trials.len(), m[1].trials.len()]
+    };
+    // Set up and warm after 3 s: three quarters of the 37 s left are 10 trials of 3 s,
+    // the last of which ends late; then 2 s of warm-up leave 5 of 1 s.
+    assert_eq!(trials(3.0, ["test.time", "test.null"]), [10, 5]);
+    // A quarter of 38 s first; then 3 s of warm-up leave 9 trials of 3 s.
+    assert_eq!(trials(3.0, ["test.null", "test.time"]), [10, 9]);
+    // Where both should take as long: half of 37 s; then 2 s of warm-up leave 14 s.
+    assert_eq!(trials(1.0, ["test.time", "test.null"]), [7, 14]);
+}
+
+#[test]
+fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() {
+    let wild = |_, t| Ok((t % 2 + 1) as f64);
+    let policy = Policy { trial_s: 1.0, ..policy(8, 12, Some(40.0)) };
+    let mut brief = point("test.brief", 1);
+    brief.params = brief.params.with("ms", 30);
+    let points = vec![brief, point("test.null", 1)];
+    let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+    // A millisecond's share of 40 s would be 40 ms, and three trials.
+    assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);
+}
+
+#[test]
+fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
+    let points = vec![point("test.time", 1), point("test.null", 1)];
+    let (m, _) = run_points(policy(6, 6, None), points, |_, _| Ok(4.0), &mut Watch::default());
+    assert_eq!(
+        (m[0].trials[0].value, m[0].trials[0].work, m[0].trials[0].seconds),
+        (0.75, 4.0, 3.0)
+    );
+    assert_eq!(m[0].summary.as_ref().unwrap().median, 0.75);
+    assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
+    assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
+}
+
+#[test]
+fn a_workload_may_have_a_number_of_trials_of_its_own() {
+    let mut policy = policy(3, 3, None);
+    policy.trials_of.insert("test.null".to_owned(), 5);
+    let points = [point("test.null", 1), point("test.time", 1)].into();
+    let (m, _) = run_points(policy, points, |_, _| Ok(1.0), &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (5, &Ending::Complete));
+    assert_eq!((m[1].trials.len(), &m[1].ending), (3, &Ending::Complete));
+}

@@ -1,0 +1,338 @@
+//! The server of a run's network workloads: another machine, or a child of this run on
+//! its loopback. Either way a session from the first of their points on.
+
+use std::cell::RefCell;
+use std::io::{BufRead as _, BufReader};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use proofmark_engine::{Launcher, Session, Workers, copy_rate};
+use proofmark_host::{Root, network};
+use proofmark_model::{
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem,
+    format_seconds,
+};
+use proofmark_peer::{
+    Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
+    PeerError,
+};
+use proofmark_workloads::find;
+
+use crate::error::{RunError, Usage};
+use crate::limits::LONGEST_RUN;
+use crate::plan::{estimate, tools_s};
+use crate::program::own_program;
+use crate::request::PeerRequest;
+
+/// Most bytes a second that a session is asked to carry: 400 Gbit/s.
+const BYTES_A_SECOND: u64 = 50_000_000_000;
+
+/// How long a server of this run's own may take to end, and any to say why it ended.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A server, and this run's session there from when the first network point begins: it
+/// is not kept busy while something else is measured.
+pub struct ServerSide {
+    address: Address,
+    key: Key,
+    network: Network,
+    limits: Limits,
+    session: RefCell<Held>,
+    /// On the loopback, the server. It ends when its standard input does.
+    server: Option<Child>,
+}
+
+/// What there is of a session.
+enum Held {
+    /// Not yet, or not while another run has it.
+    Nothing,
+    ControlSession(ControlSession),
+    /// It was not to be had, for a reason that does not pass.
+    Failed(String),
+}
+
+impl ServerSide {
+    /// The server that a user named.
+    ///
+    /// # Errors
+    /// If there is no key, or the server does not answer.
+    pub fn peer(request: &PeerRequest) -> Result<Self, Usage> {
+        let wrong = |why: &dyn std::fmt::Display| Usage(format!("--peer: {why}"));
+        let key = Key::find(request.key_file.as_deref()).map_err(|e| wrong(&e))?;
+        Self::look(request.address.clone(), key, None).map_err(|e| wrong(&e))
+    }
+
+    /// A server on this machine, for this run alone.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn loopback() -> Result<Self, RunError> {
+        let failed =
+            |why: &dyn std::fmt::Display| RunError::failed("cannot start the loopback server", why);
+        let key = Key::generate().map_err(|e| failed(&e))?;
+        let mut server = Command::new(own_program()?)
+            .args(["serve", "--for-run", "--bind", "127.0.0.1:0"])
+            .args(["--max-time", "30d", "--max-bytes", "1000000TB"])
+            .env(KEY_VARIABLE, key.to_hex())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Its own group: Ctrl-C reaches the run alone, which then ends its server.
+            .process_group(0)
+            .spawn()
+            .map_err(|e| failed(&e))?;
+        let mut line = String::new();
+        if let Some(out) = server.stdout.take() {
+            BufReader::new(out).read_line(&mut line).map_err(|e| failed(&e))?;
+        }
+        let Ok(address) = line.trim().parse::<SocketAddr>() else {
+            let _ = server.kill();
+            let _ = server.wait();
+            return Err(RunError::Failed("the loopback server did not start".to_owned()));
+        };
+        Self::look(address.into(), key, Some(server)).map_err(|e| failed(&e))
+    }
+
+    fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self, PeerError> {
+        let seen = Overview::fetch(&address, &key)?;
+        let (network, limits) = (known(&seen), seen.limits);
+        Ok(Self { address, key, network, limits, session: RefCell::new(Held::Nothing), server })
+    }
+
+    /// What is known of the server and of the way there.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// What a worker needs to join the session, as a variable of its environment. The
+    /// session is begun if it was not.
+    fn invitation(&self, asked: Limits) -> Result<(String, String), String> {
+        let mut held = self.session.borrow_mut();
+        if matches!(*held, Held::Nothing) {
+            let run = format!("{} {}", proofmark_peer::this_host().name, std::process::id());
+            let begun = ControlSession::connect(&self.address, &self.key, &run, asked);
+            *held = match begun {
+                Ok(lead) => Held::ControlSession(lead),
+                // The next point may find it free.
+                Err(busy @ PeerError::Busy { .. }) => return Err(busy.to_string()),
+                Err(error) => Held::Failed(error.to_string()),
+            };
+        }
+        let lead = match &*held {
+            Held::ControlSession(lead) => lead,
+            Held::Failed(reason) => return Err(reason.clone()),
+            Held::Nothing => return Err("no session with the server".to_owned()),
+        };
+        if let Some(reason) = lead.ended() {
+            return Err(format!("the session with the server ended: {reason}"));
+        }
+        let interface = self.network.interface.get().map(|i| i.name.clone());
+        let invitation = Invitation { interface, ..lead.invitation() };
+        Ok((INVITATION.to_owned(), invitation.to_json()))
+    }
+
+    /// Why the session is over, once it is.
+    fn ended(&self) -> Option<String> {
+        match &*self.session.borrow() {
+            Held::Nothing => None,
+            Held::ControlSession(lead) => lead.ended(),
+            Held::Failed(reason) => Some(reason.clone()),
+        }
+    }
+
+    /// The same after these measurements. A worker sees its own connection break before the session
+    /// is told why: where one of the network was refused, that word is waited for.
+    pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
+        let broken = |m: &Measurement| {
+            m.subsystem == Subsystem::Network && matches!(m.ending, Ending::Refused { .. })
+        };
+        let asked = Instant::now();
+        while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.ended()
+    }
+
+    /// That a plan may need a longer session than the server grants, if it may.
+    pub fn too_short(&self, plan: &Plan) -> Option<String> {
+        let most = Duration::from_secs_f64(network_s(plan));
+        let granted = Duration::from_secs(self.limits.seconds);
+        (granted < most).then(|| {
+            format!(
+                "proofmark: the server allows {}, but the network tests may need {}; the rest is \
+                not measured; start `proofmark serve` with a longer --max-time",
+                format_seconds(granted.as_secs_f64()),
+                format_seconds(most.as_secs_f64())
+            )
+        })
+    }
+}
+
+impl Drop for ServerSide {
+    fn drop(&mut self) {
+        let Some(server) = &mut self.server else { return };
+        drop(server.stdin.take()); // It ends with its input.
+        let asked = Instant::now();
+        while matches!(server.try_wait(), Ok(None)) && asked.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = server.kill();
+        let _ = server.wait();
+    }
+}
+
+/// Whether a point needs a server.
+pub fn on_network(point: &Point) -> bool {
+    find(&point.workload).is_some_and(|k| k.spec().subsystem == Subsystem::Network)
+}
+
+/// Starts workers: for network points within the session with the server, and only while
+/// that lasts, since each would else wait on its own for what is gone.
+pub struct Served<'a> {
+    /// The server, if there is one.
+    pub server: Option<&'a ServerSide>,
+    /// What the session is to be granted.
+    pub session: Limits,
+    /// What starts the workers.
+    pub workers: &'a Workers,
+}
+
+impl Launcher for Served<'_> {
+    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        let Some(server) = self.server.filter(|_| on_network(point)) else {
+            return self.workers.launch(point);
+        };
+        let refused = |reason| Ending::Refused { reason };
+        let invitation = server.invitation(self.session).map_err(refused)?;
+        Workers { environment: vec![invitation], ..self.workers.clone() }.launch(point)
+    }
+
+    fn release_idle_worker(&self) {
+        self.workers.release_idle_worker();
+    }
+}
+
+/// What a session for a plan is asked for: twice the time that its network points may
+/// take, which is an estimate, and a minute.
+pub fn session_for(plan: &Plan) -> Limits {
+    let seconds = Duration::from_secs_f64(2.0 * network_s(plan)) + Duration::from_secs(60);
+    let seconds = seconds.min(LONGEST_RUN).as_secs();
+    Limits { seconds, bytes: seconds * BYTES_A_SECOND }
+}
+
+/// Seconds from the beginning of a plan's first network point to the end of its last, at most.
+fn network_s(plan: &Plan) -> f64 {
+    let ends = |point: &Point| on_network(point);
+    let (Some(first), Some(last)) =
+        (plan.points.iter().position(ends), plan.points.iter().rposition(ends))
+    else {
+        return 0.0;
+    };
+    let points = plan.points[first..=last].to_vec();
+    let within = plan.series.iter().filter(|s| (first..=last).contains(&s.point)).cloned();
+    let series = within.map(|s| PlannedSeries { point: s.point - first, ..s }).collect();
+    let (_, most) = estimate(&Plan { points, series, ..plan.clone() });
+    let mut between = plan.clone();
+    between
+        .references
+        .values_mut()
+        .for_each(|all| all.retain(|r| (first..=last).contains(&r.point)));
+    (most + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
+}
+
+fn known(seen: &Overview) -> Network {
+    let Ends { local, peer } = seen.ends;
+    let path = if seen.ends.one_machine() { NetworkPath::Loopback } else { NetworkPath::Peer };
+    Network {
+        boot_id: proofmark_peer::this_host().boot_id,
+        path,
+        address: peer.to_string(),
+        server: seen.server.clone(),
+        interface: network::interface_between(&Root::live(), local.ip(), peer.ip()),
+        server_interface: seen.server_interface.clone(),
+        copy_bytes_per_s: copy_rate(),
+    }
+}
+
+/// What is known of the way to this machine itself, before a server is there: enough for a plan.
+pub fn loopback_network() -> Network {
+    let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (server, interface) =
+        (proofmark_peer::this_host(), network::interface_between(&Root::live(), here, here));
+    Network {
+        boot_id: server.boot_id.clone(),
+        path: NetworkPath::Loopback,
+        address: here.to_string(),
+        server,
+        server_interface: interface.get().cloned(),
+        interface,
+        copy_bytes_per_s: None,
+    }
+}
+
+/// The interface of this machine that leads to a client.
+pub fn interface(ends: Ends) -> Option<Interface> {
+    let (local, peer) = (ends.local.ip(), ends.peer.ip());
+    network::interface_between(&Root::live(), local, peer).get().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use proofmark_model::{Params, Policy};
+    use proofmark_peer::Server;
+
+    use super::*;
+
+    #[test]
+    fn a_server_at_an_own_address_is_counted_at_the_loopback() {
+        // The address that leads out; nothing is sent.
+        let out = UdpSocket::bind("0.0.0.0:0").unwrap();
+        let own = out.connect("192.0.2.1:9").and_then(|()| out.local_addr()).map(|a| a.ip());
+        let Some(own) = own.ok().filter(|ip| !ip.is_loopback()) else {
+            eprintln!("skipped: this machine has no address but the loopback's");
+            return;
+        };
+        let (key, limits) = (Key::generate().unwrap(), Limits { seconds: 60, bytes: 1 << 20 });
+        let server = Server::bind(SocketAddr::new(own, 0), key.clone(), limits).unwrap();
+        let (address, stop) = (server.address().into(), server.stop());
+        let work = proofmark_workloads::network::ServerSide::new(interface);
+        let serving = std::thread::spawn(move || server.serve(&work, |_| ()));
+        let server = ServerSide::look(address, key, None).unwrap();
+        assert_eq!(server.network().path, NetworkPath::Loopback);
+        assert_eq!(server.network().server_interface.as_ref().unwrap().name, "lo");
+        let (_, invitation) = server.invitation(limits).unwrap();
+        assert_eq!(Invitation::parse(&invitation).unwrap().interface.unwrap(), "lo");
+        drop(server);
+        stop.stop();
+        proofmark_testing::join("the server to end", serving);
+    }
+
+    fn plan(workloads: &[&str], budget_s: Option<f64>) -> Plan {
+        let policy =
+            Policy { trial_s: 1.0, min_trials: 10, max_trials: 10, budget_s, ..Policy::default() };
+        let point = |id: &&str| Point { workload: (*id).to_owned(), params: Params::default() };
+        let points = workloads.iter().map(point).collect();
+        Plan { policy, points, ..Plan::default() }
+    }
+
+    #[test]
+    fn a_session_is_asked_for_what_the_network_points_take() {
+        let session = |workloads: &[&str]| session_for(&plan(workloads, None));
+        assert_eq!(session(&["cpu.clock"]).seconds, 60);
+        let one = session(&["network.tcp.rtt"]);
+        assert!((80..100).contains(&one.seconds), "{one:?}");
+        assert_eq!(one.bytes, one.seconds * BYTES_A_SECOND);
+        // Not for what is measured before and after.
+        assert_eq!(session(&["cpu.clock", "network.tcp.rtt", "cpu.clock"]), one);
+        let between = session(&["network.tcp.rtt", "cpu.clock", "network.tcp.rtt"]);
+        assert!(between.seconds > one.seconds + 30, "{between:?}");
+        let hours = session_for(&plan(&["network.tcp.rtt"; 200_000], Some(1e9)));
+        assert_eq!(hours.seconds, LONGEST_RUN.as_secs());
+        // A budget is not held to the second.
+        let budget = session_for(&plan(&["network.tcp.rtt"; 1000], Some(1500.0)));
+        assert!(budget.seconds >= 3000, "{budget:?}");
+    }
+}
