@@ -196,7 +196,7 @@ fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
     let added = said.lines().filter(|l| l.contains("of the history")).count();
     let last = said.lines().last().unwrap();
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(last.contains("cannot ") && last.contains("history.db"), "{said}");
+    assert!(last.contains("cannot read or write it") && last.contains("history.db"), "{said}");
     assert_eq!(said.lines().count(), added + 1, "{said}");
     assert_eq!(place.runs().len(), added + 1, "what was said to be added is there, and no more");
 }
