@@ -33,7 +33,7 @@ pub struct Means<'a> {
     pub tell: &'a dyn Fn(&str),
 }
 
-/// Measures the plan of a run, and judges what came out. The observers are told of each step, in
+/// Measures the plan of a run, and judges what came out. The observers read each step, in
 /// order; the run is saved after they were.
 pub fn measure(
     run: Run,

@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// What runs the program when it is given CPUs, `--`, the program and its arguments, and ends
-    /// it with all that it started when it is told to end: see `command::tool`.
+    /// it with all that it started on SIGTERM: see `proofmark tool`.
     pub wrapper: &'a [OsString],
     /// CPUs of the program.
     pub client: &'a [u32],
@@ -131,7 +131,7 @@ impl Process {
         let begun = Instant::now();
         while !ready.on(place.port) {
             if self.is_over() {
-                return Err(format!("its server {}", self.told()));
+                return Err(format!("its server {}", self.describe_end()));
             }
             if begun.elapsed() > READY {
                 return Err(format!("its server did not listen on port {} for 5 s", place.port));
@@ -154,14 +154,14 @@ impl Process {
         }
         stopped(place.stop)?;
         if !self.status.is_some_and(|s| s.success()) {
-            return Err(format!("it {}", self.told()));
+            return Err(format!("it {}", self.describe_end()));
         }
         let output = text(self.output.take());
         Ok(if output.trim().is_empty() { text(self.words.take()) } else { output })
     }
 
     /// `ended with status 1: its last words`, of one that is over.
-    fn told(&mut self) -> String {
+    fn describe_end(&mut self) -> String {
         let words = [text(self.words.take()), text(self.output.take())];
         let last = words.iter().map(|w| w.trim()).find(|w| !w.is_empty()).unwrap_or_default();
         let how = match self.status.and_then(|s| s.code()) {

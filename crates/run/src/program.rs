@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RunError;
 
-/// Where it is; without /proc, as the kernel was told to run it: the name by which it was called may
+/// Where it is; without /proc, by the path that the kernel ran: the name by which it was called may
 /// be that of another file in the current folder.
 ///
 /// # Errors

@@ -136,7 +136,7 @@ impl AtPoint<'_> {
         run.params = Some(figure.params.clone());
         let mut trial = trial_of(&figure, m)?;
         if !runner.tells_time() {
-            // The whole run's time, and the work that goes with it at the rate that is told.
+            // The whole run's time, and the work that goes with it at the rate that it reports.
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;
         }

@@ -1,4 +1,4 @@
-//! What a user asks for, as plain values: all that a plan is made from, beside the machine.
+//! What a user asks for, as plain values: all that a plan is made from, except the machine.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -150,13 +150,13 @@ impl SpaceWatch {
             .collect();
         let (end, ended) = channel();
         let found = Arc::new(OnceLock::new());
-        let told = Arc::clone(&found);
+        let finding = Arc::clone(&found);
         let thread = std::thread::spawn(move || {
             while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
                 if let Some(line) =
                     watched.iter().find_map(|(folder, keep)| too_little(folder, *keep))
                 {
-                    let _ = told.set(line);
+                    let _ = finding.set(line);
                     return stop.stop(LOW_SPACE);
                 }
             }

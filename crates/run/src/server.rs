@@ -142,7 +142,7 @@ impl ServerSide {
     }
 
     /// The same after these measurements. A worker sees its own connection break before the session
-    /// is told why: where one of the network was refused, that word is waited for.
+    /// knows why: where one of the network was refused, this waits for the reason.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
             m.subsystem == Subsystem::Network && matches!(m.ending, Ending::Refused { .. })

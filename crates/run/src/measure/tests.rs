@@ -318,6 +318,19 @@ fn two_tools_take_turns() {
 }
 
 #[test]
+fn what_was_measured_is_saved_before_the_tools_take_their_minutes() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    // All trials together take less than a second, after which a run is saved in any case.
+    lab.points.iter_mut().for_each(|p| p.params = p.params.clone().with("ms", 10));
+    lab.pairs = vec![(0, 2)];
+    lab.run();
+    let saved = lab.disk.saved.borrow();
+    let first = &saved[0];
+    assert_eq!((trials(first), first.measurements[0].references.len()), (vec![3, 2], 0));
+    assert_eq!(saved[1].measurements[0].references[0].trials.len(), 1, "and after each pair");
+}
+
+#[test]
 fn a_disk_that_is_full_is_reported_once_and_the_run_goes_on() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.disk.is_full = true;

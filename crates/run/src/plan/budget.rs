@@ -9,12 +9,12 @@ use proofmark_model::{
     format_seconds, format_size,
 };
 
-use super::estimate::{of_point, seconds};
+use super::estimate::{point_s, seconds};
 use super::planned::Planned;
 use super::references;
 use crate::schedule::LEAST_TRIALS;
 
-/// Id, title and meaning of what a budget has to tell.
+/// Id, title and meaning of what a budget has to report.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     BUDGET,
     "Less work than planned, to meet the budget",
@@ -63,7 +63,7 @@ type Steps<'a> = &'a [fn(&mut Step) -> Option<String>];
 const STEPS: Steps = &[
     |s| s.fewer_trials(),
     |s| s.shorter_series(SERIES_S[0]),
-    |s| s.without_problems(|s, _, place| s.of(place) > s.budget_s * SHARE),
+    |s| s.without_problems(|s, _, place| s.point_s(place) > s.budget_s * SHARE),
     |s| s.without_large_files(),
     |s| s.shorter_trials(),
     |s| s.fewer_iterations(),
@@ -80,22 +80,22 @@ const STEPS: Steps = &[
 pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mut Policy)) {
     let asked = planned.plan.clone();
     let mut step = Step { planned, asked, budget_s, lengthen };
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for shrink in STEPS {
         if !step.fits() {
-            told.extend(shrink(&mut step));
+            lines.extend(shrink(&mut step));
         }
     }
     step.more_trials();
     step.longer_series();
-    told.extend(step.told_of_trials());
-    told.extend(step.told_of_series());
+    lines.extend(step.describe_trials());
+    lines.extend(step.describe_series());
     if !step.fits() {
         let least = format_seconds(step.needed_s());
-        told.push(format!("even so the plan takes about {least}"));
+        lines.push(format!("even so the plan takes about {least}"));
     }
     let budget = format_seconds(budget_s);
-    for line in told {
+    for line in lines {
         let message = format!("for the budget of {budget}: {line}");
         let advice = "raise --budget, or name fewer workloads";
         step.planned.add(Finding::new(BUDGET, Severity::Note, message, advice));
@@ -121,12 +121,12 @@ impl Step<'_> {
     }
 
     /// Seconds of one point.
-    fn of(&self, place: usize) -> f64 {
+    fn point_s(&self, place: usize) -> f64 {
         let plan = self.plan();
-        of_point(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
+        point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
     }
 
-    /// As many as fit, down to the least. Told of at the end, since it may be undone.
+    /// As many as fit, down to the least. Reported at the end, since it may be undone.
     fn fewer_trials(&mut self) -> Option<String> {
         let (asked, least) = (self.plan().policy.clone(), LEAST_TRIALS as u32);
         let most = asked.trials_of.values().copied().fold(asked.min_trials, u32::max);
@@ -153,7 +153,7 @@ impl Step<'_> {
         }
     }
 
-    fn told_of_trials(&self) -> Option<String> {
+    fn describe_trials(&self) -> Option<String> {
         let (asked, now) = (&self.asked.policy, &self.plan().policy);
         let mut lines = Vec::new();
         if now.min_trials < asked.min_trials {
@@ -172,7 +172,7 @@ impl Step<'_> {
         (!lines.is_empty()).then(|| lines.join(", "))
     }
 
-    /// Told of at the end, since it may be undone.
+    /// Reported at the end, since it may be undone.
     fn shorter_series(&mut self, least_s: f64) -> Option<String> {
         for series in &mut self.planned.plan.series {
             series.for_s = series.for_s.min(least_s.max(10.0 * series.every_s));
@@ -202,7 +202,7 @@ impl Step<'_> {
         }
     }
 
-    fn told_of_series(&self) -> Option<String> {
+    fn describe_series(&self) -> Option<String> {
         let longest = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).fold(0.0, f64::max);
         let total = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).sum::<f64>();
         let (asked, now) = (&self.asked.series, &self.plan().series);

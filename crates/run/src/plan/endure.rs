@@ -144,7 +144,7 @@ mod tests {
         let plan = planned(&with("cpu.flops", "isa=scalar"));
         let usable = look(None).limits.usable_cpus.len() as u64;
         assert_eq!(plan.points.len(), 1);
-        assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless told");
+        assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless set");
         assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
         assert_eq!((plan.policy.trial_s, plan.policy.budget_s), (0.1, None));
         let plan = planned(&threads("1", every_ms(200, with("cpu.iops", "cpu.iops.type=i32"))));

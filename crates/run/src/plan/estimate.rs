@@ -22,7 +22,7 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
 }
 
-/// The time that a plan takes with the tools beside it, in words: `about 42 min 20 s`, or
+/// The time that a plan takes with its reference tools, in words: `about 42 min 20 s`, or
 /// `about 1 min 2 s to 3 min 10 s` where trials may be fewer or more.
 pub fn takes(plan: &Plan) -> String {
     let tools_s = references::seconds(plan);
@@ -31,14 +31,14 @@ pub fn takes(plan: &Plan) -> String {
     if least == most { format!("about {most}") } else { format!("about {least} to {most}") }
 }
 
-/// Seconds that a plan takes with so many trials of each point, without the tools beside it.
+/// Seconds that a plan takes with so many trials of each point, without reference tools.
 pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
-    let each = (0..plan.points.len()).map(|place| of_point(plan, place, &trials));
+    let each = (0..plan.points.len()).map(|place| point_s(plan, place, &trials));
     each.sum()
 }
 
 /// Seconds that one point of a plan takes with so many trials.
-pub(super) fn of_point(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
+pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let Some(point) = plan.points.get(place) else { return 0.0 };
     let set_up = WARM_UP_S + lays_out_s(plan, place);
     if let Some(series) = plan.series_of(place) {

@@ -32,7 +32,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 const SHRUNK: &str = "plan.shrunk";
 const ENGINE: &str = "plan.engine";
 
-/// Points that are being gathered, with what is told about them.
+/// Points that are being gathered, with what a user should know about them.
 pub(super) struct Gathering<'a> {
     pub(super) host: &'a Host,
     pub(super) planned: Planned,

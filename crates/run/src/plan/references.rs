@@ -1,4 +1,4 @@
-//! Which tools run beside which points, and how often.
+//! Which reference tools repeat which points, and how often.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,14 +28,14 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
 )];
 const ABSENT: &str = "plan.reference";
 
-/// Most runs of a tool beside one point: with 8 pairs the interval of a ratio leaves out the
+/// Most runs of a tool at one point: with 8 pairs the interval of a ratio leaves out the
 /// least and the greatest.
 const RUNS: u32 = 8;
 
 /// Fewest runs that are worth it.
 const FEWEST: u32 = 3;
 
-/// Longest that a tool may take beside one point, all runs together, in seconds; and where nobody
+/// Longest that a tool may take at one point, all runs together, in seconds; and where nobody
 /// asked for it.
 const LONGEST_S: f64 = 240.0;
 const LONGEST_UNASKED_S: f64 = 60.0;
@@ -48,7 +48,7 @@ const ANY_FILE: &str = "/proc/self/exe";
 pub enum Asked {
     /// Beside each point that the profile marks the first tool that is installed.
     Marked,
-    /// These tools, all of them beside each point.
+    /// These tools, all of them at each point.
     Named(Vec<&'static str>),
 }
 
@@ -78,7 +78,7 @@ impl Asked {
     }
 }
 
-/// Tools that a profile puts beside points, by the place of the point; none named: the first
+/// Tools that a profile names for points, by the place of the point; none named: the first
 /// one that is installed.
 pub type Marked = BTreeMap<usize, Vec<String>>;
 
@@ -107,7 +107,7 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Puts the tools beside the points that they can repeat.
+    /// Plans the tools for the points that they can repeat.
     pub fn make(&self, planned: &mut Planned) {
         let mut refused: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
         let mut absent = Vec::new();
@@ -190,7 +190,7 @@ impl Choice<'_> {
         Ok(PlannedReference { point, runs, run_s })
     }
 
-    /// Whether there is room for a tool's memory, and for its file beside our own.
+    /// Whether there is room for a tool's memory, and for its file in addition to ours.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
         let Some(workload) = find(&point.workload) else { return Ok(()) };
         let free = self.host.usable_memory();
@@ -208,7 +208,7 @@ impl Choice<'_> {
         Ok(())
     }
 
-    /// Keeps why tools do not run beside points.
+    /// Keeps why tools do not repeat points.
     fn explain(&self, planned: &mut Planned, mut refused: BTreeMap<usize, Vec<(String, String)>>) {
         for point in 0..planned.plan.points.len() {
             let refused = refused.remove(&point).unwrap_or_default();
@@ -326,7 +326,7 @@ fn usual_rate(unit: Unit, params: &Params) -> f64 {
     }
 }
 
-/// How often a tool runs beside a point whose run takes so long; `None` where too few have time.
+/// How often a tool repeats a point whose run takes so long; `None` where too few have time.
 fn runs(run_s: f64, most_s: f64, max_trials: u32) -> Option<u32> {
     let most = RUNS.min(max_trials);
     let in_time = (most_s / run_s.max(1e-3)) as u32;

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use crate::names::unknown;
 use crate::parameter::check_value;
 
-/// Keys of a profile, of its policy, and of points beside the parameters of their workload.
+/// Keys of a profile, of its policy, and of points in addition to the parameters of their workload.
 const TOP: &[&str] = &["name", "about", "policy", "points"];
 const POLICY: &[&str] =
     &["target", "target_of", "min_trials", "max_trials", "trial", "time_of_point", "budget"];

@@ -18,7 +18,7 @@ pub struct PointText {
     pub trial: Option<Duration>,
     /// Trials of this workload, where their number is not the policy's.
     pub trials: Option<u32>,
-    /// Which tools run beside it, if nobody asks for more or less.
+    /// Which reference tools repeat it, if nobody asks for more or less.
     pub reference: Reference,
     /// How it is sampled over time, instead of in trials.
     pub series: Option<SeriesText>,
@@ -63,7 +63,7 @@ impl OneOrMany {
     }
 }
 
-/// `reference`: whether tools run beside a point, and which.
+/// `reference`: whether reference tools repeat a point, and which.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Reference {

@@ -14,7 +14,7 @@ struct Row {
     workloads: &'static [&'static str],
     parameters: &'static [(&'static str, &'static [&'static str])],
     take: Take,
-    /// A tool that runs beside each of its points.
+    /// A tool that repeats each of its points.
     tool: Option<&'static str>,
 }
 
@@ -72,9 +72,9 @@ const ROWS: &[Row] = &[
     row("latency of memory", YEAR_2017, &["memory.latency"], &[("working_set", &["1GB"]), ("order", &["local", "rand"])]),
     row("latency of memory", YEAR_2016, &["memory.latency"], &[("working_set", &["1GB"]), ("order", &["local", "rand"])]),
     Row { take: Take::Trials(10), ..row("STREAM", YEAR_2017, STREAM, &[("threads", &["1", "all"]), ("array_size", &["80000000B", "auto"])]) },
-    Row { take: Take::Trials(10), tool: Some("stream"), ..row("STREAM beside", YEAR_2017, STREAM, &[("threads", &["1", "all"]), ("array_size", &["auto"])]) },
+    Row { take: Take::Trials(10), tool: Some("stream"), ..row("STREAM itself", YEAR_2017, STREAM, &[("threads", &["1", "all"]), ("array_size", &["auto"])]) },
     Row { take: Take::Trials(10), ..row("STREAM", YEAR_2016, STREAM, &[("threads", &["1", "all"]), ("array_size", &["80000000B", "auto"])]) },
-    Row { take: Take::Trials(10), tool: Some("stream"), ..row("STREAM beside", YEAR_2016, STREAM, &[("threads", &["1", "all"]), ("array_size", &["auto"])]) },
+    Row { take: Take::Trials(10), tool: Some("stream"), ..row("STREAM itself", YEAR_2016, STREAM, &[("threads", &["1", "all"]), ("array_size", &["auto"])]) },
     row("disk", YEAR_2017, DISK, &[("threads", T4), ("block_size", SIZES_2017), ("queue_depth", &["1"]), ("file_size", &["auto"])]),
     row("disk", YEAR_2016, DISK, &[("threads", T2), ("block_size", SIZES_2016), ("queue_depth", &["1"]), ("file_size", &["auto"])]),
     row("disk, larger files", YEAR_2017, &["disk.seq_write", "disk.seq_read"], &[("file_size", &["8GB", "10GB"])]),
@@ -86,10 +86,10 @@ const ROWS: &[Row] = &[
     row("IOzone's reread, large files", YEAR_2017, &["disk.seq_read"], &[("file_size", &["32MB", "64MB", "128MB", "256MB", "512MB"]), ("block_size", &["64KB", "128KB", "256KB", "512KB", "1MB", "2MB", "4MB", "8MB"]), ("direct", &["off"]), ("cache", &["warm"])]),
     row("IOzone's reread, one file", YEAR_2017, &["disk.seq_read"], &[("file_size", &["1GB"]), ("block_size", RECORDS), ("direct", &["off"]), ("cache", &["warm"])]),
     row("IOzone's reread", YEAR_2016, &["disk.seq_read"], &[("file_size", &["1GB"]), ("block_size", RECORDS), ("direct", &["off"]), ("cache", &["warm"])]),
-    Row { tool: Some("iozone"), ..row("IOzone beside", YEAR_2017, IOZONE, &[("direct", &["auto"]), ("file_size", &["1MB", "16MB", "128MB", "1GB"]), ("block_size", &["64KB", "256KB", "1MB"])]) },
-    Row { tool: Some("iozone"), ..row("IOzone beside", YEAR_2016, IOZONE, &[("direct", &["auto"]), ("file_size", &["1GB"]), ("block_size", &["64KB", "256KB", "1MB", "8MB"])]) },
-    Row { tool: Some("iozone"), ..row("IOzone beside", YEAR_2017, &["disk.seq_read"], &[("file_size", &["1MB", "16MB", "128MB", "1GB"]), ("cache", &["warm"])]) },
-    Row { tool: Some("iozone"), ..row("IOzone beside", YEAR_2016, &["disk.seq_read"], &[("file_size", &["1GB"]), ("cache", &["warm"])]) },
+    Row { tool: Some("iozone"), ..row("IOzone itself", YEAR_2017, IOZONE, &[("direct", &["auto"]), ("file_size", &["1MB", "16MB", "128MB", "1GB"]), ("block_size", &["64KB", "256KB", "1MB"])]) },
+    Row { tool: Some("iozone"), ..row("IOzone itself", YEAR_2016, IOZONE, &[("direct", &["auto"]), ("file_size", &["1GB"]), ("block_size", &["64KB", "256KB", "1MB", "8MB"])]) },
+    Row { tool: Some("iozone"), ..row("IOzone itself", YEAR_2017, &["disk.seq_read"], &[("file_size", &["1MB", "16MB", "128MB", "1GB"]), ("cache", &["warm"])]) },
+    Row { tool: Some("iozone"), ..row("IOzone itself", YEAR_2016, &["disk.seq_read"], &[("file_size", &["1GB"]), ("cache", &["warm"])]) },
     row("TCP throughput", YEAR_2017, &["network.tcp.stream"], &[("streams", T4), ("block_size", &["64KB"]), ("amount", &["1GB"])]),
     row("UDP throughput", YEAR_2017, &["network.udp.stream"], &[("streams", T4), ("block_size", &["65507B"]), ("amount", &["1GB"])]),
     row("TCP throughput", YEAR_2016, &["network.tcp.stream"], &[("streams", T2), ("block_size", &["1B", "1KB", "64KB"])]),
@@ -219,10 +219,10 @@ fn each_of_their_points_is_there_for_a_row() {
             let cells = cells(&without);
             let mut rows = ROWS.iter().filter(|row| row.profile == name);
             let needed = rows.any(|row| !missing(row, &cells).is_empty());
-            // Reads of memory, and sizes of the latency that show its levels, stand beside.
-            let beside = ["memory.seq_read", "memory.rand_read"].contains(&&*gone.workload);
+            // Reads of memory, and sizes of the latency that show its levels, come in addition.
+            let is_extra = ["memory.seq_read", "memory.rand_read"].contains(&&*gone.workload);
             assert!(
-                needed || beside || BEYOND.contains(&&*gone.workload),
+                needed || is_extra || BEYOND.contains(&&*gone.workload),
                 "{name}: nothing misses {} {:?}",
                 gone.workload,
                 gone.parameters

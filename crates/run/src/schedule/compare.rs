@@ -56,7 +56,7 @@ impl State<'_, '_, '_> {
         self.pairs.has_time(place, which)?;
         let launcher = self.schedule.launcher;
         let ours = once(launcher, &m.point(), self.policy().target_for(m.subsystem));
-        // Its memory and its file are not to lie beside the tool's.
+        // Its memory and its file must be gone when the tool runs.
         launcher.release_idle_worker();
         let ours = ours.map_err(|ending| why_none(&ending))?;
         self.pairs.run((place, which), m, &ours, tools)

@@ -21,7 +21,7 @@ impl Observer for Watch {
         match step.event {
             Event::Trial => self.steps += 1,
             Event::Sample { at_s, trial } => {
-                assert!(!step.measurement().trials.is_empty(), "told when it is kept");
+                assert!(!step.measurement().trials.is_empty(), "an event comes after it is kept");
                 self.sampled.push((step.place, at_s, trial.work));
                 self.steps += 1;
             }

@@ -5,7 +5,7 @@ fn point(workload: &str, parameter: &str, value: u64) -> Point {
     Point { workload: workload.to_owned(), params }
 }
 
-/// A clock, two sizes of a solve with a tool beside the smaller, and two series of the clock.
+/// A clock, two sizes of a solve, the smaller with a tool, and two series of the clock.
 fn planned() -> Planned {
     let points = vec![
         point("cpu.linpack", "n", 20_000),
@@ -16,11 +16,11 @@ fn planned() -> Planned {
     ];
     let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
     let series = |point| PlannedSeries { point, for_s: 600.0, every_s: 1.0 };
-    let beside = PlannedReference { point: 1, runs: 3, run_s: 1.0 };
+    let hpl = PlannedReference { point: 1, runs: 3, run_s: 1.0 };
     let plan = Plan {
         policy,
         points,
-        references: BTreeMap::from([("hpl".to_owned(), vec![beside])]),
+        references: BTreeMap::from([("hpl".to_owned(), vec![hpl])]),
         series: vec![series(3), series(4)],
         ..Plan::default()
     };
@@ -33,8 +33,8 @@ fn planned() -> Planned {
 fn shrunk(budget_s: f64) -> (Planned, Vec<String>) {
     let mut planned = planned();
     shrink(&mut planned, budget_s, &|_| ());
-    let told = planned.findings.iter().map(|f| f.message.clone()).collect();
-    (planned, told)
+    let lines = planned.findings.iter().map(|f| f.message.clone()).collect();
+    (planned, lines)
 }
 
 fn least_s(plan: &Plan) -> f64 {
@@ -43,30 +43,30 @@ fn least_s(plan: &Plan) -> f64 {
 
 #[test]
 fn a_plan_that_fits_stays_as_it_is() {
-    let (planned, told) = shrunk(1e6);
+    let (planned, lines) = shrunk(1e6);
     assert_eq!(planned.plan, self::planned().plan);
-    assert!(told.is_empty(), "{told:?}");
+    assert!(lines.is_empty(), "{lines:?}");
 }
 
 #[test]
 fn series_get_what_the_rest_leaves() {
     let all_s = least_s(&planned().plan);
-    let (planned, told) = shrunk(all_s - 300.0);
+    let (planned, lines) = shrunk(all_s - 300.0);
     let plan = &planned.plan;
     assert_eq!(plan.points.len(), 5, "nothing is left out");
     assert_eq!(plan.series[0].for_s, plan.series[1].for_s);
     let for_s = plan.series[0].for_s;
     assert!((430.0..=450.0).contains(&for_s) && for_s % 10.0 == 0.0, "{for_s}");
-    assert_eq!(told.len(), 1);
-    assert!(told[0].ends_with(&format!("series 600 s -> {for_s} s")), "{told:?}");
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].ends_with(&format!("series 600 s -> {for_s} s")), "{lines:?}");
 }
 
 #[test]
 fn what_belongs_to_a_point_stays_with_it() {
-    let solve_s = of_point(&planned().plan, 0, &|_| 3);
-    let (planned, told) = shrunk(least_s(&planned().plan) - 1080.0 - solve_s / 2.0);
+    let solve_s = point_s(&planned().plan, 0, &|_| 3);
+    let (planned, lines) = shrunk(least_s(&planned().plan) - 1080.0 - solve_s / 2.0);
     let plan = &planned.plan;
-    assert!(told[0].contains("cpu.linpack n = 20000 left out: "), "{told:?}");
+    assert!(lines[0].contains("cpu.linpack n = 20000 left out: "), "{lines:?}");
     assert_eq!(plan.points, self::planned().plan.points[1..]);
     assert_eq!(plan.references["hpl"][0].point, 0);
     assert_eq!([plan.series[0].point, plan.series[1].point], [2, 3]);
@@ -76,9 +76,9 @@ fn what_belongs_to_a_point_stays_with_it() {
 
 #[test]
 fn a_plan_that_nothing_makes_fit_says_its_least_time() {
-    let (planned, told) = shrunk(5.0);
+    let (planned, lines) = shrunk(5.0);
     let least = format!("even so the plan takes about {}", format_seconds(least_s(&planned.plan)));
-    assert!(told.last().unwrap().ends_with(&least), "{told:?}");
+    assert!(lines.last().unwrap().ends_with(&least), "{lines:?}");
     assert_eq!(planned.plan.series[0].for_s, 10.0);
     assert!(planned.plan.points.contains(&point("cpu.linpack", "n", 100)), "the smallest stays");
 }
@@ -102,8 +102,8 @@ fn trials_go_first_and_come_back() {
     planned.plan.points.insert(0, point("cpu.linpack", "n", 20_000));
     shrink(&mut planned, all_s + 0.1, &|_| ());
     assert_eq!(planned.plan.policy.min_trials, 8);
-    let told: Vec<_> = planned.findings.iter().map(|f| f.message.as_str()).collect();
-    assert!(told.len() == 1 && told[0].contains("n = 20000 left out"), "{told:?}");
+    let lines: Vec<_> = planned.findings.iter().map(|f| f.message.as_str()).collect();
+    assert!(lines.len() == 1 && lines[0].contains("n = 20000 left out"), "{lines:?}");
 }
 
 #[test]

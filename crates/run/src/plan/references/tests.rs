@@ -1,4 +1,4 @@
-//! Tools that take as long as they are told to, beside points that are made up.
+//! Tools that take as long as a test says, for points that are made up.
 
 use proofmark_model::{Policy, Probe, Storage, StorageKind};
 use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
@@ -104,7 +104,7 @@ fn what_nobody_asked_for_takes_a_minute_at_most() {
 }
 
 #[test]
-fn a_tool_needs_room_beside_us() {
+fn a_tool_needs_room_in_addition_to_ours() {
     let why = |memory: u64| {
         let (asked, host) = (Asked::Marked, host(memory));
         let choice = Choice {
@@ -116,8 +116,8 @@ fn a_tool_needs_room_beside_us() {
         choice.fits(&Slow(1.0), &installed(), &plan(30), 0).err()
     };
     assert_eq!(why(1 << 40), None);
-    let told = why(SLOW_MEMORY - 1).unwrap();
-    assert!(told.starts_with("it needs 1 GiB of memory; "), "{told}");
+    let why = why(SLOW_MEMORY - 1).unwrap();
+    assert!(why.starts_with("it needs 1 GiB of memory; "), "{why}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn names_are_tools() {
     assert!(parse(&["fio", "all"]).is_err());
 }
 
-/// A plan with a tool beside its one point.
+/// A plan with a tool for its one point.
 fn with_tool() -> Plan {
     let mut plan = plan(8);
     let planned = PlannedReference { point: 0, runs: 5, run_s: 20.0 };
@@ -233,8 +233,8 @@ fn a_profile_may_name_the_tools_that_run() {
     plan.points = vec![plan.points[0].clone(); 4];
     let choice = Choice { asked: &asked, workloads: &[], marked: &marked, host: &host };
     assert_eq!(choice.points_of(&Slow(1.0), &plan), [0, 2]);
-    let beside = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
-    plan.references.insert("other".to_owned(), vec![beside(0), beside(1), beside(2)]);
+    let repeats = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
+    plan.references.insert("other".to_owned(), vec![repeats(0), repeats(1), repeats(2)]);
     assert_eq!(choice.points_of(&Slow(1.0), &plan), [2], "all that are named, or the first");
     // Who names a tool in a profile waits for it.
     let fits = |point| choice.fits(&Slow(21.0), &installed(), &plan, point).is_ok();

@@ -88,6 +88,6 @@ fn a_day_of_samples_takes_no_more_room_than_an_hour() {
     let (m, _) = run_plan(plan, |_, _| Ok(1.0), &mut watch);
     let series = m[0].series.as_ref().unwrap();
     assert_eq!((series.samples, series.merged, m[0].trials.len()), (20_000, 8, 2500));
-    assert_eq!(watch.sampled.len(), 20_000, "each is told when it is taken");
+    assert_eq!(watch.sampled.len(), 20_000, "each has its event");
     assert!((series.seconds_at(&m[0].trials[2499]) - 19_992.0).abs() < 0.1);
 }
