@@ -261,7 +261,7 @@ fn the_server_is_free_while_something_else_is_measured() {
     let (folder, key, server) = served();
     // Eight trials of this length are longer than the other run, on a busy machine too.
     let points =
-        [point("cpu.clock", "2s", "threads = 1"), point("network.tcp.connect", "20ms", "")];
+        [point("cpu.clock", "4s", "threads = 1"), point("network.tcp.connect", "20ms", "")];
     let mut first = begun_to(&server, &key, folder.path(), &points);
     wait_for_trials(folder.path(), &mut first);
     let (other, _) = run_json(&mut to(server.address, &key));
