@@ -15,7 +15,7 @@ pub(crate) mod network;
 use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
 
 use crate::capacity::Capacity;
-use crate::execution::{self, Execution};
+use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory};
 use crate::{Context, ceilings};
 
@@ -56,7 +56,17 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     if m.findings.iter().any(|f| f.severity == Severity::Invalid) {
         return Err("the result is invalid, so it has no bottleneck".to_owned());
     }
-    near_the_ceiling(ctx, m).or_else(|reason| execution::bottleneck(ctx, m, reason))
+    near_the_ceiling(ctx, m).or_else(|reason| by_subsystem(ctx, m, reason))
+}
+
+/// What limits a result that no ceiling is near; `reason` says why none is.
+fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
+    match m.subsystem {
+        Subsystem::Cpu => by_size(ctx, m).ok_or(reason),
+        Subsystem::Memory => by_scaling(ctx, m).ok_or(reason),
+        Subsystem::Disk => disk::name(ctx, m),
+        Subsystem::Network => network::name(ctx, m),
+    }
 }
 
 /// What the ceiling is made of, where the number comes near it.
@@ -85,7 +95,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
 
 /// What more threads show of a memory rate that is far from its ceiling: the same point
 /// on one thread and on the most threads that have a core each.
-pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
+fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     if m.unit != Unit::BytePerSecond {
         return None;
     }
@@ -115,7 +125,7 @@ pub(crate) fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 
 /// What a larger problem shows of a rate that is far from its ceiling: in a small one what
 /// is no operation, and what cannot be shared among the threads, weighs more.
-pub(crate) fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
+fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let size = m.params.int(Params::SIZE)?;
     let median = |m: &Measurement| Some(m.summary.as_ref()?.median).filter(|v| *v > 0.0);
     let own = median(m)?;

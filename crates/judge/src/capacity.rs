@@ -3,8 +3,8 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
-use crate::execution::threads_here;
 use crate::statistics::median;
+use crate::threads::threads_here;
 
 /// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
 /// `cpu.cfs_period_us` are rarely set otherwise.

@@ -3,11 +3,11 @@
 //! A check that holds for every subsystem asks here and names none itself, so that a new
 //! subsystem answers once.
 
-use proofmark_model::{Bottleneck, Host, Measurement, Pace, Subsystem, Trial, Unit};
+use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
 use crate::statistics::median;
-use crate::{Context, bottleneck, disk, network};
+use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,14 +60,6 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     (share.is_finite() && share >= 0.0).then_some(share)
 }
 
-/// Threads that the point has on this machine.
-pub(crate) fn threads_here(m: &Measurement) -> u64 {
-    match m.subsystem {
-        Subsystem::Network => network::threads_here(m),
-        _ => m.params.threads().max(1),
-    }
-}
-
 /// CPU time that others took from a trial, in CPU-seconds; `None` where nobody tells it apart
 /// from the point's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
@@ -75,23 +67,6 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
         Subsystem::Cpu | Subsystem::Memory => t.conditions.other_cpu_s,
         Subsystem::Disk => disk::others(capacity, m, t),
         Subsystem::Network => network::others(capacity, m, t),
-    }
-}
-
-/// What holds down a number that no ceiling is near of; `reason` says why none is.
-///
-/// # Errors
-/// Why nobody can be named.
-pub(crate) fn bottleneck(
-    ctx: &Context,
-    m: &Measurement,
-    reason: String,
-) -> Result<Bottleneck, String> {
-    match m.subsystem {
-        Subsystem::Cpu => bottleneck::by_size(ctx, m).ok_or(reason),
-        Subsystem::Memory => bottleneck::by_scaling(ctx, m).ok_or(reason),
-        Subsystem::Disk => bottleneck::disk::name(ctx, m),
-        Subsystem::Network => bottleneck::network::name(ctx, m),
     }
 }
 
@@ -170,12 +145,6 @@ mod tests {
         let whole = |m: &Measurement| Execution::of(&context_on(&host()), m).whole;
         assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
         assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
-    }
-
-    #[test]
-    fn a_loopback_has_both_ends_here() {
-        assert_eq!(threads_here(&rand_read(1)), 1);
-        assert_eq!([tcp(4, "peer"), tcp(4, "loopback")].map(|m| threads_here(&m)), [4, 8]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod series;
 mod statistics;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod words;
 
 use std::collections::BTreeMap;

@@ -13,6 +13,7 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::statistics::median;
+use crate::threads::{connections, threads_here};
 
 /// Which way a point's blocks go; those of a round trip go both ways.
 pub(crate) fn direction(m: &Measurement) -> Direction {
@@ -56,18 +57,6 @@ pub(crate) fn streams(m: &Measurement) -> bool {
 /// Whether blocks go as datagrams; `None` where no trial tells.
 pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
     m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
-}
-
-/// Connections of the point, each with a thread at each end.
-pub(crate) fn connections(m: &Measurement) -> u64 {
-    let ways = if Direction::of(&m.params) == Some(Direction::Both) { 2 } else { 1 };
-    m.params.threads().max(1).saturating_mul(ways)
-}
-
-/// Threads that the point has on this machine: on loopback those of the server too.
-pub(crate) fn threads_here(m: &Measurement) -> u64 {
-    let ends = if over_loopback(m) { 2 } else { 1 };
-    connections(m).saturating_mul(ends)
 }
 
 /// The network that a stream goes over, for its ceiling.
@@ -245,16 +234,6 @@ const ROUGH: f64 = 0.1;
 mod tests {
     use super::*;
     use crate::testing::{each, round_trips, tcp, udp};
-
-    #[test]
-    fn both_ways_are_two_connections_and_loopback_has_both_ends_here() {
-        let mut m = tcp(4, "peer");
-        assert_eq!((connections(&m), threads_here(&m)), (4, 4));
-        m.params = m.params.with("direction", "both");
-        assert_eq!((connections(&m), threads_here(&m)), (8, 8));
-        m.params = m.params.with("path", "loopback");
-        assert_eq!((connections(&m), threads_here(&m)), (8, 16));
-    }
 
     #[test]
     fn what_came_ahead_of_a_trial_stretches_its_account() {

@@ -71,7 +71,7 @@ impl When {
 }
 
 /// Arrays that one counted operation reads and writes, in elements of equal size: of a triad
-/// a[i] = b[i] + s * c[i] two are read and one is written.
+/// `a[i] = b[i] + s * c[i]` two are read and one is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// The points that this holds for; null: all.

@@ -115,7 +115,7 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
         all.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(share, _)| *share >= BUSY)
     };
     if let Some((share, end)) = busiest(own_share) {
-        let threads = counted(crate::network::connections(m), "thread");
+        let threads = counted(crate::threads::connections(m), "thread");
         let evidence = format!(
             "{threads} of the {} used {:.0} % of their CPU time",
             end.word(),

@@ -6,7 +6,8 @@ use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit, format
 
 use super::CeilingRule;
 use super::parts::{Derived, input};
-use crate::network::{of_stream, over_loopback, threads_here};
+use crate::network::{of_stream, over_loopback};
+use crate::threads::threads_here;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
