@@ -17,6 +17,7 @@ mod names;
 mod pairs;
 mod parameter;
 mod plan;
+mod planned;
 mod process;
 mod profile;
 mod program;
@@ -41,9 +42,10 @@ pub use measure::{Means, measure};
 pub use names::unknown;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
-    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, NoReference, Planned, PlannedTools,
-    REFERENCE_FINDINGS, endure, estimate, plan, takes, tools_s, typed_parameter,
+    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, endure, estimate, plan, takes,
+    tools_s, typed_parameter,
 };
+pub use planned::{NoReference, Planned, PlannedTools};
 pub use profile::{BUILT_IN, Profile};
 pub use record::RunFile;
 pub use request::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};

@@ -12,7 +12,7 @@ use crate::error::RunError;
 use crate::event::Observer;
 use crate::limits::LONGEST_RUN;
 use crate::measure::{Means, measure};
-use crate::plan::PlannedTools;
+use crate::planned::PlannedTools;
 use crate::program::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;

@@ -6,7 +6,7 @@ use proofmark_reference::Tool;
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
-use crate::plan::PlannedTools;
+use crate::planned::PlannedTools;
 use crate::record::RunFile;
 use crate::recorder::Recorder;
 use crate::schedule::Schedule;

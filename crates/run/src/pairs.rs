@@ -8,7 +8,7 @@ use proofmark_model::{
 use proofmark_reference::{Installed, Tool};
 
 use crate::event::Event;
-use crate::plan::planned::{NoReference, PlannedTools};
+use crate::planned::{NoReference, PlannedTools};
 use crate::tool::{ToolRunner, ToolSession, ToolTask};
 
 /// Id, title and meaning of what can be found about a tool at a point.

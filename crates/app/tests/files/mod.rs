@@ -47,38 +47,54 @@ fn tests_of(module: &str, text: &str) -> Vec<String> {
     tests
 }
 
-/// The circles in which files import each other, a parent and what lies below it aside; each as its
-/// modules in order.
-pub fn circles(files: &BTreeMap<String, String>) -> Vec<Vec<String>> {
-    let imports: BTreeMap<&str, BTreeSet<&str>> = files
-        .iter()
-        .map(|(module, text)| (module.as_str(), imports(files, module, text)))
-        .collect();
+/// Which files name which others, a parent and what lies below it aside.
+pub type Imports = BTreeMap<String, BTreeSet<String>>;
+
+/// The imports of files.
+pub fn imports(files: &BTreeMap<String, String>) -> Imports {
+    let each = |(module, text): (&String, &String)| (module.clone(), named(files, module, text));
+    files.iter().map(each).collect()
+}
+
+/// The same of whole folders: each module at the top with all that lies below it is one.
+pub fn of_folders(imports: &Imports) -> Imports {
+    let top = |module: &str| module.split("::").next().unwrap_or_default().to_owned();
+    let mut folders = Imports::new();
+    for (module, others) in imports {
+        let own = top(module);
+        let others = others.iter().map(|other| top(other)).filter(|other| *other != own);
+        folders.entry(own.clone()).or_default().extend(others);
+    }
+    folders
+}
+
+/// The circles in which modules import each other, each as its modules in order.
+pub fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let reaches = |from: &str| {
         let mut reached: BTreeSet<&str> = BTreeSet::new();
-        let mut open: Vec<&str> = imports[from].iter().copied().collect();
+        let mut open: Vec<&str> = imports[from].iter().map(String::as_str).collect();
         while let Some(next) = open.pop() {
             if reached.insert(next) {
-                open.extend(&imports[next]);
+                open.extend(imports[next].iter().map(String::as_str));
             }
         }
         reached
     };
     let reached: BTreeMap<&str, BTreeSet<&str>> =
-        imports.keys().map(|m| (*m, reaches(m))).collect();
+        imports.keys().map(|m| (m.as_str(), reaches(m))).collect();
     let together = |a: &str, b: &str| reached[a].contains(b) && reached[b].contains(a);
     let mut circles: Vec<Vec<String>> = Vec::new();
     for module in imports.keys().filter(|m| together(m, m)) {
         match circles.iter_mut().find(|circle| together(&circle[0], module)) {
-            Some(circle) => circle.push((*module).to_owned()),
-            None => circles.push(vec![(*module).to_owned()]),
+            Some(circle) => circle.push(module.clone()),
+            None => circles.push(vec![module.clone()]),
         }
     }
     circles
 }
 
 /// The other files that a file names.
-fn imports<'a>(files: &'a BTreeMap<String, String>, module: &str, text: &str) -> BTreeSet<&'a str> {
+fn named(files: &BTreeMap<String, String>, module: &str, text: &str) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let plain = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
     let text: String = text.lines().map(plain).collect::<Vec<_>>().join(" ");
@@ -90,15 +106,15 @@ fn imports<'a>(files: &'a BTreeMap<String, String>, module: &str, text: &str) ->
         };
         let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
         let base = if word == "crate" { "" } else { parent };
-        let mut named = Vec::new();
-        paths(base, rest, &mut named);
-        found.extend(named.iter().filter_map(|path| file_of(files, path)));
+        let mut all = Vec::new();
+        paths(base, rest, &mut all);
+        found.extend(all.iter().filter_map(|path| file_of(files, path)));
     }
     let kin = |other: &str| {
         let within = |a: &str, b: &str| a == b || a.is_empty() || b.starts_with(&format!("{a}::"));
         within(other, module) || within(module, other)
     };
-    found.into_iter().filter(|other| !kin(other)).collect()
+    found.into_iter().filter(|other| !kin(other)).map(str::to_owned).collect()
 }
 
 /// The paths that begin here, groups in braces taken apart; what follows them.

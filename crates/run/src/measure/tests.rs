@@ -10,7 +10,7 @@ use proofmark_model::{Verdict, testing};
 
 use super::*;
 use crate::event::{Event, Step};
-use crate::plan::NoReference;
+use crate::planned::NoReference;
 use crate::testing::{Act, FakeRunner, Script, Values, find, find_tool, installed, point, policy};
 
 /// A disk that keeps what was saved last, takes a time for it, and may be full.

@@ -10,8 +10,8 @@ use proofmark_model::{
 };
 
 use super::estimate::{point_s, seconds};
-use super::planned::Planned;
 use super::references;
+use crate::planned::Planned;
 use crate::schedule::LEAST_TRIALS;
 
 /// Id, title and meaning of what a budget has to report.

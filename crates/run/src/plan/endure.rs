@@ -6,10 +6,10 @@ use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
 use super::overrides::Overrides;
-use super::planned::Planned;
 use super::select::{known_parameter, named};
 use super::values::{combinations, typed_parameter};
 use crate::error::Usage;
+use crate::planned::Planned;
 use crate::profile::SeriesText;
 use crate::request::EndureRequest;
 

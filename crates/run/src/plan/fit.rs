@@ -6,7 +6,7 @@ use proofmark_model::{
     WorkloadSpec, format_size,
 };
 
-use super::planned::Planned;
+use crate::planned::Planned;
 use crate::profile::SeriesText;
 
 /// Id, title and meaning of what a plan itself can have to tell.

@@ -8,7 +8,6 @@ mod lengthen;
 #[cfg(test)]
 mod many_cpus;
 mod overrides;
-pub mod planned;
 mod references;
 mod select;
 mod values;
@@ -21,6 +20,7 @@ use proofmark_workloads::find;
 
 use crate::error::Usage;
 use crate::limits::LONGEST_RUN;
+use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
 use crate::request::PlanRequest;
 
@@ -28,7 +28,6 @@ pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub use endure::endure;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
-pub use planned::{NoReference, Planned, PlannedTools};
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
 pub use values::typed_parameter;
 

@@ -10,10 +10,10 @@ use proofmark_model::{
 use proofmark_reference::{ALL, Installed, Task, Tool};
 use proofmark_workloads::find;
 
-use super::planned::{NoReference, Planned};
 use crate::cpus::Cpus;
 use crate::error::Usage;
 use crate::names::unknown;
+use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;

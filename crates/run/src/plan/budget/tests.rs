@@ -25,7 +25,8 @@ fn planned() -> Planned {
         ..Plan::default()
     };
     let mut planned = Planned::new(plan);
-    let none = |why: &str| crate::plan::NoReference { why: why.to_owned(), ..Default::default() };
+    let none =
+        |why: &str| crate::planned::NoReference { why: why.to_owned(), ..Default::default() };
     planned.tools.missing = BTreeMap::from([(0, none("large")), (2, none("clock"))]);
     planned
 }

@@ -42,7 +42,7 @@ pub struct NoReference {
 
 impl Planned {
     /// A plan about which there is nothing to know.
-    pub(super) fn new(plan: Plan) -> Self {
+    pub(crate) fn new(plan: Plan) -> Self {
         Self {
             plan,
             unsupported: Vec::new(),
@@ -53,7 +53,7 @@ impl Planned {
     }
 
     /// Adds a finding, once.
-    pub(super) fn add(&mut self, finding: Finding) {
+    pub(crate) fn add(&mut self, finding: Finding) {
         if !self.findings.iter().any(|f| f.message == finding.message) {
             self.findings.push(finding);
         }
