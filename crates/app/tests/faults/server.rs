@@ -123,8 +123,8 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     let mut first = begun_to(&server, &key, folder.path(), &[stream]);
     wait_for_trials(folder.path(), &mut first);
     let seconds = |text: &str| {
-        let (before, _) = text.split_once(" s at most").unwrap();
-        before.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+        let (_, after) = text.split_once("for at most ").unwrap();
+        after.split(' ').next().unwrap().parse::<u64>().unwrap()
     };
     let out = output(to(server.address, &key).current_dir(folder.path()));
     let text = String::from_utf8_lossy(&out.stderr);
