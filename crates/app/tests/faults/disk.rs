@@ -253,7 +253,7 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
         return skip("a_device_that_is_capped_halfway", "no blkio cgroup may be made");
     };
     throttle.lift("read_bps");
-    let mut command = disk_with(here.path(), &["disk.seq_read"], 60);
+    let mut command = disk_with(here.path(), &["disk.seq_read"], 30);
     command.args(["--budget", "10m"]);
     let out = here.path().join("out");
     let mut child = throttle
@@ -267,9 +267,9 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
         let text = std::fs::read_to_string(out.join("run.json")).ok()?;
         proofmark_model::read_run(&text).ok()
     };
-    let so_server = || run()?.measurements.first()?.summary.clone();
-    let rate = wait_until_within(Duration::from_secs(120), "20 trials", || {
-        so_server().filter(|s| s.n >= 20).map(|s| s.median)
+    let so_far = || run()?.measurements.first()?.summary.clone();
+    let rate = wait_until_within(Duration::from_secs(120), "10 trials", || {
+        so_far().filter(|s| s.n >= 10).map(|s| s.median)
     });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);

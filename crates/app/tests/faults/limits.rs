@@ -18,7 +18,7 @@ const USUAL: &str = "ulimit -Sc \"$(ulimit -Hc)\"; ulimit -Sn 200; exec \"$0\" \
 fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut command = long_command(dir.path());
+    let mut command = long_command(dir.path(), 40);
     let mut child = lab::wrap(&mut command, USUAL)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

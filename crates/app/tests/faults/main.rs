@@ -175,7 +175,7 @@ fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
 fn a_worker_killed_from_outside_costs_its_own_measurement() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = long_run(dir.path());
+    let mut child = long_run(dir.path(), 15);
     wait_for_trials(dir.path(), &mut child);
     let workers = lab::children(child.id());
     assert_eq!(workers.len(), 2, "one worker a point");
@@ -194,18 +194,18 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
 }
 
 /// Two points of some seconds.
-fn long_command(dir: &Path) -> Command {
+fn long_command(dir: &Path, trials: u32) -> Command {
     let mut command = proofmark();
     command
-        .args(["run", "cpu.iops", "--threads", "1,2", "--trials", "40"])
+        .args(["run", "cpu.iops", "--threads", "1,2", "--trials", &trials.to_string()])
         .args(["--set", "cpu.iops.isa=scalar", "--set", "cpu.iops.type=i64", "--out"])
         .arg(dir.join("out"));
     command
 }
 
 /// The same as a child process.
-fn long_run(dir: &Path) -> Child {
-    long_command(dir)
+fn long_run(dir: &Path, trials: u32) -> Child {
+    long_command(dir, trials)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -241,7 +241,7 @@ fn a_stopped_run_keeps_what_it_measured() {
     let _turn = shared();
     for (signal, name, code) in [("INT", "SIGINT", 130), ("TERM", "SIGTERM", 143)] {
         let dir = tempfile::tempdir().unwrap();
-        let mut child = long_run(dir.path());
+        let mut child = long_run(dir.path(), 40);
         wait_for_trials(dir.path(), &mut child);
         let workers = lab::children(child.id());
         assert!(!workers.is_empty());
@@ -263,7 +263,7 @@ fn a_stopped_run_keeps_what_it_measured() {
 fn a_stop_that_is_sent_twice_at_once_is_one() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = long_run(dir.path());
+    let mut child = long_run(dir.path(), 40);
     wait_for_trials(dir.path(), &mut child);
     let twice = format!("kill -TERM {0}; kill -TERM {0}; kill -INT {0}", child.id());
     assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
@@ -275,7 +275,7 @@ fn a_stop_that_is_sent_twice_at_once_is_one() {
 fn a_killed_run_leaves_a_readable_file_and_no_worker() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = long_run(dir.path());
+    let mut child = long_run(dir.path(), 40);
     wait_for_trials(dir.path(), &mut child);
     let workers = lab::children(child.id());
     assert!(!workers.is_empty());
