@@ -9,6 +9,7 @@ use proofmark_model::{Host, Probe, Subsystem};
 
 use crate::error::{RunError, Usage};
 use crate::plan::asks_for;
+use crate::registry::subsystem;
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
 
@@ -46,8 +47,7 @@ impl Machine {
     /// If a server cannot be started, or a disk that the request names is not there.
     pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
         let host = look(request.machine.disk_path.as_deref());
-        let workload = proofmark_workloads::find(&request.workload);
-        let server = match workload.map(|k| k.spec().subsystem) {
+        let server = match subsystem(&request.workload) {
             Some(Subsystem::Network) => Some(ServerSide::loopback()?),
             _ => None,
         };

@@ -7,8 +7,7 @@ use proofmark_reference::Tool;
 use crate::event::Observer;
 use crate::pairs::Pairs;
 use crate::planned::PlannedTools;
-use crate::record::RunFile;
-use crate::recorder::Recorder;
+use crate::record::{Recorder, RunFile};
 use crate::schedule::Schedule;
 use crate::tool::ToolRunner;
 

@@ -9,6 +9,7 @@ use proofmark_reference::{Installed, Tool};
 
 use crate::event::Event;
 use crate::planned::{NoReference, PlannedTools};
+use crate::registry::find;
 use crate::tool::{ToolRunner, ToolSession, ToolTask};
 
 /// Id, title and meaning of what can be found about a tool at a point.
@@ -217,7 +218,7 @@ impl Repetition {
 
     /// What its figure counts.
     fn counts(&self, m: &Measurement) -> Option<&'static str> {
-        let spec = proofmark_workloads::find(&m.workload)?.spec();
+        let spec = find(&m.workload)?.spec();
         self.tool.runner().counts(self.tool.test_for(spec, &m.params)?)
     }
 

@@ -6,7 +6,7 @@ use proofmark_model::{Finding, Plan};
 use proofmark_reference::Installed;
 
 /// What is to be measured, and what a user should know about it first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
@@ -41,17 +41,6 @@ pub struct NoReference {
 }
 
 impl Planned {
-    /// A plan about which there is nothing to know.
-    pub(crate) fn new(plan: Plan) -> Self {
-        Self {
-            plan,
-            unsupported: Vec::new(),
-            left_out: Vec::new(),
-            findings: Vec::new(),
-            tools: PlannedTools::default(),
-        }
-    }
-
     /// Adds a finding, once.
     pub(crate) fn add(&mut self, finding: Finding) {
         if !self.findings.iter().any(|f| f.message == finding.message) {

@@ -9,12 +9,12 @@ use proofmark_engine::{Stop, Watch};
 use proofmark_model::{Conditions, Host, Measurement, Subsystem, Timestamp, Trial};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
-use proofmark_workloads::find;
 
 use crate::cpus::Cpus;
 use crate::error::RunError;
 use crate::process::{self, Place};
 use crate::program::own_program;
+use crate::registry::{disk_bytes, find};
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
 /// Longest that a run of a tool may take: so many times what it should, and at least so long.
@@ -57,7 +57,7 @@ impl<'a> Programs<'a> {
 
 impl ToolRunner for Programs<'_> {
     fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
-        let bytes = find(&m.workload).map_or(0, |k| k.disk_bytes(&m.params));
+        let bytes = disk_bytes(&m.point());
         let folder = self.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let made = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use proofmark_engine::{Refusal, Stop};
 use proofmark_model::{Plan, Unit, format_quantity, format_seconds, format_size};
 use proofmark_workloads::disk::ToolFile;
-use proofmark_workloads::find;
 use rustix::fs::statvfs;
+
+use crate::registry::{disk_bytes, find};
 
 /// What stopped a run whose disk has little space left.
 pub const LOW_SPACE: &str = "low disk space";
@@ -49,7 +50,7 @@ fn written(plan: &Plan) -> Option<Written> {
         let point = plan.points.get(series.point)?;
         let workload = find(&point.workload)?;
         let seconds = series.for_s * workload.disk_write_share(&point.params);
-        (seconds > 0.0).then_some(Written { seconds, file: workload.disk_bytes(&point.params) })
+        (seconds > 0.0).then_some(Written { seconds, file: disk_bytes(point) })
     });
     each.reduce(|a, b| Written { seconds: a.seconds + b.seconds, file: a.file.max(b.file) })
 }

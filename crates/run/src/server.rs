@@ -18,12 +18,12 @@ use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
     PeerError,
 };
-use proofmark_workloads::find;
 
 use crate::error::{RunError, Usage};
 use crate::limits::LONGEST_RUN;
 use crate::plan::{estimate, tools_s};
 use crate::program::own_program;
+use crate::registry::subsystem;
 use crate::request::PeerRequest;
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
@@ -184,7 +184,7 @@ impl Drop for ServerSide {
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    find(&point.workload).is_some_and(|k| k.spec().subsystem == Subsystem::Network)
+    subsystem(&point.workload) == Some(Subsystem::Network)
 }
 
 /// Starts workers: for network points within the session with the server, and only while

@@ -32,7 +32,7 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
     let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
     let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
-    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
     gathering.keep(workload, asked, Some(series));
     let planned = gathering.planned;
     match &planned.plan.points[..] {
@@ -160,7 +160,7 @@ mod tests {
     fn a_point_in_trials_and_over_time_is_two() {
         let host = look(None);
         let workload = named("cpu.clock").unwrap();
-        let mut gathering = Gathering { host: &host, planned: Planned::new(Plan::default()) };
+        let mut gathering = Gathering { host: &host, planned: Planned::default() };
         let mut keep = |series| {
             let clock = Params::default().with("threads", 1);
             gathering.keep(workload, vec![clock], series)[0]

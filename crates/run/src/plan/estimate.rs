@@ -1,9 +1,9 @@
 //! How long a plan takes, before anything is measured.
 
 use proofmark_model::{Params, Plan, Point, format_seconds};
-use proofmark_workloads::find;
 
 use super::references;
+use crate::registry::{disk_bytes, find};
 use crate::schedule::{LEAST_TRIALS, warm_trials};
 
 /// What comes before a point's first trial, and between two, in seconds.
@@ -59,9 +59,8 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
 fn lays_out_s(plan: &Plan, place: usize) -> f64 {
-    let bytes = |point: &Point| find(&point.workload).map_or(0, |k| k.disk_bytes(&point.params));
-    let before = place.checked_sub(1).map_or(0, |before| bytes(&plan.points[before]));
-    match bytes(&plan.points[place]) {
+    let before = place.checked_sub(1).map_or(0, |before| disk_bytes(&plan.points[before]));
+    match disk_bytes(&plan.points[place]) {
         here if here == before => 0.0,
         here => here as f64 / DISK,
     }

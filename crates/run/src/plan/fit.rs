@@ -268,7 +268,8 @@ mod tests {
         host.limits.memory_bytes = Probe::known(None, "test");
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
-        let mut gathering = Gathering { host: &host, planned: Planned::new(plan) };
+        let mut gathering =
+            Gathering { host: &host, planned: Planned { plan, ..Planned::default() } };
         gathering.keep(proofmark_workloads::find(id).unwrap(), combinations, None);
         gathering.planned
     }

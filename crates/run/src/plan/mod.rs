@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 
 use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
-use proofmark_workloads::find;
 
 use crate::error::Usage;
 use crate::limits::LONGEST_RUN;
 use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
+use crate::registry::subsystem;
 use crate::request::PlanRequest;
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
@@ -50,7 +50,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
         policy: policy(request, &profile, &chosen, host),
         ..Plan::default()
     };
-    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
     let marked = gather(request, &chosen, &profile, &mut gathering)?;
     let mut planned = gathering.planned;
     if planned.plan.points.is_empty() {
@@ -74,13 +74,12 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
 ///
 /// # Errors
 /// As [`plan`].
-pub fn asks_for(request: &PlanRequest, subsystem: Subsystem) -> Result<bool, Usage> {
+pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
     let (chosen, profile) = asked(request)?;
-    let member = |id: &str| find(id).is_some_and(|k| k.spec().subsystem == subsystem);
     let runs = |id: &String| {
         request.names.contains(id) || profile.points.iter().any(|p| &p.workload == id)
     };
-    Ok(chosen.iter().any(|id| member(id) && runs(id)))
+    Ok(chosen.iter().any(|id| subsystem(id) == Some(what) && runs(id)))
 }
 
 /// The workloads that were chosen, and the profile.
@@ -90,7 +89,7 @@ fn asked(request: &PlanRequest) -> Result<(Vec<String>, Profile), Usage> {
 
 /// How trials are taken.
 fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Host) -> Policy {
-    let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
+    let subsystems = chosen.iter().filter_map(|id| subsystem(id)).collect();
     let mut policy = profile.policy(&subsystems);
     if let Some(n) = request.trials {
         (policy.min_trials, policy.max_trials) = (n, n);

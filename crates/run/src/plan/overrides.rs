@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::Params;
-use proofmark_workloads::ALL;
 
 use super::select::{known_parameter, named};
 use crate::error::Usage;
+use crate::registry::all;
 use crate::request::PlanRequest;
 
 /// Values as they are typed, by workload id (or any) and parameter.
@@ -27,8 +27,7 @@ pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
         overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
     }
     if !request.block_sizes.is_empty() {
-        let has = ALL.iter().any(|k| k.spec().parameter("block_size").is_some());
-        if !has {
+        if !all().any(|k| k.spec().parameter("block_size").is_some()) {
             return Err(Usage::new("--block-size: none of the workloads has a block size"));
         }
         let sizes = request.block_sizes.iter().map(u64::to_string).collect();

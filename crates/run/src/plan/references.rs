@@ -8,13 +8,13 @@ use proofmark_model::{
     format_size,
 };
 use proofmark_reference::{ALL, Installed, Task, Tool};
-use proofmark_workloads::find;
 
 use crate::cpus::Cpus;
 use crate::error::Usage;
 use crate::names::unknown;
 use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
+use crate::registry::{disk_bytes, find};
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;
 
@@ -192,13 +192,12 @@ impl Choice<'_> {
 
     /// Whether there is room for a tool's memory, and for its file in addition to ours.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
-        let Some(workload) = find(&point.workload) else { return Ok(()) };
         let free = self.host.usable_memory();
         if memory > free {
             let [memory, free] = [memory, free].map(format_size);
             return Err(format!("it needs {memory} of memory; {free} is available"));
         }
-        let files = workload.disk_bytes(&point.params).saturating_mul(2);
+        let files = disk_bytes(point).saturating_mul(2);
         if files > self.host.usable_disk() {
             let files = format_size(files);
             return Err(format!(
@@ -286,7 +285,6 @@ fn task<'a>(
     let workload = find(&point.workload)?;
     let seconds = workload.trial_seconds(&point.params, &plan.policy);
     let seconds = seconds.max(shortest_s);
-    let on_disk = workload.disk_bytes(&point.params) > 0;
     Some(Task {
         spec: workload.spec(),
         test: test_for(tool, point)?,
@@ -294,7 +292,7 @@ fn task<'a>(
         seconds,
         work: seconds * usual_rate(workload.spec().unit, &point.params),
         cpus,
-        file: Path::new(if on_disk { ANY_FILE } else { "/" }),
+        file: Path::new(if disk_bytes(point) > 0 { ANY_FILE } else { "/" }),
         port: 0,
     })
 }
@@ -304,9 +302,8 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
-    let Some(workload) = find(&point.workload) else { return 0.0 };
-    let [memory, disk] = [workload.memory_bytes(&point.params), workload.disk_bytes(&point.params)];
-    memory as f64 / MEMORY + disk as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
+    let memory = find(&point.workload).map_or(0, |k| k.memory_bytes(&point.params)) as f64;
+    memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
 }
 
 /// Units of work a second with which a plan reckons before any was measured: of a machine that is
