@@ -2,7 +2,7 @@
 
 use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
 
-use crate::cli::{EndureArgs, RunArgs, Trials};
+use crate::cli::{EndureArgs, RunArgs};
 
 impl RunArgs {
     /// The run that is asked for.
@@ -14,10 +14,7 @@ impl RunArgs {
             names: self.names.clone(),
             profile: profile.to_owned(),
             budget: self.budget,
-            trials: match self.trials {
-                Trials::Auto => None,
-                Trials::Fixed(n) => Some(n),
-            },
+            trials: self.trials,
             threads: self.threads.clone(),
             block_sizes: self.block_size.clone(),
             set: self.set.clone(),

@@ -5,7 +5,7 @@ use proofmark_run::{Machine, endure};
 
 use crate::cli::EndureArgs;
 use crate::error::Outcome;
-use crate::measuring::{Asked, carry_out, tell};
+use crate::measuring::{carry_out, tell};
 
 /// Runs the command.
 ///
@@ -16,7 +16,5 @@ pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let machine = Machine::for_endure(&request)?;
     let planned = endure(&request, &machine.host)?;
     tell(&machine, &planned);
-    let asked =
-        Asked { out: args.out.as_deref(), json: args.json.as_deref(), history: &args.history };
-    carry_out(machine, planned, &asked)
+    carry_out(machine, planned, &args.results, &args.history)
 }

@@ -15,7 +15,7 @@ use proofmark_run::{look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
-use crate::finish::{finish, tool, try_json};
+use crate::finish::{finish, tool};
 use crate::output::{Output, unreadable};
 
 /// Largest output that is read, in bytes.
@@ -38,11 +38,10 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let text = text_of(&args.file)?;
     let by = tool_of(args.tool.as_deref(), &text)?;
     let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
-    try_json(args.json.as_deref())?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let run = run_of(by, read, started, args.here);
-    let output = Output::create(args.out.as_deref(), &run.plan, Timestamp::now())?;
-    finish(args.json.as_deref(), &run, &output, None)
+    let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
+    finish(&args.results, &run, &output, None)
 }
 
 fn text_of(file: &Path) -> Result<String> {

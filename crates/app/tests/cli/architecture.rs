@@ -1,12 +1,10 @@
 //! The direction of imports: of crates, held against the manifests; of files, against their text.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
-
-mod files;
-
 use std::collections::BTreeMap;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use super::files;
 
 /// Which of our crates each of our crates may import.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {

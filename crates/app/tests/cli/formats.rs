@@ -1,43 +1,19 @@
 //! `proofmark report --format` for other programs: from a run's folder to a file.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
-
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use assert_cmd::Command;
-use proofmark_testing::PROCESS_DEADLINE;
 use serde_json::Value;
 
-fn proofmark(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("proofmark").unwrap();
-    command.timeout(PROCESS_DEADLINE);
-    command.current_dir(dir).args(arguments).env("PROOFMARK_HISTORY", "off");
-    command
-}
-
-/// A captured output of fio.
-fn captured() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src/fio/captured");
-    let files = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());
-    let mut files: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "json")).collect();
-    files.sort();
-    files.into_iter().next().unwrap()
-}
+use super::{Folder, captured_of};
 
 #[test]
 fn a_run_s_folder_becomes_each_of_them() {
-    let dir = tempfile::tempdir().unwrap();
-    let status = proofmark(dir.path(), &["import", "--out", "run"]).arg(captured()).output();
-    assert!(matches!(status.unwrap().status.code(), Some(0 | 3)));
+    let folder = Folder::new();
+    let fio = captured_of("fio", ".json");
+    folder.run(&["import", "--out", "run", fio.to_str().unwrap()]);
     let made = |format: &str| {
-        let file = dir.path().join(format);
-        let arguments = ["report", "run", "--format", format, "--out", format];
-        proofmark(dir.path(), &arguments).assert().code(0).stdout("").stderr("");
-        let text = fs::read_to_string(file).unwrap();
-        let printed = ["report", "run", "--format", format];
-        proofmark(dir.path(), &printed).assert().code(0).stdout(text.clone());
-        text
+        let printed = folder.prints(&["report", "run", "--format", format]);
+        assert_eq!(folder.prints(&["report", "run", "--format", format, "--out", format]), "");
+        assert_eq!(folder.text(format), printed);
+        printed
     };
     let lines = made("jsonl");
     let lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -53,14 +29,4 @@ fn a_run_s_folder_becomes_each_of_them() {
     let junit = made("junit");
     assert!(junit.starts_with("<?xml ") && junit.ends_with("</testsuites>\n"));
     assert!(junit.contains(median["workload"].as_str().unwrap()));
-}
-
-#[test]
-fn the_list_names_them() {
-    let dir = tempfile::tempdir().unwrap();
-    let output = proofmark(dir.path(), &["list", "formats"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    for format in ["jsonl", "openmetrics", "junit"] {
-        assert!(text.lines().any(|l| l.starts_with(format)), "{text}");
-    }
 }

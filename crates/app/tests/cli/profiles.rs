@@ -1,30 +1,22 @@
 //! Profiles as a user meets them: what they cost, how a budget shrinks them, how they are copied,
 //! and what is refused of one that was changed.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
-use proofmark_testing::PROCESS_DEADLINE;
+use super::{Ended, Folder, listed};
 
-/// Standard output, standard error and the exit status.
-fn proofmark(arguments: &[&str]) -> (String, String, i32) {
-    let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("proofmark").unwrap();
-    command.timeout(PROCESS_DEADLINE);
-    let out = command.current_dir(dir.path()).args(arguments).output().unwrap();
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{arguments:?} wrote something");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code().unwrap())
+/// Runs it where it must write nothing.
+fn proofmark(arguments: &[&str]) -> Ended {
+    let folder = Folder::new();
+    let ended = folder.run(arguments);
+    assert_eq!(folder.count(), 0, "{arguments:?} wrote something");
+    ended
 }
 
 /// Profiles of a folder of this test.
 fn folder(name: &str) -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/profiles").join(name);
-    let mut all: Vec<_> = fs::read_dir(dir).unwrap().map(|f| f.unwrap().path()).collect();
-    all.sort();
+    let all = listed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/profiles").join(name));
     assert!(all.len() >= 5, "{all:?}");
     all
 }
@@ -32,10 +24,8 @@ fn folder(name: &str) -> Vec<PathBuf> {
 #[test]
 fn profiles_that_are_some_are_planned() {
     for path in folder("valid") {
-        let (out, err, status) =
-            proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]);
-        assert_eq!(status, 0, "{}: {err}", path.display());
-        assert!(out.contains(" of profile x; "), "{}: {out}", path.display());
+        let text = proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).with(0);
+        assert!(text.stdout.contains(" of profile x; "), "{}: {}", path.display(), text.stdout);
     }
 }
 
@@ -44,39 +34,31 @@ fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
     for path in folder("invalid") {
         let text = fs::read_to_string(&path).unwrap();
         let expected = text.lines().next().unwrap().strip_prefix("# refused: ").unwrap();
-        let (out, err, status) =
-            proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]);
-        assert_eq!((status, out.as_str()), (2, ""), "{}: {err}", path.display());
-        assert_eq!(err.lines().count(), 1, "{}: {err}", path.display());
         let told = format!("{}: {}", path.display(), expected.trim_end());
-        assert!(err.contains(&told), "{err}is not\n{told}");
+        proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).refused(2, &told);
     }
 }
 
-/// Points of a plan, and the seconds that they take at least and at most.
+/// What a dry run says of a plan: its points, the seconds that they take at least and at most, and
+/// what is said on standard error.
 fn cost(arguments: &[&str]) -> (usize, f64, f64, String) {
-    let (out, err, status) = proofmark(&[&["run", "--dry-run"], arguments].concat());
-    assert_eq!(status, 0, "{err}");
-    let last = out.lines().last().unwrap();
+    let Ended { stdout, stderr, .. } =
+        proofmark(&[&["run", "--dry-run"], arguments].concat()).with(0);
+    let last = stdout.lines().last().unwrap();
     let points = last.split(' ').next().unwrap().parse().unwrap();
     let (_, times) = last.rsplit_once("; about ").unwrap();
     // A time that is known is said once.
     let (least, most) = times.split_once(" to ").unwrap_or((times, times));
     assert!(!times.ends_with(&format!(" to {least}")), "{last}");
-    (points, seconds(least), seconds(most), err)
+    (points, seconds(least), seconds(most), stderr)
 }
 
 /// Seconds of `1 h 5 min 2 s`.
 fn seconds(text: &str) -> f64 {
     let words: Vec<_> = text.split(' ').collect();
     let of = |pair: &[&str]| {
-        let unit = match pair[1] {
-            "h" => 3600.0,
-            "min" => 60.0,
-            "s" => 1.0,
-            "ms" => 1e-3,
-            other => panic!("{other} in {text}"),
-        };
+        let units = [("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)];
+        let unit = units.into_iter().find(|(name, _)| *name == pair[1]).unwrap().1;
         pair[0].parse::<f64>().unwrap() * unit
     };
     words.chunks(2).map(of).sum()
@@ -84,13 +66,13 @@ fn seconds(text: &str) -> f64 {
 
 #[test]
 fn a_profile_takes_what_it_says() {
+    let profiles = proofmark(&["list", "profiles"]).stdout;
     for (name, says, says_min) in [
         ("quick", "under 1 minute", 1.0),
         ("chameleon-2017", "40 to 50 minutes", 50.0),
         ("aws-2016", "25 to 35 minutes", 35.0),
     ] {
-        let (out, _, _) = proofmark(&["list", "profiles"]);
-        let line = out.lines().find(|l| l.starts_with(name)).unwrap();
+        let line = profiles.lines().find(|l| l.starts_with(name)).unwrap();
         assert!(line.contains(says), "{line}");
         let (_, _, most, _) = cost(&["--profile", name, "--no-reference"]);
         assert!(most <= says_min * 60.0, "{name} takes {most} s");
@@ -100,29 +82,28 @@ fn a_profile_takes_what_it_says() {
 
 #[test]
 fn a_budget_shrinks_the_published_experiments_and_says_how() {
-    let whole = cost(&["--profile", "chameleon-2017", "--no-reference"]);
+    let published = ["--profile", "chameleon-2017", "--no-reference"];
+    let within = |budget: &str| cost(&[&published[..], &["--budget", budget]].concat());
+    let whole = cost(&published);
     assert!(!whole.3.contains("for the budget"), "{}", whole.3);
-    for minutes in [30.0, 20.0, 10.0, 5.0] {
-        let budget = format!("{minutes}m");
-        let (points, least, most, told) =
-            cost(&["--profile", "chameleon-2017", "--no-reference", "--budget", &budget]);
-        assert!(
-            least <= minutes * 60.0 && most <= minutes * 60.0,
-            "{minutes} min: {least} s: {told}"
-        );
-        assert!(least > minutes * 60.0 / 2.0, "{minutes} min: no more than needed goes: {least} s");
+    for minutes in [30, 20, 10, 5] {
+        let (points, least, most, told) = within(&format!("{minutes}m"));
+        let budget_s = f64::from(minutes) * 60.0;
+        assert!(least <= budget_s && most <= budget_s, "{minutes} min: {least} s: {told}");
+        assert!(least > budget_s / 2.0, "{minutes} min: no more than needed goes: {least} s");
         assert!(told.contains("series 600 s -> "), "{told}");
-        assert!(points < whole.0 || minutes > 20.0, "{points}");
+        assert!(points < whole.0 || minutes > 20, "{points}");
+        if minutes == 20 {
+            assert!(told.contains("cpu.linpack n = 20000"), "{told}");
+            assert!(
+                !told.contains("iterations"),
+                "published work goes after what is large: {told}"
+            );
+        }
     }
-    let told = cost(&["--profile", "chameleon-2017", "--no-reference", "--budget", "20m"]).3;
-    assert!(told.contains("cpu.linpack n = 20000"), "{told}");
-    assert!(!told.contains("iterations"), "published work goes after what is large: {told}");
-    let told = cost(&["--profile", "chameleon-2017", "--no-reference", "--budget", "10s"]).3;
-    for word in
-        ["iterations of cpu.mix.int 1000000000 -> 100000000", "even so the plan takes about"]
-    {
-        assert!(told.contains(word), "{told}");
-    }
+    let told = within("10s").3;
+    let iterations = "iterations of cpu.mix.int 1000000000 -> 100000000";
+    assert!(told.contains(iterations) && told.contains("even so the plan takes about"), "{told}");
 }
 
 #[test]
@@ -134,23 +115,18 @@ fn a_matrix_of_files_and_blocks_leaves_nothing_out_aloud() {
         assert!(!told.contains("needs a file of"), "{told}");
     }
     // What is no matrix is left out aloud.
-    let text = fs::read_to_string(matrix).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("loud.toml");
-    fs::write(&path, text.replace("[\"4KB\", \"1MB\"]", "\"1MB\"")).unwrap();
-    let told = told(path.to_str().unwrap());
-    assert!(told.contains("needs a file of 1 MiB, but file_size is 64 KiB"), "{told}");
+    let text = fs::read_to_string(matrix).unwrap().replace("[\"4KB\", \"1MB\"]", "\"1MB\"");
+    let (dir, one) = (Folder::new(), "needs a file of 1 MiB, but file_size is 64 KiB");
+    let told = told(dir.file("loud.toml", text).to_str().unwrap());
+    assert!(told.contains(one), "{told}");
 }
 
 #[test]
 fn a_small_cut_costs_trials_alone() {
-    let (points, least, _, told) = cost(
-        &["cpu.mix", "--profile", "quick", "--budget", "1h"]
-            .map(|a| if a == "cpu.mix" { "cpu.mix.int" } else { a }),
-    );
+    let quick = |budget: &str| cost(&["cpu.mix.int", "--profile", "quick", "--budget", budget]);
+    let (points, least, _, told) = quick("1h");
     assert!(!told.contains("for the budget"), "{told}");
-    let budget = format!("{}ms", (least * 600.0) as u64);
-    let (left, less, _, told) = cost(&["cpu.mix.int", "--profile", "quick", "--budget", &budget]);
+    let (left, less, _, told) = quick(&format!("{}ms", (least * 600.0) as u64));
     assert_eq!(left, points, "{told}");
     assert!(less < least && told.contains("trials per result instead of 8"), "{told}");
     assert_eq!(told.matches("for the budget").count(), 1, "{told}");
@@ -158,13 +134,10 @@ fn a_small_cut_costs_trials_alone() {
 
 #[test]
 fn an_explained_profile_is_a_profile() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::new();
     for name in ["quick", "default", "thorough", "chameleon-2017", "aws-2016"] {
-        let (text, err, status) = proofmark(&["explain", name]);
-        assert_eq!((status, err.as_str()), (0, ""));
-        assert!(text.starts_with("# On this machine: "), "{text}");
-        let path = dir.path().join("mine.toml");
-        fs::write(&path, &text).unwrap();
+        let text = dir.prints(&["explain", name]);
+        let path = dir.file("mine.toml", &text);
         let points = |profile: &str| cost(&["--no-reference", "--profile", profile]).0;
         let here = points(name);
         assert_eq!(points(path.to_str().unwrap()), here);

@@ -6,33 +6,24 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, serve, written};
-use super::lab::{self, alone, children, proofmark, run_json, shared, skip};
+use super::lab::network::{Garbage, Served, begun, point, profile, run_to, serve, written};
+use super::lab::{self, alone, children, proofmark, refused, run_json, shared, skip};
 use super::{names, no_one_left, saved, wait_for_trials};
-use proofmark_model::{Ending, Verdict};
+use proofmark_model::{Ending, Run, Verdict};
 use proofmark_testing::{output, wait, wait_until};
-
-/// A run that is refused in one line before it measures, and writes nothing.
-fn refused(command: &mut Command, says: &str) {
-    let dir = tempfile::tempdir().unwrap();
-    let started = Instant::now();
-    let out = output(command.current_dir(dir.path()));
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    assert!(text.contains(says), "{text}");
-    assert!(out.stdout.is_empty());
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "it wrote something");
-    assert!(started.elapsed() < SOON);
-}
 
 /// A run over this machine's loopback to a server that somebody started.
 fn to(address: impl ToString, key: &Path) -> Command {
     let mut command = run_to(address, key);
     command.args(["network.tcp.connect", "--trials", "3", "--quick"]);
     command
+}
+
+fn all_complete(run: &Run) {
+    assert!(!run.measurements.is_empty());
+    run.measurements.iter().for_each(|m| assert_eq!(m.ending, Ending::Complete, "{}", m.point()));
 }
 
 /// The folder for a key, and a server that made one there.
@@ -93,13 +84,9 @@ fn a_forwarder_to_another_machine_is_no_loopback() {
     // What another machine is known by.
     let boot_id = folder.path().join("boot_id");
     fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
-    let Some(server) = Served::here_booted_as(&key, &boot_id) else {
-        return skip("a_forwarder_to_another_machine_is_no_loopback", "this user may not mount");
-    };
-    refused(
-        &mut to(server.address, &key),
-        "is a forwarder to another machine (the boot ids differ)",
-    );
+    let Some(server) = Served::here_booted_as(&key, &boot_id) else { return };
+    let why = "is a forwarder to another machine (the boot ids differ)";
+    refused(&mut to(server.address, &key), why);
 }
 
 #[test]
@@ -158,17 +145,13 @@ fn datagrams_that_udp_cannot_carry_are_refused() {
     }
     let carried = |run: Command, bytes: u32| {
         let (run, _) = run_json(&mut sized(run, "network.udp.rtt", bytes));
-        assert!(!run.measurements.is_empty());
-        for m in &run.measurements {
-            assert_eq!(
-                (&m.ending, m.params.int("block_size")),
-                (&Ending::Complete, Some(bytes.into()))
-            );
-        }
+        all_complete(&run);
+        let size = Some(u64::from(bytes));
+        assert!(run.measurements.iter().all(|m| m.params.int("block_size") == size));
     };
     carried(run_here(), 65_507);
     if std::net::UdpSocket::bind("[::1]:0").is_err() {
-        return skip("datagrams_that_udp_cannot_carry_are_refused", "no IPv6");
+        return skip("no IPv6");
     }
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
@@ -265,12 +248,10 @@ fn the_server_is_free_while_something_else_is_measured() {
     let mut first = begun_to(&server, &key, folder.path(), &points);
     wait_for_trials(folder.path(), &mut first);
     let (other, _) = run_json(&mut to(server.address, &key));
-    assert!(other.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&other);
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
-    for m in &saved(folder.path()).measurements {
-        assert_eq!(m.ending, Ending::Complete, "{}", m.point());
-    }
+    all_complete(&saved(folder.path()));
 }
 
 #[test]
@@ -297,7 +278,7 @@ fn a_server_outlives_its_terminal_if_it_was_told_to() {
     let server = Served::here_without_terminal(&key);
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));
-    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&run);
     let (said, code) = server.end("TERM");
     assert_eq!(code, Some(0), "{said}");
     let (said, code) = Served::here_in_terminal(&key).end("HUP");
@@ -337,7 +318,7 @@ fn a_killed_run_leaves_the_server_to_the_next() {
         let mut run = begun(to(server.address, &key), next.path());
         wait("the next run to end", &mut run).code() != Some(2)
     });
-    assert!(saved(next.path()).measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&saved(next.path()));
     no_one_left(&workers);
 }
 
@@ -365,5 +346,5 @@ fn strangers_do_not_disturb_a_run() {
     }
     // It still serves.
     let (run, _) = run_json(&mut to(server.address, &key));
-    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&run);
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use proofmark_testing::{join, output, wait_within};
 
-use super::{kill, proofmark, succeeds};
+use super::{allowed, kill, proofmark, succeeds};
 
 /// What no fault may take longer than to be told, or to be got over.
 pub const SOON: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `None` where this user may not make network namespaces.
+    /// `None` where this user may not make network namespaces, which is said.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         remove_abandoned();
@@ -55,7 +55,8 @@ impl Hosts {
                 && ip(&format!("-n {host} link set lo up"))
                 && ip(&format!("-n {host} link set {INTERFACE} up"))
         };
-        (made && up(client, NEAR) && up(server, SERVER)).then_some(hosts)
+        let up = made && up(client, NEAR) && up(server, SERVER);
+        allowed(up.then_some(hosts), "this user may not make network namespaces")
     }
 
     /// The command on the host that runs.
@@ -187,7 +188,7 @@ impl Served {
     }
 
     /// The same where the kernel seems to have been booted under the id in a file; `None`
-    /// where this user may not mount.
+    /// where this user may not mount, which is said.
     pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {
         let mount = "mount --bind \"$BOOT_ID\" /proc/sys/kernel/random/boot_id";
         let apart = |script: &str| {
@@ -198,7 +199,7 @@ impl Served {
         };
         let mountable = output(&mut apart(mount)).status.success();
         let serves = format!("{mount} && exec \"$0\" \"$@\"");
-        mountable.then(|| Self::start(&mut apart(&serves)))
+        allowed(mountable.then(|| Self::start(&mut apart(&serves))), "this user may not mount")
     }
 
     /// The same over IPv6.
