@@ -81,7 +81,7 @@ pub fn measure_here(
     let Live { server, stop, file, tell } = *live;
     let workers = workers(&run.host, &run.plan, stop)?;
     let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
-    let programs = Programs::on(&run.host, stop)?;
+    let programs = Programs::of(&workers);
     let means = Means {
         find: &find,
         launcher: &launcher,

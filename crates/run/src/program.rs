@@ -8,9 +8,6 @@ use crate::error::RunError;
 
 /// Where it is; without /proc, by the path that the kernel ran: the name by which it was called may
 /// be that of another file in the current folder.
-///
-/// # Errors
-/// If it cannot be found.
 pub fn own_program() -> Result<PathBuf, RunError> {
     std::env::current_exe().or_else(|e| {
         let run = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());

@@ -39,18 +39,10 @@ pub struct ServerSide {
     key: Key,
     network: Network,
     limits: Limits,
-    session: RefCell<Held>,
+    /// None yet, or not while another run has it; an error is a reason that does not pass.
+    session: RefCell<Option<Result<ControlSession, String>>>,
     /// On the loopback, the server. It ends when its standard input does.
     server: Option<Child>,
-}
-
-/// What there is of a session.
-enum Held {
-    /// Not yet, or not while another run has it.
-    Nothing,
-    ControlSession(ControlSession),
-    /// It was not to be had, for a reason that does not pass.
-    Failed(String),
 }
 
 impl ServerSide {
@@ -97,7 +89,7 @@ impl ServerSide {
     fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self, PeerError> {
         let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
-        Ok(Self { address, key, network, limits, session: RefCell::new(Held::Nothing), server })
+        Ok(Self { address, key, network, limits, session: RefCell::default(), server })
     }
 
     /// What is known of the server and of the way there.
@@ -109,20 +101,18 @@ impl ServerSide {
     /// session is begun if it was not.
     fn invitation(&self, asked: Limits) -> Result<(String, String), String> {
         let mut held = self.session.borrow_mut();
-        if matches!(*held, Held::Nothing) {
+        if held.is_none() {
             let run = format!("{} {}", proofmark_peer::this_host().name, std::process::id());
             let begun = ControlSession::connect(&self.address, &self.key, &run, asked);
-            *held = match begun {
-                Ok(lead) => Held::ControlSession(lead),
-                // The next point may find it free.
-                Err(busy @ PeerError::Busy { .. }) => return Err(busy.to_string()),
-                Err(error) => Held::Failed(error.to_string()),
-            };
+            // The next point may find it free.
+            if let Err(busy @ PeerError::Busy { .. }) = begun {
+                return Err(busy.to_string());
+            }
+            *held = Some(begun.map_err(|error| error.to_string()));
         }
         let lead = match &*held {
-            Held::ControlSession(lead) => lead,
-            Held::Failed(reason) => return Err(reason.clone()),
-            Held::Nothing => return Err("no session with the server".to_owned()),
+            Some(begun) => begun.as_ref().map_err(Clone::clone)?,
+            None => return Err("no session with the server".to_owned()),
         };
         if let Some(reason) = lead.ended() {
             return Err(format!("the session with the server ended: {reason}"));
@@ -134,10 +124,9 @@ impl ServerSide {
 
     /// Why the session is over, once it is.
     fn ended(&self) -> Option<String> {
-        match &*self.session.borrow() {
-            Held::Nothing => None,
-            Held::ControlSession(lead) => lead.ended(),
-            Held::Failed(reason) => Some(reason.clone()),
+        match self.session.borrow().as_ref()? {
+            Ok(lead) => lead.ended(),
+            Err(reason) => Some(reason.clone()),
         }
     }
 

@@ -55,31 +55,24 @@ impl Workload for FakeWorkload {
     }
 }
 
-fn workload(id: &str, unit: Unit, interleave: bool, nominal_s: Option<f64>) -> FakeWorkload {
-    let spec = Box::leak(Box::new(WorkloadSpec { interleave, ..spec(id, unit) }));
-    FakeWorkload { spec, nominal_s }
-}
-
-/// Measured together with its neighbours.
-static NULL: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.null", Unit::OpPerSecond, true, None));
-/// The same, which may have a number of trials of its own.
-static SHORT: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.short", Unit::OpPerSecond, true, None));
-/// A time, measured by itself.
-static TIME: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.time", Unit::Second, false, None));
-/// Says that a millisecond of its trials is timed; measured by itself.
-static BRIEF: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.brief", Unit::OpPerSecond, false, Some(1e-3)));
+/// Id, unit, whether it is measured together with its neighbours, and seconds of a trial that it
+/// says are timed.
+static ALL: LazyLock<[FakeWorkload; 4]> = LazyLock::new(|| {
+    [
+        ("test.null", Unit::OpPerSecond, true, None),
+        // The same, which may have a number of trials of its own.
+        ("test.short", Unit::OpPerSecond, true, None),
+        ("test.time", Unit::Second, false, None),
+        ("test.brief", Unit::OpPerSecond, false, Some(1e-3)),
+    ]
+    .map(|(id, unit, interleave, nominal_s)| {
+        let spec = Box::leak(Box::new(WorkloadSpec { interleave, ..spec(id, unit) }));
+        FakeWorkload { spec, nominal_s }
+    })
+});
 
 pub(crate) fn find(id: &str) -> Option<&'static dyn Workload> {
-    Some(match id {
-        "test.time" => &*TIME,
-        "test.brief" => &*BRIEF,
-        "test.short" => &*SHORT,
-        _ => &*NULL,
-    })
+    ALL.iter().find(|w| w.spec.id == id).map(|w| w as &dyn Workload)
 }
 
 pub(crate) fn point(workload: &str, threads: u64) -> Point {

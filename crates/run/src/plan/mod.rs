@@ -71,9 +71,6 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
 }
 
 /// Whether a workload of the subsystem is asked for; on this machine it may be left out.
-///
-/// # Errors
-/// As [`plan`].
 pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
     let (chosen, profile) = asked(request)?;
     let runs = |id: &String| {

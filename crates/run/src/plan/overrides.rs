@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::Params;
 
 use super::select::{known_parameter, named};
+use super::values::list;
 use crate::error::Usage;
 use crate::registry::all;
 use crate::request::PlanRequest;
@@ -17,12 +18,8 @@ pub(super) struct Overrides {
 }
 
 /// Those that a run asks for.
-///
-/// # Errors
-/// What names no parameter.
 pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
     let mut overrides = Overrides::default();
-    let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
     if let Some(threads) = &request.threads {
         overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
     }

@@ -54,9 +54,6 @@ pub enum Asked {
 
 impl Asked {
     /// As a request chooses them.
-    ///
-    /// # Errors
-    /// With the nearest name.
     pub fn parse(choice: &ToolChoice) -> Result<Self, Usage> {
         let ids = || ALL.iter().map(|t| t.id());
         let named = |name: &String| {
@@ -86,8 +83,8 @@ pub type Marked = BTreeMap<usize, Vec<String>>;
 pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
     let names = match reference {
         Reference::First(false) => return,
-        Reference::First(true) => Vec::new(),
-        Reference::Named(names) => names.names(),
+        Reference::First(true) => &[],
+        Reference::Named(names) => names.all(),
     };
     for point in points {
         marked.entry(*point).or_default().extend(names.iter().cloned());

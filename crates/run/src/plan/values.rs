@@ -8,6 +8,11 @@ use super::overrides::Overrides;
 use crate::error::Usage;
 use crate::parameter::value;
 
+/// The values of a list that was typed.
+pub(super) fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|v| v.trim().to_owned()).collect()
+}
+
 /// Every combination of the workload's parameters that was asked for.
 pub(super) fn combinations(
     spec: &WorkloadSpec,
@@ -75,10 +80,7 @@ fn values(
 ///
 /// # Errors
 /// One line: it has neither form, or names another workload.
-pub fn typed_parameter<'a>(
-    workload: &str,
-    text: &'a str,
-) -> Result<(&'a str, Vec<&'a str>), Usage> {
+pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
     let (path, values) = text.split_once('=').ok_or_else(|| {
         Usage::new(format!(
             "--set {text}: write PARAMETER=VALUE, as in isa=avx2, or {workload}.PARAMETER=VALUE"
@@ -91,5 +93,5 @@ pub fn typed_parameter<'a>(
              {workload}.PARAMETER=VALUE"
         )));
     }
-    Ok((parameter, values.split(',').map(str::trim).collect()))
+    Ok((parameter, list(values)))
 }

@@ -43,22 +43,22 @@ struct RawPoints {
     parameters: BTreeMap<String, Values>,
 }
 
-/// A name or several.
+/// One or several.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum OneOrMany {
+pub enum OneOrMany<T = String> {
     /// One.
-    One(String),
+    One(T),
     /// Several.
-    Many(Vec<String>),
+    Many(Vec<T>),
 }
 
-impl OneOrMany {
+impl<T> OneOrMany<T> {
     /// All of them.
-    pub fn names(&self) -> Vec<String> {
+    pub fn all(&self) -> &[T] {
         match self {
-            Self::One(name) => vec![name.clone()],
-            Self::Many(names) => names.clone(),
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(all) => all,
         }
     }
 }
@@ -99,9 +99,6 @@ impl SeriesText {
     }
 
     /// Whether it can be had.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub fn check(&self) -> Result<(), String> {
         match self {
             s if s.length < Duration::from_secs(10) => Err("a series takes at least 10 s".into()),
@@ -131,15 +128,15 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
             }
         };
         for parameters in by_file(&p.parameters) {
-            let of = |workload| PointText {
-                workload,
+            let of = |workload: &String| PointText {
+                workload: workload.clone(),
                 trial: p.trial,
                 trials: p.trials,
                 reference: p.reference.clone(),
                 series,
                 parameters: parameters.clone(),
             };
-            all.extend(p.workload.names().into_iter().map(of));
+            all.extend(p.workload.all().iter().map(of));
         }
     }
     Ok(all)
@@ -165,15 +162,8 @@ fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values
     files.iter().map(of).collect()
 }
 
-/// One value or several.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Values {
-    /// One.
-    One(Value),
-    /// Several.
-    Many(Vec<Value>),
-}
+/// The values of a parameter.
+pub type Values = OneOrMany<Value>;
 
 /// A value as TOML has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -203,10 +193,7 @@ impl Value {
 impl Values {
     /// Every value as it would be typed.
     pub fn texts(&self) -> Vec<String> {
-        match self {
-            Self::One(v) => vec![v.text()],
-            Self::Many(vs) => vs.iter().map(Value::text).collect(),
-        }
+        self.all().iter().map(Value::text).collect()
     }
 }
 

@@ -138,7 +138,7 @@ fn cells(profile: &Profile) -> Vec<Cell> {
             .map_or(Take::Trials(least), |s| Take::Series(s.length.as_secs(), s.every.as_secs()));
         let tools = match &text.reference {
             Reference::First(_) => Vec::new(),
-            Reference::Named(names) => names.names(),
+            Reference::Named(names) => names.all().to_vec(),
         };
         let mut here =
             vec![Cell { workload: workload.clone(), parameters: BTreeMap::new(), take, tools }];

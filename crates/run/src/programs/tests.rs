@@ -1,6 +1,7 @@
 //! A tool that is a line of shell, at a measurement that is made up.
 
-use proofmark_model::{Params, Unit, testing};
+use proofmark_engine::{Idle, Stop};
+use proofmark_model::{Params, Policy, Unit, testing};
 use proofmark_reference::Tool as _;
 
 use super::*;
@@ -15,11 +16,27 @@ fn trial(value: f64) -> Trial {
     testing::trial(value, 1.0)
 }
 
-fn programs(stop: &Stop) -> Programs<'_> {
+/// Where the tests run: on one CPU, without a disk.
+fn workers() -> Workers {
+    Workers {
+        program: PathBuf::new(),
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        cpus: vec![0],
+        cpu_stat: Vec::new(),
+        disk_path: None,
+        devices: Vec::new(),
+        policy: Policy::default(),
+        patience: Duration::MAX,
+        stop: Stop::default(),
+        idle: Idle::default(),
+    }
+}
+
+fn programs(workers: &Workers) -> Programs<'_> {
     // Without what puts it on its CPUs: this is not the program, but its tests.
     let wrapper = ["sh", "-c", r#"[ "$1" = --cpu=0 ] && shift 2 && exec "$@""#, "sh"];
-    let wrapper = wrapper.map(OsString::from).into();
-    Programs { wrapper, cpus: vec![0], cpu_stat: vec![], disk_path: None, devices: vec![], stop }
+    Programs { wrapper: wrapper.map(OsString::from).into(), workers }
 }
 
 /// A point that has its trials.
@@ -30,8 +47,8 @@ fn measured() -> Measurement {
 
 /// Runs of a tool, one after each of our trials at these rates.
 fn runs(tool: &'static FakeTool, ours: &[f64]) -> Vec<ToolRun> {
-    let (stop, m, installed) = (Stop::default(), measured(), installed());
-    let programs = programs(&stop);
+    let (workers, m, installed) = (workers(), measured(), installed());
+    let programs = programs(&workers);
     let mut session = programs.begin(&m);
     let mut run = |rate: &f64| {
         let ours = trial(*rate);
@@ -86,10 +103,10 @@ fn one_run_does_not_know_of_the_one_before() {
 
 #[test]
 fn a_run_that_is_stopped_says_so() {
-    let (stop, m, installed) = (Stop::default(), measured(), installed());
+    let (workers, m, installed) = (workers(), measured(), installed());
     let tool = shell("exec sleep 60");
-    stop.stop("SIGTERM");
-    let (programs, ours) = (programs(&stop), trial(1.0));
+    workers.stop.stop("SIGTERM");
+    let (programs, ours) = (programs(&workers), trial(1.0));
     let task = ToolTask { tool, installed: &installed, run_s: 0.01, m: &m, ours: &ours };
     assert_eq!(programs.begin(&m).run(&task).trial.unwrap_err(), "stopped by SIGTERM");
 }

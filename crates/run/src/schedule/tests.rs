@@ -1,7 +1,7 @@
 //! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
 
 use super::*;
-use crate::testing::{Act, FakeRunner, Script, Values, find, point, policy, solution};
+use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy, solution};
 
 mod series;
 
@@ -50,15 +50,18 @@ fn run_points(
 fn run_plan(plan: Plan, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
     let script = Script { stop: watch.stop.clone(), ..Script::new(values) };
     let runner = FakeRunner::new(&script, 1.0);
-    let schedule = Schedule {
-        plan: &plan,
+    let means = Means {
         find: &find,
         launcher: &script,
+        find_tool: &|_| None,
+        tools: &runner,
         clock: &script.clock,
         stop: &script.stop,
+        file: &Disk::default(),
+        tell: &|_| (),
     };
-    let pairs = Pairs::new(&plan, Default::default(), &|_| None, &runner);
-    let measurements = schedule.run(pairs, &mut [watch]);
+    let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
+    let measurements = super::run(&plan, &means, pairs, &mut [watch]);
     let taken = |act: &Act| match act {
         Act::Take(point, request) => Some((*point, *request)),
         _ => None,
