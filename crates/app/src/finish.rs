@@ -24,9 +24,6 @@ pub fn tool() -> Tool {
 /// Writes everything and prints the answers and the findings; what was measured reaches the terminal
 /// even if a file cannot be written. The run goes into the history, if there is one for it: what
 /// was imported has none, since this machine did not measure it.
-///
-/// # Errors
-/// If a file cannot be written.
 pub fn finish(
     results: &ResultFiles,
     run: &Run,

@@ -8,9 +8,6 @@ use proofmark_peer::DEFAULT_PORT;
 use proofmark_run::unknown;
 
 /// `NAME=VALUE`, in base units.
-///
-/// # Errors
-/// What was wrong, in one line.
 pub fn parse(text: &str) -> Result<(String, f64), String> {
     const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
     let (name, value) = text.split_once('=').ok_or(FORM)?;
@@ -24,9 +21,6 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
 }
 
 /// A margin as people type it: `0.03`, `3%` or `3 %`.
-///
-/// # Errors
-/// If it is not a fraction from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -37,9 +31,6 @@ pub fn share(text: &str) -> Result<f64, String> {
 }
 
 /// An IP address with or without a port.
-///
-/// # Errors
-/// What to write instead.
 pub fn bind(text: &str) -> Result<SocketAddr, String> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let with_default = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_PORT);
@@ -52,9 +43,6 @@ pub fn bind(text: &str) -> Result<SocketAddr, String> {
 pub type Trials = Option<u32>;
 
 /// A number of trials, or `auto`.
-///
-/// # Errors
-/// What to write instead.
 pub fn trials(text: &str) -> Result<Trials, String> {
     match (text, text.parse()) {
         ("auto", _) => Ok(None),

@@ -178,9 +178,6 @@ pub fn is_stdout(path: &Path) -> bool {
 }
 
 /// Writes the file that a person named.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write_named(path, bytes).with_context(|| not_written(path))
 }
@@ -193,9 +190,6 @@ fn not_written(path: &Path) -> String {
 pub const TERMINAL: &str = "terminal";
 
 /// Writes a text of that format to the file that was named, or prints it.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     match out {
         Some(path) => write_file(path, text.as_bytes()),

@@ -20,9 +20,6 @@ const VARIABLE: &str = "PROOFMARK_HISTORY";
 const OFF: &str = "off";
 
 /// The file of the history: the one that was named, or that of this user.
-///
-/// # Errors
-/// Why there is none, in one line.
 pub fn file(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(path) => Ok(path.to_path_buf()),
@@ -71,9 +68,6 @@ fn turned_off() -> bool {
 }
 
 /// Adds a run; `here` says that this machine made it, whose name the run file does not tell.
-///
-/// # Errors
-/// If the store cannot be written.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;

@@ -39,9 +39,6 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
 
 /// Writes to the file that a user named: a regular file is replaced, a device, a pipe or a mounted
 /// file is written to, and a symbolic link stays and leads to the new content.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_regular_or_new(path)? {
         match write(path, bytes, Existing::Replace) {
@@ -65,9 +62,6 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether so many bytes can be written to the file that a user named. Changes nothing.
-///
-/// # Errors
-/// If they cannot.
 pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match is_regular_or_new(path)? {
         true => temporary(path, bytes).map(drop),
@@ -87,13 +81,10 @@ pub fn append_new(path: &Path) -> io::Result<File> {
 
 /// A synced file with these bytes in the folder of `path`; gone when dropped.
 fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
-    let name = format!(".proofmark-{:016x}", u64::from_ne_bytes(random));
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
-        .prefix(&name)
-        .rand_bytes(0)
+        .prefix(".proofmark-")
+        .rand_bytes(16)
         .make_in(folder.unwrap_or(Path::new(".")), |p| {
             new_file(p, OpenOptions::new().write(true))
         })?;

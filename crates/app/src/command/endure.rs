@@ -8,9 +8,6 @@ use crate::error::Outcome;
 use crate::measuring::{carry_out, tell};
 
 /// Runs the command.
-///
-/// # Errors
-/// A usage error of one line; or that the result cannot be written.
 pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_endure(&request)?;

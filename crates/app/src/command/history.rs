@@ -156,7 +156,7 @@ fn parameters(
         }
         let parameter = declared.iter().find(|k| k.name == name);
         for value in values {
-            parameters.entry(name.to_owned()).or_default().extend(meant(parameter, value));
+            parameters.entry(name.to_owned()).or_default().extend(meant(parameter, &value));
         }
     }
     Ok(parameters)

@@ -7,11 +7,10 @@ use std::time::SystemTime;
 use anyhow::Result;
 use proofmark_judge::judge_run;
 use proofmark_model::{
-    Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp, Trial,
-    WorkloadSpec,
+    Ending, Finding, Host, Measurement, Plan, Policy, Run, Severity, Timestamp, Trial, WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
-use proofmark_run::{look, read_bounded, read_text, unknown};
+use proofmark_run::{begin, look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
@@ -104,19 +103,8 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         format!("{imported} measured this; only its output was checked"),
         "measure with proofmark for a verification, the conditions and an interval",
     )];
-    let mut run = Run {
-        schema: SCHEMA.into(),
-        tool: tool(),
-        started,
-        ended: None,
-        interrupted: None,
-        imported: Some(imported),
-        host,
-        plan,
-        workloads,
-        measurements: measured,
-        findings,
-    };
+    let begun = begin(host, plan, findings, tool(), started);
+    let mut run = Run { imported: Some(imported), workloads, measurements: measured, ..begun };
     judge_run(&mut run);
     run
 }

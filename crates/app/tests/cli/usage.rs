@@ -15,6 +15,8 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?"),
         (&["run", "--set", "cpu.flops.isa=avx9"], "not one of scalar"),
         (&["explain", "cpu.peek"], "did you mean 'cpu.peak'?"),
+        (&["run", "--reference", "fioo"], "did you mean 'fio'?"),
+        (&["run", "--reference", "xyzzyxyzzy"], "proofmark list references"),
         // Numbers.
         (&["run", "--threads", "0"], "out of range"),
         (&["run", "--threads", "1,x"], "'x' is not a whole number"),

@@ -208,22 +208,27 @@ fn no_one_left(workers: &[u32]) {
 }
 
 #[test]
-fn a_stopped_run_keeps_what_it_measured() {
+fn a_run_that_is_stopped_or_killed_keeps_what_it_measured_and_leaves_no_worker() {
     let _turn = shared();
-    for (signal, name, code) in [("INT", "SIGINT", 130), ("TERM", "SIGTERM", 143)] {
+    for (signal, name, code) in [
+        ("INT", Some("SIGINT"), Some(130)),
+        ("TERM", Some("SIGTERM"), Some(143)),
+        ("KILL", None, None),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let mut child = long_run(dir.path());
         wait_for_trials(dir.path(), &mut child);
         let workers = lab::children(child.id());
         assert!(!workers.is_empty());
         lab::kill(child.id(), signal);
-        assert_eq!(wait("the stopped run to end", &mut child).code(), Some(code));
+        assert_eq!(wait("the run to end", &mut child).code(), code);
         no_one_left(&workers);
         let run = saved(dir.path());
-        assert_eq!(run.interrupted.as_deref(), Some(name));
-        assert!(run.ended.is_some());
-        assert!(run.measurements.iter().any(|m| !m.trials.is_empty()));
-        assert!(dir.path().join("out/report.html").exists());
+        assert_eq!((run.interrupted.as_deref(), run.ended.is_some()), (name, name.is_some()));
+        let is_suspect = |m: &Measurement| name.is_some() || m.verdict == Verdict::Suspect;
+        let measured = |m: &Measurement| !m.trials.is_empty() && is_suspect(m);
+        assert!(run.measurements.iter().any(measured), "{signal}");
+        assert_eq!(dir.path().join("out/report.html").exists(), name.is_some());
         let report = output(proofmark().arg("report").arg(dir.path().join("out")));
         assert!(report.status.success());
     }
@@ -240,24 +245,6 @@ fn a_stop_that_is_sent_twice_at_once_is_one() {
     assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
     assert!(matches!(child.wait().unwrap().code(), Some(143 | 130)));
     assert!(saved(dir.path()).ended.is_some(), "it ended in the middle of its work");
-}
-
-#[test]
-fn a_killed_run_leaves_a_readable_file_and_no_worker() {
-    let _turn = shared();
-    let dir = tempfile::tempdir().unwrap();
-    let mut child = long_run(dir.path());
-    wait_for_trials(dir.path(), &mut child);
-    let workers = lab::children(child.id());
-    assert!(!workers.is_empty());
-    lab::kill(child.id(), "KILL");
-    wait("the killed run to end", &mut child);
-    no_one_left(&workers);
-    let run = saved(dir.path());
-    assert_eq!(run.ended, None);
-    assert!(run.measurements.iter().any(|m| !m.trials.is_empty() && m.verdict == Verdict::Suspect));
-    let report = output(proofmark().arg("report").arg(dir.path().join("out")));
-    assert!(report.status.success());
 }
 
 /// A run that must fail at once, before it measures.

@@ -3,7 +3,6 @@
 
 use super::lab::{Cgroup, found, proofmark, refused, run_json, shared, skip};
 use proofmark_model::{Ending, Severity, Verdict};
-use proofmark_testing::output;
 
 /// Small enough to be set up in a moment by a debug build.
 const SMALL: &str = "memory.copy.array_size=2MB";
@@ -84,35 +83,4 @@ fn what_cannot_fit_is_refused_in_one_line() {
     let mut command = proofmark();
     command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
     refused(group.enter(&mut command), "block_size 80 MiB");
-}
-
-#[test]
-fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
-    let _turn = shared();
-    let Some(group) = Cgroup::with_memory(512 << 20) else { return };
-    let dry_run = |workload: &str, n: &str| {
-        let mut command = proofmark();
-        let set = format!("{workload}.n={n}");
-        command.args(["run", workload, "--threads", "1", "--set", &set, "--dry-run"]);
-        let out = output(group.enter(&mut command));
-        let [points, said] = [out.stdout, out.stderr].map(|s| String::from_utf8(s).unwrap());
-        assert_eq!(said.lines().count(), usize::from(!said.is_empty()), "{said}");
-        (points, said, out.status.code())
-    };
-    for workload in ["cpu.linpack", "cpu.dgemm"] {
-        let (points, said, code) = dry_run(workload, "20000");
-        assert_eq!((points.as_str(), code), ("", Some(2)), "{said}");
-        let begins = format!("proofmark: nothing to measure: {workload}: n = 20000 needs ");
-        assert!(said.starts_with(&begins), "{said}");
-        assert!(said.contains(" GiB of memory, ") && said.contains(" MiB available: "), "{said}");
-        let most = said.trim_end().rsplit_once("the largest n that fits is ").unwrap().1;
-
-        // A little less, since what else the group holds changes from run to run.
-        let less = most.parse::<u64>().unwrap() - 500;
-        let (points, said, code) = dry_run(workload, &format!("1000,{less},20000"));
-        assert_eq!(code, Some(0), "{said}");
-        assert!(points.contains("n=1000 ") && points.contains(&format!("n={less} ")), "{points}");
-        assert!(!points.contains("n=20000"), "{points}");
-        assert!(said.starts_with(&format!("proofmark: skipped: {workload}: n = 20000 needs ")));
-    }
 }

@@ -26,10 +26,16 @@ fn all_complete(run: &Run) {
     run.measurements.iter().for_each(|m| assert_eq!(m.ending, Ending::Complete, "{}", m.point()));
 }
 
-/// The folder for a key, and a server that made one there.
-fn served() -> (tempfile::TempDir, PathBuf, Served) {
+/// A folder, and a key that is not there yet.
+fn for_a_key() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
+    (folder, key)
+}
+
+/// The folder for a key, and a server that made one there.
+fn served() -> (tempfile::TempDir, PathBuf, Served) {
+    let (folder, key) = for_a_key();
     let server = Served::here(&key);
     (folder, key, server)
 }
@@ -79,8 +85,7 @@ fn a_peer_without_network_workloads_is_a_mistake() {
 #[test]
 fn a_forwarder_to_another_machine_is_no_loopback() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
+    let (folder, key) = for_a_key();
     // What another machine is known by.
     let boot_id = folder.path().join("boot_id");
     fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
@@ -153,9 +158,8 @@ fn datagrams_that_udp_cannot_carry_are_refused() {
     if std::net::UdpSocket::bind("[::1]:0").is_err() {
         return skip("no IPv6");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_v6(&key);
+    let (_folder, key) = for_a_key();
+    let server = Served::start(&mut serve("[::1]:0", &key));
     carried(run_to(server.address, &key), 65_527);
 }
 
@@ -223,9 +227,8 @@ fn a_second_signal_ends_a_server_that_hangs() {
 #[test]
 fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_with(&key, &["--max-bytes", "300MB"]);
+    let (folder, key) = for_a_key();
+    let server = Served::start(serve("127.0.0.1:0", &key).args(&["--max-bytes", "300MB"]));
     let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
     let mut run = begun_to(&server, &key, folder.path(), &streams);
     assert_eq!(wait("the run to end", &mut run).code(), Some(3));
@@ -257,9 +260,8 @@ fn the_server_is_free_while_something_else_is_measured() {
 #[test]
 fn a_session_too_short_for_the_plan_is_told_first() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_with(&key, &["--max-time", "3s"]);
+    let (folder, key) = for_a_key();
+    let server = Served::start(serve("127.0.0.1:0", &key).args(&["--max-time", "3s"]));
     let said = |trial: &str| {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
         let mut command = run_to(server.address, &key);
@@ -273,8 +275,7 @@ fn a_session_too_short_for_the_plan_is_told_first() {
 #[test]
 fn a_server_outlives_its_terminal_if_it_was_told_to() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
+    let (_folder, key) = for_a_key();
     let server = Served::here_without_terminal(&key);
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));

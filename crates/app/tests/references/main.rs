@@ -222,19 +222,6 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("(reference: "));
 }
 
-#[test]
-fn names_of_tools_that_are_none() {
-    let lab = Lab::new();
-    for (name, word) in
-        [("fioo", "did you mean 'fio'?"), ("xyzzyxyzzy", "proofmark list references")]
-    {
-        let output = output(&mut lab.run(&["--reference", name]));
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(told.contains(word) && told.lines().count() == 1, "{told}");
-    }
-}
-
 /// Starts a run whose tool does as the script says after it told its process, and waits for that;
 /// the number of the process.
 fn begun(lab: &Lab, script: &str) -> (Child, i32) {

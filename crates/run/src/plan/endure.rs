@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
-use super::overrides::Overrides;
 use super::select::{known_parameter, named};
-use super::values::{combinations, list, typed_parameter};
+use super::values::{Overrides, combinations, list, typed_parameter};
 use crate::error::Usage;
 use crate::planned::Planned;
 use crate::profile::SeriesText;

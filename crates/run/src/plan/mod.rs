@@ -7,7 +7,6 @@ mod fit;
 mod lengthen;
 #[cfg(test)]
 mod many_cpus;
-mod overrides;
 mod references;
 mod select;
 mod values;
@@ -33,10 +32,9 @@ pub use values::typed_parameter;
 
 use fit::Gathering;
 use lengthen::lengthen;
-use overrides::overrides;
 use references::{Asked, Choice, Marked, mark};
 use select::{chosen, known_parameter, named};
-use values::combinations;
+use values::{combinations, overrides};
 
 /// Makes the plan of a run on a machine.
 ///

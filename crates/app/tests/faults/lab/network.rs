@@ -170,11 +170,6 @@ impl Served {
         Self::start(&mut serve("127.0.0.1:0", key))
     }
 
-    /// The same with more arguments.
-    pub fn here_with(key: &Path, arguments: &[&str]) -> Self {
-        Self::start(serve("127.0.0.1:0", key).args(arguments))
-    }
-
     /// The same as `nohup` starts it.
     pub fn here_without_terminal(key: &Path) -> Self {
         let mut command = serve("127.0.0.1:0", key);
@@ -202,17 +197,12 @@ impl Served {
         allowed(mountable.then(|| Self::start(&mut apart(&serves))), "this user may not mount")
     }
 
-    /// The same over IPv6.
-    pub fn here_v6(key: &Path) -> Self {
-        Self::start(&mut serve("[::1]:0", key))
-    }
-
     /// On the server host, at the usual port.
     pub fn on_server(hosts: &Hosts, key: &Path) -> Self {
         Self::start(hosts.on_server(&mut serve(SERVER, key)))
     }
 
-    fn start(command: &mut Command) -> Self {
+    pub fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
