@@ -71,7 +71,6 @@ pub enum Command {
     Tool(ToolArgs),
 }
 
-/// Arguments of `tool`.
 #[derive(Debug, Args)]
 pub struct ToolArgs {
     /// A CPU the program may use [default: all]
@@ -82,7 +81,6 @@ pub struct ToolArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
-/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Subsystems (cpu, memory, disk, network) or workloads (cpu.flops) to measure [default: all]
@@ -138,7 +136,6 @@ pub struct RunArgs {
     pub history: HistoryFile,
 }
 
-/// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen on; 0.0.0.0 or :: accepts other machines on every interface; default port 5277
@@ -158,7 +155,6 @@ pub struct ServeArgs {
     pub for_run: bool,
 }
 
-/// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
     /// Directory whose disk to describe [default: the current one]
@@ -169,7 +165,6 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// Arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
     /// What to list
@@ -195,14 +190,12 @@ pub enum Listing {
     Rules,
 }
 
-/// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// An id that `proofmark list` prints
     pub id: String,
 }
 
-/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// The tool's output; - reads standard input
@@ -218,7 +211,6 @@ pub struct ImportArgs {
     pub results: ResultFiles,
 }
 
-/// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     /// The figures as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
@@ -242,7 +234,6 @@ pub struct AuditArgs {
     pub csv: Option<PathBuf>,
 }
 
-/// Arguments of `endure`.
 #[derive(Debug, Args)]
 pub struct EndureArgs {
     /// A workload that `proofmark list workloads` prints
@@ -272,7 +263,6 @@ pub struct EndureArgs {
     pub history: HistoryFile,
 }
 
-/// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// The first run: a run file, its directory, or its number in `proofmark history`
@@ -298,7 +288,6 @@ pub struct CompareArgs {
     pub history: HistoryPlace,
 }
 
-/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The run to check: a run file, its directory, or its number in `proofmark history`
@@ -320,7 +309,6 @@ pub struct CheckArgs {
     pub history: HistoryPlace,
 }
 
-/// Arguments of `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     /// Workload whose results to show over time [default: list the runs]
@@ -354,7 +342,6 @@ pub struct HistoryArgs {
     pub history: HistoryPlace,
 }
 
-/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
@@ -372,7 +359,6 @@ pub enum Shell {
     Fish,
 }
 
-/// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
     /// Directory for the pages of all commands [default: print the main page]
@@ -380,7 +366,6 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// A run file (run.json) or its directory

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
 use proofmark_model::testing::{spec, trial};
 use proofmark_model::{
-    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Solution, Storage,
-    StorageKind, Trial, Unit, WorkloadSpec,
+    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Storage, StorageKind,
+    Trial, Unit, WorkloadSpec,
 };
 use proofmark_reference::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
@@ -100,8 +100,7 @@ pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 pub(crate) type Values = fn(point: u64, trial: usize) -> Result<f64, Ending>;
 
 /// Workers by a script. Every point takes a second a trial, those of `test.time` three, those with
-/// the parameter `ms` so many milliseconds, and has its next value; those with the parameter `n`
-/// have a solution, of as many equations as they had values.
+/// the parameter `ms` so many milliseconds, and has its next value.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) clock: FakeClock,
@@ -124,7 +123,6 @@ struct Actor {
     point: u64,
     seconds: f64,
     trial: usize,
-    solves: bool,
     unit: Unit,
 }
 
@@ -133,10 +131,10 @@ impl Launcher for Script {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
-        let (threads, solves) = (point.params.threads(), point.params.int("n").is_some());
+        let threads = point.params.threads();
         self.log.borrow_mut().push(Act::Launch(threads));
         let script = self.clone();
-        Ok(Box::new(Actor { script, point: threads, seconds, trial: 0, solves, unit }))
+        Ok(Box::new(Actor { script, point: threads, seconds, trial: 0, unit }))
     }
 
     fn release_idle_worker(&self) {
@@ -165,15 +163,10 @@ impl Session for Actor {
         };
         let trial = Trial {
             verified: Some(Account { claimed: value, counted: value }),
-            solution: self.solves.then(|| solution(self.trial as u64)),
             ..Trial::new(self.unit, value, seconds)
         };
         Ok(Taken { trial, latency: None })
     }
-}
-
-pub(crate) fn solution(n: u64) -> Solution {
-    Solution { n, leading_dimension: 8, alignment: 64, residual: 0.0, normalised_residual: 0.5 }
 }
 
 /// A disk that keeps all that was saved, and may be full.

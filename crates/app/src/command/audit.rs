@@ -17,7 +17,6 @@ const LARGEST_TABLE: u64 = 256 << 20;
 /// Largest file of machines that is read, in bytes.
 const LARGEST_MACHINES: u64 = 1 << 20;
 
-/// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Outcome> {
     let to_stdout = [&args.json, &args.csv].into_iter().flatten().filter(|p| is_stdout(p)).count();
     if to_stdout > 1 {

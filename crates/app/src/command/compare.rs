@@ -15,7 +15,6 @@ use crate::output::deliver;
 use crate::past::named;
 use crate::text::terminal_options;
 
-/// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
     let made = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;

@@ -15,7 +15,6 @@ use crate::error::Outcome;
 use crate::formats;
 use crate::text::print_data;
 
-/// Runs the command.
 pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
     let mut script = Vec::new();
     let mut command = command();

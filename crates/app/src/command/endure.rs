@@ -7,7 +7,6 @@ use crate::cli::EndureArgs;
 use crate::error::Outcome;
 use crate::measuring::{carry_out, tell};
 
-/// Runs the command.
 pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_endure(&request)?;

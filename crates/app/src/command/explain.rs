@@ -15,7 +15,6 @@ use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, usage};
 use crate::text::{print, terminal_options, wrap};
 
-/// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Outcome> {
     let id = args.id.as_str();
     if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == id) {

@@ -21,7 +21,6 @@ use crate::output::{deliver, read};
 use crate::past;
 use crate::text::{say, terminal_options};
 
-/// Runs the command.
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
     let form = Form::find(&args.format).unwrap_or(Form::Terminal);

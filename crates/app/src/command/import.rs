@@ -31,7 +31,6 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
 )];
 const IMPORTED: &str = "imported";
 
-/// Runs the command.
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = text_of(&args.file)?;

@@ -8,7 +8,6 @@ use crate::cli::{ListArgs, Listing};
 use crate::error::Outcome;
 use crate::text::{columns, print};
 
-/// Runs the command.
 pub fn run(args: &ListArgs) -> Result<Outcome> {
     let text = match args.what {
         Listing::Workloads => columns(

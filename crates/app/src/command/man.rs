@@ -13,7 +13,6 @@ use crate::error::Outcome;
 use crate::output::write_file;
 use crate::text::print_data;
 
-/// Runs the command.
 pub fn run(args: &ManArgs) -> Result<Outcome> {
     let mut main = Cli::command().disable_help_subcommand(true);
     main.build();

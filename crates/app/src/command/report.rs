@@ -8,7 +8,6 @@ use crate::error::{Outcome, usage};
 use crate::output::{deliver, read};
 use crate::text::terminal_options;
 
-/// Runs the command.
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let format = proofmark_report::find(&args.format).ok_or_else(|| {
         let ids = proofmark_report::ALL.iter().map(|f| f.id());

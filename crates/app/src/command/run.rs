@@ -9,7 +9,6 @@ use crate::error::Outcome;
 use crate::measuring::{carry_out, tell};
 use crate::text::{print, say};
 
-/// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_run(&request)?;

@@ -103,13 +103,21 @@ fn a_cached_number_runs_under_that_name() {
     }
 }
 
-#[test]
-fn tmpfs_is_no_disk() {
-    let _turn = shared();
-    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=128m") else { return };
-    let m = measured(tmpfs.path(), "disk.rand_read");
+/// What a workload measured where there is no disk, which must be found.
+fn on_no_disk(mounted: &Mounted, workload: &str) -> Measurement {
+    let m = measured(mounted.path(), workload);
     assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
     assert_eq!(m.verdict, Verdict::Invalid);
+    m
+}
+
+#[test]
+fn tmpfs_is_no_disk_nor_is_a_loop_device_on_it() {
+    let _turn = shared();
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=256m") else { return };
+    on_no_disk(&tmpfs, "disk.rand_read");
+    let Some(on_loop) = Mounted::on_loop(tmpfs.path(), 160) else { return };
+    on_no_disk(&on_loop, "disk.seq_read");
 }
 
 #[test]
@@ -126,21 +134,10 @@ fn direct_io_that_is_refused_is_told() {
 fn zram_is_no_disk_whatever_is_written_to_it() {
     let _turn = shared();
     let Some(zram) = Mounted::on_zram(256) else { return };
-    let random = measured(zram.path(), "disk.seq_read");
-    assert_eq!(found(&random, "not_a_disk"), Some(Severity::Invalid), "{:?}", random.findings);
+    let random = on_no_disk(&zram, "disk.seq_read");
     assert_eq!(found(&random, "compressible_data"), None, "{:?}", random.findings);
-    let zeros = measured(zram.path(), "test.disk.zeros");
-    assert_eq!(found(&zeros, "not_a_disk"), Some(Severity::Invalid), "{:?}", zeros.findings);
+    let zeros = on_no_disk(&zram, "test.disk.zeros");
     assert!(found(&zeros, "compressible_data").is_some(), "{:?}", zeros.findings);
-}
-
-#[test]
-fn a_loop_device_on_tmpfs_is_no_disk() {
-    let _turn = shared();
-    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=192m") else { return };
-    let Some(on_loop) = Mounted::on_loop(tmpfs.path(), 160) else { return };
-    let m = measured(on_loop.path(), "disk.seq_read");
-    assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
 }
 
 /// The page cache answered, and that is found: where other processes read as much of the disk

@@ -226,15 +226,6 @@ fn a_tool_that_fails_costs_neither_its_earlier_runs_nor_ours() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_ends_the_trials() {
-    let mut lab = Lab::new(|_, trial| Ok((trial % 2 + 1) as f64));
-    // Two seconds of warm-up each; then a trial takes a second.
-    lab.policy = policy(6, 30, Some(15.0));
-    let run = lab.run();
-    assert_eq!((trials(&run), endings(&run)), (vec![5, 6], vec![Ending::Budget; 2]));
-}
-
-#[test]
 fn pairs_take_nothing_from_the_budget_of_trials() {
     let taken = |pairs: &[(usize, u32)]| {
         let mut lab =

@@ -1,7 +1,7 @@
 //! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
 
 use super::*;
-use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy, solution};
+use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy};
 
 mod series;
 
@@ -150,17 +150,6 @@ fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
 }
 
 #[test]
-fn each_trial_keeps_its_own_solution() {
-    let mut solver = point("test.null", 1);
-    solver.params = solver.params.with("n", 7);
-    let points = vec![solver, point("test.null", 2)];
-    let (m, _) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
-    let of = |m: &Measurement| m.trials.iter().map(|t| t.solution.clone()).collect::<Vec<_>>();
-    assert_eq!(of(&m[0]), [1, 2, 3].map(|n| Some(solution(n))));
-    assert_eq!(of(&m[1]), [None, None, None]);
-}
-
-#[test]
 fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
     let wild = |_, t| Ok((t % 2 + 1) as f64);
     let policy = |time_s: f64| Policy {
@@ -193,19 +182,6 @@ fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() 
     let (m, _) = run_points(policy, points, wild, &mut Watch::default());
     // A millisecond's share of 40 s would be 40 ms, and three trials.
     assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);
-}
-
-#[test]
-fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
-    let points = vec![point("test.time", 1), point("test.null", 1)];
-    let (m, _) = run_points(policy(6, 6, None), points, |_, _| Ok(4.0), &mut Watch::default());
-    assert_eq!(
-        (m[0].trials[0].value, m[0].trials[0].work, m[0].trials[0].seconds),
-        (0.75, 4.0, 3.0)
-    );
-    assert_eq!(m[0].summary.as_ref().unwrap().median, 0.75);
-    assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
-    assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
 }
 
 #[test]
