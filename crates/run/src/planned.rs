@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Finding, Plan};
+use proofmark_model::{Finding, Plan, Point};
 use proofmark_reference::Installed;
 
 /// What is to be measured, and what a user should know about it first.
@@ -47,4 +47,25 @@ impl Planned {
             self.findings.push(finding);
         }
     }
+}
+
+/// Keeps these points of a plan, in order, with what belongs to them; the new place of each.
+pub(crate) fn keep(
+    plan: &mut Plan,
+    mut keeps: impl FnMut(usize, &Point) -> bool,
+) -> BTreeMap<usize, usize> {
+    let mut places = BTreeMap::new();
+    let mut points = Vec::new();
+    for (place, point) in plan.points.drain(..).enumerate() {
+        if keeps(place, &point) {
+            places.insert(place, points.len());
+            points.push(point);
+        }
+    }
+    plan.points = points;
+    let move_to = |point: &mut usize| places.get(point).map(|now| *point = *now).is_some();
+    plan.series.retain_mut(|s| move_to(&mut s.point));
+    plan.references.values_mut().for_each(|all| all.retain_mut(|r| move_to(&mut r.point)));
+    plan.references.retain(|_, all| !all.is_empty());
+    places
 }

@@ -103,7 +103,6 @@ struct Process {
     child: Child,
     output: Option<JoinHandle<String>>,
     words: Option<JoinHandle<String>>,
-    status: Option<ExitStatus>,
 }
 
 impl Process {
@@ -117,13 +116,16 @@ impl Process {
         let mut child = spawn(&mut command).map_err(|e| format!("it cannot be started: {e}"))?;
         let output = child.stdout.take().map(|out| thread::spawn(|| bounded(out)));
         let words = child.stderr.take().map(|err| thread::spawn(|| bounded(err)));
-        Ok(Self { child, output, words, status: None })
+        Ok(Self { child, output, words })
     }
 
-    /// Whether it is over.
+    /// How it ended, if it is over.
+    fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
     fn is_over(&mut self) -> bool {
-        self.status = self.status.or_else(|| self.child.try_wait().ok().flatten());
-        self.status.is_some()
+        self.status().is_some()
     }
 
     /// Waits until the port is taken.
@@ -153,7 +155,7 @@ impl Process {
             thread::sleep(STEP);
         }
         stopped(place.stop)?;
-        if !self.status.is_some_and(|s| s.success()) {
+        if !self.status().is_some_and(|s| s.success()) {
             return Err(format!("it {}", self.describe_end()));
         }
         let output = text(self.output.take());
@@ -164,7 +166,7 @@ impl Process {
     fn describe_end(&mut self) -> String {
         let words = [text(self.words.take()), text(self.output.take())];
         let last = words.iter().map(|w| w.trim()).find(|w| !w.is_empty()).unwrap_or_default();
-        let how = match self.status.and_then(|s| s.code()) {
+        let how = match self.status().and_then(|s| s.code()) {
             Some(code @ 129..) => format!("was killed by signal {}", code - 128),
             Some(code) => format!("ended with status {code}"),
             None => "was killed".to_owned(),

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem,
-    format_seconds,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
@@ -22,6 +21,7 @@ use proofmark_peer::{
 use crate::error::{RunError, Usage};
 use crate::limits::LONGEST_RUN;
 use crate::plan::{estimate, tools_s};
+use crate::planned::keep;
 use crate::program::own_program;
 use crate::registry::subsystem;
 use crate::request::PeerRequest;
@@ -218,16 +218,9 @@ fn network_s(plan: &Plan) -> f64 {
     else {
         return 0.0;
     };
-    let points = plan.points[first..=last].to_vec();
-    let within = plan.series.iter().filter(|s| (first..=last).contains(&s.point)).cloned();
-    let series = within.map(|s| PlannedSeries { point: s.point - first, ..s }).collect();
-    let (_, most) = estimate(&Plan { points, series, ..plan.clone() });
     let mut between = plan.clone();
-    between
-        .references
-        .values_mut()
-        .for_each(|all| all.retain(|r| (first..=last).contains(&r.point)));
-    (most + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
+    keep(&mut between, |place, _| (first..=last).contains(&place));
+    (estimate(&between).1 + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
 }
 
 fn known(seen: &Overview) -> Network {

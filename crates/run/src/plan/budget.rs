@@ -5,13 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    Finding, Params, Plan, PlannedReference, PlannedSeries, Point, Policy, Severity,
-    format_seconds, format_size,
+    Finding, Params, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, format_size,
 };
 
 use super::estimate::{point_s, seconds};
 use super::references;
-use crate::planned::Planned;
+use crate::planned::{Planned, keep};
 use crate::schedule::LEAST_TRIALS;
 
 /// Id, title and meaning of what a budget has to report.
@@ -339,30 +338,12 @@ impl Step<'_> {
 
     /// Keeps these points of the plan, in order, with what belongs to them.
     fn keep(&mut self, mut keeps: impl FnMut(&Point) -> bool) {
-        let planned = &mut *self.planned;
-        let mut places = BTreeMap::new();
-        let mut points = Vec::new();
-        for (place, point) in planned.plan.points.drain(..).enumerate() {
-            if keeps(&point) {
-                places.insert(place, points.len());
-                points.push(point);
-            }
-        }
-        planned.plan.points = points;
-        let now = |place: usize| places.get(&place).copied();
-        let series = planned.plan.series.drain(..);
-        planned.plan.series =
-            series.filter_map(|s| Some(PlannedSeries { point: now(s.point)?, ..s })).collect();
-        for all in planned.plan.references.values_mut() {
-            let kept = all.drain(..);
-            *all =
-                kept.filter_map(|r| Some(PlannedReference { point: now(r.point)?, ..r })).collect();
-        }
-        planned.plan.references.retain(|_, all| !all.is_empty());
-        planned.tools.installed.retain(|name, _| planned.plan.references.contains_key(name));
-        let reasons = std::mem::take(&mut planned.tools.missing);
-        planned.tools.missing =
-            reasons.into_iter().filter_map(|(place, why)| Some((now(place)?, why))).collect();
+        let Planned { plan, tools, .. } = &mut *self.planned;
+        let places = keep(plan, |_, point| keeps(point));
+        tools.installed.retain(|name, _| plan.references.contains_key(name));
+        let reasons = std::mem::take(&mut tools.missing).into_iter();
+        tools.missing =
+            reasons.filter_map(|(place, why)| Some((*places.get(&place)?, why))).collect();
     }
 }
 

@@ -32,7 +32,7 @@ pub use values::typed_parameter;
 
 use fit::Gathering;
 use lengthen::lengthen;
-use references::{Asked, Choice, Marked, mark};
+use references::{Choice, Marked, mark};
 use select::{chosen, known_parameter, named};
 use values::{combinations, overrides};
 
@@ -42,7 +42,7 @@ use values::{combinations, overrides};
 /// One line that says what was wrong, with the nearest name.
 pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let (chosen, profile) = asked(request)?;
-    let asked = Asked::parse(&request.tools)?;
+    let tools = references::asked(&request.tools)?;
     let plan = Plan {
         profile: profile.name.clone(),
         policy: policy(request, &profile, &chosen, host),
@@ -57,7 +57,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     }
     // Of what was named every point counts.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
-    Choice { asked: &asked, workloads: &workloads, marked: &marked, host }.make(&mut planned);
+    Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
         budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
         // What a user allows is for all; a budget of the profile is for our trials alone.

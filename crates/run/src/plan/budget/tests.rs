@@ -1,3 +1,5 @@
+use proofmark_model::PlannedReference;
+
 use super::*;
 
 fn point(workload: &str, parameter: &str, value: u64) -> Point {

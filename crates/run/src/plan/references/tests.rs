@@ -44,11 +44,11 @@ fn slow_tools_have_fewer_runs_and_the_slowest_none() {
 
 #[test]
 fn what_nobody_asked_for_takes_a_minute_at_most() {
-    let named = Asked::Named(vec!["linpack"]);
+    let named = Some(vec!["linpack"]);
     for (run_s, asked, runs) in [
-        (6.0, &Asked::Marked, Some(8)),
-        (18.0, &Asked::Marked, Some(3)),
-        (21.0, &Asked::Marked, None),
+        (6.0, &None, Some(8)),
+        (18.0, &None, Some(3)),
+        (21.0, &None, None),
         (21.0, &named, Some(8)),
         (78.0, &named, Some(3)),
         (81.0, &named, None),
@@ -59,13 +59,13 @@ fn what_nobody_asked_for_takes_a_minute_at_most() {
 
 #[test]
 fn a_tool_needs_room_in_addition_to_ours() {
-    let why = fits(1.0, &Asked::Marked, SLOW_MEMORY - 1).unwrap_err();
+    let why = fits(1.0, &None, SLOW_MEMORY - 1).unwrap_err();
     assert!(why.starts_with("it needs 1 GiB of memory; "), "{why}");
 }
 
 #[test]
 fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
-    let (asked, mut host) = (Asked::Named(vec!["fio"]), host(1 << 40, vec![0, 1]));
+    let (asked, mut host) = (Some(vec!["fio"]), host(1 << 40, vec![0, 1]));
     let mut of = |free: u64| {
         host.storage = storage(free);
         let choice = Choice { asked: &asked, workloads: &[], marked: &Marked::new(), host: &host };
@@ -82,13 +82,12 @@ fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
 
 #[test]
 fn names_are_tools() {
-    let parse = |names: &[&str]| {
-        Asked::parse(&ToolChoice::Named(names.iter().map(|n| (*n).to_owned()).collect()))
-    };
-    assert_eq!(Asked::parse(&ToolChoice::Marked), Ok(Asked::Marked));
-    assert_eq!(Asked::parse(&ToolChoice::None), Ok(Asked::Named(vec![])));
-    assert_eq!(parse(&["fio", "iperf3"]), Ok(Asked::Named(vec!["fio", "iperf3"])));
-    let Ok(Asked::Named(all)) = parse(&["all"]) else { panic!() };
+    let parse =
+        |names: &[&str]| asked(&ToolChoice::Named(names.iter().map(|n| (*n).to_owned()).collect()));
+    assert_eq!(asked(&ToolChoice::Marked), Ok(None));
+    assert_eq!(asked(&ToolChoice::None), Ok(Some(vec![])));
+    assert_eq!(parse(&["fio", "iperf3"]), Ok(Some(vec!["fio", "iperf3"])));
+    let all = parse(&["all"]).unwrap().unwrap();
     assert!(all.len() > 10 && all.contains(&"stream"), "{all:?}");
     let error = parse(&["ipref3"]).unwrap_err().to_string();
     assert!(error.contains("did you mean 'iperf3'?"), "{error}");
@@ -151,7 +150,7 @@ fn a_plan_reckons_with_rates_that_are_neither_slow_nor_fast() {
 
 #[test]
 fn a_profile_may_name_the_tools_that_run() {
-    let (asked, host) = (Asked::Marked, host(1 << 40, vec![0, 1]));
+    let (asked, host) = (None, host(1 << 40, vec![0, 1]));
     let mut marked = Marked::new();
     let named = |names: &[&str]| {
         let names = names.iter().map(|n| (*n).to_owned()).collect();
