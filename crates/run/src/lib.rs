@@ -13,7 +13,6 @@ mod limits;
 mod live;
 mod machine;
 mod measure;
-mod names;
 mod pairs;
 mod parameter;
 mod plan;
@@ -34,12 +33,11 @@ mod testing;
 mod tool;
 
 pub use bounded::{read_bounded, read_text};
-pub use error::{RunError, Usage};
+pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};
 pub use live::{Live, begin, measure_here};
 pub use machine::{Machine, look};
 pub use measure::{Means, measure};
-pub use names::unknown;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
     BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, endure, estimate, plan, takes,

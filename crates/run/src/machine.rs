@@ -31,7 +31,9 @@ impl Machine {
         let asked = &request.machine;
         let mut host = look(asked.disk_path.as_deref());
         let server = match (asks_for(request, Subsystem::Network)?, &asked.peer) {
-            (false, Some(_)) => Err(Usage::new("--peer: this run measures no network workload"))?,
+            (false, Some(_)) => {
+                Err(Usage("--peer: this run measures no network workload".to_owned()))?
+            }
             (false, None) => None,
             (true, Some(peer)) => Some(ServerSide::peer(peer)?),
             (true, None) => ServerSide::loopback()

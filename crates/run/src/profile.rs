@@ -9,7 +9,6 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use proofmark_model::{Policy, Subsystem, nearest};
 use serde::Deserialize;
@@ -18,7 +17,7 @@ use crate::bounded::read_text;
 use crate::error::Usage;
 use crate::limits::{LONGEST_RUN, LONGEST_TRIAL};
 
-use duration::{duration, optional_duration};
+use duration::Time;
 #[cfg(test)]
 pub use points::OneOrMany;
 pub use points::{PointText, Reference, SeriesText};
@@ -61,20 +60,13 @@ pub struct PolicyText {
     target_of: BTreeMap<Subsystem, f64>,
     min_trials: u32,
     max_trials: u32,
-    #[serde(deserialize_with = "duration")]
-    trial: Duration,
+    trial: Time,
     /// Timed seconds after which a point takes no more trials, once it has three.
-    #[serde(default, deserialize_with = "optional_duration")]
-    time_of_point: Option<Duration>,
+    time_of_point: Option<Time>,
     /// Time for each subsystem; one that is not named takes as long as its trials need.
     #[serde(default)]
     budget: BTreeMap<Subsystem, Time>,
 }
-
-/// A duration as it is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(transparent)]
-struct Time(#[serde(deserialize_with = "duration")] Duration);
 
 impl Profile {
     /// The profile of that name, or in the file of that name.
@@ -120,8 +112,8 @@ impl Profile {
             ));
         }
         let trials = self.points.iter().filter_map(|p| p.trial);
-        if trials.chain([p.trial]).any(|t| t > LONGEST_TRIAL)
-            || p.budget.values().map(|b| b.0).chain(p.time_of_point).any(|t| t > LONGEST_RUN)
+        if trials.chain([p.trial.0]).any(|t| t > LONGEST_TRIAL)
+            || p.budget.values().chain(&p.time_of_point).any(|t| t.0 > LONGEST_RUN)
         {
             return Err("a trial takes at most an hour, and a run 30 days".to_owned());
         }
@@ -167,9 +159,9 @@ impl Profile {
             min_trials: p.min_trials,
             max_trials: p.max_trials,
             trials_of,
-            trial_s: p.trial.as_secs_f64(),
+            trial_s: p.trial.0.as_secs_f64(),
             trial_s_of,
-            point_s: p.time_of_point.map(|t| t.as_secs_f64()),
+            point_s: p.time_of_point.map(|t| t.0.as_secs_f64()),
             budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }

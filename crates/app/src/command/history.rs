@@ -8,7 +8,6 @@ use proofmark_model::{
     Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp, WorkloadSpec,
     parse_size,
 };
-use proofmark_report::Options;
 use proofmark_report::history::{self, Form};
 use proofmark_run::{typed_parameter, unknown};
 use proofmark_store::{Filter, Store};
@@ -19,7 +18,7 @@ use crate::error::{Outcome, usage};
 use crate::formats;
 use crate::output::{deliver, read};
 use crate::past;
-use crate::text::{say, terminal_options};
+use crate::text::{options_for, say};
 
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
@@ -83,7 +82,7 @@ fn list(store: Option<&Store>, path: &Path, args: &HistoryArgs, form: Form) -> R
     if runs.is_empty() && form == Form::Terminal {
         return nothing(store, path, "no run");
     }
-    Ok(history::runs(&runs, form, &options(args))?)
+    Ok(history::runs(&runs, form, &options_for(args.out.as_deref()))?)
 }
 
 fn over_time(
@@ -110,14 +109,7 @@ fn over_time(
     if points.is_empty() && form == Form::Terminal {
         return nothing(store, path, &format!("no result of {workload}"));
     }
-    Ok(history::points(workload, spec, &points, form, &options(args))?)
-}
-
-/// A file gets no colours.
-fn options(args: &HistoryArgs) -> Options {
-    let mut options = terminal_options();
-    options.color &= args.out.is_none();
-    options
+    Ok(history::points(workload, spec, &points, form, &options_for(args.out.as_deref()))?)
 }
 
 /// What is said where there is nothing to show.

@@ -228,7 +228,7 @@ fn a_second_signal_ends_a_server_that_hangs() {
 fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let _turn = shared();
     let (folder, key) = for_a_key();
-    let server = Served::start(serve("127.0.0.1:0", &key).args(&["--max-bytes", "300MB"]));
+    let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-bytes", "300MB"]));
     let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
     let mut run = begun_to(&server, &key, folder.path(), &streams);
     assert_eq!(wait("the run to end", &mut run).code(), Some(3));
@@ -261,7 +261,7 @@ fn the_server_is_free_while_something_else_is_measured() {
 fn a_session_too_short_for_the_plan_is_told_first() {
     let _turn = shared();
     let (folder, key) = for_a_key();
-    let server = Served::start(serve("127.0.0.1:0", &key).args(&["--max-time", "3s"]));
+    let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-time", "3s"]));
     let said = |trial: &str| {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
         let mut command = run_to(server.address, &key);

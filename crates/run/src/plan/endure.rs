@@ -25,7 +25,7 @@ const SLICES: f64 = 10.0;
 /// One line that says what was wrong, with the nearest name.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
-    series.check().map_err(|e| Usage::new(format!("--for and --every: {e}")))?;
+    series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
     let workload = named(&request.workload)?;
     let parameters = parameters(request, workload.spec())?;
     let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
@@ -37,10 +37,10 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     match &planned.plan.points[..] {
         [] => {
             let reasons = [planned.unsupported, planned.left_out].concat();
-            Err(Usage::new(format!("nothing to measure: {}", reasons.join("; "))))
+            Err(Usage(format!("nothing to measure: {}", reasons.join("; "))))
         }
         [_] => Ok(planned),
-        several => Err(Usage::new(too_many(workload.spec(), several))),
+        several => Err(Usage(too_many(workload.spec(), several))),
     }
 }
 
@@ -55,7 +55,7 @@ fn parameters(
     spec: &WorkloadSpec,
 ) -> Result<BTreeMap<String, Vec<String>>, Usage> {
     let mut parameters = BTreeMap::new();
-    let none = |what: &str| Usage::new(format!("--{what}: {} has no such parameter", spec.id));
+    let none = |what: &str| Usage(format!("--{what}: {} has no such parameter", spec.id));
     let threads = Params::THREADS.iter().find_map(|name| spec.parameter(name));
     match (&request.threads, threads) {
         (Some(text), Some(parameter)) => {

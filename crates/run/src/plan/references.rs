@@ -10,8 +10,7 @@ use proofmark_model::{
 use proofmark_reference::{ALL, Installed, Task, Tool};
 
 use crate::cpus::Cpus;
-use crate::error::Usage;
-use crate::names::unknown;
+use crate::error::{Usage, unknown};
 use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
 use crate::registry::{disk_bytes, find};

@@ -3,8 +3,7 @@
 use proofmark_engine::Workload;
 use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
 
-use crate::error::Usage;
-use crate::names::unknown;
+use crate::error::{Usage, unknown};
 use crate::registry::{all, find, ids};
 
 /// What lists the names.
@@ -22,7 +21,7 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
             chosen.extend(members.map(|s| s.id.to_string()));
         } else {
             let names = ids().chain(Subsystem::ALL.iter().map(|s| s.as_str()));
-            let wrong = || Usage::new(unknown("workload or subsystem", name, names, SEE));
+            let wrong = || Usage(unknown("workload or subsystem", name, names, SEE));
             chosen.push(find(name).ok_or_else(wrong)?.spec().id.to_string());
         }
     }
@@ -33,9 +32,9 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
 pub(super) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
     if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
-        return Err(Usage::new(why));
+        return Err(Usage(why));
     }
-    find(id).ok_or_else(|| Usage::new(unknown("workload", id, ids(), SEE)))
+    find(id).ok_or_else(|| Usage(unknown("workload", id, ids(), SEE)))
 }
 
 pub(super) fn known_parameter<'a>(
@@ -45,6 +44,6 @@ pub(super) fn known_parameter<'a>(
     spec.parameter(name).ok_or_else(|| {
         let names = spec.parameters.iter().map(|k| k.name.as_ref());
         let what = format!("parameter of {}", spec.id);
-        Usage::new(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
+        Usage(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
     })
 }

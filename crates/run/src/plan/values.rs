@@ -28,9 +28,7 @@ pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
     }
     for text in &request.set {
         let form = || {
-            Usage::new(format!(
-                "--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"
-            ))
+            Usage(format!("--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"))
         };
         let (path, values) = text.split_once('=').ok_or_else(form)?;
         let (workload, parameter) = path.rsplit_once('.').ok_or_else(form)?;
@@ -94,7 +92,7 @@ fn values(
             (_, AUTO) if parameter.default == AUTO => values.push(Param::from(AUTO)),
             _ => values.push(
                 value(parameter, text)
-                    .map_err(|e| Usage::new(format!("{}.{}: {e}", spec.id, parameter.name)))?,
+                    .map_err(|e| Usage(format!("{}.{}: {e}", spec.id, parameter.name)))?,
             ),
         }
     }
@@ -114,13 +112,13 @@ fn values(
 /// One line: it has neither form, or names another workload.
 pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
     let (path, values) = text.split_once('=').ok_or_else(|| {
-        Usage::new(format!(
+        Usage(format!(
             "--set {text}: write PARAMETER=VALUE, as in isa=avx2, or {workload}.PARAMETER=VALUE"
         ))
     })?;
     let (of, parameter) = path.trim().rsplit_once('.').unwrap_or((workload, path.trim()));
     if of != workload {
-        return Err(Usage::new(format!(
+        return Err(Usage(format!(
             "--set {text}: the workload is {workload}, not '{of}'; write PARAMETER=VALUE or \
              {workload}.PARAMETER=VALUE"
         )));

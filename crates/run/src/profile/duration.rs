@@ -5,12 +5,12 @@ use std::time::Duration;
 use proofmark_model::parse_duration;
 use serde::{Deserialize, Deserializer};
 
-pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    parse_duration(&String::deserialize(from)?).map_err(serde::de::Error::custom)
-}
+/// A duration as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Time(pub(super) Duration);
 
-pub(super) fn optional_duration<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<Duration>, D::Error> {
-    duration(from).map(Some)
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        parse_duration(&String::deserialize(from)?).map(Self).map_err(serde::de::Error::custom)
+    }
 }

@@ -7,7 +7,7 @@ use proofmark_model::{Subsystem, WorkloadSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::names::unknown;
+use crate::error::unknown;
 use crate::parameter::check_value;
 use crate::registry::{find, ids};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proofmark_model::{PlannedSeries, parse_size};
 use serde::{Deserialize, Deserializer};
 
-use super::duration::optional_duration;
+use super::duration::Time;
 use crate::limits::LONGEST_RUN;
 
 /// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
@@ -30,15 +30,13 @@ pub struct PointText {
 #[derive(Debug, Clone, Deserialize)]
 struct RawPoints {
     workload: OneOrMany,
-    #[serde(default, deserialize_with = "optional_duration")]
-    trial: Option<Duration>,
+    trial: Option<Time>,
     trials: Option<u32>,
     #[serde(default)]
     reference: Reference,
-    #[serde(rename = "for", default, deserialize_with = "optional_duration")]
-    length: Option<Duration>,
-    #[serde(default, deserialize_with = "optional_duration")]
-    every: Option<Duration>,
+    #[serde(rename = "for")]
+    length: Option<Time>,
+    every: Option<Time>,
     #[serde(flatten)]
     parameters: BTreeMap<String, Values>,
 }
@@ -119,7 +117,8 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
     for p in raw {
         let series = match (p.length, p.every) {
             (Some(length), every) => {
-                Some(SeriesText { length, every: every.unwrap_or(SeriesText::EVERY) })
+                let every = every.map_or(SeriesText::EVERY, |time| time.0);
+                Some(SeriesText { length: length.0, every })
             }
             (None, None) => None,
             (None, Some(_)) => {
@@ -130,7 +129,7 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
         for parameters in by_file(&p.parameters) {
             let of = |workload: &String| PointText {
                 workload: workload.clone(),
-                trial: p.trial,
+                trial: p.trial.map(|time| time.0),
                 trials: p.trials,
                 reference: p.reference.clone(),
                 series,
