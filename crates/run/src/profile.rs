@@ -132,13 +132,14 @@ impl Profile {
             return Err(format!("{workload}: trials goes from 1 to 1000"));
         }
         // How trials are taken is a workload's, not a point's.
-        let same = |p: &&PointText| p.workload == *workload;
-        for other in self.points.iter().filter(same) {
-            if other.trials.zip(point.trials).is_some_and(|(a, b)| a != b) {
-                return Err(format!("{workload} has two different numbers of trials; give it one"));
-            }
+        let differs = |other: &PointText| {
+            other.workload == *workload
+                && other.trials.zip(point.trials).is_some_and(|(a, b)| a != b)
+        };
+        match self.points.iter().any(differs) {
+            true => Err(format!("{workload} has two different numbers of trials; give it one")),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The policy for workloads of these subsystems. There is a budget where each of

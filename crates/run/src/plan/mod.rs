@@ -11,8 +11,6 @@ mod references;
 mod select;
 mod values;
 
-use std::collections::BTreeMap;
-
 use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
 
@@ -107,7 +105,13 @@ fn gather(
 ) -> Result<Marked, Usage> {
     let overrides = overrides(request)?;
     let mut marked = Marked::new();
-    for text in &profile.points {
+    // A workload that was named but is not in the profile runs with its defaults.
+    let is_extra = |id: &&String| {
+        request.names.contains(id) && !profile.points.iter().any(|p| p.workload == **id)
+    };
+    let extra = |id: &String| PointText { workload: id.clone(), ..PointText::default() };
+    let extra: Vec<_> = chosen.iter().filter(is_extra).map(extra).collect();
+    for text in profile.points.iter().chain(&extra) {
         let workload =
             checked(text).map_err(|e| Usage(format!("profile {}: {e}", profile.name)))?;
         if chosen.contains(&text.workload) {
@@ -116,15 +120,6 @@ fn gather(
             let combinations = combinations(workload.spec(), &parameters, &overrides, host)?;
             let kept = gathering.keep(workload, combinations, text.series);
             mark(&mut marked, &kept, &text.reference);
-        }
-    }
-    // A workload that was named but is not in the profile runs with its defaults.
-    for id in chosen {
-        if request.names.contains(id) && !profile.points.iter().any(|p| &p.workload == id) {
-            let workload = named(id)?;
-            let none = BTreeMap::new();
-            let combinations = combinations(workload.spec(), &none, &overrides, gathering.host)?;
-            gathering.keep(workload, combinations, None);
         }
     }
     Ok(marked)

@@ -10,7 +10,7 @@ use super::duration::Time;
 use crate::limits::LONGEST_RUN;
 
 /// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PointText {
     /// Workload id.
     pub workload: String,
