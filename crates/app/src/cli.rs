@@ -40,9 +40,15 @@ pub enum Command {
     /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
-    List(ListArgs),
+    List {
+        /// What to list
+        what: Listing,
+    },
     /// Explain any id that `list` prints
-    Explain(ExplainArgs),
+    Explain {
+        /// An id that `proofmark list` prints
+        id: String,
+    },
     /// Write a report from a run file
     Report(ReportArgs),
     /// Compare two runs
@@ -60,9 +66,16 @@ pub enum Command {
     /// Print the JSON schema of a run file
     Schema,
     /// Print a shell completion script
-    Completions(CompletionsArgs),
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Print the manual page, or write all pages to a directory
-    Man(ManArgs),
+    Man {
+        /// Directory for the pages of all commands [default: print the main page]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Measure the jobs that arrive on standard input (used by run)
     #[command(hide = true)]
     Worker,
@@ -165,12 +178,6 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// What to list
-    pub what: Listing,
-}
-
 /// What can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listing {
@@ -188,12 +195,6 @@ pub enum Listing {
     References,
     /// Rules for published figures
     Rules,
-}
-
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// An id that `proofmark list` prints
-    pub id: String,
 }
 
 #[derive(Debug, Args)]
@@ -342,12 +343,6 @@ pub struct HistoryArgs {
     pub history: HistoryPlace,
 }
 
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell
-    pub shell: Shell,
-}
-
 /// A shell with completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
@@ -357,13 +352,6 @@ pub enum Shell {
     Zsh,
     /// A file to source
     Fish,
-}
-
-#[derive(Debug, Args)]
-pub struct ManArgs {
-    /// Directory for the pages of all commands [default: print the main page]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -9,13 +9,13 @@ use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
 
 use crate::error::RunError;
 use crate::event::Observer;
-use crate::limits::LONGEST_RUN;
 use crate::measure::{Means, measure};
 use crate::planned::PlannedTools;
-use crate::program::own_program;
+use crate::process::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;
 use crate::registry::{disk_bytes, find};
+use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
 
 /// Longest silence of a worker: at least this, and at least so many times the

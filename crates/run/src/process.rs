@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 use proofmark_engine::Stop;
 use proofmark_reference::{Invocation, Ready, spawn};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use crate::error::RunError;
 
 /// Largest output that is kept, in bytes; what is more is read and left.
 const LARGEST: u64 = 64 << 20;
@@ -206,6 +209,16 @@ fn stopped(stop: &Stop) -> Result<(), String> {
 
 fn text(reader: Option<JoinHandle<String>>) -> String {
     reader.and_then(|r| r.join().ok()).unwrap_or_default()
+}
+
+/// This program's own file, which its children run; without /proc, by the path that the kernel ran: the name by which it was called may
+/// be that of another file in the current folder.
+pub fn own_program() -> Result<PathBuf, RunError> {
+    std::env::current_exe().or_else(|e| {
+        let run = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());
+        let what = format!("cannot find this program's own file ({e}); call it by its path");
+        Path::new(run).canonicalize().map_err(|why| RunError::failed(&what, &why))
+    })
 }
 
 /// A port that nobody listens on now.

@@ -1,7 +1,6 @@
 //! Profiles: named plans in TOML, built in or from a file. What a profile calls by a name that
 //! there is not, `names` refuses with the nearest; the rest is TOML's and the types' own.
 
-mod duration;
 mod names;
 mod points;
 #[cfg(test)]
@@ -15,11 +14,11 @@ use serde::Deserialize;
 
 use crate::bounded::read_text;
 use crate::error::Usage;
-use crate::limits::{LONGEST_RUN, LONGEST_TRIAL};
+use crate::request::{LONGEST_RUN, LONGEST_TRIAL};
 
-use duration::Time;
 #[cfg(test)]
 pub use points::OneOrMany;
+use points::Time;
 pub use points::{PointText, Reference, SeriesText};
 
 /// Built-in profiles by name, the texts of files that users can copy and change.

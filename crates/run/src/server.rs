@@ -19,12 +19,11 @@ use proofmark_peer::{
 };
 
 use crate::error::{RunError, Usage};
-use crate::limits::LONGEST_RUN;
 use crate::plan::{estimate, tools_s};
 use crate::planned::keep;
-use crate::program::own_program;
+use crate::process::own_program;
 use crate::registry::subsystem;
-use crate::request::PeerRequest;
+use crate::request::{LONGEST_RUN, PeerRequest};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;

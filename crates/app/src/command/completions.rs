@@ -9,23 +9,23 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell as Script;
 use proofmark_run::BUILT_IN;
 
-use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::cli::{Cli, Shell};
 use crate::command::explain;
 use crate::error::Outcome;
 use crate::formats;
 use crate::text::print_data;
 
-pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
+pub fn run(shell: Shell) -> Result<Outcome> {
     let mut script = Vec::new();
     let mut command = command();
-    let shell = match args.shell {
+    let script_of = match shell {
         Shell::Bash => Script::Bash,
         Shell::Zsh => Script::Zsh,
         Shell::Fish => Script::Fish,
     };
-    clap_complete::generate(shell, &mut command, "proofmark", &mut script);
+    clap_complete::generate(script_of, &mut command, "proofmark", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
-    if args.shell == Shell::Fish {
+    if shell == Shell::Fish {
         script.extend(command.get_subcommands().filter_map(fish_values));
     }
     print_data(&script)?;

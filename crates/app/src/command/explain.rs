@@ -10,13 +10,11 @@ use proofmark_run::{
     Usage, look, loopback_network, plan, takes, unknown,
 };
 
-use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, usage};
 use crate::text::{print, terminal_options, wrap};
 
-pub fn run(args: &ExplainArgs) -> Result<Outcome> {
-    let id = args.id.as_str();
+pub fn run(id: &str) -> Result<Outcome> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == id) {
         print(&explain_profile(name, text))?;
         return Ok(Outcome::Done);

@@ -2,21 +2,22 @@
 //! with; what those do not hold (how each command ends, files, environment, examples) stands below.
 
 use std::io;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::cli::{Cli, ManArgs};
+use crate::cli::Cli;
 use crate::error::Outcome;
 use crate::output::write_file;
 use crate::text::print_data;
 
-pub fn run(args: &ManArgs) -> Result<Outcome> {
+pub fn run(out: Option<&Path>) -> Result<Outcome> {
     let mut main = Cli::command().disable_help_subcommand(true);
     main.build();
-    let Some(dir) = &args.out else {
+    let Some(dir) = out else {
         print_data(&page(&main, None)?)?;
         return Ok(Outcome::Done);
     };

@@ -15,11 +15,10 @@ use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
 
 use crate::error::Usage;
-use crate::limits::LONGEST_RUN;
 use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
 use crate::registry::subsystem;
-use crate::request::PlanRequest;
+use crate::request::{LONGEST_RUN, PlanRequest};
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub use endure::endure;

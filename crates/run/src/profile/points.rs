@@ -3,11 +3,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proofmark_model::{PlannedSeries, parse_size};
+use proofmark_model::{PlannedSeries, parse_duration, parse_size};
 use serde::{Deserialize, Deserializer};
 
-use super::duration::Time;
-use crate::limits::LONGEST_RUN;
+use crate::request::LONGEST_RUN;
+
+/// A duration as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Time(pub(super) Duration);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        parse_duration(&String::deserialize(from)?).map(Self).map_err(serde::de::Error::custom)
+    }
+}
 
 /// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
 #[derive(Debug, Clone, Default, PartialEq)]
