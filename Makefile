@@ -3,8 +3,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
-# Ends a test that hangs, with its name. `--config` and not the environment: assert_cmd would also
-# put the runner of the environment before every proofmark that a test starts.
+# Ends a test that hangs, with its name.
 DEADLINE = --config "target.'cfg(all())'.runner=['scripts/test-binary']"
 
 .PHONY: run build test lint bench references install uninstall dist help setup

@@ -1,14 +1,19 @@
 //! The command line: names, types and help of every argument.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use proofmark_model::{parse_duration, parse_size};
-use proofmark_peer::{Address, DEFAULT_PORT};
+use proofmark_peer::Address;
 
 use crate::formats;
+use crate::limit::{self, Trials};
+
+mod shared;
+
+pub use shared::{HistoryFile, HistoryPlace, ResultFiles};
 
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
@@ -35,9 +40,15 @@ pub enum Command {
     /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
-    List(ListArgs),
+    List {
+        /// What to list
+        what: Listing,
+    },
     /// Explain any id that `list` prints
-    Explain(ExplainArgs),
+    Explain {
+        /// An id that `proofmark list` prints
+        id: String,
+    },
     /// Write a report from a run file
     Report(ReportArgs),
     /// Compare two runs
@@ -55,9 +66,16 @@ pub enum Command {
     /// Print the JSON schema of a run file
     Schema,
     /// Print a shell completion script
-    Completions(CompletionsArgs),
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Print the manual page, or write all pages to a directory
-    Man(ManArgs),
+    Man {
+        /// Directory for the pages of all commands [default: print the main page]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Measure the jobs that arrive on standard input (used by run)
     #[command(hide = true)]
     Worker,
@@ -66,7 +84,6 @@ pub enum Command {
     Tool(ToolArgs),
 }
 
-/// Arguments of `tool`.
 #[derive(Debug, Args)]
 pub struct ToolArgs {
     /// A CPU the program may use [default: all]
@@ -77,7 +94,6 @@ pub struct ToolArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
-/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Subsystems (cpu, memory, disk, network) or workloads (cpu.flops) to measure [default: all]
@@ -119,18 +135,13 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "reference")]
     pub no_reference: bool,
     /// The provider's limit, used as a ceiling: disk.read=160MB/s, disk.read_iops=3000
-    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::limit::parse)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = limit::parse)]
     pub limit: Vec<(String, f64)>,
     /// Number of trials, or auto: until the interval is narrow enough
-    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_trials)]
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = limit::trials)]
     pub trials: Trials,
-    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
-    /// [default: proofmark-TIME]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file; - prints it instead of the table
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultFiles,
     /// Print the plan and its estimated duration, then stop
     #[arg(long)]
     pub dry_run: bool,
@@ -138,11 +149,10 @@ pub struct RunArgs {
     pub history: HistoryFile,
 }
 
-/// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen on; 0.0.0.0 or :: accepts other machines on every interface; default port 5277
-    #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = parse_bind)]
+    #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = limit::bind)]
     pub bind: SocketAddr,
     /// File with the key; created if missing [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
@@ -158,35 +168,6 @@ pub struct ServeArgs {
     pub for_run: bool,
 }
 
-/// An IP address with or without a port.
-fn parse_bind(text: &str) -> Result<SocketAddr, String> {
-    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-    let with_default = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_PORT);
-    text.parse().or_else(|_| bare.parse().map(with_default)).map_err(|_| {
-        "write an IP address of this machine, such as 10.0.0.5, 10.0.0.5:6000 or 0.0.0.0".to_owned()
-    })
-}
-
-/// How many trials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trials {
-    /// As many as the interval needs.
-    Auto,
-    /// This many.
-    Fixed(u32),
-}
-
-fn parse_trials(text: &str) -> Result<Trials, String> {
-    match text {
-        "auto" => Ok(Trials::Auto),
-        _ => match text.parse::<u32>() {
-            Ok(n @ 1..=1000) => Ok(Trials::Fixed(n)),
-            _ => Err("write a number from 1 to 1000, or auto".to_owned()),
-        },
-    }
-}
-
-/// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
     /// Directory whose disk to describe [default: the current one]
@@ -195,13 +176,6 @@ pub struct InfoArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// Arguments of `list`.
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// What to list
-    pub what: Listing,
 }
 
 /// What can be listed.
@@ -223,14 +197,6 @@ pub enum Listing {
     Rules,
 }
 
-/// Arguments of `explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// An id that `proofmark list` prints
-    pub id: String,
-}
-
-/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// The tool's output; - reads standard input
@@ -242,16 +208,10 @@ pub struct ImportArgs {
     /// The output comes from this machine: compare it with this machine's ceilings
     #[arg(long)]
     pub here: bool,
-    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
-    /// [default: proofmark-TIME]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file; - prints it instead of the table
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultFiles,
 }
 
-/// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     /// The figures as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
@@ -275,7 +235,6 @@ pub struct AuditArgs {
     pub csv: Option<PathBuf>,
 }
 
-/// Arguments of `endure`.
 #[derive(Debug, Args)]
 pub struct EndureArgs {
     /// A workload that `proofmark list workloads` prints
@@ -299,36 +258,12 @@ pub struct EndureArgs {
     /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
-    /// [default: proofmark-TIME]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file; - prints it instead of the table
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultFiles,
     #[command(flatten)]
     pub history: HistoryFile,
 }
 
-/// Where the history is.
-#[derive(Debug, Args)]
-pub struct HistoryPlace {
-    /// Database of past runs [default: $PROOFMARK_HISTORY, or ~/.local/share/proofmark/history.db]
-    #[arg(long, value_name = "FILE")]
-    pub history: Option<PathBuf>,
-}
-
-/// Where a run goes in the history.
-#[derive(Debug, Args)]
-pub struct HistoryFile {
-    #[command(flatten)]
-    pub place: HistoryPlace,
-    /// Do not add this run to the history
-    #[arg(long, conflicts_with = "history")]
-    pub no_history: bool,
-}
-
-/// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// The first run: a run file, its directory, or its number in `proofmark history`
@@ -338,7 +273,7 @@ pub struct CompareArgs {
     #[arg(value_name = "B")]
     pub b: String,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&formats::COMPARE))]
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::COMPARE))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -348,13 +283,12 @@ pub struct CompareArgs {
     pub all: bool,
     /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by the
     /// variation within both runs]
-    #[arg(long, value_name = "FRACTION", value_parser = crate::limit::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
     pub margin: Option<f64>,
     #[command(flatten)]
     pub history: HistoryPlace,
 }
 
-/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The run to check: a run file, its directory, or its number in `proofmark history`
@@ -364,10 +298,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "RUN")]
     pub against: String,
     /// Ignore differences up to this fraction, as in compare
-    #[arg(long, value_name = "FRACTION", value_parser = crate::limit::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
     pub margin: Option<f64>,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&formats::CHECK))]
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::CHECK))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -376,7 +310,6 @@ pub struct CheckArgs {
     pub history: HistoryPlace,
 }
 
-/// Arguments of `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     /// Workload whose results to show over time [default: list the runs]
@@ -398,7 +331,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
     /// Output format
-    #[arg(long, default_value = "terminal", help = one_of(&formats::HISTORY))]
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::HISTORY))]
     pub format: String,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -408,21 +341,6 @@ pub struct HistoryArgs {
     pub add: Vec<PathBuf>,
     #[command(flatten)]
     pub history: HistoryPlace,
-}
-
-/// `terminal, json or html`.
-fn one_of(ids: &[&str]) -> String {
-    match ids {
-        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => ids.concat(),
-    }
-}
-
-/// Arguments of `completions`.
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell
-    pub shell: Shell,
 }
 
 /// A shell with completions.
@@ -436,15 +354,6 @@ pub enum Shell {
     Fish,
 }
 
-/// Arguments of `man`.
-#[derive(Debug, Args)]
-pub struct ManArgs {
-    /// Directory for the pages of all commands [default: print the main page]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-/// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// A run file (run.json) or its directory

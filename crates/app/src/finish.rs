@@ -1,17 +1,14 @@
 //! How a run ends: its files, what is printed, the exit status.
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result};
 use proofmark_model::{Run, Tool, Verdict};
 use proofmark_report::terminal;
 use proofmark_run::RunFile as _;
 
-use crate::cli::HistoryFile;
+use crate::cli::{HistoryFile, ResultFiles};
 use crate::error::Outcome;
-use crate::output::Output;
+use crate::output::{Output, is_stdout, write_file};
 use crate::text::{print, print_data, say, terminal_options};
-use crate::writer::{try_named, write_named};
 use crate::{past, signals};
 
 /// This program, as a run file names it.
@@ -24,39 +21,23 @@ pub fn tool() -> Tool {
     }
 }
 
-/// Whether the JSON can be written to the file that was named, before anything is done.
-///
-/// # Errors
-/// If it cannot.
-pub fn try_json(json: Option<&Path>) -> Result<()> {
-    match json.filter(|p| *p != Path::new("-")) {
-        Some(path) => {
-            try_named(path, b"").with_context(|| format!("cannot write {}", path.display()))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Writes everything and prints the answers and the findings; what was measured reaches the terminal
 /// even if a file cannot be written. The run goes into the history, if there is one for it: what
 /// was imported has none, since this machine did not measure it.
-///
-/// # Errors
-/// If a file cannot be written.
 pub fn finish(
-    json: Option<&Path>,
+    results: &ResultFiles,
     run: &Run,
     output: &Output,
     history: Option<&HistoryFile>,
 ) -> Result<Outcome> {
-    let to_stdout = json == Some(Path::new("-"));
+    let json = results.json.as_deref();
+    let to_stdout = json.is_some_and(is_stdout);
     let saved = output
         .save(run)
         .with_context(|| format!("cannot write to {}", output.dir().display()))
         .and_then(|()| output.save_reports(run))
         .and_then(|()| match json.filter(|_| !to_stdout) {
-            Some(path) => write_named(path, &serde_json::to_vec_pretty(run)?)
-                .with_context(|| format!("cannot write {}", path.display())),
+            Some(path) => write_file(path, &serde_json::to_vec_pretty(run)?),
             None => Ok(()),
         });
     let printed = match to_stdout {

@@ -8,3 +8,11 @@ pub const COMPARE: [&str; 3] = ["terminal", "json", "html"];
 pub const CHECK: [&str; 3] = ["terminal", "json", "junit"];
 /// Of `history`.
 pub const HISTORY: [&str; Form::ALL.len()] = Form::IDS;
+
+/// `terminal, json or html`.
+pub fn one_of(ids: &[&str]) -> String {
+    match ids {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => ids.concat(),
+    }
+}

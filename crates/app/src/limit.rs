@@ -1,13 +1,13 @@
 //! Values of options: limits that a user declares, `--limit disk.read=160MB/s`,
-//! `network.send=10Gbit/s`, and shares, `--margin 3%`.
+//! `network.send=10Gbit/s`, shares, `--margin 3%`, addresses and numbers of trials.
+
+use std::net::{IpAddr, SocketAddr};
 
 use proofmark_model::{Limit, parse_rate};
+use proofmark_peer::DEFAULT_PORT;
 use proofmark_run::unknown;
 
 /// `NAME=VALUE`, in base units.
-///
-/// # Errors
-/// What was wrong, in one line.
 pub fn parse(text: &str) -> Result<(String, f64), String> {
     const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
     let (name, value) = text.split_once('=').ok_or(FORM)?;
@@ -21,9 +21,6 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
 }
 
 /// A margin as people type it: `0.03`, `3%` or `3 %`.
-///
-/// # Errors
-/// If it is not a fraction from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -33,44 +30,60 @@ pub fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
 }
 
+/// An IP address with or without a port.
+pub fn bind(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    let with_default = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_PORT);
+    text.parse().or_else(|_| bare.parse().map(with_default)).map_err(|_| {
+        "write an IP address of this machine, such as 10.0.0.5, 10.0.0.5:6000 or 0.0.0.0".to_owned()
+    })
+}
+
+/// How many trials; `None`: as many as the interval needs.
+pub type Trials = Option<u32>;
+
+/// A number of trials, or `auto`.
+pub fn trials(text: &str) -> Result<Trials, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(None),
+        (_, Ok(n @ 1..=1000)) => Ok(Some(n)),
+        _ => Err("write a number from 1 to 1000, or auto".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn rates_are_decimal_and_counts_plain() {
-        assert_eq!(parse("disk.read=160MB/s"), Ok(("disk.read".to_owned(), 160e6)));
-        assert_eq!(parse("disk.write=1.5GB/s"), Ok(("disk.write".to_owned(), 1.5e9)));
-        assert_eq!(parse("disk.read=50MiB/s"), Ok(("disk.read".to_owned(), 52_428_800.0)));
-        assert_eq!(parse("disk.read_iops=3000"), Ok(("disk.read_iops".to_owned(), 3000.0)));
-        assert_eq!(parse("disk.read_iops=16k"), Ok(("disk.read_iops".to_owned(), 16_000.0)));
-        assert_eq!(parse("network.send=10Gbit/s"), Ok(("network.send".to_owned(), 1e10)));
-        assert_eq!(parse("network.receive=100Mbit/s"), Ok(("network.receive".to_owned(), 1e8)));
+        for (name, value, number) in [
+            ("disk.read", "160MB/s", 160e6),
+            ("disk.write", "1.5GB/s", 1.5e9),
+            ("disk.read", "50MiB/s", 52_428_800.0),
+            ("disk.read_iops", "3000", 3000.0),
+            ("disk.read_iops", "16k", 16_000.0),
+            ("network.send", "10Gbit/s", 1e10),
+            ("network.receive", "100Mbit/s", 1e8),
+        ] {
+            assert_eq!(parse(&format!("{name}={value}")), Ok((name.to_owned(), number)));
+        }
     }
 
     #[test]
     fn what_cannot_be_read_is_told_in_one_line() {
-        for bad in [
-            "disk.read",
-            "disk.reed=1MB/s",
-            "disk.read=",
-            "disk.read=-1MB/s",
-            "disk.read=0B/s",
-            "disk.read=1e999",
-            "disk.read=5",
-            "disk.read_iops=5MB/s",
-            "disk.read=NaN",
-            "disk.read=5Mbit/s",
-            "network.send=5MB/s",
-            "network.send=10G",
-            "network.receive=0bit/s",
-        ] {
+        let bad = "disk.read disk.reed=1MB/s disk.read= disk.read=-1MB/s disk.read=0B/s \
+                   disk.read=1e999 disk.read=5 disk.read_iops=5MB/s disk.read=NaN \
+                   disk.read=5Mbit/s network.send=5MB/s network.send=10G network.receive=0bit/s";
+        for bad in bad.split_whitespace() {
             let e = parse(bad).unwrap_err();
             assert!(!e.is_empty() && !e.contains('\n'), "{bad}: {e}");
         }
-        assert!(parse("disk.reed=1MB/s").unwrap_err().contains("did you mean 'disk.read'"));
-        assert!(
-            parse("network: bytes a second=1Mbit/s").unwrap_err().contains("explain network.limit")
-        );
+        for (bad, word) in [
+            ("disk.reed=1MB/s", "did you mean 'disk.read'"),
+            ("network: bytes a second=1Mbit/s", "explain network.limit"),
+        ] {
+            assert!(parse(bad).unwrap_err().contains(word), "{bad}");
+        }
     }
 }

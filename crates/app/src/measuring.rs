@@ -10,24 +10,14 @@ use proofmark_run::{
     look_ahead, measure_here, tools_s,
 };
 
-use crate::cli::HistoryFile;
+use crate::cli::{HistoryFile, ResultFiles};
 use crate::error::Outcome;
-use crate::finish::{finish, tool, try_json};
+use crate::finish::{finish, tool};
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::text::say;
-
-/// Where the results go.
-pub struct Asked<'a> {
-    /// Folder for the report.
-    pub out: Option<&'a Path>,
-    /// File for the run as JSON.
-    pub json: Option<&'a Path>,
-    /// Where the history is.
-    pub history: &'a HistoryFile,
-}
 
 /// Says what a person should know of a plan before it is carried out.
 pub fn tell(machine: &Machine, planned: &Planned) {
@@ -61,7 +51,12 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
 ///
 /// # Errors
 /// If the result cannot be written, told before anything is measured where that can be known.
-pub fn carry_out(machine: Machine, planned: Planned, asked: &Asked) -> Result<Outcome> {
+pub fn carry_out(
+    machine: Machine,
+    planned: Planned,
+    results: &ResultFiles,
+    history: &HistoryFile,
+) -> Result<Outcome> {
     let Machine { host, server } = machine;
     let Planned { plan, findings, tools, .. } = planned;
     let stop = Stop::default();
@@ -70,9 +65,7 @@ pub fn carry_out(machine: Machine, planned: Planned, asked: &Asked) -> Result<Ou
     // parent-death signal. What was measured is in the file that was saved.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
-    let output = Output::create(asked.out, &plan, started)?;
-    // The file may be meant for that folder.
-    try_json(asked.json).inspect_err(|_| output.discard())?;
+    let output = Output::create(results, &plan, started)?;
     let watch = watch(&host, &plan, &output, &stop)?;
     let run = begin(host, plan, findings, tool(), started);
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
@@ -91,7 +84,7 @@ pub fn carry_out(machine: Machine, planned: Planned, asked: &Asked) -> Result<Ou
     if let Some(line) = watch.as_ref().and_then(SpaceWatch::found) {
         say(&format!("proofmark: {line}"));
     }
-    finish(asked.json, &run, &output, Some(asked.history))
+    finish(results, &run, &output, Some(history))
 }
 
 /// Says what a series will write, and watches the disks that it writes to.

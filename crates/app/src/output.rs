@@ -10,6 +10,7 @@ use proofmark_model::{Plan, Run, Timestamp};
 use proofmark_report::Options;
 use proofmark_run::{RunFile, read_text};
 
+use crate::cli::ResultFiles;
 use crate::error::usage;
 use crate::samples::{self, SAMPLES_FILE};
 use crate::text::{print, print_data};
@@ -43,8 +44,9 @@ impl Output {
     ///
     /// # Errors
     /// If it holds a run or a file of a name that a run writes (usage), cannot be made, is
-    /// read-only or full.
-    pub fn create(asked: Option<&Path>, plan: &Plan, started: Timestamp) -> Result<Self> {
+    /// read-only or full, or the JSON cannot be written where it was asked for.
+    pub fn create(results: &ResultFiles, plan: &Plan, started: Timestamp) -> Result<Self> {
+        let asked = results.out.as_deref();
         let made = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
         let dir = match asked {
             Some(dir) => named_folder(dir)?,
@@ -52,6 +54,12 @@ impl Output {
         };
         let output = Self { dir, saved: Cell::new(false), made };
         output.try_out(plan)?;
+        // It may be meant for that folder.
+        if let Some(json) = results.json.as_deref().filter(|p| !is_stdout(p)) {
+            try_named(json, b"")
+                .with_context(|| not_written(json))
+                .inspect_err(|_| output.discard())?;
+        }
         Ok(output)
     }
 
@@ -78,8 +86,7 @@ impl Output {
             let path = self.dir.join(name);
             let text =
                 format.render(run, &options).with_context(|| format!("cannot create {name}"))?;
-            write(&path, text.as_bytes(), Existing::Keep)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            write(&path, text.as_bytes(), Existing::Keep).with_context(|| not_written(&path))?;
         }
         Ok(())
     }
@@ -165,17 +172,27 @@ fn file_names() -> impl Iterator<Item = &'static str> {
     [RUN_FILE, SAMPLES_FILE].into_iter().chain(reports)
 }
 
+/// Whether a path that was named stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes the file that a person named.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_named(path, bytes).with_context(|| not_written(path))
+}
+
+fn not_written(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
 /// The format for people; all others are for programs.
 pub const TERMINAL: &str = "terminal";
 
 /// Writes a text of that format to the file that was named, or prints it.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     match out {
-        Some(path) => write_named(path, text.as_bytes())
-            .with_context(|| format!("cannot write {}", path.display())),
+        Some(path) => write_file(path, text.as_bytes()),
         None if format == TERMINAL => Ok(print(text)?),
         None => Ok(print_data(text)?),
     }
@@ -216,11 +233,15 @@ mod tests {
 
     use super::*;
 
+    fn into(dir: &Path) -> ResultFiles {
+        ResultFiles { out: Some(dir.to_path_buf()), json: None }
+    }
+
     #[test]
     fn a_folder_with_any_file_name_of_a_runs_is_refused() {
         for name in file_names() {
             let dir = tempfile::tempdir().unwrap();
-            let create = || Output::create(Some(dir.path()), &Plan::default(), Timestamp::now());
+            let create = || Output::create(&into(dir.path()), &Plan::default(), Timestamp::now());
             fs::write(dir.path().join("notes.txt"), "mine").unwrap();
             create().unwrap();
             fs::write(dir.path().join(name), "mine").unwrap();
@@ -252,7 +273,7 @@ mod tests {
     fn what_came_into_the_folder_meanwhile_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let run = testing::run(Vec::new());
-        let output = Output::create(Some(dir.path()), &run.plan, run.started).unwrap();
+        let output = Output::create(&into(dir.path()), &run.plan, run.started).unwrap();
         let file = dir.path().join(RUN_FILE);
         fs::write(&file, "mine").unwrap();
         assert!(output.save(&run).is_err());

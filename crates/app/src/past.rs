@@ -5,12 +5,12 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use proofmark_model::{PastRun, Run};
+use anyhow::{Context as _, Result};
+use proofmark_model::Run;
 use proofmark_store::Store;
 
 use crate::cli::HistoryFile;
-use crate::error::{Usage, usage};
+use crate::error::usage;
 use crate::output::read;
 use crate::text::say;
 
@@ -20,9 +20,6 @@ const VARIABLE: &str = "PROOFMARK_HISTORY";
 const OFF: &str = "off";
 
 /// The file of the history: the one that was named, or that of this user.
-///
-/// # Errors
-/// Why there is none, in one line.
 pub fn file(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(path) => Ok(path.to_path_buf()),
@@ -71,9 +68,6 @@ fn turned_off() -> bool {
 }
 
 /// Adds a run; `here` says that this machine made it, whose name the run file does not tell.
-///
-/// # Errors
-/// If the store cannot be written.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;
@@ -99,32 +93,22 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let path = file(history)
         .map_err(|e| usage(format!("no file or directory '{id}'; as a number: {e}")))?;
-    let past = match Store::existing(&path)? {
-        Some(store) => store.run(id)?,
-        None => bail!(Usage(format!(
-            "no file or directory '{id}', and no history in {}",
-            path.display()
-        ))),
-    };
-    let Some(past) = past else {
-        bail!(Usage(format!("no run {id} in the history; see `proofmark history`")));
-    };
-    still_there(&past)
-}
-
-fn still_there(past: &PastRun) -> Result<(String, Run)> {
+    let store = Store::existing(&path)?.ok_or_else(|| {
+        usage(format!("no file or directory '{id}', and no history in {}", path.display()))
+    })?;
+    let past = store
+        .run(id)?
+        .ok_or_else(|| usage(format!("no run {id} in the history; see `proofmark history`")))?;
     let run = read(Path::new(&past.path))
-        .map_err(|e| usage(format!("cannot read run {} of the history: {e:#}", past.id)))?;
+        .map_err(|e| usage(format!("cannot read run {id} of the history: {e:#}")))?;
     // The store holds whole microseconds.
     if run.started.0.as_microsecond() != past.started.0.as_microsecond() {
-        bail!(Usage(format!(
-            "run {} of the history was replaced: {} now holds the run of {}",
-            past.id,
-            past.path,
-            run.started.display()
+        let (place, started) = (&past.path, run.started.display());
+        return Err(usage(format!(
+            "run {id} of the history was replaced: {place} now holds the run of {started}"
         )));
     }
-    Ok((past.path.clone(), run))
+    Ok((past.path, run))
 }
 
 #[cfg(test)]
@@ -159,7 +143,7 @@ mod tests {
         assert!(refused(&id).to_string().contains("now holds the run of 1970-01-01 00:00:06"));
         fs::remove_file(&file).unwrap();
         let error = refused(&id);
-        assert!(error.to_string().contains("cannot read run") && error.is::<Usage>());
+        assert!(error.to_string().contains("cannot read run") && error.is::<crate::error::Usage>());
     }
 
     #[test]

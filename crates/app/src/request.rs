@@ -2,7 +2,7 @@
 
 use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
 
-use crate::cli::{EndureArgs, RunArgs, Trials};
+use crate::cli::{EndureArgs, RunArgs};
 
 impl RunArgs {
     /// The run that is asked for.
@@ -14,10 +14,7 @@ impl RunArgs {
             names: self.names.clone(),
             profile: profile.to_owned(),
             budget: self.budget,
-            trials: match self.trials {
-                Trials::Auto => None,
-                Trials::Fixed(n) => Some(n),
-            },
+            trials: self.trials,
             threads: self.threads.clone(),
             block_sizes: self.block_size.clone(),
             set: self.set.clone(),
@@ -59,15 +56,14 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
 
-    fn asked(words: &str) -> PlanRequest {
-        let all = ["proofmark", "run"].into_iter().chain(words.split_whitespace());
-        let Command::Run(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
-        args.request()
+    fn command(words: &str) -> Command {
+        let words = ["proofmark"].into_iter().chain(words.split_whitespace());
+        Cli::try_parse_from(words).unwrap().command
     }
 
-    #[test]
-    fn what_is_not_typed_is_the_default() {
-        assert_eq!(asked(""), PlanRequest::default());
+    fn asked(words: &str) -> PlanRequest {
+        let Command::Run(args) = command(&format!("run {words}")) else { panic!() };
+        args.request()
     }
 
     #[test]
@@ -93,6 +89,7 @@ mod tests {
             },
         };
         assert_eq!(asked(typed), expected);
+        assert_eq!(asked(""), PlanRequest::default());
         assert_eq!(asked("--profile mine.toml").profile, "mine.toml");
         assert_eq!(asked("--no-reference").tools, ToolChoice::None);
         let named = ToolChoice::Named(words(&["fio", "stream"]));
@@ -102,8 +99,7 @@ mod tests {
     #[test]
     fn an_endurance_measurement_has_its_arguments_too() {
         let asked = |words: &str| {
-            let all = ["proofmark", "endure"].into_iter().chain(words.split_whitespace());
-            let Command::Endure(args) = Cli::try_parse_from(all).unwrap().command else { panic!() };
+            let Command::Endure(args) = command(&format!("endure {words}")) else { panic!() };
             args.request()
         };
         assert_eq!(asked("cpu.clock"), EndureRequest::new("cpu.clock"));

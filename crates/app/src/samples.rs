@@ -79,9 +79,6 @@ impl<'a> SampleLog<'a> {
     }
 
     /// Adds a sample.
-    ///
-    /// # Errors
-    /// If it cannot be written; the next one can be tried again.
     fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
         let mut text = line(point, at_s, sample)?;
         if self.torn {

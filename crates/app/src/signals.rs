@@ -17,9 +17,6 @@ const SAME_REQUEST: Duration = Duration::from_millis(100);
 
 /// From now on the first of these signals calls `stop` with its name, and the second ends the
 /// process at once, whatever hangs, with status 128 + its number.
-///
-/// # Errors
-/// If the system refuses the handlers.
 pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Result<()> {
     let stopped = Arc::new(AtomicBool::new(false));
     for number in numbers() {

@@ -3,6 +3,7 @@
 //! its own text, and clap's help write directly.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use proofmark_model::{clean, clean_page};
 use proofmark_report::Options;
@@ -40,6 +41,12 @@ pub fn terminal_options() -> Options {
         std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100)
     };
     Options { width, color }
+}
+
+/// The same for what may go to a file, which gets no colours.
+pub fn options_for(out: Option<&Path>) -> Options {
+    let options = terminal_options();
+    Options { color: options.color && out.is_none(), ..options }
 }
 
 /// Breaks lines longer than `width` between words; continuations start with `indent`.

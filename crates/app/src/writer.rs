@@ -39,9 +39,6 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
 
 /// Writes to the file that a user named: a regular file is replaced, a device, a pipe or a mounted
 /// file is written to, and a symbolic link stays and leads to the new content.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_regular_or_new(path)? {
         match write(path, bytes, Existing::Replace) {
@@ -65,9 +62,6 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether so many bytes can be written to the file that a user named. Changes nothing.
-///
-/// # Errors
-/// If they cannot.
 pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match is_regular_or_new(path)? {
         true => temporary(path, bytes).map(drop),
@@ -87,13 +81,10 @@ pub fn append_new(path: &Path) -> io::Result<File> {
 
 /// A synced file with these bytes in the folder of `path`; gone when dropped.
 fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
-    let name = format!(".proofmark-{:016x}", u64::from_ne_bytes(random));
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
-        .prefix(&name)
-        .rand_bytes(0)
+        .prefix(".proofmark-")
+        .rand_bytes(16)
         .make_in(folder.unwrap_or(Path::new(".")), |p| {
             new_file(p, OpenOptions::new().write(true))
         })?;
@@ -145,6 +136,12 @@ mod tests {
             path
         }
 
+        fn link(&self, to: &str) -> std::path::PathBuf {
+            let path = self.0.path().join("link");
+            symlink(to, &path).unwrap();
+            path
+        }
+
         fn count(&self) -> usize {
             fs::read_dir(self.0.path()).unwrap().count()
         }
@@ -159,31 +156,38 @@ mod tests {
         let folder = Folder::new();
         let (outside, mounted) =
             (folder.holds("outside", "old and longer"), folder.holds("run.json", ""));
-        let run = |program: &str, arguments: &[&std::path::Path]| {
-            let mut command = std::process::Command::new(program);
-            if program == "mount" {
-                command.arg("--bind");
-            }
-            command.args(arguments).output().is_ok_and(|o| o.status.success())
+        let run = |program: &str, arguments: &[&Path]| {
+            let output = std::process::Command::new(program).args(arguments).output();
+            output.is_ok_and(|o| o.status.success())
         };
-        if !run("mount", &[&outside, &mounted]) {
-            println!("skipped: a_mounted_file_is_written_in_place: this user may not mount");
-            return;
+        if !run("mount", &["--bind".as_ref(), &outside, &mounted]) {
+            let why = "a_mounted_file_is_written_in_place: this user may not mount";
+            return writeln!(io::stderr(), "skipped: {why}").unwrap();
         }
         let written = write_named(&mounted, b"new");
         assert!(run("umount", &[&mounted]));
         written.unwrap();
-        assert_eq!(fs::read_to_string(&outside).unwrap(), "new");
+        assert_eq!(text(&outside), "new");
     }
 
     #[test]
-    fn a_file_of_a_users_that_looks_like_a_temporary_one_survives() {
-        let folder = Folder::new();
-        let (file, part) = (folder.holds("f", "old"), folder.holds("f.part", "mine"));
-        try_named(&file, b"x").unwrap();
-        assert_eq!(text(&file), "old");
-        write_named(&file, b"new").unwrap();
-        assert_eq!((text(&file), text(&part), folder.count()), ("new".into(), "mine".into(), 2));
+    fn what_a_user_names_is_tried_without_change_and_stays_what_it_is() {
+        for (leads_to, written) in
+            [(None, "new"), (Some("f"), "new"), (Some("/dev/null"), "old and longer")]
+        {
+            let folder = Folder::new();
+            // What looks like a temporary file of it is a user's.
+            let (file, part) =
+                (folder.holds("f", "old and longer"), folder.holds("f.part", "mine"));
+            let named = leads_to.map_or_else(|| file.clone(), |to| folder.link(to));
+            let count = folder.count();
+            try_named(&named, b"x").unwrap();
+            assert_eq!(text(&file), "old and longer");
+            write_named(&named, b"new").unwrap();
+            assert_eq!((text(&file), text(&part)), (written.into(), "mine".into()));
+            let is_link = fs::symlink_metadata(&named).unwrap().is_symlink();
+            assert_eq!((is_link, folder.count()), (leads_to.is_some(), count));
+        }
     }
 
     #[test]
@@ -193,8 +197,7 @@ mod tests {
         let refused = write(&file, b"new", Existing::Keep).unwrap_err();
         assert_eq!((refused.kind(), text(&file)), (ErrorKind::AlreadyExists, "old".into()));
         assert_eq!(append_new(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
-        let dangling = folder.0.path().join("link");
-        symlink("elsewhere", &dangling).unwrap();
+        let dangling = folder.link("elsewhere");
         assert!(write(&dangling, b"new", Existing::Keep).is_err());
         assert!(append_new(&dangling).is_err());
         assert_eq!(folder.count(), 2, "something was left behind, or the link was followed");
@@ -205,34 +208,10 @@ mod tests {
     #[test]
     fn a_link_in_a_runs_folder_is_replaced_and_not_followed() {
         let folder = Folder::new();
-        let (file, link) = (folder.holds("f", "old"), folder.0.path().join("link"));
-        symlink(&file, &link).unwrap();
+        let (file, link) = (folder.holds("f", "old"), folder.link("f"));
         write(&link, b"new", Existing::Replace).unwrap();
         assert_eq!((text(&file), text(&link)), ("old".into(), "new".into()));
         assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    #[test]
-    fn a_link_that_a_user_names_leads_to_the_new_text_alone() {
-        let folder = Folder::new();
-        let (file, link) = (folder.holds("f", "old and longer"), folder.0.path().join("link"));
-        symlink(&file, &link).unwrap();
-        try_named(&link, b"x").unwrap();
-        assert_eq!(text(&file), "old and longer");
-        write_named(&link, b"new").unwrap();
-        assert_eq!(text(&file), "new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    #[test]
-    fn a_device_is_written_to_and_stays() {
-        let folder = Folder::new();
-        let link = folder.0.path().join("null");
-        symlink("/dev/null", &link).unwrap();
-        try_named(&link, b"x").unwrap();
-        write_named(&link, b"x").unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(folder.count(), 1);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! CPUs of a program that repeats a point: those that our threads have.
 
 use proofmark_model::{Point, Subsystem};
-use proofmark_workloads::find;
+
+use crate::registry::subsystem;
 
 /// CPUs of a program and of its other end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,7 @@ pub struct Cpus {
 impl Cpus {
     /// For a point, of those that may be used.
     pub fn for_point(point: &Point, usable: &[u32]) -> Self {
-        let subsystem = find(&point.workload).map(|k| k.spec().subsystem);
-        let (client, server) = match subsystem {
+        let (client, server) = match subsystem(&point.workload) {
             Some(Subsystem::Network) => {
                 proofmark_workloads::network::cpus_of_ends(point.params.text("placement"), usable)
             }

@@ -1,16 +1,11 @@
 //! What keeps a run from being planned or carried out.
 
+use proofmark_model::nearest;
+
 /// A mistake in what was asked for, or in a file that was named; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
-
-impl Usage {
-    /// With that message.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}
 
 /// Why a run cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -27,5 +22,18 @@ impl RunError {
     /// That something failed, and why.
     pub(crate) fn failed(what: &str, why: &dyn std::fmt::Display) -> Self {
         Self::Failed(format!("{what}: {why}"))
+    }
+}
+
+/// `no workload 'cpu.flop'; did you mean 'cpu.flops'?`
+pub fn unknown<'a>(
+    what: &str,
+    typed: &str,
+    names: impl Iterator<Item = &'a str>,
+    see: &str,
+) -> String {
+    match nearest(typed, names) {
+        Some(name) => format!("no {what} '{typed}'; did you mean '{name}'?"),
+        None => format!("no {what} '{typed}'; see '{see}'"),
     }
 }

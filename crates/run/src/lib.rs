@@ -9,21 +9,18 @@ mod bounded;
 mod cpus;
 mod error;
 mod event;
-mod limits;
 mod live;
 mod machine;
 mod measure;
-mod names;
 mod pairs;
 mod parameter;
 mod plan;
 mod planned;
 mod process;
 mod profile;
-mod program;
 mod programs;
 mod record;
-mod recorder;
+mod registry;
 mod request;
 mod room;
 mod schedule;
@@ -34,12 +31,11 @@ mod testing;
 mod tool;
 
 pub use bounded::{read_bounded, read_text};
-pub use error::{RunError, Usage};
+pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};
-pub use live::{Live, begin, disk_bytes, measure_here};
+pub use live::{Live, begin, measure_here};
 pub use machine::{Machine, look};
 pub use measure::{Means, measure};
-pub use names::unknown;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
     BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, endure, estimate, plan, takes,
@@ -48,6 +44,7 @@ pub use plan::{
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use profile::{BUILT_IN, Profile};
 pub use record::RunFile;
+pub use registry::disk_bytes;
 pub use request::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
 pub use room::{Needs, SpaceWatch, look_ahead};
 pub use server::{ServerSide, interface, loopback_network};

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use proofmark_engine::{Idle, Monotonic, Stop, Workers};
 use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
-use proofmark_workloads::find;
 
 use crate::error::RunError;
 use crate::event::Observer;
-use crate::limits::LONGEST_RUN;
 use crate::measure::{Means, measure};
 use crate::planned::PlannedTools;
-use crate::program::own_program;
+use crate::process::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;
+use crate::registry::{disk_bytes, find};
+use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
 
 /// Longest silence of a worker: at least this, and at least so many times the
@@ -81,7 +81,7 @@ pub fn measure_here(
     let Live { server, stop, file, tell } = *live;
     let workers = workers(&run.host, &run.plan, stop)?;
     let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
-    let programs = Programs::on(&run.host, stop)?;
+    let programs = Programs::of(&workers);
     let means = Means {
         find: &find,
         launcher: &launcher,
@@ -130,9 +130,4 @@ fn patience(plan: &Plan) -> Duration {
             + sample_s.min(longest_run_s)
             + largest_file as f64 / SLOWEST_DISK,
     )
-}
-
-/// Bytes of the files that a point makes.
-pub fn disk_bytes(point: &Point) -> u64 {
-    find(&point.workload).map_or(0, |workload| workload.disk_bytes(&point.params))
 }

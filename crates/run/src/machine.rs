@@ -9,6 +9,7 @@ use proofmark_model::{Host, Probe, Subsystem};
 
 use crate::error::{RunError, Usage};
 use crate::plan::asks_for;
+use crate::registry::subsystem;
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
 
@@ -30,7 +31,9 @@ impl Machine {
         let asked = &request.machine;
         let mut host = look(asked.disk_path.as_deref());
         let server = match (asks_for(request, Subsystem::Network)?, &asked.peer) {
-            (false, Some(_)) => Err(Usage::new("--peer: this run measures no network workload"))?,
+            (false, Some(_)) => {
+                Err(Usage("--peer: this run measures no network workload".to_owned()))?
+            }
             (false, None) => None,
             (true, Some(peer)) => Some(ServerSide::peer(peer)?),
             (true, None) => ServerSide::loopback()
@@ -46,8 +49,7 @@ impl Machine {
     /// If a server cannot be started, or a disk that the request names is not there.
     pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
         let host = look(request.machine.disk_path.as_deref());
-        let workload = proofmark_workloads::find(&request.workload);
-        let server = match workload.map(|k| k.spec().subsystem) {
+        let server = match subsystem(&request.workload) {
             Some(Subsystem::Network) => Some(ServerSide::loopback()?),
             _ => None,
         };

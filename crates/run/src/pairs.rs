@@ -9,6 +9,7 @@ use proofmark_reference::{Installed, Tool};
 
 use crate::event::Event;
 use crate::planned::{NoReference, PlannedTools};
+use crate::registry::find;
 use crate::tool::{ToolRunner, ToolSession, ToolTask};
 
 /// Id, title and meaning of what can be found about a tool at a point.
@@ -64,32 +65,21 @@ impl<'a> Pairs<'a> {
         for (name, points) in &plan.references {
             let Some((tool, installed)) = find(name).zip(installed.get(name)) else { continue };
             for r in points {
-                pairs.add(r.point, tool, installed.clone(), (r.runs as usize, r.run_s));
+                pairs.tools.entry(r.point).or_default().push(Repetition {
+                    tool,
+                    installed: installed.clone(),
+                    most: r.runs as usize,
+                    run_s: r.run_s,
+                    ours: Vec::new(),
+                    theirs: Vec::new(),
+                    params: Params::default(),
+                    version: None,
+                    command: None,
+                    failed: None,
+                });
             }
         }
         pairs
-    }
-
-    /// Adds a tool at a point, with its runs at most and the seconds that one should take.
-    pub(crate) fn add(
-        &mut self,
-        place: usize,
-        tool: &'static dyn Tool,
-        installed: Installed,
-        (most, run_s): (usize, f64),
-    ) {
-        self.tools.entry(place).or_default().push(Repetition {
-            tool,
-            installed,
-            most,
-            run_s,
-            ours: Vec::new(),
-            theirs: Vec::new(),
-            params: Params::default(),
-            version: None,
-            command: None,
-            failed: None,
-        });
     }
 
     /// What runs the tools.
@@ -112,9 +102,6 @@ impl<'a> Pairs<'a> {
     }
 
     /// Whether there is time for another pair.
-    ///
-    /// # Errors
-    /// That there is none.
     pub(crate) fn has_time(&self, place: usize, which: usize) -> Result<(), String> {
         let run_s = self.at(place).get(which).map_or(0.0, |r| r.run_s);
         match self.most_s {
@@ -126,9 +113,6 @@ impl<'a> Pairs<'a> {
     }
 
     /// Runs the tool after our trial, and keeps both.
-    ///
-    /// # Errors
-    /// Why the tool has no trial.
     pub(crate) fn run(
         &mut self,
         (place, which): (usize, usize),
@@ -217,7 +201,7 @@ impl Repetition {
 
     /// What its figure counts.
     fn counts(&self, m: &Measurement) -> Option<&'static str> {
-        let spec = proofmark_workloads::find(&m.workload)?.spec();
+        let spec = find(&m.workload)?.spec();
         self.tool.runner().counts(self.tool.test_for(spec, &m.params)?)
     }
 

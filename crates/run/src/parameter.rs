@@ -3,18 +3,13 @@
 use proofmark_model::{AUTO, Param, Parameter, ParameterKind, Params, nearest, parse_size};
 
 /// Whether a parameter can have a value, whatever the machine.
-///
-/// # Errors
-/// Why not, in one line.
 pub fn check_value(parameter: &Parameter, text: &str) -> Result<(), String> {
-    let is_count = matches!(parameter.kind, ParameterKind::Count { .. });
     let all = match &parameter.kind {
         ParameterKind::Choice(_) => true,
-        _ => {
-            is_count
-                && (Params::THREADS.contains(&&*parameter.name)
-                    || parameter.name.ends_with("_node"))
+        ParameterKind::Count { .. } => {
+            Params::THREADS.contains(&&*parameter.name) || parameter.name.ends_with("_node")
         }
+        ParameterKind::Size { .. } => false,
     };
     if (text == "all" && all) || (text == AUTO && parameter.default == AUTO) {
         return Ok(());

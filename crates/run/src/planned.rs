@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Finding, Plan};
+use proofmark_model::{Finding, Plan, Point};
 use proofmark_reference::Installed;
 
 /// What is to be measured, and what a user should know about it first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
@@ -41,21 +41,31 @@ pub struct NoReference {
 }
 
 impl Planned {
-    /// A plan about which there is nothing to know.
-    pub(crate) fn new(plan: Plan) -> Self {
-        Self {
-            plan,
-            unsupported: Vec::new(),
-            left_out: Vec::new(),
-            findings: Vec::new(),
-            tools: PlannedTools::default(),
-        }
-    }
-
     /// Adds a finding, once.
     pub(crate) fn add(&mut self, finding: Finding) {
         if !self.findings.iter().any(|f| f.message == finding.message) {
             self.findings.push(finding);
         }
     }
+}
+
+/// Keeps these points of a plan, in order, with what belongs to them; the new place of each.
+pub(crate) fn keep(
+    plan: &mut Plan,
+    mut keeps: impl FnMut(usize, &Point) -> bool,
+) -> BTreeMap<usize, usize> {
+    let mut places = BTreeMap::new();
+    let mut points = Vec::new();
+    for (place, point) in plan.points.drain(..).enumerate() {
+        if keeps(place, &point) {
+            places.insert(place, points.len());
+            points.push(point);
+        }
+    }
+    plan.points = points;
+    let move_to = |point: &mut usize| places.get(point).map(|now| *point = *now).is_some();
+    plan.series.retain_mut(|s| move_to(&mut s.point));
+    plan.references.values_mut().for_each(|all| all.retain_mut(|r| move_to(&mut r.point)));
+    plan.references.retain(|_, all| !all.is_empty());
+    places
 }

@@ -1,7 +1,6 @@
 //! Profiles: named plans in TOML, built in or from a file. What a profile calls by a name that
 //! there is not, `names` refuses with the nearest; the rest is TOML's and the types' own.
 
-mod duration;
 mod names;
 mod points;
 #[cfg(test)]
@@ -9,18 +8,17 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use proofmark_model::{Policy, Subsystem, nearest};
 use serde::Deserialize;
 
 use crate::bounded::read_text;
 use crate::error::Usage;
-use crate::limits::{LONGEST_RUN, LONGEST_TRIAL};
+use crate::request::{LONGEST_RUN, LONGEST_TRIAL};
 
-use duration::{duration, optional_duration};
 #[cfg(test)]
 pub use points::OneOrMany;
+use points::Time;
 pub use points::{PointText, Reference, SeriesText};
 
 /// Built-in profiles by name, the texts of files that users can copy and change.
@@ -61,20 +59,13 @@ pub struct PolicyText {
     target_of: BTreeMap<Subsystem, f64>,
     min_trials: u32,
     max_trials: u32,
-    #[serde(deserialize_with = "duration")]
-    trial: Duration,
+    trial: Time,
     /// Timed seconds after which a point takes no more trials, once it has three.
-    #[serde(default, deserialize_with = "optional_duration")]
-    time_of_point: Option<Duration>,
+    time_of_point: Option<Time>,
     /// Time for each subsystem; one that is not named takes as long as its trials need.
     #[serde(default)]
     budget: BTreeMap<Subsystem, Time>,
 }
-
-/// A duration as it is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(transparent)]
-struct Time(#[serde(deserialize_with = "duration")] Duration);
 
 impl Profile {
     /// The profile of that name, or in the file of that name.
@@ -120,8 +111,8 @@ impl Profile {
             ));
         }
         let trials = self.points.iter().filter_map(|p| p.trial);
-        if trials.chain([p.trial]).any(|t| t > LONGEST_TRIAL)
-            || p.budget.values().map(|b| b.0).chain(p.time_of_point).any(|t| t > LONGEST_RUN)
+        if trials.chain([p.trial.0]).any(|t| t > LONGEST_TRIAL)
+            || p.budget.values().chain(&p.time_of_point).any(|t| t.0 > LONGEST_RUN)
         {
             return Err("a trial takes at most an hour, and a run 30 days".to_owned());
         }
@@ -140,13 +131,14 @@ impl Profile {
             return Err(format!("{workload}: trials goes from 1 to 1000"));
         }
         // How trials are taken is a workload's, not a point's.
-        let same = |p: &&PointText| p.workload == *workload;
-        for other in self.points.iter().filter(same) {
-            if other.trials.zip(point.trials).is_some_and(|(a, b)| a != b) {
-                return Err(format!("{workload} has two different numbers of trials; give it one"));
-            }
+        let differs = |other: &PointText| {
+            other.workload == *workload
+                && other.trials.zip(point.trials).is_some_and(|(a, b)| a != b)
+        };
+        match self.points.iter().any(differs) {
+            true => Err(format!("{workload} has two different numbers of trials; give it one")),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// The policy for workloads of these subsystems. There is a budget where each of
@@ -167,9 +159,9 @@ impl Profile {
             min_trials: p.min_trials,
             max_trials: p.max_trials,
             trials_of,
-            trial_s: p.trial.as_secs_f64(),
+            trial_s: p.trial.0.as_secs_f64(),
             trial_s_of,
-            point_s: p.time_of_point.map(|t| t.as_secs_f64()),
+            point_s: p.time_of_point.map(|t| t.0.as_secs_f64()),
             budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }
@@ -201,14 +193,8 @@ mod tests {
         assert!(quick < 60, "quick takes {quick} s and says under a minute");
         assert_eq!(default.div_ceil(60), 9, "default says nine minutes");
         assert_eq!(thorough, 95 * 60, "thorough says 95 minutes");
-    }
-
-    #[test]
-    fn the_time_of_a_point_is_the_policys() {
-        let text = BUILT_IN[1].1;
-        let of = |text: &str| Profile::parse(text).unwrap().policy(&BTreeSet::new()).point_s;
-        assert_eq!(of(text), Some(30.0));
-        assert_eq!(of(&text.replace("\ntime_of_point = \"30s\"", "")), None);
+        let policy = Profile::parse(BUILT_IN[1].1).unwrap().policy(&BTreeSet::new());
+        assert_eq!(policy.point_s, Some(30.0));
     }
 
     #[test]
@@ -224,19 +210,18 @@ workload = "cpu.clock"
 threads = [1, "all"]
 "#;
         assert!(Profile::parse(good).is_ok());
-        for (bad, word) in [
-            (good.replace("target = 0.02", "target = 2.0"), "target"),
-            (good.replace("0.02", "0.02\ntarget_of = { disk = 5 }"), "target"),
-            (good.replace("target = 0.02", "tarjet = 0.02"), "line 3"),
-            (good.replace("min_trials = 6", "min_trials = 60"), "min_trials"),
-            (good.replace("\"60ms\"", "\"60 parsecs\""), "parsecs"),
-            (good.replace("\"60ms\"", "\"2h\""), "an hour"),
-            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = \"800h\""), "30 days"),
-            (good.replace("\"60ms\"", "\"60ms\"\ntime_of_point = 30"), "line"),
-            (good.replace("[1, \"all\"]", "[1, -1]"), "line"),
-            ("name = ".to_owned(), "line 1"),
-            (String::new(), "name"),
+        for (from, to, word) in [
+            ("target = 0.02", "target = 2.0", "target"),
+            ("0.02", "0.02\ntarget_of = { disk = 5 }", "target"),
+            ("min_trials = 6", "min_trials = 60", "min_trials"),
+            ("\"60ms\"", "\"60 parsecs\"", "parsecs"),
+            ("\"60ms\"", "\"2h\"", "an hour"),
+            ("\"60ms\"", "\"60ms\"\ntime_of_point = \"800h\"", "30 days"),
+            ("\"60ms\"", "\"60ms\"\ntime_of_point = 30", "line"),
+            ("[1, \"all\"]", "[1, -1]", "line"),
+            (good, "", "name"),
         ] {
+            let bad = good.replace(from, to);
             let error = Profile::parse(&bad).unwrap_err();
             assert!(error.contains(word) && !error.contains('\n'), "{error}");
         }

@@ -5,60 +5,38 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use proofmark_engine::{Stop, Watch};
-use proofmark_model::{Conditions, Host, Measurement, Subsystem, Timestamp, Trial};
+use proofmark_engine::{Watch, Workers};
+use proofmark_model::{Conditions, Measurement, Subsystem, Timestamp, Trial};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
-use proofmark_workloads::find;
 
 use crate::cpus::Cpus;
-use crate::error::RunError;
 use crate::process::{self, Place};
-use crate::program::own_program;
+use crate::registry::{disk_bytes, find};
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
 /// Longest that a run of a tool may take: so many times what it should, and at least so long.
 const PATIENCE_TIMES: f64 = 10.0;
 const PATIENCE_S: f64 = 30.0;
 
-/// Runs the programs of tools.
+/// Runs the programs of tools, where our workers run.
 pub(crate) struct Programs<'a> {
     /// This program as it runs a tool: see [`process::Place::wrapper`].
     pub(crate) wrapper: Vec<OsString>,
-    /// CPUs that may be used, in the order of use.
-    pub(crate) cpus: Vec<u32>,
-    /// cpu.stat files that tell of throttling.
-    pub(crate) cpu_stat: Vec<PathBuf>,
-    /// Folder whose disk is measured.
-    pub(crate) disk_path: Option<PathBuf>,
-    /// Block devices at the bottom of that disk.
-    pub(crate) devices: Vec<String>,
-    /// How the run is stopped.
-    pub(crate) stop: &'a Stop,
+    /// Our workers.
+    pub(crate) workers: &'a Workers,
 }
 
 impl<'a> Programs<'a> {
-    /// On this machine.
-    ///
-    /// # Errors
-    /// If this program's own file cannot be found.
-    pub(crate) fn on(host: &Host, stop: &'a Stop) -> Result<Self, RunError> {
-        let storage = host.storage.get();
-        Ok(Self {
-            wrapper: vec![own_program()?.into(), "tool".into()],
-            cpus: host.limits.usable_cpus.clone(),
-            cpu_stat: host.limits.cpu_stat.iter().map(PathBuf::from).collect(),
-            disk_path: storage.map(|s| PathBuf::from(&s.path)),
-            devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
-            stop,
-        })
+    pub(crate) fn of(workers: &'a Workers) -> Self {
+        Self { wrapper: vec![workers.program.clone().into(), "tool".into()], workers }
     }
 }
 
 impl ToolRunner for Programs<'_> {
     fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
-        let bytes = find(&m.workload).map_or(0, |k| k.disk_bytes(&m.params));
-        let folder = self.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let bytes = disk_bytes(&m.point());
+        let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let made = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
             file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
@@ -86,10 +64,10 @@ impl ToolSession for AtPoint<'_> {
 impl AtPoint<'_> {
     fn trial(&self, asked: &ToolTask, run: &mut ToolRun) -> Result<Trial, String> {
         let ToolTask { tool, installed, run_s, m, ours } = *asked;
-        let (programs, runner) = (self.programs, tool.runner());
+        let (Programs { wrapper, workers }, runner) = (self.programs, tool.runner());
         let spec = find(&m.workload).map(|k| k.spec()).ok_or("the workload is not known")?;
         let test = tool.test_for(spec, &m.params).ok_or("it has no such work")?;
-        let cpus = Cpus::for_point(&m.point(), &programs.cpus);
+        let cpus = Cpus::for_point(&m.point(), &workers.cpus);
         let file = match &self.file {
             None => PathBuf::from("/"),
             Some(file) => file.as_ref().map_err(Clone::clone)?.path(),
@@ -109,18 +87,18 @@ impl AtPoint<'_> {
         run.command = Some(process::shown(&installed.program, &invocation, &cpus.client, &file));
         let limit = (runner.takes(&task).max(run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
-            wrapper: &programs.wrapper,
+            wrapper,
             client: &cpus.client,
             server: &cpus.server,
             port,
-            stop: programs.stop,
+            stop: &workers.stop,
             limit: Duration::from_secs_f64(limit),
         };
         let devices = match m.subsystem {
-            Subsystem::Disk => &programs.devices[..],
+            Subsystem::Disk => &workers.devices[..],
             _ => &[],
         };
-        let watch = Watch::begin(&cpus.both(), &programs.cpu_stat, devices);
+        let watch = Watch::begin(&cpus.both(), &workers.cpu_stat, devices);
         let (started, begun) = (Timestamp::now(), Instant::now());
         let text = process::run(&installed.program, &invocation, &place);
         let wall_s = begun.elapsed().as_secs_f64();

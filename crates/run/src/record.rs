@@ -6,6 +6,8 @@ use proofmark_engine::Clock;
 use proofmark_judge::judge_run;
 use proofmark_model::{Ending, Measurement, Run};
 
+use crate::event::{Event, Observer, Step};
+
 /// Shortest time between two savings while trials are taken, in seconds: what a `kill -9` costs.
 const SAVE_EVERY_S: f64 = 1.0;
 
@@ -22,34 +24,45 @@ pub trait RunFile {
     fn save(&self, run: &Run) -> io::Result<()>;
 }
 
-/// A run that goes on.
-pub struct Record<'a> {
+/// A run that goes on: judges and saves what is known.
+pub(crate) struct Recorder<'a> {
     run: Run,
     /// Place in the plan of each measurement of the run.
     places: Vec<usize>,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
+    /// Says a line to the user.
+    tell: &'a dyn Fn(&str),
     /// When it was saved, and how long the judging and saving took, in seconds.
     saved_at: f64,
     cost_s: f64,
     /// Trials that were saved.
     saved: usize,
+    /// Whether a failure to save was reported; the run goes on without.
+    has_failed: bool,
 }
 
-impl<'a> Record<'a> {
+impl<'a> Recorder<'a> {
     /// Of a run that begins now and has no measurement.
-    pub fn new(run: Run, file: &'a dyn RunFile, clock: &'a dyn Clock) -> Self {
-        Self { run, places: Vec::new(), file, clock, saved_at: clock.now(), cost_s: 0.0, saved: 0 }
+    pub(crate) fn new(
+        run: Run,
+        file: &'a dyn RunFile,
+        clock: &'a dyn Clock,
+        tell: &'a dyn Fn(&str),
+    ) -> Self {
+        let (saved_at, cost_s, saved) = (clock.now(), 0.0, 0);
+        let (places, has_failed) = (Vec::new(), false);
+        Self { run, places, file, clock, tell, saved_at, cost_s, saved, has_failed }
     }
 
     /// Whether it is time to save.
-    pub fn is_due(&self, measurements: &[Measurement]) -> bool {
+    fn is_due(&self, measurements: &[Measurement]) -> bool {
         self.since_saved() >= SAVE_EVERY_S && self.is_affordable(measurements)
     }
 
     /// Whether saving keeps to its share of the time, if it takes as long a trial as it did last;
     /// twice as long in all at most, or a run that grows fast would never be saved again.
-    pub fn is_affordable(&self, measurements: &[Measurement]) -> bool {
+    fn is_affordable(&self, measurements: &[Measurement]) -> bool {
         let growth = trials(measurements).max(1) as f64 / self.saved.max(1) as f64;
         self.since_saved() >= self.cost_s * growth.min(2.0) * SAVE_SHARE
     }
@@ -59,10 +72,7 @@ impl<'a> Record<'a> {
     }
 
     /// Judges what is known, and saves it.
-    ///
-    /// # Errors
-    /// If it cannot be saved.
-    pub fn save(&mut self, measurements: &[Measurement]) -> io::Result<()> {
+    fn save(&mut self, measurements: &[Measurement]) -> io::Result<()> {
         let begun = self.clock.now();
         self.update(measurements);
         let saved = self.file.save(&self.run);
@@ -73,7 +83,7 @@ impl<'a> Record<'a> {
     }
 
     /// Takes over what has a trial or has ended, and judges it.
-    pub fn update(&mut self, measurements: &[Measurement]) {
+    fn update(&mut self, measurements: &[Measurement]) {
         let before = std::mem::take(&mut self.run.measurements);
         let mut before = std::mem::take(&mut self.places).into_iter().zip(before).peekable();
         for (place, m) in measurements.iter().enumerate() {
@@ -91,9 +101,28 @@ impl<'a> Record<'a> {
         judge_run(&mut self.run);
     }
 
-    /// The run.
-    pub fn into_run(self) -> Run {
+    /// The run with all that was measured, judged.
+    pub(crate) fn finish(mut self, measurements: &[Measurement]) -> Run {
+        self.update(measurements);
         self.run
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn observe(&mut self, step: &Step) {
+        let is_due = match step.event {
+            Event::SetUp | Event::Warm => false,
+            Event::Trial | Event::Sample { .. } | Event::Done => self.is_due(step.measurements),
+            // Pairs take minutes: what was measured is not to wait for them.
+            Event::Pair { turn: 1, .. } => true,
+            Event::Pair { .. } => self.is_affordable(step.measurements),
+        };
+        if is_due
+            && let Err(e) = self.save(step.measurements)
+            && !std::mem::replace(&mut self.has_failed, true)
+        {
+            (self.tell)(&format!("cannot save the run ({e}); the run continues"));
+        }
     }
 }
 
@@ -144,23 +173,17 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proofmark_engine::Samples;
-    use proofmark_model::{Conditions, Params, Plan, PlannedSeries, Policy, Trial, Unit, testing};
+    use proofmark_model::{Params, Plan, PlannedSeries, Policy, Unit, testing};
 
     use super::*;
-    use crate::testing::FakeClock;
+    use crate::testing::{Disk, FakeClock};
 
-    /// `cpu.iops` at that rate, on so many threads; `throttled_s` in each of 6 trials of a second.
-    fn measured(threads: u64, rate: f64, throttled_s: f64) -> Measurement {
+    /// `cpu.iops` on so many threads, at that rate in each of so many trials.
+    fn measured(threads: u64, rate: f64, trials: usize) -> Measurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         let params =
             Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
-        let conditions = Conditions { throttled_s: Some(throttled_s), ..Conditions::default() };
-        let trial = Trial { conditions, ..testing::trial(rate, 1.0) };
-        let mut m = Measurement::new(spec, params);
-        m.trials = vec![trial; 6];
-        m.summary = proofmark_model::summarise(&[rate; 6]);
-        m.ending = Ending::Complete;
-        m
+        testing::measurement(spec, params, &vec![rate; trials])
     }
 
     fn run() -> Run {
@@ -168,25 +191,10 @@ mod tests {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         Run {
             ended: None,
-            host: crate::machine::look(None),
             plan: Plan { profile: "test".to_owned(), policy, ..Plan::default() },
             workloads: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
             ..testing::run(Vec::new())
         }
-    }
-
-    fn scaling_found(one_is_throttled: bool) -> bool {
-        let throttled = if one_is_throttled { 0.9 } else { 0.0 };
-        let measurements = vec![measured(1, 1e9, throttled), measured(2, 9e9, 0.0)];
-        let mut run = Run { measurements, ..run() };
-        judge_run(&mut run);
-        run.measurements[1].findings.iter().any(|f| f.check == "scaling")
-    }
-
-    #[test]
-    fn checks_that_compare_points_see_them_judged() {
-        assert!(scaling_found(false), "nine times the rate with two threads");
-        assert!(!scaling_found(true), "the one-thread point was itself throttled");
     }
 
     /// A disk that takes a time for each trial of a run.
@@ -214,7 +222,8 @@ mod tests {
         let clock = FakeClock::default();
         let (saved, took) = Default::default();
         let disk = SlowDisk { clock: &clock, seconds_a_trial, saved, took };
-        let mut record = Record::new(Run { workloads: BTreeMap::new(), ..run() }, &disk, &clock);
+        let run = Run { workloads: BTreeMap::new(), ..run() };
+        let mut record = Recorder::new(run, &disk, &clock, &|_| ());
         let spec = testing::spec("test.x", Unit::OpPerSecond);
         let params = |n| Params::default().with("threads", n as u64);
         let mut all: Vec<_> = (0..points).map(|n| Measurement::new(&spec, params(n))).collect();
@@ -250,34 +259,28 @@ mod tests {
 
     #[test]
     fn what_is_saved_is_what_was_measured_and_what_was_concluded_before_is_gone() {
-        let (clock, file) = (FakeClock::default(), Kept::default());
+        let (clock, file) = (FakeClock::default(), Disk::default());
         let empty = run();
-        let mut record = Record::new(empty.clone(), &file, &clock);
+        let mut record = Recorder::new(empty.clone(), &file, &clock, &|_| ());
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        let mut all = vec![
-            Measurement::new(spec, Params::default().with("threads", 9)),
-            measured(1, 1e9, 0.0),
-        ];
-        let trial = all[1].trials[0].clone();
+        let unmeasured = Measurement::new(spec, Params::default().with("threads", 9));
         for n in 1..=7 {
-            all[1].trials = vec![trial.clone(); n];
-            all[1].summary = proofmark_model::summarise(&vec![1e9; n]);
-            if n == 4 {
-                all[0] = measured(9, 1e9, 0.0);
-            }
+            let other = if n < 4 { unmeasured.clone() } else { measured(9, 1e9, 6) };
+            let mut all = vec![other, measured(1, 1e9, n)];
             all[1].missing.insert("x".to_owned(), format!("why {n}"));
             record.save(&all).unwrap();
-            let mut expected = Run { measurements: all.clone(), ..empty.clone() };
+            let mut expected = Run { measurements: all, ..empty.clone() };
             expected.measurements.retain(|m| !m.trials.is_empty());
             judge_run(&mut expected);
-            assert_eq!(file.0.borrow().last().unwrap().measurements, expected.measurements, "{n}");
+            let saved = file.saved.borrow().last().unwrap().measurements.clone();
+            assert_eq!(saved, expected.measurements, "{n}");
         }
     }
 
     #[test]
     fn the_samples_of_a_series_are_taken_over_when_they_are_merged() {
         let planned = PlannedSeries { point: 0, for_s: 60.0, every_s: 1.0 };
-        let mut later = measured(1, 1e9, 0.0);
+        let mut later = measured(1, 1e9, 6);
         later.series = Some(Samples::begin(&planned, testing::moment(0)));
         let mut known = later.clone();
         // The last one grew, and one came.
@@ -289,16 +292,5 @@ mod tests {
         later.series.as_mut().unwrap().merged = 2;
         take_over(&mut known, &later);
         assert_eq!(known, later);
-    }
-
-    /// A file that keeps all that it was.
-    #[derive(Default)]
-    struct Kept(RefCell<Vec<Run>>);
-
-    impl RunFile for Kept {
-        fn save(&self, run: &Run) -> io::Result<()> {
-            self.0.borrow_mut().push(run.clone());
-            Ok(())
-        }
     }
 }

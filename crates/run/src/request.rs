@@ -5,6 +5,12 @@ use std::time::Duration;
 
 use proofmark_peer::Address;
 
+/// Longest run that can be asked for.
+pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Longest trial that can be asked for.
+pub(crate) const LONGEST_TRIAL: Duration = Duration::from_secs(3600);
+
 /// A run to be planned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRequest {

@@ -11,20 +11,19 @@ use std::time::{Duration, Instant};
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, PlannedSeries, Point, Subsystem,
-    format_seconds,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
     PeerError,
 };
-use proofmark_workloads::find;
 
 use crate::error::{RunError, Usage};
-use crate::limits::LONGEST_RUN;
 use crate::plan::{estimate, tools_s};
-use crate::program::own_program;
-use crate::request::PeerRequest;
+use crate::planned::keep;
+use crate::process::own_program;
+use crate::registry::subsystem;
+use crate::request::{LONGEST_RUN, PeerRequest};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
@@ -39,18 +38,10 @@ pub struct ServerSide {
     key: Key,
     network: Network,
     limits: Limits,
-    session: RefCell<Held>,
+    /// None yet, or not while another run has it; an error is a reason that does not pass.
+    session: RefCell<Option<Result<ControlSession, String>>>,
     /// On the loopback, the server. It ends when its standard input does.
     server: Option<Child>,
-}
-
-/// What there is of a session.
-enum Held {
-    /// Not yet, or not while another run has it.
-    Nothing,
-    ControlSession(ControlSession),
-    /// It was not to be had, for a reason that does not pass.
-    Failed(String),
 }
 
 impl ServerSide {
@@ -97,7 +88,7 @@ impl ServerSide {
     fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self, PeerError> {
         let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
-        Ok(Self { address, key, network, limits, session: RefCell::new(Held::Nothing), server })
+        Ok(Self { address, key, network, limits, session: RefCell::default(), server })
     }
 
     /// What is known of the server and of the way there.
@@ -109,20 +100,18 @@ impl ServerSide {
     /// session is begun if it was not.
     fn invitation(&self, asked: Limits) -> Result<(String, String), String> {
         let mut held = self.session.borrow_mut();
-        if matches!(*held, Held::Nothing) {
+        if held.is_none() {
             let run = format!("{} {}", proofmark_peer::this_host().name, std::process::id());
             let begun = ControlSession::connect(&self.address, &self.key, &run, asked);
-            *held = match begun {
-                Ok(lead) => Held::ControlSession(lead),
-                // The next point may find it free.
-                Err(busy @ PeerError::Busy { .. }) => return Err(busy.to_string()),
-                Err(error) => Held::Failed(error.to_string()),
-            };
+            // The next point may find it free.
+            if let Err(busy @ PeerError::Busy { .. }) = begun {
+                return Err(busy.to_string());
+            }
+            *held = Some(begun.map_err(|error| error.to_string()));
         }
         let lead = match &*held {
-            Held::ControlSession(lead) => lead,
-            Held::Failed(reason) => return Err(reason.clone()),
-            Held::Nothing => return Err("no session with the server".to_owned()),
+            Some(begun) => begun.as_ref().map_err(Clone::clone)?,
+            None => return Err("no session with the server".to_owned()),
         };
         if let Some(reason) = lead.ended() {
             return Err(format!("the session with the server ended: {reason}"));
@@ -134,10 +123,9 @@ impl ServerSide {
 
     /// Why the session is over, once it is.
     fn ended(&self) -> Option<String> {
-        match &*self.session.borrow() {
-            Held::Nothing => None,
-            Held::ControlSession(lead) => lead.ended(),
-            Held::Failed(reason) => Some(reason.clone()),
+        match self.session.borrow().as_ref()? {
+            Ok(lead) => lead.ended(),
+            Err(reason) => Some(reason.clone()),
         }
     }
 
@@ -184,7 +172,7 @@ impl Drop for ServerSide {
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    find(&point.workload).is_some_and(|k| k.spec().subsystem == Subsystem::Network)
+    subsystem(&point.workload) == Some(Subsystem::Network)
 }
 
 /// Starts workers: for network points within the session with the server, and only while
@@ -229,16 +217,9 @@ fn network_s(plan: &Plan) -> f64 {
     else {
         return 0.0;
     };
-    let points = plan.points[first..=last].to_vec();
-    let within = plan.series.iter().filter(|s| (first..=last).contains(&s.point)).cloned();
-    let series = within.map(|s| PlannedSeries { point: s.point - first, ..s }).collect();
-    let (_, most) = estimate(&Plan { points, series, ..plan.clone() });
     let mut between = plan.clone();
-    between
-        .references
-        .values_mut()
-        .for_each(|all| all.retain(|r| (first..=last).contains(&r.point)));
-    (most + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
+    keep(&mut between, |place, _| (first..=last).contains(&place));
+    (estimate(&between).1 + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
 }
 
 fn known(seen: &Overview) -> Network {

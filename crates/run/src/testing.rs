@@ -1,18 +1,21 @@
 //! A run without a machine: time, workloads, workers and a tool that are made up.
 
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
 use proofmark_model::testing::{spec, trial};
 use proofmark_model::{
-    Account, Ending, Measurement, Params, Point, Policy, Solution, Trial, Unit, WorkloadSpec,
+    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Storage, StorageKind,
+    Trial, Unit, WorkloadSpec,
 };
 use proofmark_reference::{
-    Description, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
 };
 
+use crate::record::RunFile;
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
 /// Time that moves only when something takes it.
@@ -52,31 +55,24 @@ impl Workload for FakeWorkload {
     }
 }
 
-fn workload(id: &str, unit: Unit, interleave: bool, nominal_s: Option<f64>) -> FakeWorkload {
-    let spec = Box::leak(Box::new(WorkloadSpec { interleave, ..spec(id, unit) }));
-    FakeWorkload { spec, nominal_s }
-}
-
-/// Measured together with its neighbours.
-static NULL: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.null", Unit::OpPerSecond, true, None));
-/// The same, which may have a number of trials of its own.
-static SHORT: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.short", Unit::OpPerSecond, true, None));
-/// A time, measured by itself.
-static TIME: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.time", Unit::Second, false, None));
-/// Says that a millisecond of its trials is timed; measured by itself.
-static BRIEF: LazyLock<FakeWorkload> =
-    LazyLock::new(|| workload("test.brief", Unit::OpPerSecond, false, Some(1e-3)));
+/// Id, unit, whether it is measured together with its neighbours, and seconds of a trial that it
+/// says are timed.
+static ALL: LazyLock<[FakeWorkload; 4]> = LazyLock::new(|| {
+    [
+        ("test.null", Unit::OpPerSecond, true, None),
+        // The same, which may have a number of trials of its own.
+        ("test.short", Unit::OpPerSecond, true, None),
+        ("test.time", Unit::Second, false, None),
+        ("test.brief", Unit::OpPerSecond, false, Some(1e-3)),
+    ]
+    .map(|(id, unit, interleave, nominal_s)| {
+        let spec = Box::leak(Box::new(WorkloadSpec { interleave, ..spec(id, unit) }));
+        FakeWorkload { spec, nominal_s }
+    })
+});
 
 pub(crate) fn find(id: &str) -> Option<&'static dyn Workload> {
-    Some(match id {
-        "test.time" => &*TIME,
-        "test.brief" => &*BRIEF,
-        "test.short" => &*SHORT,
-        _ => &*NULL,
-    })
+    ALL.iter().find(|w| w.spec.id == id).map(|w| w as &dyn Workload)
 }
 
 pub(crate) fn point(workload: &str, threads: u64) -> Point {
@@ -104,8 +100,7 @@ pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 pub(crate) type Values = fn(point: u64, trial: usize) -> Result<f64, Ending>;
 
 /// Workers by a script. Every point takes a second a trial, those of `test.time` three, those with
-/// the parameter `ms` so many milliseconds, and has its next value; those with the parameter `n`
-/// have a solution, of as many equations as they had values.
+/// the parameter `ms` so many milliseconds, and has its next value.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) clock: FakeClock,
@@ -128,7 +123,6 @@ struct Actor {
     point: u64,
     seconds: f64,
     trial: usize,
-    solves: bool,
     unit: Unit,
 }
 
@@ -137,10 +131,10 @@ impl Launcher for Script {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
-        let (threads, solves) = (point.params.threads(), point.params.int("n").is_some());
+        let threads = point.params.threads();
         self.log.borrow_mut().push(Act::Launch(threads));
         let script = self.clone();
-        Ok(Box::new(Actor { script, point: threads, seconds, trial: 0, solves, unit }))
+        Ok(Box::new(Actor { script, point: threads, seconds, trial: 0, unit }))
     }
 
     fn release_idle_worker(&self) {
@@ -169,45 +163,79 @@ impl Session for Actor {
         };
         let trial = Trial {
             verified: Some(Account { claimed: value, counted: value }),
-            solution: self.solves.then(|| solution(self.trial as u64)),
             ..Trial::new(self.unit, value, seconds)
         };
         Ok(Taken { trial, latency: None })
     }
 }
 
-pub(crate) fn solution(n: u64) -> Solution {
-    Solution { n, leading_dimension: 8, alignment: 64, residual: 0.0, normalised_residual: 0.5 }
+/// A disk that keeps all that was saved, and may be full.
+#[derive(Default)]
+pub(crate) struct Disk {
+    pub(crate) saved: RefCell<Vec<Run>>,
+    pub(crate) is_full: bool,
 }
 
-/// A tool of which only the name is used.
-pub(crate) struct FakeTool(Description);
-
-static FAKE: FakeTool = fake("fake");
-static OTHER: FakeTool = fake("other");
-
-const fn fake(id: &'static str) -> FakeTool {
-    FakeTool(Description {
-        id,
-        title: "a tool that is made up",
-        package: "none",
-        about: "For tests.",
-    })
+impl RunFile for Disk {
+    fn save(&self, run: &Run) -> io::Result<()> {
+        if self.is_full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.saved.borrow_mut().push(run.clone());
+        Ok(())
+    }
 }
+
+/// A tool that is made up: a line of shell that prints a rate.
+pub(crate) struct FakeTool {
+    pub(crate) description: Description,
+    pub(crate) script: String,
+    /// Seconds of its shortest run, and those that each takes.
+    pub(crate) shortest_s: f64,
+    pub(crate) takes_s: f64,
+    /// Bytes that it needs.
+    pub(crate) memory: u64,
+}
+
+impl FakeTool {
+    /// One of that name: a workload may declare a test of it.
+    pub(crate) const fn new(id: &'static str) -> Self {
+        let (title, package, about) = ("a tool that is made up", "Debian: none", "For tests.");
+        let description = Description { id, title, package, about };
+        Self { description, script: String::new(), shortest_s: 0.0, takes_s: 0.01, memory: 0 }
+    }
+}
+
+static FAKE: FakeTool = FakeTool::new("fake");
+static OTHER: FakeTool = FakeTool::new("other");
 
 pub(crate) fn find_tool(id: &str) -> Option<&'static dyn Tool> {
-    [&FAKE, &OTHER].into_iter().find(|tool| tool.0.id == id).map(|tool| tool as &dyn Tool)
+    [&FAKE, &OTHER].into_iter().find(|tool| tool.description.id == id).map(|tool| tool as &dyn Tool)
 }
 
 impl Tool for FakeTool {
     fn description(&self) -> &Description {
-        &self.0
+        &self.description
     }
     fn recognises(&self, _: &str) -> bool {
         false
     }
-    fn parse(&self, _: &str) -> Result<Output, Malformed> {
-        Err(Malformed::at(1, "it never runs"))
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
+        let spec = proofmark_workloads::find("cpu.linpack").map(|k| k.spec());
+        let spec = spec.ok_or_else(|| Malformed::at(1, "no workload"))?;
+        let figure = Figure {
+            test: "LINPACK".into(),
+            comparable: true,
+            title: String::new(),
+            subsystem: spec.subsystem,
+            unit: spec.unit,
+            better: spec.better,
+            params: Params::default().with("told", 7),
+            trials: vec![trial(value, 1.0)],
+            latency: None,
+        };
+        Ok(Output { version: None, started: None, figures: vec![figure] })
     }
 }
 
@@ -218,16 +246,56 @@ impl ReferenceRunner for FakeTool {
     fn counts(&self, _: &str) -> Option<&'static str> {
         Some("what it likes")
     }
-    fn invocation(&self, _: &Installed, _: &Task) -> Result<Invocation, String> {
-        Err("it never runs".to_owned())
+    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
+        if task.work < 1.0 {
+            return Err("there is no work".to_owned());
+        }
+        let script = format!("{}; : {}", self.script, task.work);
+        Ok(Invocation { arguments: vec!["-c".to_owned(), script], ..Invocation::default() })
     }
-    fn takes(&self, _: &Task) -> f64 {
-        1.0
+    fn shortest(&self) -> f64 {
+        self.shortest_s
+    }
+    fn memory(&self, _: &Task) -> u64 {
+        self.memory
+    }
+    fn takes(&self, task: &Task) -> f64 {
+        assert!(task.seconds >= self.shortest_s, "our trials last as long");
+        self.takes_s
+    }
+    fn tells_time(&self) -> bool {
+        false
     }
 }
 
+/// A machine of which no more is known than its memory and CPUs.
+pub(crate) fn host(memory: u64, cpus: Vec<u32>) -> Host {
+    let mut host = Host::unknown("test");
+    host.memory.available_bytes = Probe::known(memory, "test");
+    host.memory.total_bytes = Probe::known(memory, "test");
+    host.limits.memory_bytes = Probe::known(None, "test");
+    host.limits.usable_cores = cpus.len().div_ceil(2) as u32;
+    host.limits.usable_cpus = cpus;
+    host
+}
+
+/// A disk with so many bytes free.
+pub(crate) fn storage(free_bytes: u64) -> Probe<Storage> {
+    let storage = Storage {
+        path: "/".to_owned(),
+        file_system: "ext4".to_owned(),
+        kind: StorageKind::Block,
+        mount_point: "/".to_owned(),
+        mount_options: String::new(),
+        total_bytes: 1 << 40,
+        free_bytes,
+        devices: Vec::new(),
+    };
+    Probe::known(storage, "test")
+}
+
 pub(crate) fn installed() -> Installed {
-    Installed { program: "/bin/fake".into(), version: "1.5".to_owned() }
+    Installed { program: "/bin/sh".into(), version: "1.5".to_owned() }
 }
 
 /// Runs of a tool by a script: each takes so many seconds, and its trial's value is the number of the

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -61,15 +60,30 @@ pub fn output_of(what: &str, child: Child) -> Output {
 
 #[track_caller]
 fn collect(limit: Duration, what: &str, mut child: Child) -> Output {
-    let (stdout, stderr) = (Printed::read(child.stdout.take()), Printed::read(child.stderr.take()));
-    let printed = || format!("\nstdout:\n{}\nstderr:\n{}", stdout.text(), stderr.text());
-    let status = ended(limit, &mut child)
-        .unwrap_or_else(|| panic!("{} (process killed){}", missed(what, limit), printed()));
+    let (stdout, stderr) = (child.stdout.take().map(read), child.stderr.take().map(read));
+    let status = ended(limit, &mut child);
     // A process that it left behind can keep the pipes open.
-    if poll_for(limit, || stdout.ended() && stderr.ended()).is_none() {
-        panic!("{}{}", missed(&format!("the end of the output of {what}"), limit), printed());
+    let is_read = |pipe: &Option<JoinHandle<_>>| pipe.as_ref().is_none_or(JoinHandle::is_finished);
+    if poll_for(limit, || is_read(&stdout) && is_read(&stderr)).is_none() {
+        panic!("{}", missed(&format!("the end of the output of {what}"), limit));
     }
-    Output { status, stdout: stdout.bytes(), stderr: stderr.bytes() }
+    let bytes = |pipe: Option<JoinHandle<Vec<u8>>>| pipe.and_then(|p| p.join().ok());
+    let [stdout, stderr] = [stdout, stderr].map(|pipe| bytes(pipe).unwrap_or_default());
+    let Some(status) = status else {
+        let [stdout, stderr] = [stdout, stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
+        let missed = missed(what, limit);
+        panic!("{missed} (process killed)\nstdout:\n{stdout}\nstderr:\n{stderr}");
+    };
+    Output { status, stdout, stderr }
+}
+
+/// Reads all of a pipe in a thread, so that the process never waits for its reader.
+fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes); // What it read before an error counts.
+        bytes
+    })
 }
 
 /// The status of a process that ends within the limit. Kills one that does not.
@@ -81,42 +95,4 @@ fn ended(limit: Duration, child: &mut Child) -> Option<ExitStatus> {
         let _ = child.wait();
     }
     status.map(|status| status.unwrap_or_else(|error| panic!("wait: {error}")))
-}
-
-/// What a process prints, read by a thread so that the process never waits for its reader.
-struct Printed {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    reader: JoinHandle<()>,
-}
-
-impl Printed {
-    fn read(pipe: Option<impl Read + Send + 'static>) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let all = Arc::clone(&bytes);
-        let reader = thread::spawn(move || {
-            let mut some = [0; 65_536];
-            let mut pipe = pipe;
-            while let Some(Ok(n @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut some)) {
-                lock(&all).extend_from_slice(&some[..n]);
-            }
-        });
-        Self { bytes, reader }
-    }
-
-    /// Whether the pipe is closed and all bytes are here.
-    fn ended(&self) -> bool {
-        self.reader.is_finished()
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        lock(&self.bytes).clone()
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes()).into_owned()
-    }
-}
-
-fn lock(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
-    bytes.lock().unwrap_or_else(PoisonError::into_inner)
 }

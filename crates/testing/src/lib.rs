@@ -150,14 +150,6 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_that_blocks_past_the_deadline_may_still_succeed() {
-        wait_until_within(Duration::ZERO, "a late event", || {
-            thread::sleep(POLL);
-            true
-        });
-    }
-
-    #[test]
     fn a_thread_that_panics_panics_the_one_that_joins_it() {
         let said = panic_of(|| join("a thread", thread::spawn(|| panic!("{} was wrong", 7))));
         assert_eq!(said, "7 was wrong");
@@ -194,10 +186,8 @@ mod tests {
     #[test]
     fn output_does_not_wait_for_a_grandchild_that_keeps_the_pipe_open() {
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000 & echo $!"]);
+        command.args(["-c", "sleep 3 &"]);
         let said = panic_of(|| output_within(SHORT, &mut command));
         assert!(said.starts_with("waited 0.3 s for the end of the output of \"sh\""), "{said}");
-        let pid = said.lines().find(|line| line.parse::<u32>().is_ok()).unwrap();
-        Command::new("kill").arg(pid).status().unwrap();
     }
 }

@@ -2,23 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use proofmark_audit::{Figure, Machine, Sheet, audit, choose, read_figures, read_machines, render};
 use proofmark_model::Verdict;
 use proofmark_run::read_text;
 
 use crate::cli::AuditArgs;
 use crate::error::{Outcome, usage};
-use crate::output::unreadable;
+use crate::output::{is_stdout, unreadable, write_file};
 use crate::text::{print, print_data};
-use crate::writer::write_named;
 
 /// Largest table that is read, in bytes.
 const LARGEST_TABLE: u64 = 256 << 20;
 /// Largest file of machines that is read, in bytes.
 const LARGEST_MACHINES: u64 = 1 << 20;
 
-/// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Outcome> {
     let to_stdout = [&args.json, &args.csv].into_iter().flatten().filter(|p| is_stdout(p)).count();
     if to_stdout > 1 {
@@ -27,10 +25,10 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
     let sheet = Sheet::new(machine(args)?, figures(&args.file)?);
     let judged = audit(&sheet);
     if let Some(path) = &args.json {
-        write(path, render::json::render(&sheet, &judged)?.as_bytes())?;
+        write(path, &render::json::render(&sheet, &judged)?)?;
     }
     if let Some(path) = &args.csv {
-        write(path, &render::csv::render(&sheet, &judged)?)?;
+        write(path, &String::from_utf8(render::csv::render(&sheet, &judged)?)?)?;
     }
     // What a program reads from standard output has nothing else in it.
     if to_stdout == 0 {
@@ -56,17 +54,6 @@ fn figures(path: &Path) -> Result<Vec<Figure>> {
     read_figures(text.as_bytes()).map_err(|e| usage(format!("{}: {e}", path.display())))
 }
 
-fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    if !is_stdout(path) {
-        return write_named(path, bytes)
-            .with_context(|| format!("cannot write {}", path.display()));
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(print_data(text)?),
-        Err(_) => bail!("the table is not UTF-8"),
-    }
+fn write(path: &Path, text: &str) -> Result<()> {
+    if is_stdout(path) { Ok(print_data(text)?) } else { write_file(path, text.as_bytes()) }
 }

@@ -13,18 +13,15 @@ use crate::error::{Outcome, usage};
 use crate::formats;
 use crate::output::deliver;
 use crate::past::named;
-use crate::text::terminal_options;
+use crate::text::options_for;
 
-/// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
     let made = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
-    let mut options = terminal_options();
-    options.color &= args.out.is_none();
     let text = match args.format.as_str() {
         "json" => json(&made)?,
         "html" => html(&made)?,
-        _ => terminal(&made, args.all, &options),
+        _ => terminal(&made, args.all, &options_for(args.out.as_deref())),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)

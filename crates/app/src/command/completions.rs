@@ -9,24 +9,23 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell as Script;
 use proofmark_run::BUILT_IN;
 
-use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::cli::{Cli, Shell};
 use crate::command::explain;
 use crate::error::Outcome;
 use crate::formats;
 use crate::text::print_data;
 
-/// Runs the command.
-pub fn run(args: &CompletionsArgs) -> Result<Outcome> {
+pub fn run(shell: Shell) -> Result<Outcome> {
     let mut script = Vec::new();
     let mut command = command();
-    let shell = match args.shell {
+    let script_of = match shell {
         Shell::Bash => Script::Bash,
         Shell::Zsh => Script::Zsh,
         Shell::Fish => Script::Fish,
     };
-    clap_complete::generate(shell, &mut command, "proofmark", &mut script);
+    clap_complete::generate(script_of, &mut command, "proofmark", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
-    if args.shell == Shell::Fish {
+    if shell == Shell::Fish {
         script.extend(command.get_subcommands().filter_map(fish_values));
     }
     print_data(&script)?;
@@ -98,55 +97,4 @@ fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
         ("explain", "id") => explain::ids().collect(),
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_list_of_ids_belongs_to_an_argument() {
-        let command = command();
-        for (name, arg) in [
-            ("run", "names"),
-            ("run", "profile"),
-            ("run", "reference"),
-            ("endure", "workload"),
-            ("history", "workload"),
-            ("history", "profile"),
-            ("history", "format"),
-            ("import", "tool"),
-            ("report", "format"),
-            ("compare", "format"),
-            ("check", "format"),
-            ("explain", "id"),
-        ] {
-            let found = command.find_subcommand(name).unwrap();
-            let found = found.get_arguments().find(|a| a.get_id() == arg).unwrap();
-            assert!(found.get_possible_values().len() > 2, "{name} {arg}");
-        }
-    }
-
-    #[test]
-    fn what_a_command_takes_is_what_is_offered() {
-        let offered = |command: &str, arg: &str| values(command, arg).unwrap();
-        assert!(offered("history", "format").contains(&"html"));
-        let explained = offered("explain", "id");
-        for id in ["plan.budget", "chameleon-2017", "cpu.flops", "fio"] {
-            assert!(explained.contains(&id), "{id}");
-        }
-        let shells = Cli::command();
-        let shells = shells.find_subcommand("completions").unwrap();
-        let shells = shells.get_arguments().find(|a| a.get_id() == "shell").unwrap();
-        let shells: Vec<_> = shells.get_possible_values();
-        assert_eq!(shells.len(), 3, "each has a test that its script is read: {shells:?}");
-    }
-
-    #[test]
-    fn what_is_hidden_is_not_completed() {
-        let command = command();
-        assert!(command.find_subcommand("worker").is_none());
-        let serve = command.find_subcommand("serve").unwrap();
-        assert!(serve.get_arguments().all(|a| a.get_id() != "for_run"));
-    }
 }

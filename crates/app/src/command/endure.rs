@@ -5,18 +5,12 @@ use proofmark_run::{Machine, endure};
 
 use crate::cli::EndureArgs;
 use crate::error::Outcome;
-use crate::measuring::{Asked, carry_out, tell};
+use crate::measuring::{carry_out, tell};
 
-/// Runs the command.
-///
-/// # Errors
-/// A usage error of one line; or that the result cannot be written.
 pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_endure(&request)?;
     let planned = endure(&request, &machine.host)?;
     tell(&machine, &planned);
-    let asked =
-        Asked { out: args.out.as_deref(), json: args.json.as_deref(), history: &args.history };
-    carry_out(machine, planned, &asked)
+    carry_out(machine, planned, &args.results, &args.history)
 }

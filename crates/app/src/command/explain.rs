@@ -10,24 +10,22 @@ use proofmark_run::{
     Usage, look, loopback_network, plan, takes, unknown,
 };
 
-use crate::cli::ExplainArgs;
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
 use crate::error::{Outcome, usage};
 use crate::text::{print, terminal_options, wrap};
 
-/// Runs the command.
-pub fn run(args: &ExplainArgs) -> Result<Outcome> {
-    let id = args.id.as_str();
+pub fn run(id: &str) -> Result<Outcome> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == id) {
         print(&explain_profile(name, text))?;
         return Ok(Outcome::Done);
     }
     let tool = proofmark_reference::find(id).map(compared_with);
-    // A check and a rule of the audit may look for the same, and have one name.
     let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
-    let class = proofmark_judge::checks::find(id).map(|check| explain_class(check.class));
-    let texts: Vec<String> =
-        [workload, named(words(), id), class, tool].into_iter().flatten().collect();
+    let check = proofmark_judge::checks::find(id);
+    let check = check.map(|c| explain((c.id, c.title, c.about)) + "\n" + &class(c.class));
+    // A check and a rule of the audit may look for the same, and have one name.
+    let others = words().filter(|(name, _, _)| *name == id).map(explain);
+    let texts: Vec<String> = workload.into_iter().chain(check).chain(others).chain(tool).collect();
     if texts.is_empty() {
         return Err(usage(unknown("id", id, ids(), "proofmark list workloads")));
     }
@@ -47,10 +45,14 @@ fn width() -> usize {
     terminal_options().width.clamp(40, WIDEST)
 }
 
-/// Every id that can be explained: of workloads, of what else has words, of profiles.
+/// Every id that can be explained: of workloads, of checks, of what else has words, of profiles.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     let workloads = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
-    workloads.chain(words().map(|(name, _, _)| name)).chain(BUILT_IN.iter().map(|(name, _)| *name))
+    let checks = proofmark_judge::checks::ALL.iter().map(|c| c.id);
+    workloads
+        .chain(checks)
+        .chain(words().map(|(name, _, _)| name))
+        .chain(BUILT_IN.iter().map(|(name, _)| *name))
 }
 
 /// A profile's own text, which says what it holds, after what it is on this machine; all of it
@@ -76,13 +78,8 @@ fn here(profile: &str) -> Result<(usize, String), Usage> {
     Ok((plan.points.len(), takes(&plan)))
 }
 
-/// All that have this id.
-fn named<'a>(words: impl Iterator<Item = (&'a str, &'a str, &'a str)>, id: &str) -> Option<String> {
-    let texts: Vec<_> = words
-        .filter(|(name, _, _)| *name == id)
-        .map(|(_, title, about)| format!("{id}: {title}\n\n{}", paragraph(about)))
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+fn explain((id, title, about): (&str, &str, &str)) -> String {
+    format!("{id}: {title}\n\n{}", paragraph(about))
 }
 
 /// The tests of a tool that do the work of workloads, as those declare.
@@ -100,14 +97,13 @@ fn compared_with(tool: &dyn Tool) -> String {
     text
 }
 
-/// Id, title and meaning of everything but workloads.
+/// Id, title and meaning of everything but workloads and checks.
 fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let checks = proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title, c.about));
     let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
     let tools =
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title(), r.about()));
-    checks.chain(ceilings).chain(tools).chain(rules).chain(findings().copied())
+    ceilings.chain(tools).chain(rules).chain(findings().copied())
 }
 
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.
@@ -117,7 +113,7 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
 }
 
 /// What kind of doubt a check raises.
-fn explain_class(class: Class) -> String {
+fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim => "does the number measure what its name says?",
         Class::Disturbance => "did a named cause change the number?",

@@ -7,15 +7,14 @@ use std::time::SystemTime;
 use anyhow::Result;
 use proofmark_judge::judge_run;
 use proofmark_model::{
-    Ending, Finding, Host, Measurement, Plan, Policy, Run, SCHEMA, Severity, Timestamp, Trial,
-    WorkloadSpec,
+    Ending, Finding, Host, Measurement, Plan, Policy, Run, Severity, Timestamp, Trial, WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
-use proofmark_run::{look, read_bounded, read_text, unknown};
+use proofmark_run::{begin, look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
-use crate::finish::{finish, tool, try_json};
+use crate::finish::{finish, tool};
 use crate::output::{Output, unreadable};
 
 /// Largest output that is read, in bytes.
@@ -32,17 +31,15 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
 )];
 const IMPORTED: &str = "imported";
 
-/// Runs the command.
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = text_of(&args.file)?;
     let by = tool_of(args.tool.as_deref(), &text)?;
     let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
-    try_json(args.json.as_deref())?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let run = run_of(by, read, started, args.here);
-    let output = Output::create(args.out.as_deref(), &run.plan, Timestamp::now())?;
-    finish(args.json.as_deref(), &run, &output, None)
+    let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
+    finish(&args.results, &run, &output, None)
 }
 
 fn text_of(file: &Path) -> Result<String> {
@@ -105,19 +102,8 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         format!("{imported} measured this; only its output was checked"),
         "measure with proofmark for a verification, the conditions and an interval",
     )];
-    let mut run = Run {
-        schema: SCHEMA.into(),
-        tool: tool(),
-        started,
-        ended: None,
-        interrupted: None,
-        imported: Some(imported),
-        host,
-        plan,
-        workloads,
-        measurements: measured,
-        findings,
-    };
+    let begun = begin(host, plan, findings, tool(), started);
+    let mut run = Run { imported: Some(imported), workloads, measurements: measured, ..begun };
     judge_run(&mut run);
     run
 }

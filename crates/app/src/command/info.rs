@@ -30,7 +30,6 @@ struct Limit {
     missing: Option<String>,
 }
 
-/// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<Outcome> {
     let host = look(args.disk_path.as_deref());
     let ceilings = limits(&host);

@@ -4,13 +4,12 @@ use anyhow::Result;
 use proofmark_reference::Tool;
 use proofmark_run::{BUILT_IN, Profile, Usage};
 
-use crate::cli::{ListArgs, Listing};
+use crate::cli::Listing;
 use crate::error::Outcome;
 use crate::text::{columns, print};
 
-/// Runs the command.
-pub fn run(args: &ListArgs) -> Result<Outcome> {
-    let text = match args.what {
+pub fn run(what: Listing) -> Result<Outcome> {
+    let text = match what {
         Listing::Workloads => columns(
             proofmark_workloads::ALL
                 .iter()

@@ -2,22 +2,22 @@
 //! with; what those do not hold (how each command ends, files, environment, examples) stands below.
 
 use std::io;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::cli::{Cli, ManArgs};
+use crate::cli::Cli;
 use crate::error::Outcome;
+use crate::output::write_file;
 use crate::text::print_data;
-use crate::writer::write_named;
 
-/// Runs the command.
-pub fn run(args: &ManArgs) -> Result<Outcome> {
+pub fn run(out: Option<&Path>) -> Result<Outcome> {
     let mut main = Cli::command().disable_help_subcommand(true);
     main.build();
-    let Some(dir) = &args.out else {
+    let Some(dir) = out else {
         print_data(&page(&main, None)?)?;
         return Ok(Outcome::Done);
     };
@@ -27,8 +27,7 @@ pub fn run(args: &ManArgs) -> Result<Outcome> {
     let pages = shown.map(|c| (c, Some(c.get_name()))).chain([(&main, None)]);
     for (command, name) in pages {
         let file = dir.join(name.map_or("proofmark.1".to_owned(), |n| format!("proofmark-{n}.1")));
-        write_named(&file, page(command, name)?.as_bytes())
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        write_file(&file, page(command, name)?.as_bytes())?;
     }
     Ok(Outcome::Done)
 }
@@ -52,9 +51,7 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
             man.render_subcommands_section(&mut out)?;
             notes(&mut more, command);
         }
-        Some(name) => {
-            list(&mut more, "EXIT STATUS", STATUSES.iter().filter(|s| s.2.contains(&name)))
-        }
+        Some(name) => items(&mut more, "EXIT STATUS", STATUSES, Some(name)),
     }
     items(&mut more, "FILES", FILES, name);
     items(&mut more, "ENVIRONMENT", ENVIRONMENT, name);
@@ -74,15 +71,11 @@ fn notes(roff: &mut Roff, command: &Command) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let paragraphs: Vec<String> = help.split("\n\n").map(|p| p.replace('\n', " ")).collect();
     for status in paragraphs.iter().filter_map(|p| p.strip_prefix("Exit status: ")) {
-        roff.control("SH", ["EXIT STATUS"]);
-        for one in status.trim_end_matches('.').split("; ") {
-            let words: Vec<&str> = one.split(' ').collect();
-            let number = if one.starts_with("128 + n") { 3 } else { 1 };
-            let (number, text) = words.split_at(number.min(words.len()));
-            roff.control("TP", []);
-            roff.text([bold(number.join(" "))]);
-            roff.text([roman(text.join(" "))]);
-        }
+        let each = status.trim_end_matches('.').split("; ").filter_map(|one| {
+            let end = if one.starts_with("128 + n") { "128 + n".len() } else { one.find(' ')? };
+            Some((&one[..end], one[end..].trim_start()))
+        });
+        list(roff, "EXIT STATUS", each);
     }
     let rest = paragraphs.iter().filter(|p| !p.is_empty() && !p.starts_with("Exit status: "));
     for paragraph in rest {
@@ -91,8 +84,12 @@ fn notes(roff: &mut Roff, command: &Command) {
 }
 
 /// A thing that pages name: what it is called, what it is, and the commands whose pages say so
-/// beside the main page.
+/// as the main page does.
 type Item = (&'static str, &'static str, &'static [&'static str]);
+
+fn is_on_page(item: &Item, command: &str) -> bool {
+    item.2.is_empty() || item.2.contains(&command)
+}
 
 /// How a command ends. The main page has the list of `--help`.
 const STATUSES: &[Item] = &[
@@ -128,23 +125,8 @@ const STATUSES: &[Item] = &[
 /// Commands that print or write, and are done.
 const SAY: &[&str] =
     &["info", "list", "explain", "report", "compare", "history", "schema", "completions", "man"];
-const ALL: &[&str] = &[
-    "run",
-    "endure",
-    "info",
-    "list",
-    "explain",
-    "report",
-    "compare",
-    "check",
-    "history",
-    "import",
-    "audit",
-    "serve",
-    "schema",
-    "completions",
-    "man",
-];
+/// On the page of every command.
+const ALL: &[&str] = &[];
 const MEASURE: &[&str] = &["run", "endure", "import"];
 const READ: &[&str] = &["report", "compare", "check", "history"];
 
@@ -198,19 +180,20 @@ const ENVIRONMENT: &[Item] = &[
 ];
 
 fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
-    list(roff, title, all.iter().filter(|i| name.is_none_or(|n| i.2.contains(&n))));
+    let here = all.iter().filter(|i| name.is_none_or(|n| is_on_page(i, n)));
+    list(roff, title, here.map(|(what, text, _)| (*what, *text)));
 }
 
 /// A section with a paragraph a thing; nothing without things.
-fn list<'a>(roff: &mut Roff, title: &str, items: impl Iterator<Item = &'a Item>) {
+fn list<S: Into<String>>(roff: &mut Roff, title: &str, items: impl Iterator<Item = (S, S)>) {
     let mut items = items.peekable();
     if items.peek().is_some() {
         roff.control("SH", [title]);
     }
-    for (what, text, _) in items {
+    for (what, text) in items {
         roff.control("TP", []);
-        roff.text([bold(*what)]);
-        roff.text([roman(*text)]);
+        roff.text([bold(what)]);
+        roff.text([roman(text)]);
     }
 }
 
@@ -255,16 +238,7 @@ fn examples(roff: &mut Roff, name: Option<&str>) {
         let command = line.split(' ').nth(1).unwrap_or_default();
         name.map_or(main.contains(&command), |n| n == command)
     };
-    let all: Vec<_> = EXAMPLES.iter().filter(|(line, _)| of_page(line)).collect();
-    if all.is_empty() {
-        return;
-    }
-    roff.control("SH", ["EXAMPLES"]);
-    for (line, text) in all {
-        roff.control("TP", []);
-        roff.text([bold(*line)]);
-        roff.text([roman(*text)]);
-    }
+    list(roff, "EXAMPLES", EXAMPLES.iter().copied().filter(|(line, _)| of_page(line)));
 }
 
 /// Other pages: of every command on the main page, else the main page.
@@ -306,7 +280,7 @@ mod tests {
             let own = format!("proofmark {}", command.get_name());
             assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
             let of = |status: &str| {
-                STATUSES.iter().any(|s| s.0 == status && s.2.contains(&command.get_name()))
+                STATUSES.iter().any(|s| s.0 == status && is_on_page(s, command.get_name()))
             };
             assert!(["0", "1", "2"].into_iter().all(of), "{own}: how it ends");
         }

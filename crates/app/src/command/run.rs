@@ -6,10 +6,9 @@ use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
-use crate::measuring::{Asked, carry_out, tell};
+use crate::measuring::{carry_out, tell};
 use crate::text::{print, say};
 
-/// Runs the command.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_run(&request)?;
@@ -24,9 +23,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    let asked =
-        Asked { out: args.out.as_deref(), json: args.json.as_deref(), history: &args.history };
-    carry_out(machine, planned, &asked)
+    carry_out(machine, planned, &args.results, &args.history)
 }
 
 /// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.

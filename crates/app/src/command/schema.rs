@@ -3,7 +3,6 @@
 use crate::error::Outcome;
 use crate::text::print_data;
 
-/// Prints the schema.
 pub fn run() -> anyhow::Result<Outcome> {
     print_data(&format!("{}\n", serde_json::to_string_pretty(&proofmark_model::schema())?))?;
     Ok(Outcome::Done)

@@ -95,8 +95,13 @@ fn no_file_of_a_stranger_does_harm() {
     let good = line(0, 0.0, &sample(0.0, 1.0)).unwrap();
     let far = good.replace("\"point\":0", "\"point\":18446744073709551615");
     let long = format!("{{\"x\":\"{}\"}}\n", "y".repeat(3 * LONGEST_LINE));
+    let with = |value, seconds, work| {
+        line(0, 0.0, &Trial { value, seconds, work, ..sample(0.0, 1e9) }).unwrap()
+    };
     for (text, samples) in [
         (String::new(), 0),
+        // Without time or work.
+        (with(0.0, 0.0, 0.0) + &with(1e9, 0.0, 1e9) + &with(-1.0, 1.0, -1.0) + &good, 1),
         ("\n\n{}\nnull\n[1]\n\u{0}\n".to_owned(), 0),
         (far, 0),
         (good.replace("\"work\":1.0", "\"work\":1e999"), 0),
@@ -148,42 +153,4 @@ fn after_a_full_disk_the_next_sample_is_whole() {
     let mut run = run();
     complete(&mut run, dir.path());
     assert_eq!(run.measurements[0].trials.len(), 2, "the first and the third");
-}
-
-#[test]
-fn a_strangers_samples_without_time_or_work_are_left_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut log = SampleLog::new(dir.path(), &|line| panic!("{line}"));
-    for (value, seconds, work) in
-        [(0.0, 0.0, 0.0), (1e9, 0.0, 1e9), (-1.0, 1.0, -1.0), (1e9, 1.0, 1e9)]
-    {
-        log.add(0, 0.0, &Trial { value, seconds, work, ..sample(0.0, 1e9) }).unwrap();
-    }
-    let mut run = run();
-    complete(&mut run, dir.path());
-    assert_eq!(run.measurements[0].trials.len(), 1);
-}
-
-#[test]
-fn a_log_that_cannot_be_written_is_reported_once() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join(SAMPLES_FILE)).unwrap();
-    let said = std::cell::RefCell::new(Vec::new());
-    let tell = |line: &str| said.borrow_mut().push(line.to_owned());
-    let mut log = SampleLog::new(dir.path(), &tell);
-    let (measurements, trial) = ([], sample(0.0, 1e9));
-    for _ in 0..3 {
-        let event = Event::Sample { at_s: 0.0, trial: &trial };
-        log.observe(&Step { event, place: 0, measurements: &measurements, done: 0 });
-        log.observe(&Step { event: Event::Trial, place: 0, measurements: &measurements, done: 0 });
-    }
-    let said = said.borrow();
-    assert!(said.len() == 1 && said[0].starts_with("cannot write samples.jsonl ("), "{said:?}");
-}
-
-#[test]
-fn samples_of_a_month_take_tens_of_gibibytes() {
-    let mut plan = run().plan;
-    plan.series[0] = PlannedSeries { point: 0, for_s: 30.0 * 86_400.0, every_s: 0.1 };
-    assert!(estimate(&plan) > 20 << 30);
 }

@@ -2,18 +2,15 @@
 //! today's tools call something else a disk, and what may happen to a disk meanwhile.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use super::lab::disk::{Mounted, Neighbour, Throttle, folder, has_open_files, without_io_uring};
-use super::lab::{alone, proofmark, run_json, shared, skip};
+use super::lab::{alone, found, proofmark, refused, run_json, shared, skip, start};
+use super::{saved, try_saved};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
-use proofmark_testing::{output, wait, wait_until, wait_until_within};
-
-fn found(m: &Measurement, check: &str) -> Option<Severity> {
-    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
-}
+use proofmark_testing::{wait, wait_until, wait_until_within};
 
 /// A run of one point of each of these workloads in a folder, with a small file and three
 /// trials.
@@ -41,10 +38,10 @@ fn measured(folder: &Path, workload: &str) -> Measurement {
 }
 
 /// Whether the folder lies on devices that can be watched; the reason is told where not.
-fn is_on_a_disk(test: &str, run: &Run) -> bool {
+fn is_on_a_disk(run: &Run) -> bool {
     let known = run.host.storage.get().is_some_and(|s| s.kind == StorageKind::Block);
     if !known {
-        skip(test, "the build does not lie on a block device that is known");
+        skip("the build does not lie on a block device that is known");
     }
     known
 }
@@ -55,7 +52,7 @@ fn an_honest_disk_is_not_called_a_lie() {
     let here = folder();
     let workloads = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
     let (run, _) = run_json(&mut disk(here.path(), &workloads));
-    if !is_on_a_disk("an_honest_disk_is_not_called_a_lie", &run) {
+    if !is_on_a_disk(&run) {
         return;
     }
     assert_eq!(run.measurements.len(), workloads.len());
@@ -87,7 +84,7 @@ fn a_cached_number_runs_under_that_name() {
     command.args(["--set", "disk.seq_read.queue_depth=1"]);
     command.args(["--set", "disk.seq_read.file_size=32MB", "--disk-path"]).arg(here.path());
     let (run, _) = run_json(&mut command);
-    if !is_on_a_disk("a_cached_number_runs_under_that_name", &run) {
+    if !is_on_a_disk(&run) {
         return;
     }
     let [cold, warm] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
@@ -106,23 +103,27 @@ fn a_cached_number_runs_under_that_name() {
     }
 }
 
-#[test]
-fn tmpfs_is_no_disk() {
-    let _turn = shared();
-    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=128m") else {
-        return skip("tmpfs_is_no_disk", "this user may not mount");
-    };
-    let m = measured(tmpfs.path(), "disk.rand_read");
+/// What a workload measured where there is no disk, which must be found.
+fn on_no_disk(mounted: &Mounted, workload: &str) -> Measurement {
+    let m = measured(mounted.path(), workload);
     assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
     assert_eq!(m.verdict, Verdict::Invalid);
+    m
+}
+
+#[test]
+fn tmpfs_is_no_disk_nor_is_a_loop_device_on_it() {
+    let _turn = shared();
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=256m") else { return };
+    on_no_disk(&tmpfs, "disk.rand_read");
+    let Some(on_loop) = Mounted::on_loop(tmpfs.path(), 160) else { return };
+    on_no_disk(&on_loop, "disk.seq_read");
 }
 
 #[test]
 fn direct_io_that_is_refused_is_told() {
     let _turn = shared();
-    let Some(ramfs) = Mounted::of_kind("ramfs", "mode=0755") else {
-        return skip("direct_io_that_is_refused_is_told", "this user may not mount");
-    };
+    let Some(ramfs) = Mounted::of_kind("ramfs", "mode=0755") else { return };
     let m = measured(ramfs.path(), "disk.rand_read");
     let Ending::Refused { reason } = &m.ending else { panic!("{:?}", m.ending) };
     assert!(reason.contains("direct I/O"), "{reason}");
@@ -132,29 +133,11 @@ fn direct_io_that_is_refused_is_told() {
 #[test]
 fn zram_is_no_disk_whatever_is_written_to_it() {
     let _turn = shared();
-    let Some(zram) = Mounted::on_zram(256) else {
-        return skip("zram_is_no_disk", "no zram device that is free");
-    };
-    let random = measured(zram.path(), "disk.seq_read");
-    assert_eq!(found(&random, "not_a_disk"), Some(Severity::Invalid), "{:?}", random.findings);
+    let Some(zram) = Mounted::on_zram(256) else { return };
+    let random = on_no_disk(&zram, "disk.seq_read");
     assert_eq!(found(&random, "compressible_data"), None, "{:?}", random.findings);
-    let zeros = measured(zram.path(), "test.disk.zeros");
-    assert_eq!(found(&zeros, "not_a_disk"), Some(Severity::Invalid), "{:?}", zeros.findings);
+    let zeros = on_no_disk(&zram, "test.disk.zeros");
     assert!(found(&zeros, "compressible_data").is_some(), "{:?}", zeros.findings);
-}
-
-#[test]
-fn a_loop_device_on_tmpfs_is_no_disk() {
-    let _turn = shared();
-    let test = "a_loop_device_on_tmpfs_is_no_disk";
-    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=192m") else {
-        return skip(test, "this user may not mount");
-    };
-    let Some(on_loop) = Mounted::on_loop(tmpfs.path(), 160) else {
-        return skip(test, "no loop device");
-    };
-    let m = measured(on_loop.path(), "disk.seq_read");
-    assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
 }
 
 /// The page cache answered, and that is found: where other processes read as much of the disk
@@ -166,13 +149,10 @@ fn hides_reads(m: &Measurement) {
 #[test]
 fn a_loop_device_on_a_disk_is_seen_through() {
     let _turn = alone();
-    let test = "a_loop_device_on_a_disk_is_seen_through";
     let here = folder();
-    let Some(on_loop) = Mounted::on_loop(here.path(), 160) else {
-        return skip(test, "no loop device");
-    };
+    let Some(on_loop) = Mounted::on_loop(here.path(), 160) else { return };
     let (run, _) = run_json(&mut disk(on_loop.path(), &["disk.seq_read"]));
-    if !is_on_a_disk(test, &run) {
+    if !is_on_a_disk(&run) {
         return;
     }
     // The loop device reads its file through the page cache, where it lies already.
@@ -206,12 +186,10 @@ fn another_process_on_the_device_is_named() {
     let _turn = alone();
     let (here, there) = (folder(), folder());
     let alone = measured(here.path(), "disk.rand_read");
-    let Some(neighbour) = Neighbour::writing_to(there.path()) else {
-        return skip("another_process_on_the_device_is_named", "no direct I/O here");
-    };
+    let Some(neighbour) = Neighbour::writing_to(there.path()) else { return };
     let (run, _) = run_json(&mut disk(here.path(), &["disk.rand_read"]));
     drop(neighbour);
-    if !is_on_a_disk("another_process_on_the_device_is_named", &run) {
+    if !is_on_a_disk(&run) {
         return;
     }
     let m = &run.measurements[0];
@@ -223,9 +201,7 @@ fn another_process_on_the_device_is_named() {
 fn a_cgroups_limit_is_what_is_measured() {
     let _turn = alone();
     let here = folder();
-    let Some(throttle) = Throttle::of_disk_under(here.path()) else {
-        return skip("a_cgroups_limit_is_what_is_measured", "no blkio cgroup may be made");
-    };
+    let Some(throttle) = Throttle::of_disk_under(here.path()) else { return };
     assert!(throttle.set("read_bps", 50 << 20) && throttle.set("read_iops", 1000));
     let mut command = disk(here.path(), &["disk.seq_read", "disk.rand_read"]);
     let (run, _) = run_json(throttle.enter(&mut command));
@@ -249,32 +225,19 @@ fn a_cgroups_limit_is_what_is_measured() {
 fn a_device_that_is_capped_halfway_shows_a_trend() {
     let _turn = alone();
     let here = folder();
-    let Some(throttle) = Throttle::of_disk_under(here.path()) else {
-        return skip("a_device_that_is_capped_halfway", "no blkio cgroup may be made");
-    };
+    let Some(throttle) = Throttle::of_disk_under(here.path()) else { return };
     throttle.lift("read_bps");
     let mut command = disk_with(here.path(), &["disk.seq_read"], 30);
     command.args(["--budget", "10m"]);
-    let out = here.path().join("out");
-    let mut child = throttle
-        .enter(command.arg("--out").arg(&out))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(throttle.enter(command.arg("--out").arg(here.path().join("out"))));
     // The cap falls after a third of the trials, to a third of what the disk did until then.
-    let run = || {
-        let text = std::fs::read_to_string(out.join("run.json")).ok()?;
-        proofmark_model::read_run(&text).ok()
-    };
-    let so_far = || run()?.measurements.first()?.summary.clone();
+    let so_far = || try_saved(here.path())?.measurements.first()?.summary.clone();
     let rate = wait_until_within(Duration::from_secs(120), "10 trials", || {
         so_far().filter(|s| s.n >= 10).map(|s| s.median)
     });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);
-    let run = run().unwrap();
-    let m = &run.measurements[0];
+    let m = &saved(here.path()).measurements[0];
     assert_eq!(found(m, "trend"), Some(Severity::Suspect), "{:?}", m.findings);
     assert_eq!(found(m, "falling_rate"), Some(Severity::Suspect), "{:?}", m.findings);
 }
@@ -301,20 +264,9 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
 fn a_file_takes_no_more_than_half_of_what_is_free() {
     let _turn = shared();
     let here = folder();
-    let Some(small) = Mounted::on_loop(here.path(), 64) else {
-        return skip("a_file_takes_no_more_than_half", "no loop device");
-    };
+    let Some(small) = Mounted::on_loop(here.path(), 64) else { return };
     let mut command = proofmark();
-    command.args([
-        "run",
-        "disk.seq_read",
-        "--trials",
-        "3",
-        "--threads",
-        "1",
-        "--block-size",
-        "1MB",
-    ]);
+    command.args("run disk.seq_read --trials 3 --threads 1 --block-size 1MB".split(' '));
     command.arg("--disk-path").arg(small.path());
     let (run, _) = run_json(&mut command);
     assert!(run.findings.iter().any(|f| f.check == "plan.shrunk"), "{:?}", run.findings);
@@ -327,29 +279,20 @@ fn a_file_takes_no_more_than_half_of_what_is_free() {
     refused(command.arg(small.path()), "disk space");
 }
 
-/// Runs a command that must be refused in one line that says this.
-fn refused(command: &mut Command, says: &str) {
-    let out = output(command);
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    assert!(text.contains(says), "{text}");
-}
-
 #[test]
 fn folders_that_cannot_be_used_are_refused_in_one_line() {
     let _turn = shared();
     let here = folder();
-    let missing = here.path().join("missing");
-    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(&missing), "missing");
+    let refused = |path: &Path, says: &str| {
+        refused(proofmark().args(["run", "disk", "--disk-path"]).arg(path), says);
+    };
+    refused(&here.path().join("missing"), "missing");
     let file = here.path().join("file");
     std::fs::write(&file, "").unwrap();
-    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(&file), "file");
-    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=1m") else {
-        return skip("folders_that_cannot_be_used", "this user may not mount");
-    };
+    refused(&file, "file");
+    let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=1m") else { return };
     tmpfs.make_read_only();
-    refused(proofmark().args(["run", "disk", "--disk-path"]).arg(tmpfs.path()), "read-only");
+    refused(tmpfs.path(), "read-only");
 }
 
 #[test]
@@ -366,7 +309,7 @@ fn a_kill_at_any_moment_leaves_no_file() {
         command.args(["run", "disk.seq_write", "disk.fsync", "--trials", "20", "--disk-path"]);
         command.arg(here.path()).args(["--set", "disk.seq_write.file_size=256MB"]);
         command.arg("--out").arg(out.path().join(format!("{kill}")));
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = start(&mut command);
         thread::sleep(Duration::from_millis(kill * 160));
         child.kill().unwrap();
         wait("the killed run to end", &mut child);

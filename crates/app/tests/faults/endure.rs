@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -12,18 +12,24 @@ use proofmark_model::{Change, Ending, Measurement, Run, Series, Severity, Timest
 use proofmark_testing::{output, output_of, wait, wait_until};
 
 use super::lab::disk::Mounted;
-use super::lab::{self, Cgroup, alone, proofmark, shared, skip};
+use super::lab::{self, Cgroup, alone, proofmark, shared, start};
 use super::{fails_early, has, names};
 
 const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "type=f64"];
 
-/// A series in the folder `out` below `dir`, as a child process.
-fn start(dir: &Path, length: &str) -> Child {
+/// A series in the folder `out` below `dir`.
+fn series_in(dir: &Path, length: &str, every: &str) -> Command {
     let mut command = proofmark();
-    command.args(["endure", "cpu.flops", "--for", length, "--every", "250ms"]).args(SCALAR);
+    command.args(["endure", "cpu.flops", "--for", length, "--every", every]).args(SCALAR);
     command.arg("--out").arg(dir.join("out"));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
+    command
+}
+
+/// One that goes on as a child process and has that many samples.
+fn begun(dir: &Path, samples: usize) -> Child {
+    let mut child = start(&mut series_in(dir, "60s", "250ms"));
+    wait_for_samples(dir, &mut child, samples);
+    child
 }
 
 fn samples(dir: &Path) -> usize {
@@ -61,19 +67,10 @@ fn shape(m: &Measurement) -> String {
 fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     let _turn = alone();
     // Ten times what one CPU can use: none.
-    let Some(group) = Cgroup::with_quota(10.0) else {
-        return skip(
-            "a_quota_that_is_set_and_lifted",
-            "no cgroup CPU controller that this user may write",
-        );
-    };
+    let Some(group) = Cgroup::with_quota(10.0) else { return };
     group.prefer();
     let dir = tempfile::tempdir().unwrap();
-    let mut command = proofmark();
-    command.args(["endure", "cpu.flops", "--for", "24s", "--every", "500ms"]).args(SCALAR);
-    command.arg("--out").arg(dir.path().join("out"));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = group.enter(&mut command).spawn().unwrap();
+    let mut child = start(group.enter(&mut series_in(dir.path(), "24s", "500ms")));
     wait_for_samples(dir.path(), &mut child, 16);
     // So little that nothing else on the machine, whose changes may be found too, looks like it.
     assert!(group.set_quota(0.15));
@@ -102,8 +99,7 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
 fn a_worker_killed_meanwhile_leaves_its_samples() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = start(dir.path(), "60s");
-    wait_for_samples(dir.path(), &mut child, 8);
+    let mut child = begun(dir.path(), 8);
     for worker in lab::children(child.id()) {
         lab::kill(worker, "KILL");
     }
@@ -120,8 +116,7 @@ fn a_worker_killed_meanwhile_leaves_its_samples() {
 fn a_killed_run_shows_all_that_was_sampled() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = start(dir.path(), "60s");
-    wait_for_samples(dir.path(), &mut child, 12);
+    let mut child = begun(dir.path(), 12);
     lab::kill(child.id(), "KILL");
     wait("the killed series to end", &mut child);
     let path = dir.path().join("out/samples.jsonl");
@@ -140,8 +135,7 @@ fn a_killed_run_shows_all_that_was_sampled() {
 fn a_stopped_series_is_judged_and_reported() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    let mut child = start(dir.path(), "60s");
-    wait_for_samples(dir.path(), &mut child, 12);
+    let mut child = begun(dir.path(), 12);
     lab::kill(child.id(), "INT");
     assert_eq!(wait("the series to end", &mut child).code(), Some(130));
     let run = reported(dir.path());
@@ -176,12 +170,8 @@ fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
 #[test]
 fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
     let _turn = shared();
-    let Some(disk) = Mounted::of_kind("tmpfs", "size=64m") else {
-        return skip("a_disk_that_others_fill", "no file system can be mounted");
-    };
-    let mut command = proofmark();
-    command.args(["endure", "cpu.flops", "--for", "10m", "--every", "250ms"]).args(SCALAR);
-    command.arg("--out").arg(disk.path().join("out"));
+    let Some(disk) = Mounted::of_kind("tmpfs", "size=64m") else { return };
+    let mut command = series_in(disk.path(), "10m", "250ms");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     wait_for_samples(disk.path(), &mut child, 4);
@@ -197,27 +187,16 @@ fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
 }
 
 #[test]
-fn samples_that_would_fill_the_disk_are_refused_and_nothing_is_left() {
+fn a_series_that_cannot_be_written_is_refused_and_nothing_is_left() {
     let _turn = shared();
-    let Some(disk) = Mounted::of_kind("tmpfs", "size=256m") else {
-        return skip("samples_that_would_fill_the_disk", "no file system can be mounted");
+    let to = |out: &Path, every: &str| {
+        let mut command = proofmark();
+        command.args(["endure", "cpu.clock", "--for", "3d", "--every", every, "--out"]).arg(out);
+        command
     };
+    fails_early(&mut to(Path::new("/proc/proofmark"), "10m"), "cannot create directory");
+    let Some(disk) = Mounted::of_kind("tmpfs", "size=256m") else { return };
     let out = disk.path().join("out");
-    fails_early(
-        proofmark()
-            .args(["endure", "cpu.clock", "--for", "3d", "--every", "100ms"])
-            .arg("--out")
-            .arg(&out),
-        "a shorter --for",
-    );
+    fails_early(&mut to(&out, "100ms"), "a shorter --for");
     assert!(!out.exists());
-}
-
-#[test]
-fn what_cannot_be_a_series_is_told_at_once() {
-    let _turn = shared();
-    fails_early(
-        proofmark().args(["endure", "cpu.clock", "--out", "/proc/proofmark"]),
-        "cannot create directory",
-    );
 }

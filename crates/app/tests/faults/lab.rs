@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
 
-use proofmark_model::Run;
+use proofmark_model::{Measurement, Run, Severity};
 use proofmark_testing::{output, wait};
 
 static TURN: RwLock<()> = RwLock::new(());
@@ -29,13 +30,22 @@ pub fn shared() -> RwLockReadGuard<'static, ()> {
 
 /// Says that a test could not plant its fault here. Written past the test
 /// harness's capture, so that a reader of the log can count it.
-pub fn skip(test: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
+pub fn skip(reason: &str) {
+    let this = std::thread::current();
+    let _ = writeln!(std::io::stderr(), "skipped: {}: {reason}", this.name().unwrap_or("a test"));
+}
+
+/// What was planted; where this machine did not allow it, the test is skipped for that reason.
+fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
+    if planted.is_none() {
+        skip(reason);
+    }
+    planted
 }
 
 /// The program under test.
 pub fn proofmark() -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("proofmark"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     // It finds no tool to run beside its points, whatever this machine has, and leaves this
     // user's history alone.
     command.env("PATH", "/nonexistent").env("PROOFMARK_HISTORY", "off");
@@ -52,18 +62,36 @@ pub fn run_json(command: &mut Command) -> (Run, Option<i32>) {
     (run, out.status.code())
 }
 
-/// CPUs that this process may use, from /proc/self/status.
-pub fn usable_cpus() -> Vec<u32> {
+/// Starts it without a standard input, output or error.
+pub fn start(command: &mut Command) -> Child {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Runs a command that must be refused in one line that says this, before it measures, and write
+/// nothing where it runs.
+#[track_caller]
+pub fn refused(command: &mut Command, says: &str) {
+    let (dir, started) = (tempfile::tempdir().unwrap(), Instant::now());
+    let out = output(command.current_dir(dir.path()));
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
+    assert!(text.contains(says) && out.stdout.is_empty(), "{text}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "it wrote something");
+    assert!(started.elapsed() < network::SOON);
+}
+
+/// How grave a check's finding is, if it found something.
+pub fn found(m: &Measurement, check: &str) -> Option<Severity> {
+    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
+}
+
+/// A CPU that this process may use, from /proc/self/status.
+pub fn a_cpu() -> Option<u32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list =
-        status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap_or("").trim();
-    list.split(',')
-        .filter_map(|part| {
-            let (from, to) = part.split_once('-').unwrap_or((part, part));
-            Some(from.parse::<u32>().ok()?..=to.parse().ok()?)
-        })
-        .flatten()
-        .collect()
+    let list = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:"));
+    let first = list.and_then(|l| l.trim().split([',', '-']).next()?.parse().ok());
+    allowed(first, "no affinity mask")
 }
 
 /// The command confined to one CPU, as by `taskset -c`.
@@ -114,8 +142,12 @@ impl Drop for Busy {
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// A cgroup with so many CPUs' worth of time; `None` where none can be made.
+    /// A cgroup with so many CPUs' worth of time; `None` where none can be made, which is said.
     pub fn with_quota(cpus: f64) -> Option<Self> {
+        allowed(Self::quota(cpus), "no cgroup CPU controller that this user may write")
+    }
+
+    fn quota(cpus: f64) -> Option<Self> {
         const PERIOD_US: f64 = 100_000.0;
         let quota = (cpus * PERIOD_US) as u64;
         Self::with([
@@ -124,12 +156,13 @@ impl Cgroup {
         ])
     }
 
-    /// A cgroup that may hold so many bytes; `None` where none can be made.
+    /// A cgroup that may hold so many bytes; `None` where none can be made, which is said.
     pub fn with_memory(bytes: u64) -> Option<Self> {
-        Self::with([
+        let made = Self::with([
             ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", format!("{bytes}")),
             ("/sys/fs/cgroup", "memory.max", format!("{bytes}")),
-        ])
+        ]);
+        allowed(made, "no cgroup memory controller that this user may write")
     }
 
     /// The first of these limits that can be set.
@@ -159,7 +192,7 @@ impl Cgroup {
     /// A cgroup that gets the CPUs before all others who want them; `None` where none can be made.
     pub fn preferred() -> Option<Self> {
         // Far more than a process uses.
-        Self::with_quota(1000.0).inspect(Self::prefer)
+        Self::quota(1000.0).inspect(Self::prefer)
     }
 
     /// Takes a process in that runs already.
@@ -189,33 +222,6 @@ impl Drop for Cgroup {
         let outside = self.0.with_file_name("cgroup.procs");
         left.lines().for_each(|pid| drop(fs::write(&outside, pid)));
         let _ = fs::remove_dir(&self.0);
-    }
-}
-
-/// A tmpfs of one MiB.
-pub struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// Mounts one below `dir`; `None` where that is not allowed.
-    pub fn mount(dir: &Path) -> Option<Self> {
-        let at = dir.join("small");
-        fs::create_dir(&at).ok()?;
-        succeeds("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", at.to_str()?])
-            .then_some(Self(at))
-    }
-
-    pub fn make_read_only(&self) {
-        assert!(succeeds("mount", &["-o", "remount,ro", self.0.to_str().unwrap()]));
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = succeeds("umount", &[&self.0.to_string_lossy()]);
     }
 }
 

@@ -19,12 +19,7 @@ fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
     let mut command = long_command(dir.path(), 40);
-    let mut child = lab::wrap(&mut command, USUAL)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(lab::wrap(&mut command, USUAL));
     wait_for_trials(dir.path(), &mut child);
     let workers = lab::children(child.id());
     assert!(!workers.is_empty());
@@ -47,24 +42,20 @@ fn workers_have_all_open_files_and_leave_no_memory_in_core_dumps() {
 #[test]
 fn a_crash_leaves_no_core_file_and_is_told_as_before() {
     let _turn = shared();
-    let name = "a_crash_leaves_no_core_file_and_is_told_as_before";
     let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     if pattern.trim().is_empty() || pattern.starts_with(['|', '/', '@']) {
-        return skip(name, "core dumps do not go to the current folder (core_pattern)");
+        return skip("core dumps do not go to the current folder (core_pattern)");
     }
     let dir = tempfile::tempdir().unwrap();
     let mut command = proofmark();
     command.args(["run", "test.illegal", "test.panic", "--trials", "3", "--threads", "1"]);
     let (run, code) = run_json(lab::wrap(&mut command, USUAL).current_dir(dir.path()));
     assert_eq!(code, Some(3));
-    let signals: Vec<_> = run
-        .measurements
-        .iter()
-        .map(|m| match &m.ending {
-            Ending::Crashed { signal: Some(signal), .. } => signal.as_str(),
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let signal = |m: &Measurement| match &m.ending {
+        Ending::Crashed { signal, .. } => signal.clone().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let signals: Vec<_> = run.measurements.iter().map(signal).collect();
     assert_eq!(signals, ["SIGILL", "SIGABRT"]);
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|e| e.file_name()).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -15,10 +15,11 @@ mod server;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use lab::{Cgroup, alone, on_cpu, proofmark, run_json, shared, skip};
+use lab::disk::Mounted;
+use lab::{Cgroup, alone, found, on_cpu, proofmark, run_json, shared, skip, start};
 use proofmark_judge::microarchitecture;
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, wait, wait_until};
@@ -28,7 +29,7 @@ const SHORT: [&str; 6] =
     ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];
 
 fn has(m: &Measurement, check: &str, severity: Severity) -> bool {
-    m.findings.iter().any(|f| f.check == check && f.severity == severity)
+    found(m, check) == Some(severity)
 }
 
 fn names(m: &Measurement) -> Vec<String> {
@@ -36,10 +37,10 @@ fn names(m: &Measurement) -> Vec<String> {
 }
 
 /// Whether this CPU's design has no ceiling, which is told.
-fn peak_is_unknown(test: &str, run: &Run) -> bool {
+fn peak_is_unknown(run: &Run) -> bool {
     let design = run.host.cpu.microarchitecture.get().and_then(|d| microarchitecture::find(&d.id));
     if design.is_none() {
-        skip(test, "what this CPU can start in a cycle is not known");
+        skip("what this CPU can start in a cycle is not known");
     }
     design.is_none()
 }
@@ -47,9 +48,7 @@ fn peak_is_unknown(test: &str, run: &Run) -> bool {
 #[test]
 fn a_cpu_quota_is_named() {
     let _turn = alone();
-    let Some(group) = Cgroup::with_quota(0.5) else {
-        return skip("a_cpu_quota_is_named", "no cgroup CPU controller that this user may write");
-    };
+    let Some(group) = Cgroup::with_quota(0.5) else { return };
     // On a busy machine, others would leave it less than its quota.
     group.prefer();
     let mut command = proofmark();
@@ -62,7 +61,7 @@ fn a_cpu_quota_is_named() {
     let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
     assert_eq!(quota, Some(0.5));
     // Half a core is the ceiling: one core's worth would call it half as efficient.
-    if peak_is_unknown("a_cpu_quota_is_named", &run) {
+    if peak_is_unknown(&run) {
         return;
     }
     let e = m.efficiency.unwrap();
@@ -72,9 +71,7 @@ fn a_cpu_quota_is_named() {
 #[test]
 fn a_competing_process_is_named() {
     let _turn = alone();
-    let Some(cpu) = lab::usable_cpus().first().copied() else {
-        return skip("a_competing_process_is_named", "no affinity mask");
-    };
+    let Some(cpu) = lab::a_cpu() else { return };
     let _busy = lab::Busy::on(cpu);
     let mut command = proofmark();
     command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
@@ -87,16 +84,14 @@ fn a_competing_process_is_named() {
 #[test]
 fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
     let _turn = alone();
-    let Some(cpu) = lab::usable_cpus().first().copied() else {
-        return skip("more_threads_than_cpus_are_labelled", "no affinity mask");
-    };
+    let Some(cpu) = lab::a_cpu() else { return };
     let mut command = proofmark();
     command.args(["run", "cpu.flops", "--threads", "1,2"]).args(SHORT);
     let (run, _) = run_json(on_cpu(&mut command, cpu));
     let [one, two] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     assert!(!one.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(one));
     assert!(two.findings.iter().any(|f| f.check == "oversubscribed"), "{:?}", names(two));
-    if peak_is_unknown("more_threads_than_cpus_are_labelled", &run) {
+    if peak_is_unknown(&run) {
         return;
     }
     let [a, b] = [one, two].map(|m| m.ceiling.as_ref().unwrap().value);
@@ -107,20 +102,8 @@ fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
 fn a_worker_that_dies_costs_its_own_measurement() {
     let _turn = shared();
     let mut command = proofmark();
-    command.args([
-        "run",
-        "test.kill",
-        "test.illegal",
-        "test.torn",
-        "test.wrong",
-        "test.panic",
-        "test.refuse",
-        "cpu.clock",
-        "--trials",
-        "3",
-        "--threads",
-        "1",
-    ]);
+    command.args("run test.kill test.illegal test.torn test.wrong test.panic".split(' '));
+    command.args("test.refuse cpu.clock --trials 3 --threads 1".split(' '));
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
     let of = |id: &str| run.measurements.iter().find(|m| m.workload == id).unwrap();
@@ -129,19 +112,14 @@ fn a_worker_that_dies_costs_its_own_measurement() {
     {
         let m = of(id);
         assert_eq!(m.verdict, Verdict::Invalid, "{id}");
-        assert!(
-            matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == signal),
-            "{id}: {:?}",
-            m.ending
-        );
+        let Ending::Crashed { signal: by, .. } = &m.ending else { panic!("{id}: {:?}", m.ending) };
+        assert_eq!(by.as_deref(), Some(signal), "{id}");
         assert!(m.findings.iter().any(|f| f.message.contains(signal)), "{id}: {:?}", names(m));
     }
-    assert!(
-        matches!(&of("test.panic").ending, Ending::Crashed { detail, .. } if detail.contains("on purpose"))
-    );
-    assert!(
-        matches!(&of("test.torn").ending, Ending::Crashed { signal: None, detail } if detail.contains("no reply"))
-    );
+    let Ending::Crashed { detail, .. } = &of("test.panic").ending else { panic!() };
+    assert!(detail.contains("on purpose"), "{detail}");
+    let Ending::Crashed { signal: None, detail } = &of("test.torn").ending else { panic!() };
+    assert!(detail.contains("no reply"), "{detail}");
     assert!(matches!(of("test.wrong").ending, Ending::Unverified { .. }));
     assert!(matches!(of("test.refuse").ending, Ending::Refused { .. }));
     for id in ["test.torn", "test.wrong", "test.refuse"] {
@@ -183,14 +161,10 @@ fn a_worker_killed_from_outside_costs_its_own_measurement() {
     let status = wait("the run to end", &mut child);
     assert_eq!(status.code(), Some(3));
     let run = saved(dir.path());
-    let crashed: Vec<_> = run
-        .measurements
-        .iter()
-        .filter(|m| matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == "SIGKILL"))
-        .collect();
-    assert_eq!(crashed.len(), 1);
-    assert_eq!(crashed[0].verdict, Verdict::Invalid);
-    assert_eq!(run.measurements.iter().filter(|m| m.ending == Ending::Complete).count(), 1);
+    let killed = |m: &&Measurement| matches!(&m.ending, Ending::Crashed { signal: Some(s), .. } if s == "SIGKILL");
+    let (crashed, others): (Vec<_>, Vec<_>) = run.measurements.iter().partition(killed);
+    assert_eq!((crashed.len(), crashed[0].verdict), (1, Verdict::Invalid));
+    assert!(others.len() == 1 && others[0].ending == Ending::Complete);
 }
 
 /// Two points of some seconds.
@@ -205,26 +179,23 @@ fn long_command(dir: &Path, trials: u32) -> Command {
 
 /// The same as a child process.
 fn long_run(dir: &Path, trials: u32) -> Child {
-    long_command(dir, trials)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+    start(&mut long_command(dir, trials))
 }
 
 fn saved(dir: &Path) -> Run {
-    let text = fs::read_to_string(dir.join("out/run.json")).unwrap();
-    proofmark_model::read_run(&text).unwrap()
+    try_saved(dir).unwrap()
+}
+
+fn try_saved(dir: &Path) -> Option<Run> {
+    let text = fs::read_to_string(dir.join("out/run.json")).ok()?;
+    proofmark_model::read_run(&text).ok()
 }
 
 /// Waits until the run file holds a trial.
 fn wait_for_trials(dir: &Path, child: &mut Child) {
     wait_until("a trial in the run file", || {
-        let has_trial = fs::read_to_string(dir.join("out/run.json"))
-            .ok()
-            .and_then(|t| proofmark_model::read_run(&t).ok())
-            .is_some_and(|r| r.measurements.iter().any(|m| !m.trials.is_empty()));
+        let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
+        let has_trial = try_saved(dir).is_some_and(some);
         assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
         has_trial
     });
@@ -237,22 +208,27 @@ fn no_one_left(workers: &[u32]) {
 }
 
 #[test]
-fn a_stopped_run_keeps_what_it_measured() {
+fn a_run_that_is_stopped_or_killed_keeps_what_it_measured_and_leaves_no_worker() {
     let _turn = shared();
-    for (signal, name, code) in [("INT", "SIGINT", 130), ("TERM", "SIGTERM", 143)] {
+    for (signal, name, code) in [
+        ("INT", Some("SIGINT"), Some(130)),
+        ("TERM", Some("SIGTERM"), Some(143)),
+        ("KILL", None, None),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let mut child = long_run(dir.path(), 40);
         wait_for_trials(dir.path(), &mut child);
         let workers = lab::children(child.id());
         assert!(!workers.is_empty());
         lab::kill(child.id(), signal);
-        assert_eq!(wait("the stopped run to end", &mut child).code(), Some(code));
+        assert_eq!(wait("the run to end", &mut child).code(), code);
         no_one_left(&workers);
         let run = saved(dir.path());
-        assert_eq!(run.interrupted.as_deref(), Some(name));
-        assert!(run.ended.is_some());
-        assert!(run.measurements.iter().any(|m| !m.trials.is_empty()));
-        assert!(dir.path().join("out/report.html").exists());
+        assert_eq!((run.interrupted.as_deref(), run.ended.is_some()), (name, name.is_some()));
+        let is_suspect = |m: &Measurement| name.is_some() || m.verdict == Verdict::Suspect;
+        let measured = |m: &Measurement| !m.trials.is_empty() && is_suspect(m);
+        assert!(run.measurements.iter().any(measured), "{signal}");
+        assert_eq!(dir.path().join("out/report.html").exists(), name.is_some());
         let report = output(proofmark().arg("report").arg(dir.path().join("out")));
         assert!(report.status.success());
     }
@@ -271,24 +247,6 @@ fn a_stop_that_is_sent_twice_at_once_is_one() {
     assert!(saved(dir.path()).ended.is_some(), "it ended in the middle of its work");
 }
 
-#[test]
-fn a_killed_run_leaves_a_readable_file_and_no_worker() {
-    let _turn = shared();
-    let dir = tempfile::tempdir().unwrap();
-    let mut child = long_run(dir.path(), 40);
-    wait_for_trials(dir.path(), &mut child);
-    let workers = lab::children(child.id());
-    assert!(!workers.is_empty());
-    lab::kill(child.id(), "KILL");
-    wait("the killed run to end", &mut child);
-    no_one_left(&workers);
-    let run = saved(dir.path());
-    assert_eq!(run.ended, None);
-    assert!(run.measurements.iter().any(|m| !m.trials.is_empty() && m.verdict == Verdict::Suspect));
-    let report = output(proofmark().arg("report").arg(dir.path().join("out")));
-    assert!(report.status.success());
-}
-
 /// A run that must fail at once, before it measures.
 fn fails_early(command: &mut Command, word: &str) {
     let out = output(command);
@@ -300,39 +258,23 @@ fn fails_early(command: &mut Command, word: &str) {
 }
 
 #[test]
-fn a_full_disk_is_told_before_minutes_are_spent() {
+fn what_cannot_be_written_is_told_before_minutes_are_spent() {
     let _turn = shared();
-    let dir = tempfile::tempdir().unwrap();
-    let Some(small) = lab::SmallDisk::mount(dir.path()) else {
-        return skip("a_full_disk_is_told_before_minutes_are_spent", "may not mount a tmpfs");
+    let run = |out: &Path| {
+        let mut command = proofmark();
+        command.args(["run", "cpu.clock", "--out"]).arg(out.join("out"));
+        command
     };
-    let mut command = proofmark();
-    command.args(["run", "cpu.clock", "--out"]).arg(small.path().join("out"));
-    fails_early(&mut command, "free some space");
-    assert!(!small.path().join("out/run.json").exists());
-    // What cannot be written at the end is told before the start, too.
-    fails_early(
-        proofmark().args(["run", "cpu.clock", "--json", "/dev/full/x"]).current_dir(dir.path()),
-        "cannot write",
-    );
-}
-
-#[test]
-fn a_folder_that_cannot_be_written_is_told_before_minutes_are_spent() {
-    let _turn = shared();
     // Nobody, root included, makes folders in /proc.
-    fails_early(
-        proofmark().args(["run", "cpu.clock", "--out", "/proc/proofmark"]),
-        "cannot create directory",
-    );
+    fails_early(&mut run(Path::new("/proc/proofmark")), "cannot create directory");
     let dir = tempfile::tempdir().unwrap();
-    let Some(disk) = lab::SmallDisk::mount(dir.path()) else {
-        return skip("a_read_only_file_system", "may not mount a tmpfs");
-    };
+    let json = ["run", "cpu.clock", "--json", "/dev/full/x"];
+    fails_early(proofmark().args(json).current_dir(dir.path()), "cannot write");
+    let Some(disk) = Mounted::of_kind("tmpfs", "size=1m") else { return };
+    fails_early(&mut run(disk.path()), "free some space");
+    assert!(!disk.path().join("out/run.json").exists());
     disk.make_read_only();
-    let mut command = proofmark();
-    command.args(["run", "cpu.clock"]).current_dir(disk.path());
-    fails_early(&mut command, "cannot create directory");
+    fails_early(proofmark().args(["run", "cpu.clock"]).current_dir(disk.path()), "cannot create");
 }
 
 #[test]

@@ -1,16 +1,11 @@
 //! Planted faults of the memory subsystem: a cache under the name of memory, a wrong
 //! result, memory that the plan does not fit into.
 
-use super::lab::{Cgroup, proofmark, run_json, shared, skip};
-use proofmark_model::{Ending, Measurement, Severity, Verdict};
-use proofmark_testing::output;
+use super::lab::{Cgroup, found, proofmark, refused, run_json, shared, skip};
+use proofmark_model::{Ending, Severity, Verdict};
 
 /// Small enough to be set up in a moment by a debug build.
 const SMALL: &str = "memory.copy.array_size=2MB";
-
-fn found(m: &Measurement, check: &str) -> Option<Severity> {
-    m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
-}
 
 #[test]
 fn a_cache_under_the_name_of_memory_is_invalid() {
@@ -19,7 +14,7 @@ fn a_cache_under_the_name_of_memory_is_invalid() {
     command.args(["run", "memory.copy", "--threads", "1", "--trials", "3", "--set", SMALL]);
     let (run, code) = run_json(&mut command);
     if run.host.usable_cache().is_none() {
-        return skip("a_cache_under_the_name_of_memory", "this machine reports no cache");
+        return skip("this machine reports no cache");
     }
     assert!(!run.measurements.is_empty());
     for m in &run.measurements {
@@ -62,20 +57,13 @@ fn a_corrupted_result_is_invalid() {
 #[test]
 fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
     let _turn = shared();
-    let test = "a_memory_limit_shrinks_the_plan";
     let limit = 512 << 20;
-    let Some(group) = Cgroup::with_memory(limit) else {
-        return skip(test, "no cgroup memory controller that this user may write");
-    };
+    let Some(group) = Cgroup::with_memory(limit) else { return };
     let mut command = proofmark();
     command.args(["run", "memory.copy", "memory.rand_read", "--threads", "2", "--trials", "3"]);
     command.args(["--block-size", "1MB"]);
-    command.args([
-        "--set",
-        "memory.copy.array_size=8GB",
-        "--set",
-        "memory.rand_read.data_size=8GB",
-    ]);
+    command.args(["--set", "memory.copy.array_size=8GB"]);
+    command.args(["--set", "memory.rand_read.data_size=8GB"]);
     let (run, _) = run_json(group.enter(&mut command));
     assert!(run.measurements.len() >= 2);
     for m in &run.measurements {
@@ -91,50 +79,8 @@ fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
 #[test]
 fn what_cannot_fit_is_refused_in_one_line() {
     let _turn = shared();
-    let Some(group) = Cgroup::with_memory(512 << 20) else {
-        let reason = "no cgroup memory controller that this user may write";
-        return skip("what_cannot_fit_is_refused_in_one_line", reason);
-    };
+    let Some(group) = Cgroup::with_memory(512 << 20) else { return };
     let mut command = proofmark();
     command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
-    let out = output(group.enter(&mut command));
-    let said = String::from_utf8(out.stderr).unwrap();
-    assert_eq!(out.status.code(), Some(2), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains("block_size 80 MiB") && said.contains(" available;"), "{said}");
-    assert!(out.stdout.is_empty());
-}
-
-#[test]
-fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
-    let _turn = shared();
-    let Some(group) = Cgroup::with_memory(512 << 20) else {
-        let reason = "no cgroup memory controller that this user may write";
-        return skip("a_matrix_that_does_not_fit_is_refused", reason);
-    };
-    let dry_run = |workload: &str, n: &str| {
-        let mut command = proofmark();
-        let set = format!("{workload}.n={n}");
-        command.args(["run", workload, "--threads", "1", "--set", &set, "--dry-run"]);
-        let out = output(group.enter(&mut command));
-        let [points, said] = [out.stdout, out.stderr].map(|s| String::from_utf8(s).unwrap());
-        assert_eq!(said.lines().count(), usize::from(!said.is_empty()), "{said}");
-        (points, said, out.status.code())
-    };
-    for workload in ["cpu.linpack", "cpu.dgemm"] {
-        let (points, said, code) = dry_run(workload, "20000");
-        assert_eq!((points.as_str(), code), ("", Some(2)), "{said}");
-        let begins = format!("proofmark: nothing to measure: {workload}: n = 20000 needs ");
-        assert!(said.starts_with(&begins), "{said}");
-        assert!(said.contains(" GiB of memory, ") && said.contains(" MiB available: "), "{said}");
-        let most = said.trim_end().rsplit_once("the largest n that fits is ").unwrap().1;
-
-        // A little less, since what else the group holds changes from run to run.
-        let less = most.parse::<u64>().unwrap() - 500;
-        let (points, said, code) = dry_run(workload, &format!("1000,{less},20000"));
-        assert_eq!(code, Some(0), "{said}");
-        assert!(points.contains("n=1000 ") && points.contains(&format!("n={less} ")), "{points}");
-        assert!(!points.contains("n=20000"), "{points}");
-        assert!(said.starts_with(&format!("proofmark: skipped: {workload}: n = 20000 needs ")));
-    }
+    refused(group.enter(&mut command), "block_size 80 MiB");
 }

@@ -6,27 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::lab::network::{Garbage, SOON, Served, begun, point, profile, run_to, serve, written};
-use super::lab::{self, alone, children, proofmark, run_json, shared, skip};
+use super::lab::network::{Garbage, Served, begun, point, profile, run_to, serve, written};
+use super::lab::{self, alone, children, proofmark, refused, run_json, shared, skip};
 use super::{names, no_one_left, saved, wait_for_trials};
-use proofmark_model::{Ending, Verdict};
+use proofmark_model::{Ending, Run, Verdict};
 use proofmark_testing::{output, wait, wait_until};
-
-/// A run that is refused in one line before it measures, and writes nothing.
-fn refused(command: &mut Command, says: &str) {
-    let dir = tempfile::tempdir().unwrap();
-    let started = Instant::now();
-    let out = output(command.current_dir(dir.path()));
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    assert!(text.contains(says), "{text}");
-    assert!(out.stdout.is_empty());
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "it wrote something");
-    assert!(started.elapsed() < SOON);
-}
 
 /// A run over this machine's loopback to a server that somebody started.
 fn to(address: impl ToString, key: &Path) -> Command {
@@ -35,10 +21,21 @@ fn to(address: impl ToString, key: &Path) -> Command {
     command
 }
 
-/// The folder for a key, and a server that made one there.
-fn served() -> (tempfile::TempDir, PathBuf, Served) {
+fn all_complete(run: &Run) {
+    assert!(!run.measurements.is_empty());
+    run.measurements.iter().for_each(|m| assert_eq!(m.ending, Ending::Complete, "{}", m.point()));
+}
+
+/// A folder, and a key that is not there yet.
+fn for_a_key() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
+    (folder, key)
+}
+
+/// The folder for a key, and a server that made one there.
+fn served() -> (tempfile::TempDir, PathBuf, Served) {
+    let (folder, key) = for_a_key();
     let server = Served::here(&key);
     (folder, key, server)
 }
@@ -88,18 +85,13 @@ fn a_peer_without_network_workloads_is_a_mistake() {
 #[test]
 fn a_forwarder_to_another_machine_is_no_loopback() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
+    let (folder, key) = for_a_key();
     // What another machine is known by.
     let boot_id = folder.path().join("boot_id");
     fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
-    let Some(server) = Served::here_booted_as(&key, &boot_id) else {
-        return skip("a_forwarder_to_another_machine_is_no_loopback", "this user may not mount");
-    };
-    refused(
-        &mut to(server.address, &key),
-        "is a forwarder to another machine (the boot ids differ)",
-    );
+    let Some(server) = Served::here_booted_as(&key, &boot_id) else { return };
+    let why = "is a forwarder to another machine (the boot ids differ)";
+    refused(&mut to(server.address, &key), why);
 }
 
 #[test]
@@ -158,21 +150,16 @@ fn datagrams_that_udp_cannot_carry_are_refused() {
     }
     let carried = |run: Command, bytes: u32| {
         let (run, _) = run_json(&mut sized(run, "network.udp.rtt", bytes));
-        assert!(!run.measurements.is_empty());
-        for m in &run.measurements {
-            assert_eq!(
-                (&m.ending, m.params.int("block_size")),
-                (&Ending::Complete, Some(bytes.into()))
-            );
-        }
+        all_complete(&run);
+        let size = Some(u64::from(bytes));
+        assert!(run.measurements.iter().all(|m| m.params.int("block_size") == size));
     };
     carried(run_here(), 65_507);
     if std::net::UdpSocket::bind("[::1]:0").is_err() {
-        return skip("datagrams_that_udp_cannot_carry_are_refused", "no IPv6");
+        return skip("no IPv6");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_v6(&key);
+    let (_folder, key) = for_a_key();
+    let server = Served::start(&mut serve("[::1]:0", &key));
     carried(run_to(server.address, &key), 65_527);
 }
 
@@ -240,9 +227,8 @@ fn a_second_signal_ends_a_server_that_hangs() {
 #[test]
 fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_with(&key, &["--max-bytes", "300MB"]);
+    let (folder, key) = for_a_key();
+    let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-bytes", "300MB"]));
     let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
     let mut run = begun_to(&server, &key, folder.path(), &streams);
     assert_eq!(wait("the run to end", &mut run).code(), Some(3));
@@ -265,20 +251,17 @@ fn the_server_is_free_while_something_else_is_measured() {
     let mut first = begun_to(&server, &key, folder.path(), &points);
     wait_for_trials(folder.path(), &mut first);
     let (other, _) = run_json(&mut to(server.address, &key));
-    assert!(other.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&other);
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
-    for m in &saved(folder.path()).measurements {
-        assert_eq!(m.ending, Ending::Complete, "{}", m.point());
-    }
+    all_complete(&saved(folder.path()));
 }
 
 #[test]
 fn a_session_too_short_for_the_plan_is_told_first() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
-    let server = Served::here_with(&key, &["--max-time", "3s"]);
+    let (folder, key) = for_a_key();
+    let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-time", "3s"]));
     let said = |trial: &str| {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
         let mut command = run_to(server.address, &key);
@@ -292,12 +275,11 @@ fn a_session_too_short_for_the_plan_is_told_first() {
 #[test]
 fn a_server_outlives_its_terminal_if_it_was_told_to() {
     let _turn = shared();
-    let folder = tempfile::tempdir().unwrap();
-    let key = folder.path().join("key");
+    let (_folder, key) = for_a_key();
     let server = Served::here_without_terminal(&key);
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));
-    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&run);
     let (said, code) = server.end("TERM");
     assert_eq!(code, Some(0), "{said}");
     let (said, code) = Served::here_in_terminal(&key).end("HUP");
@@ -337,7 +319,7 @@ fn a_killed_run_leaves_the_server_to_the_next() {
         let mut run = begun(to(server.address, &key), next.path());
         wait("the next run to end", &mut run).code() != Some(2)
     });
-    assert!(saved(next.path()).measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&saved(next.path()));
     no_one_left(&workers);
 }
 
@@ -365,5 +347,5 @@ fn strangers_do_not_disturb_a_run() {
     }
     // It still serves.
     let (run, _) = run_json(&mut to(server.address, &key));
-    assert!(run.measurements.iter().all(|m| m.ending == Ending::Complete));
+    all_complete(&run);
 }

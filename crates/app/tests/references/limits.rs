@@ -58,7 +58,10 @@ fn what_lies_in_the_current_folder_is_no_tool() {
     for path in ["", ".", ":/nonexistent", "/nonexistent:", "bin", "./bin:../x"] {
         let _ = fs::remove_dir_all(lab.out());
         let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
-        let (_, m, _) = result(command.env("PATH", path).current_dir(lab.programs.path()));
+        let command = command.env("PATH", path).current_dir(lab.programs.path());
+        let (run, m, told) = result(command);
+        assert!(told.contains("fio (Debian: fio)"), "{told}");
+        assert!(run.findings.iter().any(|f| f.check == "plan.reference"));
         assert_eq!(m.missing["references"], "fio: not installed (Debian: fio)", "{path}");
         assert!(!lab.file("ran").exists(), "{path}");
     }

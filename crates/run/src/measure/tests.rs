@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
 
 use proofmark_engine::Request;
 use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Severity};
@@ -11,24 +10,9 @@ use proofmark_model::{Verdict, testing};
 use super::*;
 use crate::event::{Event, Step};
 use crate::planned::NoReference;
-use crate::testing::{Act, FakeRunner, Script, Values, find, find_tool, installed, point, policy};
-
-/// A disk that keeps what was saved last, takes a time for it, and may be full.
-#[derive(Default)]
-struct Disk {
-    saved: RefCell<Vec<Run>>,
-    is_full: bool,
-}
-
-impl RunFile for Disk {
-    fn save(&self, run: &Run) -> io::Result<()> {
-        if self.is_full {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        self.saved.borrow_mut().push(run.clone());
-        Ok(())
-    }
-}
+use crate::testing::{
+    Act, Disk, FakeRunner, Script, Values, find, find_tool, installed, point, policy,
+};
 
 /// Keeps the events in order, each with its point's threads.
 #[derive(Default)]
@@ -206,6 +190,7 @@ fn a_signal_keeps_what_was_measured_and_begins_nothing_more() {
     assert!(run.ended.is_some());
     let launched = Act::Launch(3);
     assert!(!lab.script.log.borrow().contains(&launched), "the next group was set up");
+    assert_eq!(lab.seen.0.iter().filter(|(event, _)| event == "Done").count(), 3);
 }
 
 #[test]
@@ -238,18 +223,6 @@ fn a_tool_that_fails_costs_neither_its_earlier_runs_nor_ours() {
     );
     assert!(finding.advice.ends_with("fake --run"), "{}", finding.advice);
     assert_eq!(lab.tools_ran(), 3, "it is not run again");
-}
-
-#[test]
-fn a_budget_that_is_used_up_ends_the_trials() {
-    let mut lab = Lab::new(|_, trial| Ok((trial % 2 + 1) as f64));
-    // Two seconds of warm-up each; then a trial takes a second.
-    lab.policy = policy(6, 30, Some(15.0));
-    let run = lab.run();
-    assert_eq!((trials(&run), endings(&run)), (vec![5, 6], vec![Ending::Budget; 2]));
-    let mut lab =
-        Lab { policy: policy(6, 30, Some(0.1)), ..Lab::new(|_, t| Ok((t % 2 + 1) as f64)) };
-    assert_eq!(trials(&lab.run()), [3, 3], "three are always taken");
 }
 
 #[test]

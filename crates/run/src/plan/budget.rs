@@ -5,13 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    Finding, Params, Plan, PlannedReference, PlannedSeries, Point, Policy, Severity,
-    format_seconds, format_size,
+    Finding, Params, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, format_size,
 };
 
 use super::estimate::{point_s, seconds};
 use super::references;
-use crate::planned::Planned;
+use crate::planned::{Planned, keep};
 use crate::schedule::LEAST_TRIALS;
 
 /// Id, title and meaning of what a budget has to report.
@@ -35,7 +34,8 @@ const SERIES_S: [f64; 2] = [60.0, 10.0];
 const SHARE: f64 = 0.05;
 
 /// Largest file that is not among the first to go, in bytes.
-const LARGE_FILE: u64 = 2 << 30;
+const LARGE_FILE: u64 = 2 * GIB;
+const GIB: u64 = 1 << 30;
 
 /// Shortest trial that a budget makes, in seconds, and the part that is left of a longer one.
 const TRIAL_S: f64 = 0.02;
@@ -57,17 +57,15 @@ struct Step<'a> {
     lengthen: &'a dyn Fn(&mut Policy),
 }
 
-type Steps<'a> = &'a [fn(&mut Step) -> Option<String>];
-
 /// The steps, in order. Each does something only while the plan takes longer than the budget.
-const STEPS: Steps = &[
+const STEPS: [fn(&mut Step) -> Option<String>; 11] = [
     |s| s.fewer_trials(),
     |s| s.shorter_series(SERIES_S[0]),
     |s| s.without_problems(|s, _, place| s.point_s(place) > s.budget_s * SHARE),
-    |s| s.without_large_files(),
+    |s| s.without_files(|size, _| size > LARGE_FILE),
     |s| s.shorter_trials(),
     |s| s.fewer_iterations(),
-    |s| s.fewer_file_sizes(),
+    |s| s.without_files(|size, place| size < GIB && place % FILE_SIZES != 0),
     |s| s.without_tools(),
     |s| s.without_problems(|_, n, _| n > 0),
     |s| s.fewer_threads(),
@@ -240,28 +238,14 @@ impl Step<'_> {
         (!out.is_empty()).then(|| format!("{}: {took}", lines.collect::<Vec<_>>().join("; ")))
     }
 
-    fn without_large_files(&mut self) -> Option<String> {
-        let sizes = self.file_sizes(|size, _| size > LARGE_FILE);
-        self.without_files(&sizes)
-    }
-
-    fn fewer_file_sizes(&mut self) -> Option<String> {
-        const GIB: u64 = 1 << 30;
-        let sizes = self.file_sizes(|size, place| size < GIB && place % FILE_SIZES != 0);
-        self.without_files(&sizes)
-    }
-
-    /// The plan's file sizes that are to go, by size and place in their order.
-    fn file_sizes(&self, goes: impl Fn(u64, usize) -> bool) -> BTreeSet<u64> {
-        let all = self.plan().points.iter().filter_map(|p| p.params.int("file_size"));
-        let all: BTreeSet<u64> = all.collect();
-        let gone = all.iter().enumerate().filter(|(place, size)| goes(**size, *place));
-        gone.map(|(_, size)| *size).collect()
-    }
-
-    fn without_files(&mut self, sizes: &BTreeSet<u64>) -> Option<String> {
+    /// Leaves out files by their size and its place in the order of sizes.
+    fn without_files(&mut self, goes: fn(u64, usize) -> bool) -> Option<String> {
         let before = self.needed_s();
-        let gone = |p: &Point| p.params.int("file_size").is_some_and(|s| sizes.contains(&s));
+        let size = |p: &Point| p.params.int("file_size");
+        let sizes: BTreeSet<u64> = self.plan().points.iter().filter_map(size).collect();
+        let sizes = sizes.into_iter().enumerate().filter(|(place, size)| goes(*size, *place));
+        let sizes: Vec<u64> = sizes.map(|(_, size)| size).collect();
+        let gone = |p: &Point| size(p).is_some_and(|s| sizes.contains(&s));
         // A plan of nothing else keeps them.
         if sizes.is_empty() || self.plan().points.iter().all(gone) {
             return None;
@@ -354,30 +338,12 @@ impl Step<'_> {
 
     /// Keeps these points of the plan, in order, with what belongs to them.
     fn keep(&mut self, mut keeps: impl FnMut(&Point) -> bool) {
-        let planned = &mut *self.planned;
-        let mut places = BTreeMap::new();
-        let mut points = Vec::new();
-        for (place, point) in planned.plan.points.drain(..).enumerate() {
-            if keeps(&point) {
-                places.insert(place, points.len());
-                points.push(point);
-            }
-        }
-        planned.plan.points = points;
-        let now = |place: usize| places.get(&place).copied();
-        let series = planned.plan.series.drain(..);
-        planned.plan.series =
-            series.filter_map(|s| Some(PlannedSeries { point: now(s.point)?, ..s })).collect();
-        for all in planned.plan.references.values_mut() {
-            let kept = all.drain(..);
-            *all =
-                kept.filter_map(|r| Some(PlannedReference { point: now(r.point)?, ..r })).collect();
-        }
-        planned.plan.references.retain(|_, all| !all.is_empty());
-        planned.tools.installed.retain(|name, _| planned.plan.references.contains_key(name));
-        let reasons = std::mem::take(&mut planned.tools.missing);
-        planned.tools.missing =
-            reasons.into_iter().filter_map(|(place, why)| Some((now(place)?, why))).collect();
+        let Planned { plan, tools, .. } = &mut *self.planned;
+        let places = keep(plan, |_, point| keeps(point));
+        tools.installed.retain(|name, _| plan.references.contains_key(name));
+        let reasons = std::mem::take(&mut tools.missing).into_iter();
+        tools.missing =
+            reasons.filter_map(|(place, why)| Some((*places.get(&place)?, why))).collect();
     }
 }
 

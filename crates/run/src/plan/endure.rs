@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
-use super::overrides::Overrides;
 use super::select::{known_parameter, named};
-use super::values::{combinations, typed_parameter};
+use super::values::{Overrides, combinations, list, typed_parameter};
 use crate::error::Usage;
 use crate::planned::Planned;
 use crate::profile::SeriesText;
@@ -26,22 +25,22 @@ const SLICES: f64 = 10.0;
 /// One line that says what was wrong, with the nearest name.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
-    series.check().map_err(|e| Usage::new(format!("--for and --every: {e}")))?;
+    series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
     let workload = named(&request.workload)?;
     let parameters = parameters(request, workload.spec())?;
     let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
     let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
     let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
-    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
     gathering.keep(workload, asked, Some(series));
     let planned = gathering.planned;
     match &planned.plan.points[..] {
         [] => {
             let reasons = [planned.unsupported, planned.left_out].concat();
-            Err(Usage::new(format!("nothing to measure: {}", reasons.join("; "))))
+            Err(Usage(format!("nothing to measure: {}", reasons.join("; "))))
         }
         [_] => Ok(planned),
-        several => Err(Usage::new(too_many(workload.spec(), several))),
+        several => Err(Usage(too_many(workload.spec(), several))),
     }
 }
 
@@ -56,8 +55,7 @@ fn parameters(
     spec: &WorkloadSpec,
 ) -> Result<BTreeMap<String, Vec<String>>, Usage> {
     let mut parameters = BTreeMap::new();
-    let list = |text: &str| text.split(',').map(|v| v.trim().to_owned()).collect::<Vec<_>>();
-    let none = |what: &str| Usage::new(format!("--{what}: {} has no such parameter", spec.id));
+    let none = |what: &str| Usage(format!("--{what}: {} has no such parameter", spec.id));
     let threads = Params::THREADS.iter().find_map(|name| spec.parameter(name));
     match (&request.threads, threads) {
         (Some(text), Some(parameter)) => {
@@ -76,7 +74,6 @@ fn parameters(
     }
     for text in &request.set {
         let (parameter, values) = typed_parameter(&spec.id, text)?;
-        let values = values.into_iter().map(str::to_owned).collect();
         parameters.insert(known_parameter(spec, parameter)?.name.to_string(), values);
     }
     Ok(parameters)
@@ -113,45 +110,37 @@ mod tests {
     use super::*;
     use crate::machine::look;
 
-    fn for_s(seconds: u64, request: EndureRequest) -> EndureRequest {
-        EndureRequest { length: Duration::from_secs(seconds), ..request }
+    /// A request for a workload with these parameters, for so many seconds, every so many ms.
+    fn request(workload: &str, set: &str, (for_s, every_ms): (u64, u64)) -> EndureRequest {
+        EndureRequest {
+            length: Duration::from_secs(for_s),
+            every: Duration::from_millis(every_ms),
+            set: set.split_whitespace().map(str::to_owned).collect(),
+            ..EndureRequest::new(workload)
+        }
     }
 
-    fn every_ms(ms: u64, request: EndureRequest) -> EndureRequest {
-        EndureRequest { every: Duration::from_millis(ms), ..request }
-    }
-
-    fn threads(n: &str, request: EndureRequest) -> EndureRequest {
-        EndureRequest { threads: Some(n.to_owned()), ..request }
-    }
-
-    /// A workload with that parameter.
-    fn with(workload: &str, set: &str) -> EndureRequest {
-        EndureRequest { set: vec![set.to_owned()], ..EndureRequest::new(workload) }
-    }
+    const USUAL: (u64, u64) = (600, 1000);
 
     fn planned(request: &EndureRequest) -> Plan {
         endure(request, &look(None)).unwrap().plan
     }
 
-    fn refused(request: &EndureRequest, word: &str) {
-        let error = endure(request, &look(None)).unwrap_err().to_string();
-        assert!(error.contains(word) && !error.contains('\n'), "{request:?}: {error}");
-    }
-
     #[test]
     fn one_workload_is_one_point_with_a_series() {
-        let plan = planned(&with("cpu.flops", "isa=scalar"));
+        let plan = planned(&request("cpu.flops", "isa=scalar", USUAL));
         let usable = look(None).limits.usable_cpus.len() as u64;
         assert_eq!(plan.points.len(), 1);
         assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless set");
         assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
         assert_eq!((plan.policy.trial_s, plan.policy.budget_s), (0.1, None));
-        let plan = planned(&threads("1", every_ms(200, with("cpu.iops", "cpu.iops.type=i32"))));
+        let plan = planned(&request("cpu.iops", "threads=1 cpu.iops.type=i32", (600, 200)));
         assert_eq!(plan.points[0].params.text("type"), Some("i32"));
         assert_eq!(plan.policy.trial_s, 0.02);
-        let long = for_s(3 * 86_400, every_ms(600_000, EndureRequest::new("cpu.clock")));
-        assert_eq!(planned(&long).policy.trial_s, 1.0);
+        let long = planned(&request("cpu.clock", "", (3 * 86_400, 600_000)));
+        assert_eq!(long.policy.trial_s, 1.0);
+        let short = planned(&request("cpu.clock", "", (60, 100)));
+        assert_eq!(short.policy.trial_s, 0.01);
         let (least, most) = super::super::estimate(&plan);
         assert!(least >= 600.0 && most < 602.0, "{least} to {most}");
     }
@@ -160,7 +149,7 @@ mod tests {
     fn a_point_in_trials_and_over_time_is_two() {
         let host = look(None);
         let workload = named("cpu.clock").unwrap();
-        let mut gathering = Gathering { host: &host, planned: Planned::new(Plan::default()) };
+        let mut gathering = Gathering { host: &host, planned: Planned::default() };
         let mut keep = |series| {
             let clock = Params::default().with("threads", 1);
             gathering.keep(workload, vec![clock], series)[0]
@@ -176,36 +165,29 @@ mod tests {
 
     #[test]
     fn what_is_no_series_of_one_point_is_refused() {
-        let flops = || EndureRequest::new("cpu.flops");
-        refused(&EndureRequest::new("cpu.flop"), "did you mean 'cpu.flops'?");
-        for subsystem in ["cpu", "disk"] {
-            let why = format!("'{subsystem}' is a subsystem; name one of its workloads");
-            refused(&EndureRequest::new(subsystem), &why);
-        }
-        for (set, why) in [
-            ("isaa=avx2", "did you mean 'isa'?"),
-            ("isa", "PARAMETER=VALUE"),
-            ("cpu.flops.isaa=avx2", "did you mean 'isa'?"),
-            ("cpu.iops.isa=avx2", "the workload is cpu.flops, not 'cpu.iops'"),
-            ("isa=scalar,sse2", "--set isa=scalar|sse2"),
+        let with = |set: &str| request("cpu.flops", set, USUAL);
+        let lasting = |times| request("cpu.flops", "", times);
+        let named = |workload: &str| request(workload, "", USUAL);
+        let threads = |n: &str, request| EndureRequest { threads: Some(n.to_owned()), ..request };
+        for (request, why) in [
+            (named("cpu.flop"), "did you mean 'cpu.flops'?"),
+            (named("cpu"), "'cpu' is a subsystem; name one of its workloads"),
+            (named("disk"), "'disk' is a subsystem; name one of its workloads"),
+            (with("isaa=avx2"), "did you mean 'isa'?"),
+            (with("isa"), "PARAMETER=VALUE"),
+            (with("cpu.flops.isaa=avx2"), "did you mean 'isa'?"),
+            (with("cpu.iops.isa=avx2"), "the workload is cpu.flops, not 'cpu.iops'"),
+            (with("isa=scalar,sse2"), "--set isa=scalar|sse2"),
+            (threads("1,2", named("cpu.flops")), "--set threads=1|2"),
+            (threads("2", named("memory.latency")), "no such parameter"),
+            (EndureRequest { block_size: Some(8192), ..named("cpu.flops") }, "no such parameter"),
+            (lasting((9, 1000)), "at least 10 s"),
+            (lasting((600, 99)), "at least 100 ms"),
+            (lasting((10, 2000)), "10 samples"),
+            (lasting((900 * 3600, 1000)), "30 days"),
         ] {
-            refused(&with("cpu.flops", set), why);
+            let error = endure(&request, &look(None)).unwrap_err().to_string();
+            assert!(error.contains(why) && !error.contains('\n'), "{request:?}: {error}");
         }
-        refused(&threads("1,2", flops()), "--set threads=1|2");
-        refused(&threads("2", EndureRequest::new("memory.latency")), "no such parameter");
-        refused(&EndureRequest { block_size: Some(8192), ..flops() }, "no such parameter");
-        refused(&for_s(9, flops()), "at least 10 s");
-        refused(&every_ms(99, flops()), "at least 100 ms");
-        refused(&for_s(10, every_ms(2000, flops())), "10 samples");
-        refused(&for_s(900 * 3600, flops()), "30 days");
-    }
-
-    #[test]
-    fn a_slice_is_a_tenth_within_limits() {
-        let of = |every| {
-            let every = Duration::from_millis(every);
-            slice_s(&SeriesText { length: Duration::from_secs(600), every })
-        };
-        assert_eq!([100, 1000, 60_000].map(of), [0.01, 0.1, 1.0]);
     }
 }

@@ -1,9 +1,9 @@
 //! How long a plan takes, before anything is measured.
 
 use proofmark_model::{Params, Plan, Point, format_seconds};
-use proofmark_workloads::find;
 
 use super::references;
+use crate::registry::{disk_bytes, find};
 use crate::schedule::{LEAST_TRIALS, warm_trials};
 
 /// What comes before a point's first trial, and between two, in seconds.
@@ -59,9 +59,8 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
 fn lays_out_s(plan: &Plan, place: usize) -> f64 {
-    let bytes = |point: &Point| find(&point.workload).map_or(0, |k| k.disk_bytes(&point.params));
-    let before = place.checked_sub(1).map_or(0, |before| bytes(&plan.points[before]));
-    match bytes(&plan.points[place]) {
+    let before = place.checked_sub(1).map_or(0, |before| disk_bytes(&plan.points[before]));
+    match disk_bytes(&plan.points[place]) {
         here if here == before => 0.0,
         here => here as f64 / DISK,
     }
@@ -74,40 +73,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_that_is_known_is_said_once() {
-        let params = Params::default().with("threads", 1);
-        let points = vec![Point { workload: "cpu.clock".to_owned(), params }];
-        let of = |most: u32| {
-            let policy =
-                Policy { trial_s: 1.0, min_trials: 3, max_trials: most, ..Policy::default() };
-            takes(&Plan { policy, points: points.clone(), ..Plan::default() })
-        };
-        assert_eq!(of(3), "about 4.1 s");
-        assert_eq!(of(20), "about 4.1 s to 21 s");
-    }
-
-    #[test]
     fn a_problem_that_is_solved_whole_warms_up_whole() {
-        let solve = |n: u64| {
+        let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
+        // Two seconds of warm-up are one trial of the large one, and at most three of any.
+        for (n, one_s, times) in [(20_000, 2.0..f64::MAX, 4.0), (100, 0.0..0.05, 6.0)] {
             let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
-            Point { workload: "cpu.linpack".to_owned(), params }
-        };
-        let least = |points: Vec<Point>| {
-            let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
-            estimate(&Plan { policy, points, ..Plan::default() }).0
-        };
-        let seconds =
-            |p: &Point| find(&p.workload).unwrap().trial_seconds(&p.params, &Policy::default());
-        let large = solve(20_000);
-        let one = seconds(&large);
-        assert!(one > 2.0, "{one}: two seconds of warm-up are one trial");
-        let all = least(vec![large]);
-        assert!(all > 4.0 * one && all < 4.0 * one + 1.0, "{all} s of {one} s each");
-        let small = solve(100);
-        let one = seconds(&small);
-        assert!(one < 0.05, "{one}");
-        let all = least(vec![small]);
-        assert!(all > 6.0 * one && all < 6.0 * one + 0.2, "{all} s of {one} s each");
+            let one = find("cpu.linpack").unwrap().trial_seconds(&params, &policy);
+            assert!(one_s.contains(&one), "{n}: {one} s");
+            let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
+            let all = estimate(&Plan { policy: policy.clone(), points, ..Plan::default() }).0;
+            assert!(all > times * one && all < times * one + 1.0, "{all} s of {one} s each");
+        }
     }
 
     #[test]

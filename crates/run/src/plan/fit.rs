@@ -95,13 +95,11 @@ impl Gathering<'_> {
 
     /// The point with as much data as fits into memory and onto the disk.
     fn fitted(&mut self, workload: &'static dyn Workload, params: Params) -> Option<Params> {
-        if workload.disk_bytes(&params) > 0 && self.host.storage.get().is_none() {
-            let why = self.host.storage.origin();
-            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));
-            return None;
-        }
-        if workload.spec().subsystem == Subsystem::Network && self.host.network.get().is_none() {
-            let why = self.host.network.origin();
+        let (storage, network) = (&self.host.storage, &self.host.network);
+        let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
+        let on_network = workload.spec().subsystem == Subsystem::Network && network.get().is_none();
+        if on_disk || on_network {
+            let why = if on_disk { storage.origin() } else { network.origin() };
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));
             return None;
         }
@@ -253,23 +251,18 @@ fn tell(lines: &mut Vec<String>, line: String) {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Probe;
     use proofmark_model::Subsystem::Memory;
-    use proofmark_model::{Plan, Policy, Probe};
+    use proofmark_workloads::find;
 
     use super::*;
 
-    fn gathered(id: &str, free: u64, params: Params) -> Planned {
-        gathered_all(id, free, vec![params])
-    }
-
-    fn gathered_all(id: &str, free: u64, combinations: Vec<Params>) -> Planned {
+    fn gathered(id: &str, free: u64, combinations: &[Params]) -> Planned {
         let mut host = crate::machine::look(None);
         host.memory.available_bytes = Probe::known(free, "test");
         host.limits.memory_bytes = Probe::known(None, "test");
-        let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
-        let plan = Plan { profile: "test".to_owned(), policy, ..Plan::default() };
-        let mut gathering = Gathering { host: &host, planned: Planned::new(plan) };
-        gathering.keep(proofmark_workloads::find(id).unwrap(), combinations, None);
+        let mut gathering = Gathering { host: &host, planned: Planned::default() };
+        gathering.keep(find(id).unwrap(), combinations.to_vec(), None);
         gathering.planned
     }
 
@@ -281,11 +274,11 @@ mod tests {
     #[test]
     fn a_point_shrinks_to_the_memory_and_says_so() {
         let free = 1 << 30;
-        let planned = gathered("memory.seq_write", free, blocks(8192, 2));
+        let planned = gathered("memory.seq_write", free, &[blocks(8192, 2)]);
         let size = planned.plan.points[0].params.int("data_size").unwrap();
         assert!(size < free && size > free / 2, "{size}");
         assert!(planned.findings[0].message.contains("8 GiB"), "{:?}", planned.findings);
-        let whole = gathered("memory.seq_write", 64 << 30, blocks(8192, 2));
+        let whole = gathered("memory.seq_write", 64 << 30, &[blocks(8192, 2)]);
         assert_eq!(whole.plan.points[0].params.int("data_size"), Some(8 << 30));
         assert!(whole.findings.is_empty(), "{:?}", whole.findings);
     }
@@ -323,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_point_that_no_shrinking_makes_fit_is_left_out() {
-        let planned = gathered("memory.seq_write", 512 << 20, blocks(80 << 20, 8));
+        let planned = gathered("memory.seq_write", 512 << 20, &[blocks(80 << 20, 8)]);
         assert!(planned.plan.points.is_empty());
         assert_eq!(planned.left_out.len(), 1);
         assert!(planned.left_out[0].contains("memory needed"), "{:?}", planned.left_out);
@@ -343,7 +336,7 @@ mod tests {
     fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
         for id in ["cpu.linpack", "cpu.dgemm"] {
             let free = 24 << 30;
-            let planned = gathered(id, free, matrix(100_000, 2));
+            let planned = gathered(id, free, &[matrix(100_000, 2)]);
             assert!(planned.plan.points.is_empty());
             let [line] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
             let begins = format!("{id}: n = 100000 needs ");
@@ -351,7 +344,7 @@ mod tests {
             assert!(line.contains(" available: the largest n that fits is "), "{line}");
             let most = named(line);
             assert!(most.is_multiple_of(100) && most > 25_000, "{line}");
-            let fits = |n: u64| gathered(id, free, matrix(n, 2)).left_out.is_empty();
+            let fits = |n: u64| gathered(id, free, &[matrix(n, 2)]).left_out.is_empty();
             assert!(fits(most) && !fits(most + 100), "{line}");
         }
     }
@@ -359,8 +352,8 @@ mod tests {
     #[test]
     fn of_several_those_that_fit_run_and_each_other_has_one_line() {
         let sizes = [1000, 2000, 40_000, 50_000];
-        let all = sizes.iter().flat_map(|n| [matrix(*n, 1), matrix(*n, 2)]).collect();
-        let planned = gathered_all("cpu.linpack", 2 << 30, all);
+        let all: Vec<_> = sizes.iter().flat_map(|n| [matrix(*n, 1), matrix(*n, 2)]).collect();
+        let planned = gathered("cpu.linpack", 2 << 30, &all);
         let kept: Vec<_> = planned.plan.points.iter().map(|p| p.params.int("n").unwrap()).collect();
         assert_eq!(kept, [1000, 1000, 2000, 2000]);
         let [first, second] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
@@ -371,15 +364,18 @@ mod tests {
 
     #[test]
     fn the_largest_count_is_found_and_rounded_down() {
-        let below = |most: u64| move |n: u64| n <= most;
-        assert_eq!(largest(1, 1_000_000, below(53_092)), Some(53_000));
-        assert_eq!(largest(1, 1_000_000, below(1001)), Some(1000));
-        assert_eq!(largest(1, 1_000_000, below(1000)), Some(1000));
-        assert_eq!(largest(1, 1_000_000, below(999)), Some(999));
-        assert_eq!(largest(1, 500, below(499)), Some(499));
-        assert_eq!(largest(1050, 5000, below(1060)), Some(1050), "never below the least");
-        assert_eq!(largest(1, 2, below(1)), Some(1));
-        assert_eq!(largest(1, 500, below(0)), None);
-        assert_eq!(largest(7, 7, below(9)), None);
+        for (min, beyond, most, found) in [
+            (1, 1_000_000, 53_092, Some(53_000)),
+            (1, 1_000_000, 1001, Some(1000)),
+            (1, 1_000_000, 1000, Some(1000)),
+            (1, 1_000_000, 999, Some(999)),
+            (1, 500, 499, Some(499)),
+            (1050, 5000, 1060, Some(1050)), // Never below the least.
+            (1, 2, 1, Some(1)),
+            (1, 500, 0, None),
+            (7, 7, 9, None),
+        ] {
+            assert_eq!(largest(min, beyond, |n| n <= most), found, "{min} to {beyond}: {most}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! How long a trial must last on this machine.
 
 use proofmark_model::{Host, Policy, Subsystem};
-use proofmark_workloads::ALL;
+
+use crate::registry::all;
 
 /// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
 /// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
@@ -25,7 +26,7 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     };
     let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
     if devices().any(|d| limited(&d.number)) {
-        for workload in ALL.iter().filter(|k| k.spec().subsystem == Subsystem::Disk) {
+        for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
             let id = &workload.spec().id;
             let trial_s = policy.trial_s_for(id).max(IO_LIMIT_TRIAL_S);
             policy.trial_s_of.insert(id.to_string(), trial_s);

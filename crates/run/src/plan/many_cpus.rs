@@ -1,19 +1,12 @@
 //! Plans of a machine of 512 CPUs, numbered up to 2047.
 
-use proofmark_model::Probe;
-
 use super::*;
 use crate::cpus::Cpus;
 use crate::request::ToolChoice;
+use crate::testing;
 
 fn host() -> Host {
-    let mut host = Host::unknown("test");
-    host.memory.available_bytes = Probe::known(4 << 40, "test");
-    host.memory.total_bytes = Probe::known(4 << 40, "test");
-    host.limits.memory_bytes = Probe::known(None, "test");
-    host.limits.usable_cpus = (0..256).chain(1792..2048).collect();
-    host.limits.usable_cores = 256;
-    host
+    testing::host(4 << 40, (0..256).chain(1792..2048).collect())
 }
 
 fn planned(request: PlanRequest) -> Plan {

@@ -7,22 +7,18 @@ mod fit;
 mod lengthen;
 #[cfg(test)]
 mod many_cpus;
-mod overrides;
 mod references;
 mod select;
 mod values;
 
-use std::collections::BTreeMap;
-
 use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
-use proofmark_workloads::find;
 
 use crate::error::Usage;
-use crate::limits::LONGEST_RUN;
 use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
-use crate::request::PlanRequest;
+use crate::registry::subsystem;
+use crate::request::{LONGEST_RUN, PlanRequest};
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub use endure::endure;
@@ -33,10 +29,9 @@ pub use values::typed_parameter;
 
 use fit::Gathering;
 use lengthen::lengthen;
-use overrides::overrides;
-use references::{Asked, Choice, Marked, mark};
+use references::{Choice, Marked, mark};
 use select::{chosen, known_parameter, named};
-use values::combinations;
+use values::{combinations, overrides};
 
 /// Makes the plan of a run on a machine.
 ///
@@ -44,13 +39,13 @@ use values::combinations;
 /// One line that says what was wrong, with the nearest name.
 pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let (chosen, profile) = asked(request)?;
-    let asked = Asked::parse(&request.tools)?;
+    let tools = references::asked(&request.tools)?;
     let plan = Plan {
         profile: profile.name.clone(),
         policy: policy(request, &profile, &chosen, host),
         ..Plan::default()
     };
-    let mut gathering = Gathering { host, planned: Planned::new(plan) };
+    let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
     let marked = gather(request, &chosen, &profile, &mut gathering)?;
     let mut planned = gathering.planned;
     if planned.plan.points.is_empty() {
@@ -59,7 +54,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     }
     // Of what was named every point counts.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
-    Choice { asked: &asked, workloads: &workloads, marked: &marked, host }.make(&mut planned);
+    Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
         budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
         // What a user allows is for all; a budget of the profile is for our trials alone.
@@ -71,16 +66,12 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
 }
 
 /// Whether a workload of the subsystem is asked for; on this machine it may be left out.
-///
-/// # Errors
-/// As [`plan`].
-pub fn asks_for(request: &PlanRequest, subsystem: Subsystem) -> Result<bool, Usage> {
+pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
     let (chosen, profile) = asked(request)?;
-    let member = |id: &str| find(id).is_some_and(|k| k.spec().subsystem == subsystem);
     let runs = |id: &String| {
         request.names.contains(id) || profile.points.iter().any(|p| &p.workload == id)
     };
-    Ok(chosen.iter().any(|id| member(id) && runs(id)))
+    Ok(chosen.iter().any(|id| subsystem(id) == Some(what) && runs(id)))
 }
 
 /// The workloads that were chosen, and the profile.
@@ -90,7 +81,7 @@ fn asked(request: &PlanRequest) -> Result<(Vec<String>, Profile), Usage> {
 
 /// How trials are taken.
 fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Host) -> Policy {
-    let subsystems = chosen.iter().filter_map(|id| Some(find(id)?.spec().subsystem)).collect();
+    let subsystems = chosen.iter().filter_map(|id| subsystem(id)).collect();
     let mut policy = profile.policy(&subsystems);
     if let Some(n) = request.trials {
         (policy.min_trials, policy.max_trials) = (n, n);
@@ -113,7 +104,13 @@ fn gather(
 ) -> Result<Marked, Usage> {
     let overrides = overrides(request)?;
     let mut marked = Marked::new();
-    for text in &profile.points {
+    // A workload that was named but is not in the profile runs with its defaults.
+    let is_extra = |id: &&String| {
+        request.names.contains(id) && !profile.points.iter().any(|p| p.workload == **id)
+    };
+    let extra = |id: &String| PointText { workload: id.clone(), ..PointText::default() };
+    let extra: Vec<_> = chosen.iter().filter(is_extra).map(extra).collect();
+    for text in profile.points.iter().chain(&extra) {
         let workload =
             checked(text).map_err(|e| Usage(format!("profile {}: {e}", profile.name)))?;
         if chosen.contains(&text.workload) {
@@ -122,15 +119,6 @@ fn gather(
             let combinations = combinations(workload.spec(), &parameters, &overrides, host)?;
             let kept = gathering.keep(workload, combinations, text.series);
             mark(&mut marked, &kept, &text.reference);
-        }
-    }
-    // A workload that was named but is not in the profile runs with its defaults.
-    for id in chosen {
-        if request.names.contains(id) && !profile.points.iter().any(|p| &p.workload == id) {
-            let workload = named(id)?;
-            let none = BTreeMap::new();
-            let combinations = combinations(workload.spec(), &none, &overrides, gathering.host)?;
-            gathering.keep(workload, combinations, None);
         }
     }
     Ok(marked)

@@ -8,13 +8,12 @@ use proofmark_model::{
     format_size,
 };
 use proofmark_reference::{ALL, Installed, Task, Tool};
-use proofmark_workloads::find;
 
 use crate::cpus::Cpus;
-use crate::error::Usage;
-use crate::names::unknown;
+use crate::error::{Usage, unknown};
 use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
+use crate::registry::{disk_bytes, find};
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;
 
@@ -43,39 +42,25 @@ const LONGEST_UNASKED_S: f64 = 60.0;
 /// Stands for the file of a point that there is not yet.
 const ANY_FILE: &str = "/proc/self/exe";
 
-/// What was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
-    /// Beside each point that the profile marks the first tool that is installed.
-    Marked,
-    /// These tools, all of them at each point.
-    Named(Vec<&'static str>),
-}
+/// The tools that a request names, all of them at each point; `None`: at each point that the
+/// profile marks, the first tool that is installed.
+pub type Asked = Option<Vec<&'static str>>;
 
-impl Asked {
-    /// As a request chooses them.
-    ///
-    /// # Errors
-    /// With the nearest name.
-    pub fn parse(choice: &ToolChoice) -> Result<Self, Usage> {
-        let ids = || ALL.iter().map(|t| t.id());
-        let named = |name: &String| {
-            ids().find(|id| id == name).ok_or_else(|| {
-                let text = unknown("tool", name, ids().chain(["all"]), "proofmark list references");
-                Usage(format!("--reference: {text}"))
-            })
-        };
-        Ok(match choice {
-            ToolChoice::None => Self::Named(Vec::new()),
-            ToolChoice::Marked => Self::Marked,
-            ToolChoice::Named(names) if matches!(&names[..], [all] if all == "all") => {
-                Self::Named(ids().collect())
-            }
-            ToolChoice::Named(names) => {
-                Self::Named(names.iter().map(named).collect::<Result<_, _>>()?)
-            }
+/// The tools as a request chooses them; the error has the nearest name.
+pub fn asked(choice: &ToolChoice) -> Result<Asked, Usage> {
+    let ids = || ALL.iter().map(|t| t.id());
+    let named = |name: &String| {
+        ids().find(|id| id == name).ok_or_else(|| {
+            let text = unknown("tool", name, ids().chain(["all"]), "proofmark list references");
+            Usage(format!("--reference: {text}"))
         })
-    }
+    };
+    Ok(match choice {
+        ToolChoice::None => Some(Vec::new()),
+        ToolChoice::Marked => None,
+        ToolChoice::Named(names) if names == &["all"] => Some(ids().collect()),
+        ToolChoice::Named(names) => Some(names.iter().map(named).collect::<Result<_, _>>()?),
+    })
 }
 
 /// Tools that a profile names for points, by the place of the point; none named: the first
@@ -86,8 +71,8 @@ pub type Marked = BTreeMap<usize, Vec<String>>;
 pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
     let names = match reference {
         Reference::First(false) => return,
-        Reference::First(true) => Vec::new(),
-        Reference::Named(names) => names.names(),
+        Reference::First(true) => &[],
+        Reference::Named(names) => names.all(),
     };
     for point in points {
         marked.entry(*point).or_default().extend(names.iter().cloned());
@@ -132,7 +117,7 @@ impl Choice<'_> {
                 None => absent.push(format!("{id} ({})", tool.description().package)),
             }
         }
-        if *self.asked != Asked::Marked && !absent.is_empty() {
+        if self.asked.is_some() && !absent.is_empty() {
             planned.add(Finding::new(
                 ABSENT,
                 Severity::Note,
@@ -144,21 +129,18 @@ impl Choice<'_> {
     }
 
     fn asks_for(&self, tool: &dyn Tool) -> bool {
-        match self.asked {
-            Asked::Marked => true,
-            Asked::Named(names) => names.contains(&tool.id()),
-        }
+        self.asked.as_ref().is_none_or(|names| names.contains(&tool.id()))
     }
 
     fn wants(&self, point: usize, plan: &Plan) -> bool {
         let is_named = || self.workloads.contains(&plan.points[point].workload);
-        self.marked.contains_key(&point) || (*self.asked != Asked::Marked && is_named())
+        self.marked.contains_key(&point) || (self.asked.is_some() && is_named())
     }
 
     /// Places of the points whose work the tool can do at all, and that have not enough tools.
     fn points_of(&self, tool: &dyn Tool, plan: &Plan) -> Vec<usize> {
         let open = |point: &usize| match self.marked.get(point) {
-            _ if *self.asked != Asked::Marked => true,
+            _ if self.asked.is_some() => true,
             Some(names) if !names.is_empty() => names.iter().any(|name| name == tool.id()),
             _ => !plan.references.values().flatten().any(|r| r.point == *point),
         };
@@ -183,7 +165,7 @@ impl Choice<'_> {
         self.has_room(at, tool.runner().memory(&task))?;
         let run_s = tool.runner().takes(&task) + ours_s(at, task.seconds);
         let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
-        let nobody = *self.asked == Asked::Marked && !by_name;
+        let nobody = self.asked.is_none() && !by_name;
         let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
         let runs = runs(run_s, most, plan.policy.trials_for(&at.workload).1);
         let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
@@ -192,13 +174,12 @@ impl Choice<'_> {
 
     /// Whether there is room for a tool's memory, and for its file in addition to ours.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
-        let Some(workload) = find(&point.workload) else { return Ok(()) };
         let free = self.host.usable_memory();
         if memory > free {
             let [memory, free] = [memory, free].map(format_size);
             return Err(format!("it needs {memory} of memory; {free} is available"));
         }
-        let files = workload.disk_bytes(&point.params).saturating_mul(2);
+        let files = disk_bytes(point).saturating_mul(2);
         if files > self.host.usable_disk() {
             let files = format_size(files);
             return Err(format!(
@@ -216,7 +197,7 @@ impl Choice<'_> {
             let is_wanted = self.wants(point, &planned.plan);
             let why = match (self.asked, is_wanted) {
                 _ if !each.is_empty() => each.join("; "),
-                (Asked::Named(names), _) if names.is_empty() => {
+                (Some(names), _) if names.is_empty() => {
                     "no reference tool was requested".to_owned()
                 }
                 (_, true) => "no known tool does this work".to_owned(),
@@ -225,7 +206,7 @@ impl Choice<'_> {
                 }
             };
             // That others are not installed matters little where nobody asked for them.
-            let refused = if *self.asked == Asked::Marked { Vec::new() } else { refused };
+            let refused = if self.asked.is_none() { Vec::new() } else { refused };
             planned.tools.missing.insert(point, NoReference { refused, why });
         }
     }
@@ -286,7 +267,6 @@ fn task<'a>(
     let workload = find(&point.workload)?;
     let seconds = workload.trial_seconds(&point.params, &plan.policy);
     let seconds = seconds.max(shortest_s);
-    let on_disk = workload.disk_bytes(&point.params) > 0;
     Some(Task {
         spec: workload.spec(),
         test: test_for(tool, point)?,
@@ -294,7 +274,7 @@ fn task<'a>(
         seconds,
         work: seconds * usual_rate(workload.spec().unit, &point.params),
         cpus,
-        file: Path::new(if on_disk { ANY_FILE } else { "/" }),
+        file: Path::new(if disk_bytes(point) > 0 { ANY_FILE } else { "/" }),
         port: 0,
     })
 }
@@ -304,9 +284,8 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
-    let Some(workload) = find(&point.workload) else { return 0.0 };
-    let [memory, disk] = [workload.memory_bytes(&point.params), workload.disk_bytes(&point.params)];
-    memory as f64 / MEMORY + disk as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
+    let memory = find(&point.workload).map_or(0, |k| k.memory_bytes(&point.params)) as f64;
+    memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
 }
 
 /// Units of work a second with which a plan reckons before any was measured: of a machine that is

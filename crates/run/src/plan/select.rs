@@ -2,30 +2,27 @@
 
 use proofmark_engine::Workload;
 use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
-use proofmark_workloads::{ALL, find};
 
-use crate::error::Usage;
-use crate::names::unknown;
+use crate::error::{Usage, unknown};
+use crate::registry::{all, find, ids};
+
+/// What lists the names.
+const SEE: &str = "proofmark list workloads";
 
 /// Ids of the workloads that the names mean; of all, if there are none.
 pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
-    let ids = || ALL.iter().map(|k| k.spec().id.to_string());
     if names.is_empty() {
-        return Ok(ids().collect());
+        return Ok(ids().map(str::to_owned).collect());
     }
     let mut chosen = Vec::new();
     for name in names {
         if let Some(subsystem) = Subsystem::ALL.iter().find(|s| s.as_str() == name) {
-            let before = chosen.len();
-            let members = ALL.iter().filter(|k| k.spec().subsystem == *subsystem);
-            chosen.extend(members.map(|k| k.spec().id.to_string()));
-            if chosen.len() == before {
-                return Err(Usage::new(format!(
-                    "this version has no {name} workloads; see 'proofmark list workloads'"
-                )));
-            }
+            let members = all().map(|k| k.spec()).filter(|s| s.subsystem == *subsystem);
+            chosen.extend(members.map(|s| s.id.to_string()));
         } else {
-            chosen.push(named_or_subsystem(name)?.spec().id.to_string());
+            let names = ids().chain(Subsystem::ALL.iter().map(|s| s.as_str()));
+            let wrong = || Usage(unknown("workload or subsystem", name, names, SEE));
+            chosen.push(find(name).ok_or_else(wrong)?.spec().id.to_string());
         }
     }
     Ok(chosen)
@@ -33,21 +30,11 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
 
 /// The workload of that id, or an error with the nearest; a subsystem is none.
 pub(super) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
-    const SEE: &str = "proofmark list workloads";
     if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
-        return Err(Usage::new(why));
+        return Err(Usage(why));
     }
-    let names = ALL.iter().map(|k| k.spec().id.as_ref());
-    find(id).ok_or_else(|| Usage::new(unknown("workload", id, names, SEE)))
-}
-
-/// The workload of that id; else an error with the nearest of all that could be typed in its place.
-fn named_or_subsystem(id: &str) -> Result<&'static dyn Workload, Usage> {
-    let names = ALL.iter().map(|k| k.spec().id.as_ref());
-    let names = names.chain(Subsystem::ALL.iter().map(|s| s.as_str()));
-    let see = "proofmark list workloads";
-    find(id).ok_or_else(|| Usage::new(unknown("workload or subsystem", id, names, see)))
+    find(id).ok_or_else(|| Usage(unknown("workload", id, ids(), SEE)))
 }
 
 pub(super) fn known_parameter<'a>(
@@ -57,6 +44,6 @@ pub(super) fn known_parameter<'a>(
     spec.parameter(name).ok_or_else(|| {
         let names = spec.parameters.iter().map(|k| k.name.as_ref());
         let what = format!("parameter of {}", spec.id);
-        Usage::new(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
+        Usage(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
     })
 }

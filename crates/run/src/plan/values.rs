@@ -4,9 +4,44 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{AUTO, Host, Param, Parameter, ParameterKind, Params, WorkloadSpec};
 
-use super::overrides::Overrides;
+use super::select::{known_parameter, named};
 use crate::error::Usage;
 use crate::parameter::value;
+use crate::request::PlanRequest;
+
+/// Values as they are typed, by workload id (or any) and parameter.
+#[derive(Debug, Default)]
+pub(super) struct Overrides {
+    pub(super) any: BTreeMap<&'static str, Vec<String>>,
+    pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
+}
+
+/// Those that a run asks for.
+pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
+    let mut overrides = Overrides::default();
+    if let Some(threads) = &request.threads {
+        overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
+    }
+    if !request.block_sizes.is_empty() {
+        let sizes = request.block_sizes.iter().map(u64::to_string).collect();
+        overrides.any.insert("block_size", sizes);
+    }
+    for text in &request.set {
+        let form = || {
+            Usage(format!("--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"))
+        };
+        let (path, values) = text.split_once('=').ok_or_else(form)?;
+        let (workload, parameter) = path.rsplit_once('.').ok_or_else(form)?;
+        known_parameter(named(workload)?.spec(), parameter)?;
+        overrides.by_workload.insert((workload.to_owned(), parameter.to_owned()), list(values));
+    }
+    Ok(overrides)
+}
+
+/// The values of a list that was typed.
+pub(super) fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|v| v.trim().to_owned()).collect()
+}
 
 /// Every combination of the workload's parameters that was asked for.
 pub(super) fn combinations(
@@ -57,7 +92,7 @@ fn values(
             (_, AUTO) if parameter.default == AUTO => values.push(Param::from(AUTO)),
             _ => values.push(
                 value(parameter, text)
-                    .map_err(|e| Usage::new(format!("{}.{}: {e}", spec.id, parameter.name)))?,
+                    .map_err(|e| Usage(format!("{}.{}: {e}", spec.id, parameter.name)))?,
             ),
         }
     }
@@ -75,21 +110,18 @@ fn values(
 ///
 /// # Errors
 /// One line: it has neither form, or names another workload.
-pub fn typed_parameter<'a>(
-    workload: &str,
-    text: &'a str,
-) -> Result<(&'a str, Vec<&'a str>), Usage> {
+pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
     let (path, values) = text.split_once('=').ok_or_else(|| {
-        Usage::new(format!(
+        Usage(format!(
             "--set {text}: write PARAMETER=VALUE, as in isa=avx2, or {workload}.PARAMETER=VALUE"
         ))
     })?;
     let (of, parameter) = path.trim().rsplit_once('.').unwrap_or((workload, path.trim()));
     if of != workload {
-        return Err(Usage::new(format!(
+        return Err(Usage(format!(
             "--set {text}: the workload is {workload}, not '{of}'; write PARAMETER=VALUE or \
              {workload}.PARAMETER=VALUE"
         )));
     }
-    Ok((parameter, values.split(',').map(str::trim).collect()))
+    Ok((parameter, list(values)))
 }

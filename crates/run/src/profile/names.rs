@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use proofmark_model::{Subsystem, WorkloadSpec};
-use proofmark_workloads::{ALL, find};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::names::unknown;
+use crate::error::unknown;
 use crate::parameter::check_value;
+use crate::registry::{find, ids};
 
 /// Keys of a profile, of its policy, and of points in addition to the parameters of their workload.
 const TOP: &[&str] = &["name", "about", "policy", "points"];
@@ -100,8 +100,8 @@ impl Names {
             match find(&name) {
                 Some(workload) => specs.push(workload.spec()),
                 None => {
-                    let ids = ALL.iter().map(|k| k.spec().id.as_ref());
-                    self.refuse(&span, unknown("workload", &name, ids, "proofmark list workloads"));
+                    let see = "proofmark list workloads";
+                    self.refuse(&span, unknown("workload", &name, ids(), see));
                 }
             }
         }

@@ -3,14 +3,23 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proofmark_model::{PlannedSeries, parse_size};
+use proofmark_model::{PlannedSeries, parse_duration, parse_size};
 use serde::{Deserialize, Deserializer};
 
-use super::duration::optional_duration;
-use crate::limits::LONGEST_RUN;
+use crate::request::LONGEST_RUN;
+
+/// A duration as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Time(pub(super) Duration);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        parse_duration(&String::deserialize(from)?).map(Self).map_err(serde::de::Error::custom)
+    }
+}
 
 /// `[[points]]` of one workload: for each parameter a value, a list of values, or "all".
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PointText {
     /// Workload id.
     pub workload: String,
@@ -30,35 +39,33 @@ pub struct PointText {
 #[derive(Debug, Clone, Deserialize)]
 struct RawPoints {
     workload: OneOrMany,
-    #[serde(default, deserialize_with = "optional_duration")]
-    trial: Option<Duration>,
+    trial: Option<Time>,
     trials: Option<u32>,
     #[serde(default)]
     reference: Reference,
-    #[serde(rename = "for", default, deserialize_with = "optional_duration")]
-    length: Option<Duration>,
-    #[serde(default, deserialize_with = "optional_duration")]
-    every: Option<Duration>,
+    #[serde(rename = "for")]
+    length: Option<Time>,
+    every: Option<Time>,
     #[serde(flatten)]
     parameters: BTreeMap<String, Values>,
 }
 
-/// A name or several.
+/// One or several.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum OneOrMany {
+pub enum OneOrMany<T = String> {
     /// One.
-    One(String),
+    One(T),
     /// Several.
-    Many(Vec<String>),
+    Many(Vec<T>),
 }
 
-impl OneOrMany {
+impl<T> OneOrMany<T> {
     /// All of them.
-    pub fn names(&self) -> Vec<String> {
+    pub fn all(&self) -> &[T] {
         match self {
-            Self::One(name) => vec![name.clone()],
-            Self::Many(names) => names.clone(),
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(all) => all,
         }
     }
 }
@@ -99,9 +106,6 @@ impl SeriesText {
     }
 
     /// Whether it can be had.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub fn check(&self) -> Result<(), String> {
         match self {
             s if s.length < Duration::from_secs(10) => Err("a series takes at least 10 s".into()),
@@ -122,7 +126,8 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
     for p in raw {
         let series = match (p.length, p.every) {
             (Some(length), every) => {
-                Some(SeriesText { length, every: every.unwrap_or(SeriesText::EVERY) })
+                let every = every.map_or(SeriesText::EVERY, |time| time.0);
+                Some(SeriesText { length: length.0, every })
             }
             (None, None) => None,
             (None, Some(_)) => {
@@ -131,15 +136,15 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
             }
         };
         for parameters in by_file(&p.parameters) {
-            let of = |workload| PointText {
-                workload,
-                trial: p.trial,
+            let of = |workload: &String| PointText {
+                workload: workload.clone(),
+                trial: p.trial.map(|time| time.0),
                 trials: p.trials,
                 reference: p.reference.clone(),
                 series,
                 parameters: parameters.clone(),
             };
-            all.extend(p.workload.names().into_iter().map(of));
+            all.extend(p.workload.all().iter().map(of));
         }
     }
     Ok(all)
@@ -165,15 +170,8 @@ fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values
     files.iter().map(of).collect()
 }
 
-/// One value or several.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Values {
-    /// One.
-    One(Value),
-    /// Several.
-    Many(Vec<Value>),
-}
+/// The values of a parameter.
+pub type Values = OneOrMany<Value>;
 
 /// A value as TOML has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -203,10 +201,7 @@ impl Value {
 impl Values {
     /// Every value as it would be typed.
     pub fn texts(&self) -> Vec<String> {
-        match self {
-            Self::One(v) => vec![v.text()],
-            Self::Many(vs) => vs.iter().map(Value::text).collect(),
-        }
+        self.all().iter().map(Value::text).collect()
     }
 }
 

@@ -108,7 +108,6 @@ const ROWS: &[Row] = &[
 const BEYOND: &[&str] = &["cpu.clock"];
 
 /// A point as the profile's text has it, on any machine.
-#[derive(Clone)]
 struct Cell {
     workload: String,
     parameters: BTreeMap<String, String>,
@@ -125,6 +124,22 @@ fn plain(workload: &str, parameter: &str, text: &str) -> String {
     }
 }
 
+/// Every combination of the values of a workload's parameters.
+fn combinations(
+    workload: &str,
+    parameters: impl Iterator<Item = (String, Vec<String>)>,
+) -> Vec<BTreeMap<String, String>> {
+    parameters.fold(vec![BTreeMap::new()], |made, (name, values)| {
+        let values: Vec<_> = values.iter().map(|text| plain(workload, &name, text)).collect();
+        let with = |of: &BTreeMap<String, String>, value: &String| {
+            let mut of = of.clone();
+            of.insert(name.clone(), value.clone());
+            of
+        };
+        made.iter().flat_map(|of| values.iter().map(move |v| with(of, v))).collect()
+    })
+}
+
 /// Every point of a profile.
 fn cells(profile: &Profile) -> Vec<Cell> {
     let policy = profile.policy(&Default::default());
@@ -138,22 +153,20 @@ fn cells(profile: &Profile) -> Vec<Cell> {
             .map_or(Take::Trials(least), |s| Take::Series(s.length.as_secs(), s.every.as_secs()));
         let tools = match &text.reference {
             Reference::First(_) => Vec::new(),
-            Reference::Named(names) => names.names(),
+            Reference::Named(names) => names.all().to_vec(),
         };
-        let mut here =
-            vec![Cell { workload: workload.clone(), parameters: BTreeMap::new(), take, tools }];
-        for parameter in find(workload).unwrap().spec().parameters.iter() {
+        let values = find(workload).unwrap().spec().parameters.iter().map(|parameter| {
             let texts = text.parameters.get(&*parameter.name).map(|v| v.texts());
             let texts = texts.unwrap_or_else(|| vec![parameter.default.to_string()]);
-            let with = |cell: &Cell, text: &String| {
-                let mut cell = cell.clone();
-                cell.parameters
-                    .insert(parameter.name.to_string(), plain(workload, &parameter.name, text));
-                cell
-            };
-            here = here.iter().flat_map(|c| texts.iter().map(move |t| with(c, t))).collect();
-        }
-        all.extend(here);
+            (parameter.name.to_string(), texts)
+        });
+        let of = |parameters| Cell {
+            workload: workload.clone(),
+            parameters,
+            take,
+            tools: tools.clone(),
+        };
+        all.extend(combinations(workload, values).into_iter().map(of));
     }
     all
 }
@@ -162,18 +175,12 @@ fn cells(profile: &Profile) -> Vec<Cell> {
 fn missing(row: &Row, cells: &[Cell]) -> Vec<String> {
     let mut lacks = Vec::new();
     for workload in row.workloads {
-        let mut wanted: Vec<BTreeMap<&str, String>> = vec![BTreeMap::new()];
-        for (parameter, values) in row.parameters {
-            let mut more = Vec::new();
-            for (of, value) in wanted.iter().flat_map(|w| values.iter().map(move |v| (w, v))) {
-                let mut of = of.clone();
-                of.insert(*parameter, plain(workload, parameter, value));
-                more.push(of);
-            }
-            wanted = more;
-        }
+        let values = row.parameters.iter().map(|(parameter, values)| {
+            ((*parameter).to_owned(), values.iter().map(|v| (*v).to_owned()).collect())
+        });
+        let mut wanted = combinations(workload, values);
         // A record is no larger than its file.
-        let number = |w: &BTreeMap<&str, String>, parameter| w.get(parameter)?.parse::<u64>().ok();
+        let number = |w: &BTreeMap<String, String>, of| w.get(of)?.parse::<u64>().ok();
         wanted.retain(|w| {
             number(w, "block_size").zip(number(w, "file_size")).is_none_or(|(b, f)| b <= f)
         });
@@ -184,7 +191,7 @@ fn missing(row: &Row, cells: &[Cell]) -> Vec<String> {
                     && row.tool.is_none_or(|tool| cell.tools.iter().any(|t| t == tool))
                     && wanted
                         .iter()
-                        .all(|(parameter, value)| cell.parameters.get(*parameter) == Some(value))
+                        .all(|(parameter, value)| cell.parameters.get(parameter) == Some(value))
             };
             if !cells.iter().any(|cell| is_it(&cell)) {
                 lacks.push(format!("{} of {}: {workload} {wanted:?}", row.name, row.profile));

@@ -1,99 +1,54 @@
 //! A tool that is a line of shell, at a measurement that is made up.
 
-use proofmark_model::{Params, Unit, testing};
-use proofmark_reference::{
-    Description, Installed, Invocation, Malformed, Output, ReferenceRunner, Tool,
-};
+use proofmark_engine::{Idle, Stop};
+use proofmark_model::{Params, Policy, Unit, testing};
+use proofmark_reference::Tool as _;
 
 use super::*;
+use crate::testing::{FakeTool, installed};
 
-/// Prints a rate; its arguments are a script.
-struct Shell(&'static str);
-
-impl Tool for Shell {
-    fn description(&self) -> &Description {
-        // A tool of that name is what a workload declares a test of.
-        &Description {
-            id: "linpack",
-            title: "a line of shell",
-            package: "Debian: dash",
-            about: "For tests.",
-        }
-    }
-
-    fn recognises(&self, _: &str) -> bool {
-        false
-    }
-
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
-        let trial = trial(value);
-        let spec = find("cpu.linpack").unwrap().spec();
-        let figure = Figure {
-            test: "LINPACK".into(),
-            comparable: true,
-            title: String::new(),
-            subsystem: spec.subsystem,
-            unit: spec.unit,
-            better: spec.better,
-            params: Params::default().with("told", 7),
-            trials: vec![trial],
-            latency: None,
-        };
-        Ok(Output { version: None, started: None, figures: vec![figure] })
-    }
-}
-
-impl ReferenceRunner for Shell {
-    fn installed(&self) -> Option<Installed> {
-        Some(Installed { program: "/bin/sh".into(), version: "1.5".to_owned() })
-    }
-
-    fn counts(&self, _: &str) -> Option<&'static str> {
-        Some("what it likes")
-    }
-
-    fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        if task.work < 1.0 {
-            return Err("there is no work".to_owned());
-        }
-        let script = format!("{}; : {}", self.0, task.work);
-        Ok(Invocation { arguments: vec!["-c".to_owned(), script], ..Invocation::default() })
-    }
-
-    fn takes(&self, _: &Task) -> f64 {
-        0.01
-    }
-
-    fn tells_time(&self) -> bool {
-        false
-    }
+/// A tool of whose name a workload declares a test.
+fn shell(script: impl Into<String>) -> &'static FakeTool {
+    Box::leak(Box::new(FakeTool { script: script.into(), ..FakeTool::new("linpack") }))
 }
 
 fn trial(value: f64) -> Trial {
     testing::trial(value, 1.0)
 }
 
-fn programs(stop: &Stop) -> Programs<'_> {
+/// Where the tests run: on one CPU, without a disk.
+fn workers() -> Workers {
+    Workers {
+        program: PathBuf::new(),
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        cpus: vec![0],
+        cpu_stat: Vec::new(),
+        disk_path: None,
+        devices: Vec::new(),
+        policy: Policy::default(),
+        patience: Duration::MAX,
+        stop: Stop::default(),
+        idle: Idle::default(),
+    }
+}
+
+fn programs(workers: &Workers) -> Programs<'_> {
     // Without what puts it on its CPUs: this is not the program, but its tests.
     let wrapper = ["sh", "-c", r#"[ "$1" = --cpu=0 ] && shift 2 && exec "$@""#, "sh"];
-    let wrapper = wrapper.map(OsString::from).into();
-    Programs { wrapper, cpus: vec![0], cpu_stat: vec![], disk_path: None, devices: vec![], stop }
+    Programs { wrapper: wrapper.map(OsString::from).into(), workers }
 }
 
 /// A point that has its trials.
 fn measured() -> Measurement {
     let spec = find("cpu.linpack").unwrap().spec();
-    Measurement {
-        trials: vec![trial(77.0)],
-        ..testing::measurement(spec, Params::default().with("threads", 1), &[])
-    }
+    testing::measurement(spec, Params::default().with("threads", 1), &[77.0])
 }
 
 /// Runs of a tool, one after each of our trials at these rates.
-fn runs(tool: &'static Shell, ours: &[f64]) -> Vec<ToolRun> {
-    let (stop, m, installed) = (Stop::default(), measured(), tool.installed().unwrap());
-    let programs = programs(&stop);
+fn runs(tool: &'static FakeTool, ours: &[f64]) -> Vec<ToolRun> {
+    let (workers, m, installed) = (workers(), measured(), installed());
+    let programs = programs(&workers);
     let mut session = programs.begin(&m);
     let mut run = |rate: &f64| {
         let ours = trial(*rate);
@@ -102,15 +57,14 @@ fn runs(tool: &'static Shell, ours: &[f64]) -> Vec<ToolRun> {
     ours.iter().map(&mut run).collect()
 }
 
-fn failed(tool: &'static Shell, ours: f64) -> String {
+fn failed(tool: &'static FakeTool, ours: f64) -> String {
     runs(tool, &[ours]).remove(0).trial.unwrap_err()
 }
 
 #[test]
 fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
-    static SHELL: Shell = Shell("sleep 0.05; echo 50");
     let before = Timestamp::now();
-    let [run] = &runs(&SHELL, &[100.0])[..] else { panic!() };
+    let [run] = &runs(shell("sleep 0.05; echo 50"), &[100.0])[..] else { panic!() };
     let t = run.trial.as_ref().unwrap();
     assert_eq!((t.value, run.params.as_ref().unwrap().int("told")), (50.0, Some(7)));
     assert!(t.conditions.steal_s.is_some() && t.started >= before, "{t:?}");
@@ -123,21 +77,18 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
 
 #[test]
 fn each_failure_has_its_words() {
-    static FAILS: Shell = Shell("echo broken >&2; exit 9");
-    static BABBLES: Shell = Shell("echo hello");
-    static NAUGHT: Shell = Shell("echo 0");
-    static INFINITE: Shell = Shell("echo inf");
-    for (tool, why) in [
-        (&FAILS, "ended with status 9: broken"),
-        (&BABBLES, "its output: "),
-        (&NAUGHT, "its figure is 0"),
-        (&INFINITE, "its figure is inf"),
+    for (script, why) in [
+        ("echo broken >&2; exit 9", "ended with status 9: broken"),
+        ("echo hello", "its output: "),
+        ("echo 0", "its figure is 0"),
+        ("echo inf", "its figure is inf"),
     ] {
+        let tool = shell(script);
         let failed = failed(tool, 1.0);
         assert!(failed.contains(why), "{failed}");
         assert!(runs(tool, &[1.0])[0].command.is_some(), "it can be run by hand");
     }
-    assert_eq!(failed(&NAUGHT, 0.5), "there is no work");
+    assert_eq!(failed(shell("echo 0"), 0.5), "there is no work");
 }
 
 #[test]
@@ -145,26 +96,24 @@ fn one_run_does_not_know_of_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ran");
     let script = format!("[ -e {0} ] && exit 3; : > {0}; echo 4", file.display());
-    let tool: &'static Shell = Box::leak(Box::new(Shell(Box::leak(script.into_boxed_str()))));
-    let [first, second] = &runs(tool, &[4.0, 4.0])[..] else { panic!() };
+    let [first, second] = &runs(shell(script), &[4.0, 4.0])[..] else { panic!() };
     assert_eq!(first.trial.as_ref().unwrap().value, 4.0);
     assert!(second.trial.as_ref().unwrap_err().contains("status 3"), "{second:?}");
 }
 
 #[test]
 fn a_run_that_is_stopped_says_so() {
-    static SHELL: Shell = Shell("exec sleep 60");
-    let (stop, m, installed) = (Stop::default(), measured(), SHELL.installed().unwrap());
-    stop.stop("SIGTERM");
-    let (programs, ours) = (programs(&stop), trial(1.0));
-    let task = ToolTask { tool: &SHELL, installed: &installed, run_s: 0.01, m: &m, ours: &ours };
+    let (workers, m, installed) = (workers(), measured(), installed());
+    let tool = shell("exec sleep 60");
+    workers.stop.stop("SIGTERM");
+    let (programs, ours) = (programs(&workers), trial(1.0));
+    let task = ToolTask { tool, installed: &installed, run_s: 0.01, m: &m, ours: &ours };
     assert_eq!(programs.begin(&m).run(&task).trial.unwrap_err(), "stopped by SIGTERM");
 }
 
 #[test]
 fn a_figure_in_another_unit_is_none_of_this_work() {
-    static TOOL: Shell = Shell("echo 5");
-    let output = TOOL.parse("5").unwrap();
+    let output = shell("").parse("5").unwrap();
     let spec = find("memory.latency").unwrap().spec();
     let m = Measurement::new(spec, Params::default());
     assert_eq!(m.unit, Unit::Second);

@@ -19,10 +19,10 @@ impl State<'_, '_, '_> {
         if !has_trials || order.is_empty() || self.stopped().is_some() {
             return;
         }
-        let begun = self.schedule.clock.now();
+        let begun = self.means.clock.now();
         // Caches, clocks and devices will be as the tools leave them.
         self.cooled += 1;
-        self.schedule.launcher.release_idle_worker();
+        self.means.launcher.release_idle_worker();
         let mut tools = self.pairs.runner().begin(m);
         for (turn, which) in order {
             if self.stopped().is_some() {
@@ -34,15 +34,15 @@ impl State<'_, '_, '_> {
             }
         }
         drop(tools);
-        self.away_s += self.schedule.clock.now() - begun;
+        self.away_s += self.means.clock.now() - begun;
     }
 
     fn pair(&mut self, place: usize, which: usize, tools: &mut dyn ToolSession) {
-        let begun = self.schedule.clock.now();
+        let begun = self.means.clock.now();
         let failed = self.take_pair(place, which, tools).err();
         // Whatever a run that was stopped says is no fault of the tool.
         let failed = failed.filter(|_| self.stopped().is_none());
-        self.pairs.end_turn((place, which), failed, self.schedule.clock.now() - begun);
+        self.pairs.end_turn((place, which), failed, self.means.clock.now() - begun);
         self.pairs.describe(place, &mut self.measurements[place]);
     }
 
@@ -54,7 +54,7 @@ impl State<'_, '_, '_> {
     ) -> Result<(), String> {
         let m = &self.measurements[place];
         self.pairs.has_time(place, which)?;
-        let launcher = self.schedule.launcher;
+        let launcher = self.means.launcher;
         let ours = once(launcher, &m.point(), self.policy().target_for(m.subsystem));
         // Its memory and its file must be gone when the tool runs.
         launcher.release_idle_worker();

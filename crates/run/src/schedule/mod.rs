@@ -19,10 +19,13 @@ use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
 use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, summarise};
+use proofmark_reference::Tool;
 
 use crate::event::{Event, Observer, Step};
 use crate::pairs::Pairs;
+use crate::record::RunFile;
 use crate::steady::{WINDOW, is_steady};
+use crate::tool::ToolRunner;
 
 /// Most points that are measured together; each is a process with its threads.
 const GROUP: usize = 64;
@@ -45,19 +48,25 @@ pub fn warm_trials(seconds: f64) -> f64 {
     (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
 }
 
-/// What the points of a plan are measured with.
+/// What a run is made with: all that a test replaces.
 #[derive(Clone, Copy)]
-pub struct Schedule<'a> {
-    /// The points, all of known workloads, and the policy.
-    pub plan: &'a Plan,
+pub struct Means<'a> {
     /// Finds a workload.
     pub find: &'a dyn Fn(&str) -> Option<&'static dyn Workload>,
     /// Starts workers.
     pub launcher: &'a dyn Launcher,
-    /// Time, for the budget.
+    /// Finds a reference tool.
+    pub find_tool: &'a dyn Fn(&str) -> Option<&'static dyn Tool>,
+    /// Runs reference tools.
+    pub tools: &'a dyn ToolRunner,
+    /// Time.
     pub clock: &'a dyn Clock,
     /// How the run is stopped.
     pub stop: &'a Stop,
+    /// Where the run is saved meanwhile.
+    pub file: &'a dyn RunFile,
+    /// Says a line to the user.
+    pub tell: &'a dyn Fn(&str),
 }
 
 struct Slot {
@@ -70,7 +79,8 @@ struct Slot {
 
 /// What a run has so far.
 struct State<'a, 'o, 'p> {
-    schedule: Schedule<'a>,
+    plan: &'a Plan,
+    means: Means<'a>,
     pairs: Pairs<'a>,
     observers: &'o mut [&'p mut dyn Observer],
     measurements: Vec<Measurement>,
@@ -83,41 +93,41 @@ struct State<'a, 'o, 'p> {
     away_s: f64,
 }
 
-impl<'a> Schedule<'a> {
-    /// Measures every point of the plan, with its pairs. Points that end badly, or that the run
-    /// was stopped before, say so in their ending; the others are not touched.
-    pub fn run(&self, pairs: Pairs<'a>, observers: &mut [&mut dyn Observer]) -> Vec<Measurement> {
-        let known =
-            |p: &Point| Some(Measurement::new((self.find)(&p.workload)?.spec(), p.params.clone()));
-        let mut measurements: Vec<_> = self.plan.points.iter().filter_map(known).collect();
-        debug_assert_eq!(measurements.len(), self.plan.points.len());
-        measurements.iter_mut().enumerate().for_each(|(place, m)| pairs.describe(place, m));
-        let start = self.clock.now();
-        let mut state = State {
-            schedule: *self,
-            pairs,
-            observers,
-            measurements,
-            done: 0,
-            cooled: 0,
-            start,
-            away_s: 0.0,
-        };
-        for group in self.groups() {
-            match self.plan.series_of(group.start) {
-                Some(planned) => state.endure(group.start, planned),
-                None => state.measure(group),
-            }
+/// Measures every point of the plan, with its pairs. The points are of known workloads. Those that
+/// end badly, or that the run was stopped before, say so in their ending; the others are not
+/// touched.
+pub fn run(
+    plan: &Plan,
+    means: &Means,
+    pairs: Pairs,
+    observers: &mut [&mut dyn Observer],
+) -> Vec<Measurement> {
+    let known =
+        |p: &Point| Some(Measurement::new((means.find)(&p.workload)?.spec(), p.params.clone()));
+    let mut measurements: Vec<_> = plan.points.iter().filter_map(known).collect();
+    debug_assert_eq!(measurements.len(), plan.points.len());
+    measurements.iter_mut().enumerate().for_each(|(place, m)| pairs.describe(place, m));
+    let start = means.clock.now();
+    let (done, cooled, away_s) = (0, 0, 0.0);
+    let means = *means;
+    let mut state =
+        State { plan, means, pairs, observers, measurements, done, cooled, start, away_s };
+    for group in state.groups() {
+        match plan.series_of(group.start) {
+            Some(planned) => state.endure(group.start, planned),
+            None => state.measure(group),
         }
-        state.measurements
     }
+    state.measurements
+}
 
+impl State<'_, '_, '_> {
     /// Seconds that one trial of each of these points takes, about.
     fn trial_s(&self, places: Range<usize>) -> f64 {
         let seconds = |place: usize| {
             let p = &self.plan.points[place];
-            let workload = (self.find)(&p.workload);
-            workload.map_or(0.0, |k| k.trial_seconds(&p.params, &self.plan.policy)).max(1e-3)
+            let workload = (self.means.find)(&p.workload);
+            workload.map_or(0.0, |k| k.trial_seconds(&p.params, self.policy())).max(1e-3)
         };
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }
@@ -125,7 +135,7 @@ impl<'a> Schedule<'a> {
     /// Ranges of points that are measured together.
     fn groups(&self) -> Vec<Range<usize>> {
         let cheap = |i: usize| {
-            let workload = (self.find)(&self.plan.points[i].workload);
+            let workload = (self.means.find)(&self.plan.points[i].workload);
             workload.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
         };
         let mut groups: Vec<Range<usize>> = Vec::new();
@@ -149,9 +159,7 @@ impl<'a> Schedule<'a> {
         }
         groups
     }
-}
 
-impl State<'_, '_, '_> {
     fn measure(&mut self, places: Range<usize>) {
         let mut active: Vec<Slot> = Vec::new();
         for place in places.clone() {
@@ -181,7 +189,7 @@ impl State<'_, '_, '_> {
 
     /// Seconds since the run began that trials took, and what belongs to them.
     fn spent_s(&self) -> f64 {
-        self.schedule.clock.now() - self.start - self.away_s
+        self.means.clock.now() - self.start - self.away_s
     }
 
     /// How much of the budget will be spent when these points, set up by now, have had their share
@@ -189,8 +197,8 @@ impl State<'_, '_, '_> {
     fn deadline(&self, places: Range<usize>) -> Option<f64> {
         let spent = self.spent_s();
         let left = (self.policy().budget_s? - spent).max(0.0);
-        let all = places.start..self.schedule.plan.points.len();
-        Some(spent + left * self.schedule.trial_s(places) / self.schedule.trial_s(all))
+        let all = places.start..self.plan.points.len();
+        Some(spent + left * self.trial_s(places) / self.trial_s(all))
     }
 
     /// A point that is set up and warm.
@@ -199,25 +207,21 @@ impl State<'_, '_, '_> {
         if let Some(ending) = self.stopped() {
             return Err(ending);
         }
-        let mut session = self.schedule.launcher.launch(&self.schedule.plan.points[place])?;
+        let mut session = self.means.launcher.launch(&self.plan.points[place])?;
         self.warm(place, session.as_mut())?;
         Ok(session)
     }
 
     fn stopped(&self) -> Option<Ending> {
-        self.schedule.stop.stopped_by().map(|by| Ending::Interrupted { by })
+        self.means.stop.stopped_by().map(|by| Ending::Interrupted { by })
     }
 
     fn warm(&mut self, place: usize, session: &mut dyn Session) -> Result<(), Ending> {
         let target = self.policy().target_for(self.measurements[place].subsystem);
-        let mut warm_s = 0.0;
-        while warm_s < WARM_S && !is_steady(&self.measurements[place].warmup, target) {
-            let trial = session.take(Request::Warm)?.trial;
-            warm_s += trial.seconds;
-            self.measurements[place].warmup.push(trial.value);
+        warm_up(session, target, |values| {
+            self.measurements[place].warmup = values.to_vec();
             self.tell(Event::Warm, place);
-        }
-        Ok(())
+        })
     }
 
     /// One trial of one point, and how the point ended if that was the last.
@@ -256,7 +260,7 @@ impl State<'_, '_, '_> {
     /// Makes the statistics and the account of a measurement's trials.
     fn summarise(&mut self, place: usize) {
         let m = &mut self.measurements[place];
-        let kind = (self.schedule.find)(&m.workload).map_or("none", Workload::verification);
+        let kind = (self.means.find)(&m.workload).map_or("none", Workload::verification);
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
         m.summary = summarise(&values);
         m.verification = verification(kind, &m.trials);
@@ -274,7 +278,7 @@ impl State<'_, '_, '_> {
     }
 
     fn policy(&self) -> &Policy {
-        &self.schedule.plan.policy
+        &self.plan.policy
     }
 }
 
@@ -293,13 +297,24 @@ fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
 /// How the point ended instead.
 pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
     let mut session = launcher.launch(point)?;
-    let (mut warm, mut warm_s) = (Vec::new(), 0.0);
-    while warm_s < WARM_S && !is_steady(&warm, target) {
+    warm_up(session.as_mut(), target, |_| ())?;
+    Ok(session.take(Request::Trial)?.trial)
+}
+
+/// Takes trials that do not count until they are steady; `seen` gets the values so far.
+fn warm_up(
+    session: &mut dyn Session,
+    target: f64,
+    mut seen: impl FnMut(&[f64]),
+) -> Result<(), Ending> {
+    let (mut values, mut warm_s) = (Vec::new(), 0.0);
+    while warm_s < WARM_S && !is_steady(&values, target) {
         let trial = session.take(Request::Warm)?.trial;
         warm_s += trial.seconds;
-        warm.push(trial.value);
+        values.push(trial.value);
+        seen(&values);
     }
-    Ok(session.take(Request::Trial)?.trial)
+    Ok(())
 }
 
 /// Whether a point's trials took as long as one point may.

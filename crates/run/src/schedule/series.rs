@@ -31,12 +31,12 @@ fn next_tick(at_s: f64, every_s: f64) -> f64 {
 impl State<'_, '_, '_> {
     /// Samples a point for as long as the plan says.
     pub(super) fn endure(&mut self, place: usize, planned: &PlannedSeries) {
-        let begun = self.schedule.clock.now();
+        let begun = self.means.clock.now();
         let ending = match self.set_up(place) {
             Ok(mut session) => self.samples(place, planned, session.as_mut()),
             Err(ending) => ending,
         };
-        self.away_s += self.schedule.clock.now() - begun;
+        self.away_s += self.means.clock.now() - begun;
         self.end(place, ending);
         self.compare(place);
     }
@@ -49,14 +49,14 @@ impl State<'_, '_, '_> {
         session: &mut dyn Session,
     ) -> Ending {
         let every_s = planned.every_s.max(1e-3);
-        let begun = self.schedule.clock.now();
+        let begun = self.means.clock.now();
         let mut samples = Samples::new(self.measurements[place].unit);
         self.measurements[place].series = Some(Samples::begin(planned, Timestamp::now()));
         loop {
             if let Some(ending) = self.stopped() {
                 return ending;
             }
-            let at_s = self.schedule.clock.now() - begun;
+            let at_s = self.means.clock.now() - begun;
             // Half a tick is no sample.
             if at_s + 0.5 * every_s >= planned.for_s && at_s > 0.0 {
                 return Ending::Complete;

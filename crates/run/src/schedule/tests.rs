@@ -1,7 +1,7 @@
 //! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
 
 use super::*;
-use crate::testing::{Act, FakeRunner, Script, Values, find, point, policy, solution};
+use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy};
 
 mod series;
 
@@ -11,7 +11,6 @@ struct Watch {
     stop_after: Option<usize>,
     stop: Stop,
     steps: usize,
-    done: usize,
     /// When each sample of a series began, and its work.
     sampled: Vec<(usize, f64, f64)>,
 }
@@ -25,8 +24,7 @@ impl Observer for Watch {
                 self.sampled.push((step.place, at_s, trial.work));
                 self.steps += 1;
             }
-            Event::Done => self.done += 1,
-            Event::SetUp | Event::Warm | Event::Pair { .. } => {}
+            Event::Done | Event::SetUp | Event::Warm | Event::Pair { .. } => {}
         }
         if self.stop_after == Some(self.steps) {
             self.stop.stop("SIGINT");
@@ -52,15 +50,18 @@ fn run_points(
 fn run_plan(plan: Plan, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
     let script = Script { stop: watch.stop.clone(), ..Script::new(values) };
     let runner = FakeRunner::new(&script, 1.0);
-    let schedule = Schedule {
-        plan: &plan,
+    let means = Means {
         find: &find,
         launcher: &script,
+        find_tool: &|_| None,
+        tools: &runner,
         clock: &script.clock,
         stop: &script.stop,
+        file: &Disk::default(),
+        tell: &|_| (),
     };
-    let pairs = Pairs::new(&plan, Default::default(), &|_| None, &runner);
-    let measurements = schedule.run(pairs, &mut [watch]);
+    let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
+    let measurements = super::run(&plan, &means, pairs, &mut [watch]);
     let taken = |act: &Act| match act {
         Act::Take(point, request) => Some((*point, *request)),
         _ => None,
@@ -78,6 +79,11 @@ fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
     assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
     assert_eq!(m[1].warmup.len(), 2);
+    let v = m[0].verification.as_ref().unwrap();
+    assert_eq!((v.claimed, v.counted), (600.0, 600.0));
+    // A fixed number is complete however they scatter.
+    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64), &mut Watch::default());
+    assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
 }
 
 #[test]
@@ -117,12 +123,6 @@ fn a_group_is_bounded_in_points_and_in_threads() {
 }
 
 #[test]
-fn a_fixed_number_is_complete_however_they_scatter() {
-    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64), &mut Watch::default());
-    assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
-}
-
-#[test]
 fn the_budget_ends_a_run_but_leaves_three_trials() {
     // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
     let wild = |_, t| Ok((t % 2 + 1) as f64);
@@ -147,47 +147,6 @@ fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
     assert_eq!(trials(Some(10.5)), [4, 11]);
     // The least number of trials as long as the policy asks always fits; three are always taken.
     assert_eq!(trials(Some(0.1)), [3, 6]);
-}
-
-#[test]
-fn a_crash_costs_one_point() {
-    fn crash() -> Ending {
-        Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() }
-    }
-    let values = |p, t| if p == 2 && t == 2 { Err(crash()) } else { Ok(1.0) };
-    let (m, _) = run(policy(6, 6, None), 3, values, &mut Watch::default());
-    assert_eq!(m[1].trials.len(), 1);
-    assert_eq!(m[1].ending, crash());
-    for i in [0, 2] {
-        assert_eq!((m[i].trials.len(), &m[i].ending), (6, &Ending::Complete));
-    }
-}
-
-#[test]
-fn a_stop_keeps_what_was_measured() {
-    let mut watch = Watch { stop_after: Some(4), ..Watch::default() };
-    let (m, _) = run(policy(6, 6, None), 3, |_, _| Ok(1.0), &mut watch);
-    assert_eq!(m.iter().map(|m| m.trials.len()).sum::<usize>(), 4);
-    assert!(m.iter().all(|m| m.ending == Ending::Interrupted { by: "SIGINT".to_owned() }));
-    assert_eq!(watch.done, 3);
-}
-
-#[test]
-fn each_trial_keeps_its_own_solution() {
-    let mut solver = point("test.null", 1);
-    solver.params = solver.params.with("n", 7);
-    let points = vec![solver, point("test.null", 2)];
-    let (m, _) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
-    let of = |m: &Measurement| m.trials.iter().map(|t| t.solution.clone()).collect::<Vec<_>>();
-    assert_eq!(of(&m[0]), [1, 2, 3].map(|n| Some(solution(n))));
-    assert_eq!(of(&m[1]), [None, None, None]);
-}
-
-#[test]
-fn the_verification_adds_up() {
-    let (m, _) = run(policy(6, 6, None), 1, |_, _| Ok(5.0), &mut Watch::default());
-    let w = m[0].verification.as_ref().unwrap();
-    assert_eq!((w.claimed, w.counted), (30.0, 30.0));
 }
 
 #[test]
@@ -223,19 +182,6 @@ fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() 
     let (m, _) = run_points(policy, points, wild, &mut Watch::default());
     // A millisecond's share of 40 s would be 40 ms, and three trials.
     assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);
-}
-
-#[test]
-fn the_value_of_a_time_is_seconds_for_each_unit_of_work() {
-    let points = vec![point("test.time", 1), point("test.null", 1)];
-    let (m, _) = run_points(policy(6, 6, None), points, |_, _| Ok(4.0), &mut Watch::default());
-    assert_eq!(
-        (m[0].trials[0].value, m[0].trials[0].work, m[0].trials[0].seconds),
-        (0.75, 4.0, 3.0)
-    );
-    assert_eq!(m[0].summary.as_ref().unwrap().median, 0.75);
-    assert_eq!(m[0].warmup[0], 0.03, "100 in 3 s");
-    assert_eq!(m[1].trials[0].value, 4.0, "a rate is work for each second");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_testing::{join, output};
 
-use super::{Cgroup, succeeds};
+use super::{Cgroup, allowed, succeeds};
 
 /// A folder on the disk that holds the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
@@ -36,17 +36,21 @@ enum Under {
 }
 
 impl Mounted {
-    /// One that needs no device, such as tmpfs; `None` where it cannot be mounted.
+    /// One that needs no device, such as tmpfs; `None` where it cannot be mounted, which is said.
     pub fn of_kind(kind: &str, options: &str) -> Option<Self> {
         let at = folder();
         let path = at.path().to_str()?.to_owned();
-        succeeds("mount", &["-t", kind, "-o", options, kind, &path])
-            .then_some(Self { at, under: None })
+        let mounted = succeeds("mount", &["-t", kind, "-o", options, kind, &path]);
+        allowed(mounted.then(|| Self { at, under: None }), "this user may not mount")
     }
 
     /// ext4 on a loop device over a file of so many MiB in that folder; `None` where that
-    /// is not allowed.
+    /// is not allowed, which is said.
     pub fn on_loop(folder: &Path, mib: u64) -> Option<Self> {
+        allowed(Self::looped(folder, mib), "no loop device")
+    }
+
+    fn looped(folder: &Path, mib: u64) -> Option<Self> {
         let image = folder.join("image");
         File::create(&image).ok()?.set_len(mib << 20).ok()?;
         if !succeeds("losetup", &["--version"]) {
@@ -61,14 +65,15 @@ impl Mounted {
         mounted
     }
 
-    /// ext4 on zram0, memory that compresses; `None` where there is none that is free.
+    /// ext4 on zram0, memory that compresses; `None` where there is none that is free, which is
+    /// said.
     pub fn on_zram(mib: u64) -> Option<Self> {
-        let sys = Path::new("/sys/block/zram0");
-        if fs::read_to_string(sys.join("disksize")).ok()?.trim() != "0" {
-            return None; // Somebody uses it.
-        }
-        fs::write(sys.join("disksize"), format!("{mib}M")).ok()?;
-        Self::ext4("/dev/zram0", Under::Zram)
+        let size = "/sys/block/zram0/disksize";
+        // Else somebody uses it.
+        let is_free = fs::read_to_string(size).is_ok_and(|used| used.trim() == "0")
+            && fs::write(size, format!("{mib}M")).is_ok();
+        let mounted = is_free.then(|| Self::ext4("/dev/zram0", Under::Zram)).flatten();
+        allowed(mounted, "no zram device that is free")
     }
 
     fn ext4(device: &str, under: Under) -> Option<Self> {
@@ -122,8 +127,12 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// A cgroup without a limit yet; `None` where none can be made.
+    /// A cgroup without a limit yet; `None` where none can be made, which is said.
     pub fn of_disk_under(folder: &Path) -> Option<Self> {
+        allowed(Self::made(folder), "no blkio cgroup may be made")
+    }
+
+    fn made(folder: &Path) -> Option<Self> {
         let number = whole_disk(fs::metadata(folder).ok()?.dev())?;
         let name = format!("proofmark-io-{}", std::process::id());
         let v1 = Path::new("/sys/fs/cgroup/blkio");
@@ -140,23 +149,22 @@ impl Throttle {
 
     /// Sets `read_bps`, `write_bps`, `read_iops` or `write_iops`; false where it cannot be.
     pub fn set(&self, what: &str, value: u64) -> bool {
-        let v1 = self.group.join(format!("blkio.throttle.{what}_device"));
-        if v1.exists() {
-            return fs::write(v1, format!("{} {value}", self.number)).is_ok();
-        }
-        let key = what.replace("read_", "r").replace("write_", "w");
-        fs::write(self.group.join("io.max"), format!("{} {key}={value}", self.number)).is_ok()
+        self.write(what, &value.to_string(), &value.to_string())
     }
 
     /// Takes a limit away.
     pub fn lift(&self, what: &str) {
-        let v1 = self.group.join(format!("blkio.throttle.{what}_device"));
-        if v1.exists() {
-            fs::write(v1, format!("{} 0", self.number)).unwrap();
-        } else {
-            let key = what.replace("read_", "r").replace("write_", "w");
-            fs::write(self.group.join("io.max"), format!("{} {key}=max", self.number)).unwrap();
+        assert!(self.write(what, "0", "max"));
+    }
+
+    /// Writes a limit, as version 1 and version 2 have it.
+    fn write(&self, what: &str, v1: &str, v2: &str) -> bool {
+        let file = self.group.join(format!("blkio.throttle.{what}_device"));
+        if file.exists() {
+            return fs::write(file, format!("{} {v1}", self.number)).is_ok();
         }
+        let key = what.replace("read_", "r").replace("write_", "w");
+        fs::write(self.group.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
     }
 
     /// The command inside this cgroup.
@@ -191,13 +199,13 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// `None` where the file system takes no direct I/O.
+    /// `None` where the file system takes no direct I/O, which is said.
     pub fn writing_to(folder: &Path) -> Option<Self> {
         const BLOCK: usize = 1 << 20;
         let path = folder.join("neighbour");
         let mut options = OpenOptions::new();
         options.create(true).truncate(true).write(true).custom_flags(libc::O_DIRECT);
-        let mut file = options.open(&path).ok()?;
+        let mut file = allowed(options.open(&path).ok(), "no direct I/O here")?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use proofmark_testing::{join, output, wait_within};
 
-use super::{kill, proofmark, succeeds};
+use super::{allowed, kill, proofmark, succeeds};
 
 /// What no fault may take longer than to be told, or to be got over.
 pub const SOON: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `None` where this user may not make network namespaces.
+    /// `None` where this user may not make network namespaces, which is said.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         remove_abandoned();
@@ -55,7 +55,8 @@ impl Hosts {
                 && ip(&format!("-n {host} link set lo up"))
                 && ip(&format!("-n {host} link set {INTERFACE} up"))
         };
-        (made && up(client, NEAR) && up(server, SERVER)).then_some(hosts)
+        let up = made && up(client, NEAR) && up(server, SERVER);
+        allowed(up.then_some(hosts), "this user may not make network namespaces")
     }
 
     /// The command on the host that runs.
@@ -125,10 +126,17 @@ fn remove_abandoned() {
     }
 }
 
-/// What the limit of a client host had dropped at which moment, every 30 ms or so.
+/// What the limit of a client host had dropped, every 30 ms or so.
 pub struct DropLog {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<(SystemTime, u64)>>,
+    thread: JoinHandle<Vec<Dropped>>,
+}
+
+/// A count that was read at some moment between these two.
+pub struct Dropped {
+    pub from: SystemTime,
+    pub until: SystemTime,
+    pub count: u64,
 }
 
 impl DropLog {
@@ -137,9 +145,12 @@ impl DropLog {
         let (stopped, hosts) = (Arc::clone(&stop), Arc::clone(hosts));
         let thread = thread::spawn(move || {
             let mut log = Vec::new();
+            // On a busy machine it would sleep through the silence between two trials.
+            let _ = rustix::process::setpriority_process(None, -20);
             while !stopped.load(Ordering::Relaxed) {
-                let before = SystemTime::now();
-                log.push((before, hosts.dropped()));
+                let from = SystemTime::now();
+                let count = hosts.dropped();
+                log.push(Dropped { from, until: SystemTime::now(), count });
                 thread::sleep(Duration::from_millis(25));
             }
             log
@@ -147,8 +158,8 @@ impl DropLog {
         Self { stop, thread }
     }
 
-    /// Ends it. Each count was taken at its moment or some milliseconds after it.
-    pub fn end(self) -> Vec<(SystemTime, u64)> {
+    /// Ends it.
+    pub fn end(self) -> Vec<Dropped> {
         self.stop.store(true, Ordering::Relaxed);
         join("the log of what was dropped to end", self.thread)
     }
@@ -169,11 +180,6 @@ impl Served {
         Self::start(&mut serve("127.0.0.1:0", key))
     }
 
-    /// The same with more arguments.
-    pub fn here_with(key: &Path, arguments: &[&str]) -> Self {
-        Self::start(serve("127.0.0.1:0", key).args(arguments))
-    }
-
     /// The same as `nohup` starts it.
     pub fn here_without_terminal(key: &Path) -> Self {
         let mut command = serve("127.0.0.1:0", key);
@@ -187,7 +193,7 @@ impl Served {
     }
 
     /// The same where the kernel seems to have been booted under the id in a file; `None`
-    /// where this user may not mount.
+    /// where this user may not mount, which is said.
     pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {
         let mount = "mount --bind \"$BOOT_ID\" /proc/sys/kernel/random/boot_id";
         let apart = |script: &str| {
@@ -198,12 +204,7 @@ impl Served {
         };
         let mountable = output(&mut apart(mount)).status.success();
         let serves = format!("{mount} && exec \"$0\" \"$@\"");
-        mountable.then(|| Self::start(&mut apart(&serves)))
-    }
-
-    /// The same over IPv6.
-    pub fn here_v6(key: &Path) -> Self {
-        Self::start(&mut serve("[::1]:0", key))
+        allowed(mountable.then(|| Self::start(&mut apart(&serves))), "this user may not mount")
     }
 
     /// On the server host, at the usual port.
@@ -211,7 +212,7 @@ impl Served {
         Self::start(hosts.on_server(&mut serve(SERVER, key)))
     }
 
-    fn start(command: &mut Command) -> Self {
+    pub fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,3 +1,5 @@
+use proofmark_model::PlannedReference;
+
 use super::*;
 
 fn point(workload: &str, parameter: &str, value: u64) -> Point {
@@ -24,7 +26,7 @@ fn planned() -> Planned {
         series: vec![series(3), series(4)],
         ..Plan::default()
     };
-    let mut planned = Planned::new(plan);
+    let mut planned = Planned { plan, ..Planned::default() };
     let none =
         |why: &str| crate::planned::NoReference { why: why.to_owned(), ..Default::default() };
     planned.tools.missing = BTreeMap::from([(0, none("large")), (2, none("clock"))]);

@@ -1,56 +1,16 @@
 //! Tools that take as long as a test says, for points that are made up.
 
-use proofmark_model::{Policy, Probe, Storage, StorageKind};
-use proofmark_reference::{Description, Invocation, Malformed, Output, ReferenceRunner};
+use proofmark_model::Policy;
 
 use super::*;
+use crate::testing::{FakeTool, host, installed, storage};
 
 /// Memory that it takes.
 const SLOW_MEMORY: u64 = 1 << 30;
 
-/// Takes so many seconds for one run.
-struct Slow(f64);
-
-impl Tool for Slow {
-    fn description(&self) -> &Description {
-        // A tool of that name is what a workload declares a test of.
-        &Description { id: "linpack", title: "slow", package: "Debian: slow", about: "For tests." }
-    }
-
-    fn recognises(&self, _: &str) -> bool {
-        false
-    }
-
-    fn parse(&self, _: &str) -> Result<Output, Malformed> {
-        Err(Malformed::at(1, "nothing"))
-    }
-}
-
-impl ReferenceRunner for Slow {
-    fn installed(&self) -> Option<Installed> {
-        None
-    }
-
-    fn counts(&self, _: &str) -> Option<&'static str> {
-        Some("nothing")
-    }
-
-    fn invocation(&self, _: &Installed, _: &Task) -> Result<Invocation, String> {
-        Ok(Invocation::default())
-    }
-
-    fn shortest(&self) -> f64 {
-        0.3
-    }
-
-    fn memory(&self, _: &Task) -> u64 {
-        SLOW_MEMORY
-    }
-
-    fn takes(&self, task: &Task) -> f64 {
-        assert!(task.seconds >= 0.3, "our trials last as long");
-        self.0
-    }
+/// Takes so many seconds for one run. A tool of that name is what a workload declares a test of.
+fn slow(takes_s: f64) -> FakeTool {
+    FakeTool { takes_s, shortest_s: 0.3, memory: SLOW_MEMORY, ..FakeTool::new("linpack") }
 }
 
 fn point(workload: &str, threads: u64) -> Point {
@@ -63,18 +23,11 @@ fn plan(max_trials: u32) -> Plan {
     Plan { policy, points: vec![point("cpu.linpack", 2)], ..Plan::default() }
 }
 
-/// A machine of which no more is known than its memory and CPUs.
-fn host(memory: u64) -> Host {
-    let mut host = Host::unknown("test");
-    host.memory.available_bytes = Probe::known(memory, "test");
-    host.memory.total_bytes = Probe::known(memory, "test");
-    host.limits.memory_bytes = Probe::known(None, "test");
-    host.limits.usable_cpus = vec![0, 1];
-    host
-}
-
-fn installed() -> Installed {
-    Installed { program: "/bin/true".into(), version: "1.0".to_owned() }
+/// How often such a tool repeats the point of a plan, on a machine with so much memory.
+fn fits(run_s: f64, asked: &Asked, memory: u64) -> Result<u32, String> {
+    let (marked, host) = (Marked::from([(0, Vec::new())]), host(memory, vec![0, 1]));
+    let choice = Choice { asked, workloads: &[], marked: &marked, host: &host };
+    choice.fits(&slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs)
 }
 
 #[test]
@@ -91,51 +44,30 @@ fn slow_tools_have_fewer_runs_and_the_slowest_none() {
 
 #[test]
 fn what_nobody_asked_for_takes_a_minute_at_most() {
-    let host = host(1 << 40);
-    let fits = |run_s: f64, asked: &Asked| {
-        let choice =
-            Choice { asked, workloads: &[], marked: &Marked::from([(0, Vec::new())]), host: &host };
-        choice.fits(&Slow(run_s), &installed(), &plan(30), 0).map(|r| r.runs).ok()
-    };
-    let named = Asked::Named(vec!["linpack"]);
-    assert_eq!([fits(6.0, &Asked::Marked), fits(18.0, &Asked::Marked)], [Some(8), Some(3)]);
-    assert_eq!([fits(21.0, &Asked::Marked), fits(21.0, &named)], [None, Some(8)]);
-    assert_eq!([fits(78.0, &named), fits(81.0, &named)], [Some(3), None]);
+    let named = Some(vec!["linpack"]);
+    for (run_s, asked, runs) in [
+        (6.0, &None, Some(8)),
+        (18.0, &None, Some(3)),
+        (21.0, &None, None),
+        (21.0, &named, Some(8)),
+        (78.0, &named, Some(3)),
+        (81.0, &named, None),
+    ] {
+        assert_eq!(fits(run_s, asked, 1 << 40).ok(), runs, "{run_s} s, {asked:?}");
+    }
 }
 
 #[test]
 fn a_tool_needs_room_in_addition_to_ours() {
-    let why = |memory: u64| {
-        let (asked, host) = (Asked::Marked, host(memory));
-        let choice = Choice {
-            asked: &asked,
-            workloads: &[],
-            marked: &Marked::from([(0, Vec::new())]),
-            host: &host,
-        };
-        choice.fits(&Slow(1.0), &installed(), &plan(30), 0).err()
-    };
-    assert_eq!(why(1 << 40), None);
-    let why = why(SLOW_MEMORY - 1).unwrap();
+    let why = fits(1.0, &None, SLOW_MEMORY - 1).unwrap_err();
     assert!(why.starts_with("it needs 1 GiB of memory; "), "{why}");
 }
 
 #[test]
 fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
-    let mut host = host(1 << 40);
-    let asked = Asked::Named(vec!["fio"]);
+    let (asked, mut host) = (Some(vec!["fio"]), host(1 << 40, vec![0, 1]));
     let mut of = |free: u64| {
-        let storage = Storage {
-            path: "/".to_owned(),
-            file_system: "ext4".to_owned(),
-            kind: StorageKind::Block,
-            mount_point: "/".to_owned(),
-            mount_options: String::new(),
-            total_bytes: 1 << 40,
-            free_bytes: free,
-            devices: Vec::new(),
-        };
-        host.storage = Probe::known(storage, "test");
+        host.storage = storage(free);
         let choice = Choice { asked: &asked, workloads: &[], marked: &Marked::new(), host: &host };
         let params = Params::default().with("file_size", 1_u64 << 30);
         let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
@@ -150,13 +82,12 @@ fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
 
 #[test]
 fn names_are_tools() {
-    let parse = |names: &[&str]| {
-        Asked::parse(&ToolChoice::Named(names.iter().map(|n| (*n).to_owned()).collect()))
-    };
-    assert_eq!(Asked::parse(&ToolChoice::Marked), Ok(Asked::Marked));
-    assert_eq!(Asked::parse(&ToolChoice::None), Ok(Asked::Named(vec![])));
-    assert_eq!(parse(&["fio", "iperf3"]), Ok(Asked::Named(vec!["fio", "iperf3"])));
-    let Ok(Asked::Named(all)) = parse(&["all"]) else { panic!() };
+    let parse =
+        |names: &[&str]| asked(&ToolChoice::Named(names.iter().map(|n| (*n).to_owned()).collect()));
+    assert_eq!(asked(&ToolChoice::Marked), Ok(None));
+    assert_eq!(asked(&ToolChoice::None), Ok(Some(vec![])));
+    assert_eq!(parse(&["fio", "iperf3"]), Ok(Some(vec!["fio", "iperf3"])));
+    let all = parse(&["all"]).unwrap().unwrap();
     assert!(all.len() > 10 && all.contains(&"stream"), "{all:?}");
     let error = parse(&["ipref3"]).unwrap_err().to_string();
     assert!(error.contains("did you mean 'iperf3'?"), "{error}");
@@ -176,7 +107,7 @@ fn a_users_budget_holds_the_tools_too() {
     let shared = |budget_s: f64| {
         let mut plan = with_tool();
         plan.policy.budget_s = Some(budget_s);
-        let mut planned = Planned::new(plan);
+        let mut planned = Planned { plan, ..Planned::default() };
         planned.tools.missing.insert(0, NoReference::default());
         share_budget(&mut planned, budget_s);
         planned
@@ -219,7 +150,7 @@ fn a_plan_reckons_with_rates_that_are_neither_slow_nor_fast() {
 
 #[test]
 fn a_profile_may_name_the_tools_that_run() {
-    let (asked, host) = (Asked::Marked, host(1 << 40));
+    let (asked, host) = (None, host(1 << 40, vec![0, 1]));
     let mut marked = Marked::new();
     let named = |names: &[&str]| {
         let names = names.iter().map(|n| (*n).to_owned()).collect();
@@ -232,11 +163,11 @@ fn a_profile_may_name_the_tools_that_run() {
     let mut plan = plan(30);
     plan.points = vec![plan.points[0].clone(); 4];
     let choice = Choice { asked: &asked, workloads: &[], marked: &marked, host: &host };
-    assert_eq!(choice.points_of(&Slow(1.0), &plan), [0, 2]);
+    assert_eq!(choice.points_of(&slow(1.0), &plan), [0, 2]);
     let repeats = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
     plan.references.insert("other".to_owned(), vec![repeats(0), repeats(1), repeats(2)]);
-    assert_eq!(choice.points_of(&Slow(1.0), &plan), [2], "all that are named, or the first");
+    assert_eq!(choice.points_of(&slow(1.0), &plan), [2], "all that are named, or the first");
     // Who names a tool in a profile waits for it.
-    let fits = |point| choice.fits(&Slow(21.0), &installed(), &plan, point).is_ok();
+    let fits = |point| choice.fits(&slow(21.0), &installed(), &plan, point).is_ok();
     assert_eq!([fits(0), fits(2)], [false, true]);
 }

@@ -1,56 +1,29 @@
 //! `proofmark import`: what other tools printed, judged.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
-
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use assert_cmd::Command;
-use predicates::prelude::*;
 use proofmark_model::{Measurement, Param, ParameterKind, Run, Verdict, read_run};
-use proofmark_testing::PROCESS_DEADLINE;
 
-fn import(file: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("proofmark").unwrap();
-    command.timeout(PROCESS_DEADLINE);
-    command.arg("import").arg(file).args(arguments);
-    command
-}
+use super::{Folder, captured, captured_of};
 
 /// A file's run.
 fn imported(file: &Path, arguments: &[&str]) -> Run {
-    let dir = tempfile::tempdir().unwrap();
-    let mut command = import(file, &[&["--json", "-"], arguments].concat());
-    command.arg("--out").arg(dir.path());
-    let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{}: {told}", file.display());
-    let page = fs::read_to_string(dir.path().join("report.html")).unwrap();
-    assert!(page.contains("what the machine did meanwhile is not known"), "{}", file.display());
-    assert!(!page.contains("no end"), "{}", file.display());
-    read_run(&String::from_utf8(output.stdout).unwrap()).unwrap()
-}
-
-/// Every captured output, by its tool.
-fn captured() -> Vec<(&'static str, PathBuf)> {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src");
-    let mut all = Vec::new();
-    for folder in fs::read_dir(tools).unwrap() {
-        let Ok(files) = fs::read_dir(folder.unwrap().path().join("captured")) else { continue };
-        for file in files.map(|f| f.unwrap().path()) {
-            let text = fs::read_to_string(&file).unwrap();
-            all.push((tool_of(&file, &text), file));
-        }
-    }
-    all.sort();
-    all
+    let (folder, name) = (Folder::new(), file.to_str().unwrap());
+    let ended = folder.run(&[&["import", name, "--json", "-", "--out", "out"], arguments].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{name}: {}", ended.stderr);
+    let page = folder.text("out/report.html");
+    assert!(page.contains("what the machine did meanwhile is not known"), "{name}");
+    assert!(!page.contains("no end"), "{name}");
+    read_run(&ended.stdout).unwrap()
 }
 
 /// The tool of an output: that which it looks like, or, where it looks like none, the one of its
 /// folder.
-fn tool_of(file: &Path, text: &str) -> &'static str {
-    if let Some(tool) = proofmark_reference::recognise(text) {
+fn tool_of(file: &Path) -> &'static str {
+    let text = fs::read_to_string(file).unwrap();
+    if let Some(tool) = proofmark_reference::recognise(&text) {
         return tool.id();
     }
     let folder = file.parent().unwrap().parent().unwrap().file_name().unwrap();
@@ -69,12 +42,12 @@ fn holds_an_error(file: &Path) -> bool {
 
 #[test]
 fn every_captured_output_becomes_a_run_of_its_tool() {
-    let all = captured();
+    let all: Vec<_> = captured().into_iter().map(|file| (tool_of(&file), file)).collect();
     let tools: BTreeSet<_> = all.iter().map(|(tool, _)| *tool).collect();
     assert_eq!(tools.len(), proofmark_reference::ALL.len(), "a tool without outputs");
     for (tool, file) in all {
         if holds_an_error(&file) {
-            import(&file, &[]).assert().code(2);
+            Folder::new().run(&["import", file.to_str().unwrap()]).with(2);
             continue;
         }
         let known = proofmark_reference::recognise(&fs::read_to_string(&file).unwrap()).is_some();
@@ -100,32 +73,27 @@ fn every_captured_output_becomes_a_run_of_its_tool() {
 
 #[test]
 fn what_cannot_be_read_is_refused_in_a_line() {
-    let dir = tempfile::tempdir().unwrap();
-    let refused = |text: &str, arguments: &[&str], word: &str| {
-        let file = dir.path().join("output");
-        fs::write(&file, text).unwrap();
-        let line = predicate::str::contains(word)
-            .and(predicate::function(|e: &str| e.lines().count() == 1 && !e.contains("panicked")));
-        import(&file, arguments).current_dir(&dir).assert().code(2).stdout("").stderr(line);
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "something was written");
-    };
-    refused("hello\n", &[], "name the tool with --tool");
-    refused("", &[], "name the tool with --tool");
-    refused("{}", &["--tool", "fioo"], "did you mean 'fio'?");
-    refused("{\n\"fio version\": \"fio-3.33\",\n", &["--tool", "fio"], "line 3");
-    import(Path::new("/nowhere"), &[]).assert().code(2);
-    import(Path::new("/dev/zero"), &[]).assert().code(2);
+    let folder = Folder::new();
+    for (text, arguments, word) in [
+        ("hello\n", &[][..], "name the tool with --tool"),
+        ("", &[], "name the tool with --tool"),
+        ("{}", &["--tool", "fioo"], "did you mean 'fio'?"),
+        ("{\n\"fio version\": \"fio-3.33\",\n", &["--tool", "fio"], "line 3"),
+    ] {
+        folder.file("output", text);
+        folder.refuses(&[&["import", "output"], arguments].concat(), word);
+    }
+    folder.refuses(&["import", "/nowhere"], "/nowhere");
+    folder.refuses(&["import", "/dev/zero"], "/dev/zero");
 }
 
 #[test]
 fn the_checks_of_our_own_figures_judge_theirs() {
-    let (_, failed) = captured().into_iter().find(|(_, f)| f.ends_with("made-failed.txt")).unwrap();
-    let run = imported(&failed, &[]);
+    let run = imported(&captured_of("linpack", "made-failed.txt"), &[]);
     // A residual is evidence; a rate alone is none.
     let unproven = |m: &Measurement| m.findings.iter().any(|f| f.check == "imported");
     assert!(!run.measurements.iter().any(unproven));
-    let (_, stream) = captured().into_iter().find(|(tool, _)| *tool == "stream").unwrap();
-    let rates = imported(&stream, &[]).measurements;
+    let rates = imported(&captured_of("stream", ""), &[]).measurements;
     assert!(rates.iter().all(|m| unproven(m) && m.verdict == Verdict::Suspect));
     let found = |m: &Measurement| m.findings.iter().any(|f| f.check == "residual");
     let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));

@@ -1,0 +1,35 @@
+//! Arguments that several commands take.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Where the results of a run go.
+#[derive(Debug, Args)]
+pub struct ResultFiles {
+    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
+    /// [default: proofmark-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the run as JSON to a file; - prints it instead of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+}
+
+/// Where the history is.
+#[derive(Debug, Args)]
+pub struct HistoryPlace {
+    /// Database of past runs [default: $PROOFMARK_HISTORY, or ~/.local/share/proofmark/history.db]
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+}
+
+/// Where a run goes in the history.
+#[derive(Debug, Args)]
+pub struct HistoryFile {
+    #[command(flatten)]
+    pub place: HistoryPlace,
+    /// Do not add this run to the history
+    #[arg(long, conflicts_with = "history")]
+    pub no_history: bool,
+}

@@ -1,0 +1,197 @@
+//! `compare` and `check` on run files: what they print, write and end with.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{
+    Comparison, Ending, Finding, Measurement, Params, Plan, Probe, Run, Severity, Summary, Verdict,
+    WorkloadSpec, testing,
+};
+
+use super::Folder;
+
+/// A run's name, its points' values, and what is changed of it.
+type Made<'a> = (&'a str, &'a [f64], fn(&mut Run));
+
+/// A folder with these runs.
+fn with(runs: &[Made]) -> Folder {
+    let folder = Folder::new();
+    for (name, values, change) in runs {
+        let mut run = run(values);
+        change(&mut run);
+        folder.file(&format!("{name}.json"), serde_json::to_vec(&run).unwrap());
+    }
+    folder
+}
+
+fn run(values: &[f64]) -> Run {
+    let spec = proofmark_workloads::find("cpu.flops").unwrap().spec().clone();
+    let measured = values.iter().enumerate().map(|(i, v)| measurement(&spec, i as u64 + 1, *v));
+    Run {
+        workloads: BTreeMap::from([("cpu.flops".to_owned(), spec.clone())]),
+        plan: Plan { profile: "test".into(), ..Plan::default() },
+        ..testing::run(measured.collect())
+    }
+}
+
+fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
+    let values: Vec<f64> = (0..8).map(|i| value * (0.997 + 0.001 * f64::from(i))).collect();
+    let (min, max) = (value * 0.997, value * 1.003);
+    let (mean, median) = (value, value);
+    Measurement {
+        summary: Some(Summary { n: 8, mean, sd: None, median, ci95: Some([min, max]), min, max }),
+        ..testing::measurement(spec, Params::default().with("threads", threads), &values)
+    }
+}
+
+fn throttled(run: &mut Run) {
+    for m in &mut run.measurements {
+        let message = "a CPU quota of 0.5 CPUs held the process back for 50 % of the time";
+        m.findings.push(Finding::new("throttled", Severity::Suspect, message, ""));
+        m.verdict = Verdict::Suspect;
+    }
+}
+
+/// Leaves so few trials that there is no interval.
+fn only(trials: usize, run: &mut Run) {
+    for m in &mut run.measurements {
+        m.trials.truncate(trials);
+        m.summary.as_mut().unwrap().ci95 = None;
+    }
+}
+
+fn as_it_is(_: &mut Run) {}
+
+/// What a check of A against B ends with and prints.
+#[track_caller]
+fn checks(folder: &Folder, [a, b]: [&str; 2], code: i32) -> String {
+    folder.run(&["check", a, "--against", b]).with(code).quiet()
+}
+
+#[test]
+fn a_run_and_itself_do_not_differ() {
+    let folder = with(&[("a", &[1e9, 2e9, 4e9], as_it_is)]);
+    let said = folder.prints(&["compare", "a.json", "a.json"]);
+    assert!(said.starts_with("No difference is shown in any of 3 compared points."), "{said}");
+    let said = checks(&folder, ["a.json"; 2], 0);
+    assert!(said.starts_with("None of 3 points is slower"), "{said}");
+}
+
+#[test]
+fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
+    let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
+    // To compare is no check: it ends with 0.
+    let said = folder.prints(&["compare", "a.json", "b.json"]);
+    assert!(said.contains("B is slower in 2 of 2 compared points"), "{said}");
+    assert!(said.contains("in B a CPU quota of 0.5 CPUs held"), "{said}");
+    let said = checks(&folder, ["b.json", "a.json"], 4);
+    assert!(said.lines().count() == 3 && said.lines().all(|l| !l.is_empty()), "{said}");
+    assert!(said.contains("slower cpu.flops 1 thread: 0.500"), "{said}");
+    // The other way round nothing is slower, and suspect is no failure.
+    checks(&folder, ["a.json", "b.json"], 0);
+    checks(&folder, ["b.json"; 2], 0);
+}
+
+#[test]
+fn what_the_baseline_has_and_is_gone_fails() {
+    let crashed = |run: &mut Run| {
+        let m = &mut run.measurements[1];
+        (m.trials, m.summary, m.verdict) = (Vec::new(), None, Verdict::Invalid);
+        m.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
+    };
+    let both = &[1e9, 2e9][..];
+    let folder =
+        with(&[("a", both, as_it_is), ("short", &both[..1], as_it_is), ("crashed", both, crashed)]);
+    let said = checks(&folder, ["short.json", "a.json"], 4);
+    assert!(said.contains("gone cpu.flops 2 threads: only in A"), "{said}");
+    checks(&folder, ["a.json", "short.json"], 0);
+    let said = checks(&folder, ["crashed.json", "a.json"], 4);
+    assert!(said.contains("ended by SIGILL"), "{said}");
+}
+
+#[test]
+fn a_check_with_too_little_to_judge_fails() {
+    let both = &[1e9, 2e9][..];
+    let reworded = |run: &mut Run| {
+        run.workloads.get_mut("cpu.flops").unwrap().summary = "worded anew".into();
+        only(3, run);
+    };
+    let folder = with(&[
+        ("a", both, as_it_is),
+        ("empty", &[], as_it_is),
+        ("few", both, |run| only(1, run)),
+        ("slow", &[0.5e9, 1e9], reworded),
+        ("three", both, |run| only(3, run)),
+    ]);
+    let said = checks(&folder, ["few.json", "a.json"], 4);
+    let few = "too little to pass: only 0 of 2 points of the baseline could be judged";
+    assert!(said.contains(few) && said.contains("too few to judge"), "{said}");
+    let said = checks(&folder, ["a.json", "empty.json"], 4);
+    assert!(said.contains("baseline has no number that counts"), "{said}");
+    // Reworded help is no other work, and all of three trials apart are slower.
+    let said = checks(&folder, ["slow.json", "three.json"], 4);
+    assert!(said.contains("2 slower, 0 gone") && said.contains("but there is no interval"));
+    checks(&folder, ["three.json"; 2], 0);
+}
+
+#[test]
+fn a_margin_that_is_asked_for_decides() {
+    let folder = with(&[("a", &[1e9], as_it_is), ("b", &[0.97e9], as_it_is)]);
+    let check = ["check", "b.json", "--against", "a.json", "--margin"];
+    checks(&folder, ["b.json", "a.json"], 0);
+    for (margin, code) in [("0.01", 4), ("1%", 4), ("3.5 %", 0)] {
+        folder.run(&[&check[..], &[margin]].concat()).with(code);
+    }
+    for bad in ["1.5", "NaN", "inf", "101%", "%"] {
+        folder.refuses(&[&check[..], &[bad]].concat(), "a fraction from 0 to 1");
+    }
+}
+
+#[test]
+fn every_format_is_written_where_it_is_asked_for() {
+    let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
+    let read = |json: String| serde_json::from_str::<Comparison>(&json).unwrap();
+    let made = read(folder.prints(&["compare", "a.json", "b.json", "--format", "json"]));
+    assert_eq!((made.points.len(), made.b.name.as_str()), (2, "b.json"));
+    let check = ["check", "b.json", "--against", "a.json", "--format"];
+    let same = read(folder.run(&[&check[..], &["json"]].concat()).with(4).stdout);
+    assert_eq!(same, made, "check holds the run against the baseline");
+    let junit = folder.run(&[&check[..], &["junit", "--out", "r.xml"]].concat()).with(4);
+    assert_eq!(junit.stdout, "");
+    assert!(folder.text("r.xml").contains("failures=\"2\""));
+    let page = ["compare", "a.json", "b.json", "--format", "html", "--out", "c.html"];
+    assert_eq!(folder.prints(&page), "");
+    assert!(folder.text("c.html").starts_with("<!doctype html>"));
+}
+
+#[test]
+fn what_is_mistyped_is_told_in_a_line() {
+    let folder = with(&[("a", &[1e9], as_it_is)]);
+    folder.file("torn.json", "{\"schema\": ");
+    for (arguments, word) in [
+        (&["compare", "a.json", "a.json", "--format", "htm"][..], "did you mean 'html'?"),
+        (&["check", "a.json", "--against", "a.json", "--format", "xml"], "check --help"),
+        (&["compare", "a.json", "none.json"], "none.json"),
+        (&["compare", "torn.json", "a.json"], "torn.json"),
+        (&["check", "a.json"], "--against"),
+    ] {
+        folder.refuses(arguments, word);
+    }
+}
+
+#[test]
+fn a_strangers_run_file_steers_nothing() {
+    const EVIL: &str = "\u{1b}[2J<script>alert(1)</script>\u{202e}";
+    let evil = |run: &mut Run| {
+        run.host.cpu.model_name = Probe::known(EVIL.into(), EVIL);
+        run.measurements[0].findings.push(Finding::new(EVIL, Severity::Suspect, EVIL, EVIL));
+        run.measurements[0].trials[0].value = -0.0;
+        run.plan.profile = EVIL.into();
+        run.plan.policy.target = 1e300;
+    };
+    let folder = with(&[("a", &[1e9], as_it_is), ("evil", &[1e308], evil)]);
+    for format in ["terminal", "html", "json"] {
+        let text = folder.prints(&["compare", "a.json", "evil.json", "--format", format]);
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{format}");
+        assert!(format != "html" || !text.contains("<script>alert"), "{format}");
+    }
+}

@@ -1,0 +1,158 @@
+//! The program as its users meet it, and what holds between the crates: one binary, so that it is
+//! linked once.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+mod architecture;
+mod audit;
+mod compare;
+mod completions;
+mod deadlines;
+mod files;
+mod formats;
+mod history;
+mod import;
+mod lists;
+mod profiles;
+mod terminal;
+mod usage;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proofmark_testing::output;
+use tempfile::TempDir;
+
+/// A folder of a test's own, in which the program runs without a history.
+struct Folder(TempDir);
+
+/// How the program ended.
+struct Ended {
+    stdout: String,
+    stderr: String,
+    code: Option<i32>,
+}
+
+impl Ended {
+    fn of(command: &mut Command) -> Self {
+        let out = output(command);
+        let [stdout, stderr] = [out.stdout, out.stderr].map(|b| String::from_utf8(b).unwrap());
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        Self { stdout, stderr, code: out.status.code() }
+    }
+
+    /// Ended with that status.
+    #[track_caller]
+    fn with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Printed this and no more on standard error.
+    #[track_caller]
+    fn quiet(self) -> String {
+        assert_eq!(self.stderr, "");
+        self.stdout
+    }
+
+    /// Refused in one line with this word and nothing on standard output.
+    #[track_caller]
+    fn refused(self, code: i32, word: &str) {
+        let Self { stdout, stderr, .. } = self.with(code);
+        assert_eq!((stdout.as_str(), stderr.lines().count()), ("", 1), "{stderr}");
+        assert!(stderr.contains(word), "{stderr}is not\n{word}");
+    }
+}
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file with this text.
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    fn count(&self) -> usize {
+        fs::read_dir(self.path()).unwrap().count()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+        command.current_dir(self.path()).env("COLUMNS", "100").env("PROOFMARK_HISTORY", "off");
+        command
+    }
+
+    fn run(&self, arguments: &[impl AsRef<OsStr>]) -> Ended {
+        Ended::of(self.command().args(arguments))
+    }
+
+    /// What it prints, having succeeded without a word on standard error.
+    #[track_caller]
+    fn prints(&self, arguments: &[impl AsRef<OsStr>]) -> String {
+        self.run(arguments).with(0).quiet()
+    }
+
+    /// Runs what must be refused as mistyped, and write nothing.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], word: &str) {
+        let before = self.count();
+        self.run(arguments).refused(2, word);
+        assert_eq!(self.count(), before, "{arguments:?} wrote something");
+    }
+}
+
+/// Every file with what a tool printed once.
+fn captured() -> Vec<PathBuf> {
+    let tools = listed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src"));
+    let folders = tools.into_iter().map(|tool| tool.join("captured")).filter(|f| f.is_dir());
+    folders.flat_map(|folder| listed(&folder)).collect()
+}
+
+/// The first such file of a tool, with that ending.
+fn captured_of(tool: &str, ending: &str) -> PathBuf {
+    let is_its = |f: &PathBuf| f.to_str().unwrap().contains(&format!("/{tool}/captured/"));
+    captured().into_iter().filter(is_its).find(|f| f.to_str().unwrap().ends_with(ending)).unwrap()
+}
+
+/// Files of a folder, in order.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+/// Says that a test cannot be made here. Past the test harness's capture, so that it is counted.
+fn skip(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
+}
+
+/// The schema in the folder `schema` must be the program's.
+#[track_caller]
+fn is_checked_in(now: &str, name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema").join(name);
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(&path, now).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == now,
+        "its shape changed; UPDATE_SCHEMA=1 cargo test rewrites {}",
+        path.display()
+    );
+}

@@ -1,0 +1,146 @@
+//! Profiles as a user meets them: what they cost, how a budget shrinks them, how they are copied,
+//! and what is refused of one that was changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Ended, Folder, listed};
+
+/// Runs it where it must write nothing.
+fn proofmark(arguments: &[&str]) -> Ended {
+    let folder = Folder::new();
+    let ended = folder.run(arguments);
+    assert_eq!(folder.count(), 0, "{arguments:?} wrote something");
+    ended
+}
+
+/// Profiles of a folder of this test.
+fn folder(name: &str) -> Vec<PathBuf> {
+    let all = listed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/profiles").join(name));
+    assert!(all.len() >= 5, "{all:?}");
+    all
+}
+
+#[test]
+fn profiles_that_are_some_are_planned() {
+    for path in folder("valid") {
+        let text = proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).with(0);
+        assert!(text.stdout.contains(" of profile x; "), "{}: {}", path.display(), text.stdout);
+    }
+}
+
+#[test]
+fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
+    for path in folder("invalid") {
+        let text = fs::read_to_string(&path).unwrap();
+        let expected = text.lines().next().unwrap().strip_prefix("# refused: ").unwrap();
+        let told = format!("{}: {}", path.display(), expected.trim_end());
+        proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).refused(2, &told);
+    }
+}
+
+/// What a dry run says of a plan: its points, the seconds that they take at least and at most, and
+/// what is said on standard error.
+fn cost(arguments: &[&str]) -> (usize, f64, f64, String) {
+    let Ended { stdout, stderr, .. } =
+        proofmark(&[&["run", "--dry-run"], arguments].concat()).with(0);
+    let last = stdout.lines().last().unwrap();
+    let points = last.split(' ').next().unwrap().parse().unwrap();
+    let (_, times) = last.rsplit_once("; about ").unwrap();
+    // A time that is known is said once.
+    let (least, most) = times.split_once(" to ").unwrap_or((times, times));
+    assert!(!times.ends_with(&format!(" to {least}")), "{last}");
+    (points, seconds(least), seconds(most), stderr)
+}
+
+/// Seconds of `1 h 5 min 2 s`.
+fn seconds(text: &str) -> f64 {
+    let words: Vec<_> = text.split(' ').collect();
+    let of = |pair: &[&str]| {
+        let units = [("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)];
+        let unit = units.into_iter().find(|(name, _)| *name == pair[1]).unwrap().1;
+        pair[0].parse::<f64>().unwrap() * unit
+    };
+    words.chunks(2).map(of).sum()
+}
+
+#[test]
+fn a_profile_takes_what_it_says() {
+    let profiles = proofmark(&["list", "profiles"]).stdout;
+    for (name, says, says_min) in [
+        ("quick", "under 1 minute", 1.0),
+        ("chameleon-2017", "40 to 50 minutes", 50.0),
+        ("aws-2016", "25 to 35 minutes", 35.0),
+    ] {
+        let line = profiles.lines().find(|l| l.starts_with(name)).unwrap();
+        assert!(line.contains(says), "{line}");
+        let (_, _, most, _) = cost(&["--profile", name, "--no-reference"]);
+        assert!(most <= says_min * 60.0, "{name} takes {most} s");
+        assert!(most >= says_min * 60.0 / 2.0, "{name} says too much: it takes {most} s");
+    }
+}
+
+#[test]
+fn a_budget_shrinks_the_published_experiments_and_says_how() {
+    let published = ["--profile", "chameleon-2017", "--no-reference"];
+    let within = |budget: &str| cost(&[&published[..], &["--budget", budget]].concat());
+    let whole = cost(&published);
+    assert!(!whole.3.contains("for the budget"), "{}", whole.3);
+    for minutes in [30, 20, 10, 5] {
+        let (points, least, most, told) = within(&format!("{minutes}m"));
+        let budget_s = f64::from(minutes) * 60.0;
+        assert!(least <= budget_s && most <= budget_s, "{minutes} min: {least} s: {told}");
+        assert!(least > budget_s / 2.0, "{minutes} min: no more than needed goes: {least} s");
+        assert!(told.contains("series 600 s -> "), "{told}");
+        assert!(points < whole.0 || minutes > 20, "{points}");
+        if minutes == 20 {
+            assert!(told.contains("cpu.linpack n = 20000"), "{told}");
+            assert!(
+                !told.contains("iterations"),
+                "published work goes after what is large: {told}"
+            );
+        }
+    }
+    let told = within("10s").3;
+    let iterations = "iterations of cpu.mix.int 1000000000 -> 100000000";
+    assert!(told.contains(iterations) && told.contains("even so the plan takes about"), "{told}");
+}
+
+#[test]
+fn a_matrix_of_files_and_blocks_leaves_nothing_out_aloud() {
+    let told = |profile: &str| cost(&["--no-reference", "--profile", profile]).3;
+    let matrix = folder("valid").into_iter().find(|p| p.ends_with("matrix.toml")).unwrap();
+    for profile in ["chameleon-2017", matrix.to_str().unwrap()] {
+        let told = told(profile);
+        assert!(!told.contains("needs a file of"), "{told}");
+    }
+    // What is no matrix is left out aloud.
+    let text = fs::read_to_string(matrix).unwrap().replace("[\"4KB\", \"1MB\"]", "\"1MB\"");
+    let (dir, one) = (Folder::new(), "needs a file of 1 MiB, but file_size is 64 KiB");
+    let told = told(dir.file("loud.toml", text).to_str().unwrap());
+    assert!(told.contains(one), "{told}");
+}
+
+#[test]
+fn a_small_cut_costs_trials_alone() {
+    let quick = |budget: &str| cost(&["cpu.mix.int", "--profile", "quick", "--budget", budget]);
+    let (points, least, _, told) = quick("1h");
+    assert!(!told.contains("for the budget"), "{told}");
+    let (left, less, _, told) = quick(&format!("{}ms", (least * 600.0) as u64));
+    assert_eq!(left, points, "{told}");
+    assert!(less < least && told.contains("trials per result instead of 8"), "{told}");
+    assert_eq!(told.matches("for the budget").count(), 1, "{told}");
+}
+
+#[test]
+fn an_explained_profile_is_a_profile() {
+    let dir = Folder::new();
+    for name in ["quick", "default", "thorough", "chameleon-2017", "aws-2016"] {
+        let text = dir.prints(&["explain", name]);
+        let path = dir.file("mine.toml", &text);
+        let points = |profile: &str| cost(&["--no-reference", "--profile", profile]).0;
+        let here = points(name);
+        assert_eq!(points(path.to_str().unwrap()), here);
+        assert!(text.starts_with(&format!("# On this machine: {here} configurations")), "{text}");
+    }
+}

@@ -1,0 +1,123 @@
+//! What a person types wrong: exit status 2, one clear line, nothing written.
+
+use std::process::Command;
+
+use super::{Ended, Folder, is_checked_in};
+
+#[test]
+fn what_is_mistyped_is_refused_in_one_line() {
+    let dir = Folder::new();
+    for (arguments, word) in [
+        // Unknown names come with the nearest.
+        (&["run", "cpu.flop"][..], "did you mean 'cpu.flops'?"),
+        (&["run", "cpi"], "did you mean 'cpu'?"),
+        (&["run", "--profile", "quik"], "did you mean 'quick'?"),
+        (&["run", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?"),
+        (&["run", "--set", "cpu.flops.isa=avx9"], "not one of scalar"),
+        (&["explain", "cpu.peek"], "did you mean 'cpu.peak'?"),
+        (&["run", "--reference", "fioo"], "did you mean 'fio'?"),
+        (&["run", "--reference", "xyzzyxyzzy"], "proofmark list references"),
+        // Numbers.
+        (&["run", "--threads", "0"], "out of range"),
+        (&["run", "--threads", "1,x"], "'x' is not a whole number"),
+        (&["run", "--threads", "99999999999999999999"], "not a whole number"),
+        (&["run", "--block-size", "99999999999TB"], "too large"),
+        (&["run", "--budget", "5"], "not a duration"),
+        (&["run", "--trials", "0"], "1 to 1000"),
+        (&["run", "--set", "cpu.mix.int.iterations=1.5"], "not a whole number"),
+        (&["run", "--limit", "disk.reed=1MB/s"], "did you mean 'disk.read'?"),
+        (&["run", "--limit", "disk.read=fast"], "MB/s"),
+        // Options.
+        (&["run", "--thread", "1"], "--threads"),
+        (&["run", "--quick", "--profile", "default"], "cannot be used with"),
+        (&["rum"], "run"),
+        (&["list", "workload"], "workloads"),
+        (&["check", "run"], "were not provided: --against <RUN>\n"),
+        (&["compare"], "were not provided: <A>, <B>\n"),
+        (&["completions", "powershell"], "; [possible values: bash, zsh, fish]\n"),
+        // Addresses.
+        (&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535"),
+        (&["run", "network", "--peer", ":5277"], "the host is missing"),
+        (&["run", "cpu", "--peer", "127.0.0.1"], "this run measures no network workload"),
+        (&["serve", "--bind", "node2"], "write an IP address of this machine"),
+        (&["serve", "--max-time", "1"], "not a duration"),
+        // Run files.
+        (&["report", "/nonexistent/run.json"], "No such file"),
+    ] {
+        dir.refuses(arguments, word);
+    }
+}
+
+#[test]
+fn run_files_that_are_none() {
+    let dir = Folder::new();
+    for (text, word) in [
+        (r#"{"schema": "proofmark.run/0"}"#, "proofmark.run/0"),
+        (r#"{"a": 1}"#, "schema is missing"),
+        (r#"{"schema": "proofmark.run/2", "tool""#, "line 1"),
+        ("", "not a proofmark run"),
+    ] {
+        dir.file("run.json", text);
+        dir.refuses(&["report", "run.json"], word);
+    }
+}
+
+#[test]
+fn lists_and_explanations_cover_each_other() {
+    let dir = Folder::new();
+    for list in ["workloads", "checks", "ceilings", "references", "rules", "profiles"] {
+        let text = dir.prints(&["list", list]);
+        assert!(text.lines().count() >= 3, "{text}");
+        for line in text.lines() {
+            dir.prints(&["explain", line.split_whitespace().next().unwrap()]);
+        }
+    }
+    let formats = dir.prints(&["list", "formats"]);
+    for format in ["jsonl", "openmetrics", "junit"] {
+        assert!(formats.lines().any(|l| l.starts_with(format)), "{formats}");
+    }
+}
+
+#[test]
+fn what_an_id_means_is_all_of_it() {
+    let dir = Folder::new();
+    for (id, line) in [
+        ("stream", "  Triad: memory.triad\n"),
+        ("likwid-bench", "  load: memory.sweep with op=read\n"),
+    ] {
+        let text = dir.prints(&["explain", id]);
+        assert!(text.contains(line), "{text}");
+    }
+    // Both a check and a rule of the audit: the class is the check's.
+    let text = dir.prints(&["explain", "page_cache"]);
+    let [check, rule] = &text.split("page_cache: ").skip(1).collect::<Vec<_>>()[..] else {
+        panic!("{text}")
+    };
+    assert!(check.contains("\nClass: ") && !rule.contains("\nClass: "), "{text}");
+}
+
+#[test]
+fn a_dry_run_prints_the_points_and_writes_nothing() {
+    let dir = Folder::new();
+    let points = ["run", "cpu.flops", "--threads", "1,3", "--set", "cpu.flops.isa=scalar"];
+    let more = ["--set", "cpu.flops.type=f64", "--dry-run"];
+    let text = dir.run(&[&points[..], &more].concat()).with(0).stdout;
+    let expected =
+        "cpu.flops isa=scalar threads=1 type=f64\ncpu.flops isa=scalar threads=3 type=f64\n";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(dir.count(), 0);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$0\" schema | head -c 10; \"$0\" list checks | true"]);
+    Ended::of(shell.arg(env!("CARGO_BIN_EXE_proofmark"))).with(0).quiet();
+}
+
+#[test]
+fn the_checked_in_schemas_are_the_program_s() {
+    is_checked_in(&Folder::new().prints(&["schema"]), "proofmark.run-2.json");
+    let comparison = serde_json::to_string_pretty(&proofmark_model::comparison_schema()).unwrap();
+    is_checked_in(&(comparison + "\n"), "proofmark.comparison-2.json");
+}
