@@ -3,8 +3,6 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
-# Ends a test that hangs, with its name.
-DEADLINE = --config "target.'cfg(all())'.runner=['scripts/test-binary']"
 
 .PHONY: run build test lint bench references install uninstall dist help setup
 
@@ -20,8 +18,7 @@ build: setup
 
 ## test: all tests, and in the release build those that decode machine code or solve linear systems
 test: setup
-	cargo test $(DEADLINE) --workspace --locked
-	cargo test $(DEADLINE) --release --locked --package proofmark-workloads --lib -- decoded dense
+	@scripts/test
 
 ## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
 lint: setup
