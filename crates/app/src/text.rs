@@ -68,8 +68,9 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
 }
 
 /// A list of two columns.
-pub fn columns<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub fn columns<L: AsRef<str>, R: AsRef<str>>(rows: impl IntoIterator<Item = (L, R)>) -> String {
     let rows: Vec<_> = rows.into_iter().collect();
-    let wide = rows.iter().map(|(left, _)| left.len()).max().unwrap_or(0);
-    rows.iter().map(|(left, right)| format!("{left:wide$}  {right}\n")).collect()
+    let wide = rows.iter().map(|(left, _)| left.as_ref().len()).max().unwrap_or(0);
+    let line = |(left, right): &(L, R)| format!("{:wide$}  {}\n", left.as_ref(), right.as_ref());
+    rows.iter().map(line).collect()
 }

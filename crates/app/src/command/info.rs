@@ -76,8 +76,7 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
 
 fn describe(limits: &[Limit]) -> String {
     let mut text = "Ceilings of all usable CPUs, at the measured clock\n".to_owned();
-    let rows: Vec<(String, String)> = limits.iter().map(row).collect();
-    text += &columns(rows.iter().map(|(a, b)| (a.as_str(), b.as_str())));
+    text += &columns(limits.iter().map(row));
     if let Some(ceiling) = limits.iter().find_map(|l| l.ceiling.as_ref()) {
         text += &format!("  {}; see 'proofmark explain {}'\n", ceiling.formula, ceiling.id);
     }

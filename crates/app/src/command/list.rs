@@ -10,28 +10,23 @@ use crate::text::{columns, print};
 
 pub fn run(what: Listing) -> Result<Outcome> {
     let text = match what {
-        Listing::Workloads => columns(
-            proofmark_workloads::ALL
-                .iter()
-                .map(|k| (k.spec().id.as_ref(), k.spec().summary.as_ref())),
-        ),
+        Listing::Workloads => {
+            let specs = proofmark_workloads::ALL.iter().map(|k| k.spec());
+            columns(specs.map(|spec| (&spec.id, &spec.summary)))
+        }
         Listing::Checks => columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title))),
         Listing::Ceilings => {
             columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
         }
         Listing::References => {
-            let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t)));
-            let tools: Vec<_> = tools.collect();
-            columns(tools.iter().map(|(id, text)| (*id, text.as_str())))
+            columns(proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t))))
         }
         Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
         Listing::Profiles => {
-            let profiles: Vec<Profile> = BUILT_IN
-                .iter()
-                .map(|(name, _)| Profile::load(name))
-                .collect::<Result<_, Usage>>()?;
-            columns(profiles.iter().map(|p| (p.name.as_str(), p.about.as_str())))
+            let profiles = BUILT_IN.iter().map(|(name, _)| Profile::load(name));
+            let profiles: Vec<_> = profiles.collect::<Result<_, Usage>>()?;
+            columns(profiles.into_iter().map(|p| (p.name, p.about)))
         }
     };
     print(&text)?;

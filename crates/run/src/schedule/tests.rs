@@ -5,54 +5,36 @@ use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy}
 
 mod series;
 
-/// Reads the steps, and stops the run after so many trials.
+/// When each sample of a series began.
 #[derive(Default)]
-struct Watch {
-    stop_after: Option<usize>,
-    stop: Stop,
-    steps: usize,
-    /// When each sample of a series began, and its work.
-    sampled: Vec<(usize, f64, f64)>,
-}
+struct Sampled(Vec<f64>);
 
-impl Observer for Watch {
+impl Observer for Sampled {
     fn observe(&mut self, step: &Step) {
-        match step.event {
-            Event::Trial => self.steps += 1,
-            Event::Sample { at_s, trial } => {
-                assert!(!step.measurement().trials.is_empty(), "an event comes after it is kept");
-                self.sampled.push((step.place, at_s, trial.work));
-                self.steps += 1;
-            }
-            Event::Done | Event::SetUp | Event::Warm | Event::Pair { .. } => {}
-        }
-        if self.stop_after == Some(self.steps) {
-            self.stop.stop("SIGINT");
+        if let Event::Sample { at_s, .. } = step.event {
+            assert!(!step.measurement().trials.is_empty(), "an event comes after it is kept");
+            self.0.push(at_s);
         }
     }
 }
 
 type Log = Vec<(u64, Request)>;
 
-fn run(policy: Policy, points: u64, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
-    run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values, watch)
+fn run(policy: Policy, points: u64, values: Values) -> (Vec<Measurement>, Log) {
+    run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values)
 }
 
-fn run_points(
-    policy: Policy,
-    points: Vec<Point>,
-    values: Values,
-    watch: &mut Watch,
-) -> (Vec<Measurement>, Log) {
-    run_plan(Plan { policy, points, ..Plan::default() }, values, watch)
+fn run_points(policy: Policy, points: Vec<Point>, values: Values) -> (Vec<Measurement>, Log) {
+    let (m, log, _) = run_plan(Plan { policy, points, ..Plan::default() }, &Script::new(values));
+    (m, log)
 }
 
-fn run_plan(plan: Plan, values: Values, watch: &mut Watch) -> (Vec<Measurement>, Log) {
-    let script = Script { stop: watch.stop.clone(), ..Script::new(values) };
-    let runner = FakeRunner::new(&script, 1.0);
+fn run_plan(plan: Plan, script: &Script) -> (Vec<Measurement>, Log, Vec<f64>) {
+    let mut sampled = Sampled::default();
+    let runner = FakeRunner::new(script, 1.0);
     let means = Means {
         find: &find,
-        launcher: &script,
+        launcher: script,
         find_tool: &|_| None,
         tools: &runner,
         clock: &script.clock,
@@ -61,20 +43,20 @@ fn run_plan(plan: Plan, values: Values, watch: &mut Watch) -> (Vec<Measurement>,
         tell: &|_| (),
     };
     let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
-    let measurements = super::run(&plan, &means, pairs, &mut [watch]);
+    let measurements = super::run(&plan, &means, pairs, &mut [&mut sampled]);
     let taken = |act: &Act| match act {
         Act::Take(point, request) => Some((*point, *request)),
         _ => None,
     };
     let log = script.log.borrow().iter().filter_map(taken).collect();
-    (measurements, log)
+    (measurements, log, sampled.0)
 }
 
 #[test]
 fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     let values =
         |point, trial| Ok(if point == 1 { 100.0 } else { 100.0 + (trial % 2 * 50) as f64 });
-    let (m, _) = run(policy(6, 12, None), 2, values, &mut Watch::default());
+    let (m, _) = run(policy(6, 12, None), 2, values);
     assert_eq!((m[0].trials.len(), &m[0].ending), (6, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
     assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
@@ -82,7 +64,7 @@ fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     let v = m[0].verification.as_ref().unwrap();
     assert_eq!((v.claimed, v.counted), (600.0, 600.0));
     // A fixed number is complete however they scatter.
-    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64), &mut Watch::default());
+    let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64));
     assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
 }
 
@@ -94,7 +76,7 @@ fn a_slow_point_is_warm_after_one_trial_and_a_fast_one_when_it_is_steady() {
         point
     };
     let points = [3000, 1999, 700, 600, 10].map(lasting).into();
-    let (m, log) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0), &mut Watch::default());
+    let (m, log) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0));
     let warm: Vec<usize> = m.iter().map(|m| m.warmup.len()).collect();
     assert_eq!(warm, [1, 2, 3, 3, 3], "2 s of warm-up, or three values that agree");
     assert_eq!([3.0, 1.999, 0.7, 0.6, 0.01].map(warm_trials), [1.0, 2.0, 3.0, 3.0, 3.0]);
@@ -104,7 +86,7 @@ fn a_slow_point_is_warm_after_one_trial_and_a_fast_one_when_it_is_steady() {
 
 #[test]
 fn trials_are_taken_in_turn_and_every_second_round_backwards() {
-    let (_, log) = run(policy(3, 3, None), 3, |_, _| Ok(1.0), &mut Watch::default());
+    let (_, log) = run(policy(3, 3, None), 3, |_, _| Ok(1.0));
     let trials: Vec<u64> =
         log.iter().filter(|(_, r)| *r == Request::Trial).map(|(p, _)| *p).collect();
     assert_eq!(trials, [1, 2, 3, 3, 2, 1, 1, 2, 3]);
@@ -113,7 +95,7 @@ fn trials_are_taken_in_turn_and_every_second_round_backwards() {
 #[test]
 fn a_group_is_bounded_in_points_and_in_threads() {
     // Threads 1, 2, 3, ...: 22 points make 253 threads.
-    let (_, log) = run(policy(3, 3, None), 30, |_, _| Ok(1.0), &mut Watch::default());
+    let (_, log) = run(policy(3, 3, None), 30, |_, _| Ok(1.0));
     let first_23rd = log.iter().position(|(p, _)| *p == 23).unwrap();
     let last_22nd = log.iter().rposition(|(p, _)| *p == 22).unwrap();
     assert!(last_22nd < first_23rd, "the 23rd belongs to the next group");
@@ -126,9 +108,9 @@ fn a_group_is_bounded_in_points_and_in_threads() {
 fn the_budget_ends_a_run_but_leaves_three_trials() {
     // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
     let wild = |_, t| Ok((t % 2 + 1) as f64);
-    let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild, &mut Watch::default());
+    let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild);
     assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
-    let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild, &mut Watch::default());
+    let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild);
     assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
 }
 
@@ -138,7 +120,7 @@ fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
     let trials = |point_s: Option<f64>| {
         let policy = Policy { point_s, trial_s: 1.0, ..policy(6, 12, None) };
         let points = vec![point("test.time", 1), point("test.null", 1)];
-        let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+        let (m, _) = run_points(policy, points, wild);
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
     };
@@ -159,7 +141,7 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
     };
     let trials = |time_s, points: [&str; 2]| {
         let points = points.map(|workload| point(workload, 1)).into();
-        let (m, _) = run_points(policy(time_s), points, wild, &mut Watch::default());
+        let (m, _) = run_points(policy(time_s), points, wild);
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
     };
@@ -179,7 +161,7 @@ fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() 
     let mut brief = point("test.brief", 1);
     brief.params = brief.params.with("ms", 30);
     let points = vec![brief, point("test.null", 1)];
-    let (m, _) = run_points(policy, points, wild, &mut Watch::default());
+    let (m, _) = run_points(policy, points, wild);
     // A millisecond's share of 40 s would be 40 ms, and three trials.
     assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);
 }
@@ -189,7 +171,7 @@ fn a_workload_may_have_a_number_of_trials_of_its_own() {
     let mut policy = policy(3, 3, None);
     policy.trials_of.insert("test.null".to_owned(), 5);
     let points = [point("test.null", 1), point("test.time", 1)].into();
-    let (m, _) = run_points(policy, points, |_, _| Ok(1.0), &mut Watch::default());
+    let (m, _) = run_points(policy, points, |_, _| Ok(1.0));
     assert_eq!((m[0].trials.len(), &m[0].ending), (5, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (3, &Ending::Complete));
 }

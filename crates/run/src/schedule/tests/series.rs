@@ -25,11 +25,10 @@ fn lasting(ms: u64) -> Point {
 
 #[test]
 fn a_sample_begins_at_each_tick_until_the_time_is_over() {
-    let mut watch = Watch::default();
     let plan = plan(vec![lasting(5)], &[(0, 12.0, 1.0)]);
-    let (m, log) = run_plan(plan, |_, t| Ok(t as f64), &mut watch);
+    let (m, log, sampled) = run_plan(plan, &Script::new(|_, t| Ok(t as f64)));
     assert_eq!((m[0].trials.len(), &m[0].ending), (12, &Ending::Complete));
-    let starts: Vec<f64> = watch.sampled.iter().map(|(_, at, _)| at.round()).collect();
+    let starts: Vec<f64> = sampled.iter().map(|at| at.round()).collect();
     assert_eq!(starts, (0..12).map(f64::from).collect::<Vec<_>>());
     let series = m[0].series.as_ref().unwrap();
     assert_eq!((series.samples, series.merged, series.for_s), (12, 1, 12.0));
@@ -42,9 +41,8 @@ fn a_sample_begins_at_each_tick_until_the_time_is_over() {
 
 #[test]
 fn what_takes_longer_than_a_tick_leaves_ticks_out_and_moves_none() {
-    let mut watch = Watch::default();
     let plan = plan(vec![lasting(2600)], &[(0, 10.0, 1.0)]);
-    let (m, _) = run_plan(plan, |_, _| Ok(1.0), &mut watch);
+    let (m, _, _) = run_plan(plan, &Script::new(|_, _| Ok(1.0)));
     assert_eq!(m[0].ending, Ending::Complete);
     assert!(m[0].trials.iter().all(|t| t.seconds >= 2.6), "as long as one trial");
     assert_eq!(m[0].trials.len(), 4);
@@ -54,7 +52,7 @@ fn what_takes_longer_than_a_tick_leaves_ticks_out_and_moves_none() {
 fn a_series_stands_alone_and_takes_nothing_from_the_budget_of_the_others() {
     let mut plan = plan((1..=3).map(|t| point("test.null", t)).collect(), &[(1, 50.0, 1.0)]);
     plan.policy = policy(3, 20, Some(30.0));
-    let (m, log) = run_plan(plan, |_, t| Ok((t % 2 + 1) as f64), &mut Watch::default());
+    let (m, log, _) = run_plan(plan, &Script::new(|_, t| Ok((t % 2 + 1) as f64)));
     assert_eq!(m[1].trials.len(), 50);
     assert!(m[0].series.is_none() && m[1].series.is_some());
     let ends = |p| log.iter().rposition(|(point, _)| *point == p).unwrap();
@@ -66,16 +64,16 @@ fn a_series_stands_alone_and_takes_nothing_from_the_budget_of_the_others() {
 
 #[test]
 fn a_stop_and_a_crash_keep_the_samples() {
-    let mut watch = Watch { stop_after: Some(4), ..Watch::default() };
-    let (m, _) = run_plan(plan(vec![lasting(5)], &[(0, 12.0, 1.0)]), |_, _| Ok(1.0), &mut watch);
-    assert_eq!((m[0].trials.len(), watch.sampled.len()), (4, 4));
+    let script = Script { stop_at: Some((1, 4)), ..Script::new(|_, _| Ok(1.0)) };
+    let (m, _, sampled) = run_plan(plan(vec![lasting(5)], &[(0, 12.0, 1.0)]), &script);
+    assert_eq!((m[0].trials.len(), sampled.len()), (4, 4));
     assert_eq!(m[0].ending, Ending::Interrupted { by: "SIGINT".to_owned() });
     let crash = |_, t| match t {
         7 => Err(Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() }),
         _ => Ok(1.0),
     };
     let plan = plan(vec![lasting(5), point("test.null", 2)], &[(0, 12.0, 1.0)]);
-    let (m, _) = run_plan(plan, crash, &mut Watch::default());
+    let (m, _, _) = run_plan(plan, &Script::new(crash));
     assert_eq!(m[0].trials.len(), 6);
     assert!(matches!(m[0].ending, Ending::Crashed { .. }) && m[0].series.is_some());
     assert_eq!((m[1].trials.len(), &m[1].ending), (3, &Ending::Complete));
@@ -84,10 +82,9 @@ fn a_stop_and_a_crash_keep_the_samples() {
 #[test]
 fn a_day_of_samples_takes_no_more_room_than_an_hour() {
     let plan = plan(vec![lasting(5)], &[(0, 20_000.0, 1.0)]);
-    let mut watch = Watch::default();
-    let (m, _) = run_plan(plan, |_, _| Ok(1.0), &mut watch);
+    let (m, _, sampled) = run_plan(plan, &Script::new(|_, _| Ok(1.0)));
     let series = m[0].series.as_ref().unwrap();
     assert_eq!((series.samples, series.merged, m[0].trials.len()), (20_000, 8, 2500));
-    assert_eq!(watch.sampled.len(), 20_000, "each has its event");
+    assert_eq!(sampled.len(), 20_000, "each has its event");
     assert!((series.seconds_at(&m[0].trials[2499]) - 19_992.0).abs() < 0.1);
 }
