@@ -81,10 +81,13 @@ pub fn append_new(path: &Path) -> io::Result<File> {
 
 /// A synced file with these bytes in the folder of `path`; gone when dropped.
 fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    // From the system: who may write in the folder cannot guess it.
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
-        .prefix(".proofmark-")
-        .rand_bytes(16)
+        .prefix(&format!(".proofmark-{:016x}", u64::from_ne_bytes(random)))
+        .rand_bytes(0)
         .make_in(folder.unwrap_or(Path::new(".")), |p| {
             new_file(p, OpenOptions::new().write(true))
         })?;

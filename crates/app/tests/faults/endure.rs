@@ -123,6 +123,8 @@ fn a_killed_run_shows_all_that_was_sampled() {
     let whole = samples(dir.path());
     // As a power cut leaves it.
     let text = fs::read_to_string(&path).unwrap();
+    // What a run expects to write, `LINE` of `samples.rs`, is more than a line takes, and not many times as much.
+    assert!((whole * 256..whole * 1024).contains(&text.len()), "{} B, {whole} lines", text.len());
     fs::write(&path, format!("{text}{}", &text[..100])).unwrap();
     let run = reported(dir.path());
     let m = &run.measurements[0];
