@@ -20,16 +20,6 @@ pub(crate) enum Pages {
     Small,
 }
 
-impl Pages {
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "huge" => Some(Self::Huge),
-            "small" => Some(Self::Small),
-            _ => None,
-        }
-    }
-}
-
 /// Alignment of an arena, in bytes: that of a huge page on x86-64.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
 /// The smallest page size of any architecture here, in bytes.

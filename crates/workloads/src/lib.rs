@@ -15,14 +15,15 @@ mod faults;
 pub mod memory;
 mod mix;
 pub mod network;
+mod params;
 
 /// Every workload, in the order in which a report shows them.
 pub const ALL: &[&dyn Workload] = &[
     &cpu::Clock,
-    &cpu::Flops,
-    &cpu::Iops,
-    &cpu::MixInt,
-    &cpu::MixFloat,
+    &cpu::FLOPS,
+    &cpu::IOPS,
+    &cpu::MIX_INT,
+    &cpu::MIX_FLOAT,
     &cpu::Dgemm,
     &cpu::Linpack,
     &memory::COPY,

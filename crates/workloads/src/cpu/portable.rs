@@ -18,7 +18,7 @@ use super::work::{Clocked, Variant};
 const ACCUMULATORS: usize = 8;
 
 /// No portable loop is heavy enough to lower a core's clock.
-#[cfg_attr(all(target_arch = "x86_64", unix), expect(dead_code))]
+#[cfg_attr(target_arch = "x86_64", expect(dead_code))]
 pub(crate) fn clocked(_: Isa, _: Element) -> Option<Clocked> {
     None
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use proofmark_engine::Refusal;
 
 use super::file::TestFile;
-use super::shape::Cache;
 
 /// An unlinked temporary file, fully written and on the device. It disappears when this value is
 /// dropped and no process has it open, however the process ends.
@@ -35,8 +34,8 @@ impl ToolFile {
     /// If it cannot be read or written out.
     pub fn make_ready(&self, cache: Option<&str>) -> std::io::Result<()> {
         self.0.cut()?;
-        match cache.and_then(super::shape::cache) {
-            Some(Cache::Warm) => self.0.flush().and_then(|()| self.0.warm()),
+        match cache {
+            Some("warm") => self.0.flush().and_then(|()| self.0.warm()),
             _ => self.0.evict(),
         }
     }

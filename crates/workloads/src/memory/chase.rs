@@ -42,16 +42,6 @@ pub(super) enum Order {
     Local,
 }
 
-impl Order {
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "rand" => Some(Self::Rand),
-            "local" => Some(Self::Local),
-            _ => None,
-        }
-    }
-}
-
 /// A single cycle through all lines of this many pages.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Better, Host, Parameter, ParameterKind, Params, Property, Role, Subsystem, Unit, WorkloadSpec,
-};
+use proofmark_model::{Host, Parameter, Params, Property, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order, PAGE};
 use super::parameters::{
-    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, settled, size_parameter,
+    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::tool_test;
+use crate::declare::{self, Words, parameter, tool_test};
+use crate::params::{choice, int, resolved};
 
 /// The workload `memory.latency`.
 pub struct Latency;
@@ -26,48 +25,44 @@ pub(super) const WORKING_SET: Parameter = size_parameter(
 /// What is compared after a trial.
 pub(super) const VERIFICATION: &str = "the known end of the pointer chase";
 
-const ORDER: Parameter = Parameter {
-    name: Cow::Borrowed("order"),
-    about: Cow::Borrowed(
-        "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line \
-         of each pair, so that the TLB holds every page).",
-    ),
-    kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("rand"), Cow::Borrowed("local")])),
-    default: Cow::Borrowed("rand"),
-};
+const ORDER: Parameter = parameter(
+    "order",
+    "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line of \
+     each pair, so that the TLB holds every page).",
+    declare::choice(&[Cow::Borrowed("rand"), Cow::Borrowed("local")]),
+    "rand",
+);
 
-static SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.latency"),
-    title: Cow::Borrowed("Load latency"),
-    summary: Cow::Borrowed("The time of one dependent load, by working set."),
-    detail: Cow::Borrowed(
-        "One thread follows a cycle of pointers through the working set, one pointer per 64-byte \
-         line. Each load gives the address of the next, so no load can start early. The cycle \
-         consists of sweeps. Each sweep visits every 4 KiB page once, in one random order, and \
-         takes a line that no other sweep takes. So prefetchers cannot guess the next line, and a \
-         page evicted from the TLB has not returned when it is needed again. A working set that \
-         fits into a cache shows that cache's latency. One of several times the last-level cache \
-         shows the latency of main memory. Comparing huge with base pages, or rand with local, \
-         shows the TLB's share. Verification: the order is computed, so the last line after any \
-         number of steps is known. The walk must end there. This proves the loads up to whole \
-         rounds of the cycle.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::Second,
-    better: Better::Lower,
-    parameters: Cow::Borrowed(&[WORKING_SET, PAGES, ORDER]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
-    axis: Some(Cow::Borrowed("working_set")),
-    interleave: false,
-    work: chase(ANY_LEVEL, false),
-    role: Role {
-        lead: Some(2),
-        provides: Cow::Borrowed(&[Property::LoadLatency]),
-        compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
-        ..Role::NONE
+static SPEC: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.latency",
+        title: "Load latency",
+        summary: "The time of one dependent load, by working set.",
+        detail: "One thread follows a cycle of pointers through the working set, one pointer per \
+                 64-byte line. Each load gives the address of the next, so no load can start \
+                 early. The cycle consists of sweeps. Each sweep visits every 4 KiB page once, in \
+                 one random order, and takes a line that no other sweep takes. So prefetchers \
+                 cannot guess the next line, and a page evicted from the TLB has not returned when \
+                 it is needed again. A working set that fits into a cache shows that cache's \
+                 latency. One of several times the last-level cache shows the latency of main \
+                 memory. Comparing huge with base pages, or rand with local, shows the TLB's \
+                 share. Verification: the order is computed, so the last line after any number of \
+                 steps is known. The walk must end there. This proves the loads up to whole rounds \
+                 of the cycle.",
+        method: 1,
     },
-};
+    const { &[WORKING_SET, PAGES, ORDER] },
+    Some("working_set"),
+    chase(ANY_LEVEL, false),
+    const {
+        Role {
+            lead: Some(2),
+            provides: Cow::Borrowed(&[Property::LoadLatency]),
+            compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
+            ..Role::NONE
+        }
+    },
+);
 
 impl Workload for Latency {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -99,13 +94,12 @@ impl Workload for Latency {
 }
 
 fn order(params: &Params) -> Result<Order, Refusal> {
-    let name = parameters::text(params, "order")?;
-    Order::parse(name).ok_or_else(|| Refusal(format!("order has no value '{name}'")))
+    choice(params, "order", &[("rand", Order::Rand), ("local", Order::Local)])
 }
 
 /// The working set as it is used: whole pages, a multiple of the cache by default.
 pub(super) fn resolve_auto(params: Params, host: &Host) -> Params {
-    let params = settled(params, "working_set", |_| four_times_the_cache(host));
+    let params = resolved(params, "working_set", |_| four_times_the_cache(host));
     match params.int("working_set") {
         Some(bytes) => params.with("working_set", whole_pages(bytes)),
         None => params,
@@ -125,7 +119,7 @@ pub(super) struct Place {
 impl Place {
     /// Reads the memory's size and pages from the parameters.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let bytes = whole_pages(parameters::size(params, "working_set")?);
+        let bytes = whole_pages(int(params, "working_set")?);
         if bytes < PAGE {
             return Err(Refusal("working_set must be at least 4 KiB".to_owned()));
         }

@@ -18,11 +18,11 @@ mod segment;
 mod stream;
 mod sweep;
 
-#[cfg(all(test, target_arch = "x86_64", unix))]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod decoded;
 #[cfg(test)]
 mod testing;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub use block::{Blocks, RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};

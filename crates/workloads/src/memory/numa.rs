@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{
-    AUTO, Access, Better, Host, Pace, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
+    AUTO, Access, Host, Pace, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
 };
 
 use super::chase::{Chase, Order};
 use super::latency::{Place, VERIFICATION, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
-use super::parameters::{PAGES, arrays, chase, settled, traffic};
+use super::parameters::{PAGES, arrays, chase, time_of_load, traffic};
 use super::reader::{BURST, Reader};
 use crate::arena::Arena;
-use crate::declare::threads_parameter;
+use crate::declare::{Words, rate, threads_parameter};
+use crate::params::resolved;
 
 /// The workload `memory.numa_read`.
 pub struct NumaRead;
@@ -28,64 +29,52 @@ const THREADS: Parameter = threads_parameter(
     AUTO,
 );
 
-static READ: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.numa_read"),
-    title: Cow::Borrowed("Read bandwidth by node"),
-    summary: Cow::Borrowed(
-        "Bytes per second that the CPUs of one node read from the memory of one \
-                            node.",
-    ),
-    detail: Cow::Borrowed(
-        "The threads are pinned to CPUs of one NUMA node. The memory is bound to one node, the \
-         same or another, before it is touched. Afterwards proofmark asks the system where the \
-         pages are. Each thread reads its own part of the working set from start to end, again and \
-         again, and sums every 64-bit word. Verification: the words are known, so the sum proves \
-         that all were read. The ratio of a node's own memory to another node's memory shows the \
-         cost of the link.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::BytePerSecond,
-    better: Better::Higher,
-    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES]),
-    // Those of the whole machine do not hold for one node.
-    ceilings: Cow::Borrowed(&[]),
-    axis: None,
-    interleave: false,
-    work: Work {
-        access: Some(Access::Sequential),
-        traffic: Cow::Borrowed(&[traffic(1.0, 0.0, 0.0)]),
-        names_node: true,
-        pace: Pace::Memory,
-        data: Some(arrays("working_set")),
-        whole_problem: false,
+static READ: WorkloadSpec = rate(
+    Words {
+        id: "memory.numa_read",
+        title: "Read bandwidth by node",
+        summary: "Bytes per second that the CPUs of one node read from the memory of one node.",
+        detail: "The threads are pinned to CPUs of one NUMA node. The memory is bound to one node, \
+                 the same or another, before it is touched. Afterwards proofmark asks the system \
+                 where the pages are. Each thread reads its own part of the working set from start \
+                 to end, again and again, and sums every 64-bit word. Verification: the words are \
+                 known, so the sum proves that all were read. The ratio of a node's own memory to \
+                 another node's memory shows the cost of the link.",
+        method: 1,
     },
-    role: Role::NONE,
-};
+    (Subsystem::Memory, Unit::BytePerSecond),
+    const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },
+    None,
+    &[], // Those of the whole machine do not hold for one node.
+    const {
+        Work {
+            pace: Pace::Memory,
+            access: Some(Access::Sequential),
+            traffic: Cow::Borrowed(&[traffic(1.0, 0.0, 0.0)]),
+            data: Some(arrays("working_set")),
+            names_node: true,
+            ..Work::CORE
+        }
+    },
+    Role::NONE,
+);
 
-static LATENCY: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.numa_latency"),
-    title: Cow::Borrowed("Load latency by node"),
-    summary: Cow::Borrowed(
-        "The time of one dependent load, from a CPU of one node to the memory of one node.",
-    ),
-    detail: Cow::Borrowed(
-        "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory is \
-         bound to one node, the same or another, before it is touched. Afterwards proofmark asks \
-         the system where the pages are. The difference between two memory nodes is the latency \
-         that the link adds. Verification: that of memory.latency.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::Second,
-    better: Better::Lower,
-    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
-    axis: None,
-    interleave: false,
-    work: chase(arrays("working_set"), true),
-    role: Role::NONE,
-};
+static LATENCY: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.numa_latency",
+        title: "Load latency by node",
+        summary: "The time of one dependent load, from a CPU of one node to the memory of one node.",
+        detail: "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory \
+                 is bound to one node, the same or another, before it is touched. Afterwards \
+                 proofmark asks the system where the pages are. The difference between two memory \
+                 nodes is the latency that the link adds. Verification: that of memory.latency.",
+        method: 1,
+    },
+    const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
+    None,
+    chase(arrays("working_set"), true),
+    Role::NONE,
+);
 
 impl Workload for NumaRead {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -93,7 +82,7 @@ impl Workload for NumaRead {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![settled(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
+        vec![resolved(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

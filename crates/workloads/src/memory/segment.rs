@@ -9,7 +9,7 @@
 
 use super::portable;
 use super::stream::op::{Op, Stores};
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 use super::x86_64;
 use crate::cpu::isa::Isa;
 
@@ -57,9 +57,9 @@ pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     }
     match isa {
         Isa::Scalar => portable::find(op, stores),
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(target_arch = "x86_64")]
         _ => x86_64::find(x86_64::Form::here(), op, stores, isa),
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        #[cfg(not(target_arch = "x86_64"))]
         _ => None,
     }
 }
@@ -97,7 +97,7 @@ pub(crate) mod tests {
     }
 
     fn forms(op: Op, stores: Stores, isa: Isa) -> Vec<Loop> {
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(target_arch = "x86_64")]
         if isa != Isa::Scalar && isa.is_supported() {
             let assembled = |form| x86_64::find(form, op, stores, isa);
             return x86_64::Form::ALL.into_iter().filter_map(assembled).collect();
@@ -216,7 +216,7 @@ pub(crate) mod tests {
     #[test]
     fn every_operation_has_a_loop_in_every_instruction_set_here() {
         let mut sets = vec![(Isa::Scalar, 1)];
-        if cfg!(all(target_arch = "x86_64", unix)) {
+        if cfg!(target_arch = "x86_64") {
             sets.extend([Isa::Sse2, Isa::Avx2, Isa::Avx512].map(|isa| (isa, 2)));
         }
         for (isa, kinds) in sets {

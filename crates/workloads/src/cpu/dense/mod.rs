@@ -34,7 +34,9 @@ use self::matrix::{GROUP, Matrix};
 use self::product::Product;
 use self::tile::{Tile, Update};
 use super::isa::Isa;
+use super::task::together;
 use crate::declare::{choice, parameter, threads_parameter};
+use crate::params::{int, resolved};
 
 /// Most rows and columns that can be asked for.
 pub(super) const MOST: u64 = 1_000_000;
@@ -79,15 +81,9 @@ impl Shape {
     /// Reads the shape from the parameters.
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| {
-            let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;
-            usize::try_from(value).map_err(|_| Refusal(format!("{name} is too large")))
+            usize::try_from(int(params, name)?).map_err(|_| Refusal(format!("{name} is too large")))
         };
-        let isa = params.text("isa").ok_or_else(|| Refusal("isa is not set".to_owned()))?;
-        let isa = Isa::parse(isa)
-            .ok_or_else(|| Refusal(format!("{workload} has no instruction set '{isa}'")))?;
-        if !isa.is_supported() {
-            return Err(Refusal(format!("this CPU does not support {}", isa.name())));
-        }
+        let isa = Isa::from_params(workload, params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
@@ -109,24 +105,19 @@ const FILL: f64 = 0.625;
 
 /// Resolves `auto`: the widest instruction set of this CPU, and blocks as large as its L2 cache
 /// allows, up to `widest`.
-pub(super) fn resolve_auto(mut params: Params, host: &Host, widest: u64) -> Vec<Params> {
-    if params.text("isa") == Some(AUTO) {
-        params = params.with("isa", here().last().map_or("scalar", Isa::name));
-    }
-    if params.text("nb") == Some(AUTO) {
+pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
+    let params = resolved(params, "isa", |_| here().last().map_or("scalar", Isa::name));
+    vec![resolved(params, "nb", |_| {
         let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
         let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);
         let fills = second.map_or(widest, |c| (c.size_bytes as f64 * FILL / 8.0).sqrt() as u64);
-        params = params.with("nb", (fills / 16 * 16).clamp(32, widest));
-    }
-    vec![params]
+        (fills / 16 * 16).clamp(32, widest)
+    })]
 }
 
 /// About how long `share` n^3 operations take, at 50 Gop/s a CPU, for estimates.
 pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
-    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let together = params.threads().clamp(1, cpus) as f64;
-    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together)
+    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together(params))
 }
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.

@@ -59,7 +59,7 @@ macro_rules! engines {
         }
 
         impl Kind {
-            const ALL: &[Self] = &[$(Self::$kind),*];
+            pub(super) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
             /// Its name in the `engine` parameter.
             pub(super) fn name(self) -> &'static str {
@@ -120,13 +120,6 @@ macro_rules! engines {
 engines! {
     Psync(psync::Psync) = "psync" "pread and pwrite, 1 I/O in flight per thread";
     Uring(uring::Uring) = "io_uring" "one ring per thread";
-}
-
-impl Kind {
-    /// The engine of that name in the parameter.
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
 }
 
 impl Engine {

@@ -14,7 +14,8 @@ use proofmark_model::{
 use super::parameters;
 use super::stream::op::Op;
 use crate::arena::{self, Arena, Pages};
-use crate::declare::{Words, in_order, place};
+use crate::declare::{Words, in_order, parameter, place};
+use crate::params::resolved;
 
 mod body;
 mod content;
@@ -94,12 +95,12 @@ workloads! {
 
 const PARAMETERS: &[Parameter] = &[
     parameters::THREADS,
-    Parameter {
-        name: Cow::Borrowed("block_size"),
-        about: Cow::Borrowed("Bytes of a block, the unit of one operation."),
-        kind: ParameterKind::Size { min: 1, max: 1 << 30 },
-        default: Cow::Borrowed("8192"),
-    },
+    parameter(
+        "block_size",
+        "Bytes of a block, the unit of one operation.",
+        ParameterKind::Size { min: 1, max: 1 << 30 },
+        "8192",
+    ),
     parameters::size_parameter(
         "data_size",
         "Bytes of data over all threads (a copy has as many again as its target); auto: 1 GiB or 4 \
@@ -172,7 +173,7 @@ impl Workload for Blocks {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![parameters::settled(params, "data_size", |params| {
+        vec![resolved(params, "data_size", |params| {
             let enough = parameters::four_times_the_cache(host).max(1 << 30);
             let block = params.int("block_size").unwrap_or(1);
             let least = block.saturating_mul(params.threads());

@@ -22,6 +22,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 6] =
         [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad];
 
@@ -34,10 +35,6 @@ impl Op {
             Self::Add => "add",
             Self::Triad => "triad",
         }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| op.name() == name)
     }
 
     /// Arrays that are loaded from: `a`, or `a` and `b`.
@@ -111,27 +108,11 @@ impl Stores {
             Self::NonTemporal => "nontemporal",
         }
     }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stores| stores.name() == name)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for op in Op::ALL {
-            assert_eq!(Op::parse(op.name()), Some(op));
-        }
-        for stores in Stores::ALL {
-            assert_eq!(Stores::parse(stores.name()), Some(stores));
-        }
-        assert_eq!(Op::parse("Copy"), None);
-        assert_eq!(Stores::parse(""), None);
-    }
 
     #[test]
     fn bytes_are_those_that_stream_counts() {
