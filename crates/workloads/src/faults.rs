@@ -193,15 +193,11 @@ fn illegal() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::params;
 
     #[test]
     fn a_corrupted_copy_is_found() {
-        let point = Params::default()
-            .with("threads", 1)
-            .with("array_size", 1 << 20)
-            .with("isa", "scalar")
-            .with("stores", "temporal")
-            .with("pages", "small");
+        let point = params("threads=1 array_size=1048576 isa=scalar stores=temporal pages=small");
         let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
         load.run(1);
         let error = load.verify().unwrap_err();

@@ -27,7 +27,7 @@ use portable as native;
 use x86_64 as native;
 
 #[cfg(all(test, target_arch = "x86_64"))]
-mod decoded;
+pub(crate) mod decoded;
 
 pub use clock::Clock;
 pub use dgemm::Dgemm;

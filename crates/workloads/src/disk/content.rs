@@ -80,6 +80,24 @@ impl Content {
         }
     }
 
+    /// As [`Content::fill`], with no more than the stamps where `holds` says that `buf` was last
+    /// filled for the same place of the pool.
+    #[inline]
+    pub(crate) fn refill(
+        &self,
+        buf: &mut [u8],
+        offset: u64,
+        generation: u64,
+        holds: &mut Option<u64>,
+    ) {
+        let place = offset % POOL as u64;
+        if holds.replace(place) == Some(place) {
+            self.stamp(buf, offset, generation);
+        } else {
+            self.fill(buf, offset, generation);
+        }
+    }
+
     fn stamp_of(&self, sector: u64, generation: u64) -> [u8; STAMP] {
         let words = [self.name(sector), generation ^ mixed(self.keys[1], sector)];
         let mut stamp = [0; STAMP];

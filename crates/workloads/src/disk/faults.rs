@@ -201,23 +201,17 @@ mod tests {
     use super::super::extents::unwritten_share;
     use super::super::file::testing::{Folder, skip};
     use super::*;
+    use crate::params::testing::params;
 
     const MIB: u64 = 1 << 20;
 
     fn trial(workload: &Planted, direct: bool) -> Option<(Result<u64, String>, FileState)> {
-        let [direct, cache] = if direct { ["on", "none"] } else { ["off", "cold"] };
-        let params = Params::default()
-            .with("threads", 1)
-            .with("block_size", 4096)
-            .with("queue_depth", 1)
-            .with("file_size", 2 * MIB)
-            .with("engine", "psync")
-            .with("direct", direct)
-            .with("cache", cache)
-            .with("flush", "end")
-            .with("amount", "auto");
+        let words = if direct { "direct=on cache=none" } else { "direct=off cache=cold" };
+        let params = params(&format!(
+            "threads=1 block_size=4096 queue_depth=1 file_size=2097152 engine=psync flush=end {words}"
+        ));
         let setup = match workload.setup(&params) {
-            Err(Refusal(reason)) if direct == "on" => {
+            Err(Refusal(reason)) if direct => {
                 skip("a planted fault", &reason);
                 return None;
             }

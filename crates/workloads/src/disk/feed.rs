@@ -2,7 +2,7 @@
 
 use proofmark_engine::Latencies;
 
-use super::content::{Content, LARGE, POOL};
+use super::content::{Content, LARGE};
 use super::engine::{Io, Source};
 use super::order::{Order, Sequence};
 use super::shape::{Operation, Shape};
@@ -125,15 +125,6 @@ impl Feed {
         self.until_timed = if timed { self.timed_step } else { self.until_timed } - 1;
         timed
     }
-
-    fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
-        let place = offset % POOL as u64;
-        if self.holds[slot].replace(place) == Some(place) {
-            self.content.stamp(buffer, offset, self.run.generation);
-        } else {
-            self.content.fill(buffer, offset, self.run.generation);
-        }
-    }
 }
 
 impl Run {
@@ -164,7 +155,7 @@ impl Source for Feed {
         let offset = sequence.unwrap_or(&mut self.reading).next() * self.block;
         if write {
             self.run.keep(offset);
-            self.fill(slot, buffer, offset);
+            self.content.refill(buffer, offset, self.run.generation, &mut self.holds[slot]);
         } else {
             self.holds[slot] = None;
         }

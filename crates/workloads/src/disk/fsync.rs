@@ -11,7 +11,7 @@ use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
 use proofmark_model::{FileState, Flush, Host, Params, WorkloadSpec};
 
 use super::buffers::Buffers;
-use super::content::{Content, POOL, entropy_bits};
+use super::content::{Content, entropy_bits};
 use super::engine::nanoseconds;
 use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct};
@@ -166,13 +166,8 @@ impl Log {
     /// Appends a block and waits until it is on stable storage.
     fn commit(&mut self) -> io::Result<()> {
         let (block, offset) = (self.shape.block_size, self.length);
-        let place = offset % POOL as u64;
         let buffer = self.buffer.slot(0);
-        if self.holds.replace(place) == Some(place) {
-            self.content.stamp(buffer, offset, self.generation);
-        } else {
-            self.content.fill(buffer, offset, self.generation);
-        }
+        self.content.refill(buffer, offset, self.generation, &mut self.holds);
         let start = nanoseconds();
         self.file.buffered.write_all_at(buffer, offset)?;
         self.file.buffered.sync_data()?;

@@ -148,42 +148,38 @@ impl Setup for Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::params;
 
-    fn point(bytes: u64, pages: &str) -> Params {
-        Params::default().with("working_set", bytes).with("pages", pages).with("order", "rand")
+    fn point(bytes: u64, rest: &str) -> Params {
+        params(&format!("working_set={bytes} {rest}"))
     }
 
     #[test]
     fn every_working_set_proves_its_loads() {
-        for pages in ["huge", "small"] {
-            for (bytes, order) in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20]
-                .into_iter()
-                .flat_map(|bytes| [(bytes, "rand"), (bytes, "local")])
-            {
-                let setup = Latency.setup(&point(bytes, pages).with("order", order)).unwrap();
+        for rest in ["huge order=rand", "huge order=local", "small order=rand", "small order=local"]
+        {
+            for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
+                let setup = Latency.setup(&point(bytes, &format!("pages={rest}"))).unwrap();
                 let mut load = setup.thread(0, 1).unwrap();
                 for steps in [1, 100_000, 33] {
                     load.run(steps);
-                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {pages} pages");
+                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {rest}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_working_set_is_whole_pages() {
-        assert_eq!(whole_pages(100_000), 98_304);
-        assert_eq!(Latency.memory_bytes(&point(8192, "small")), 8192);
-    }
-
-    #[test]
     fn what_cannot_be_set_up_is_refused() {
-        let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
-        assert_eq!(refused(&point(100, "huge")), "working_set must be at least 4 KiB");
-        assert_eq!(refused(&point(8192, "large")), "pages has no value 'large'");
-        assert_eq!(refused(&Params::default()), "order is not set");
-        let none = Params::default().with("order", "rand");
-        assert_eq!(refused(&none), "working_set is not set");
-        assert_eq!(refused(&none.with("order", "seq")), "order has no value 'seq'");
+        assert_eq!(whole_pages(100_000), 98_304);
+        for (words, reason) in [
+            ("working_set=100 pages=huge order=rand", "working_set must be at least 4 KiB"),
+            ("working_set=8192 pages=large order=rand", "pages has no value 'large'"),
+            ("", "order is not set"),
+            ("order=rand", "working_set is not set"),
+            ("order=seq", "order has no value 'seq'"),
+        ] {
+            assert_eq!(Latency.supports(&params(words)).unwrap_err().0, reason);
+        }
     }
 }

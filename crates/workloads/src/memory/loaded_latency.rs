@@ -246,13 +246,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::params::testing::params;
 
     fn point(threads: u64, load: u64) -> Params {
-        Params::default()
-            .with("threads", threads)
-            .with("load", load)
-            .with("working_set", 4_u64 << 20)
-            .with("pages", "small")
+        params(&format!("threads={threads} load={load} working_set=4194304 pages=small"))
     }
 
     /// Bytes that the loading thread reads in this many seconds, while thread 0 chases.
@@ -324,8 +321,7 @@ mod tests {
             }
             assert_eq!(regions.all(), end);
             assert!(threads == 1 || end >= 2 * bytes);
-            let params = Params::default().with("working_set", bytes).with("threads", threads);
-            let params = params.with("pages", "huge");
+            let params = params(&format!("working_set={bytes} threads={threads} pages=huge"));
             assert_eq!(LoadedLatency.memory_bytes(&params), end);
         }
     }

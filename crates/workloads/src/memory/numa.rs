@@ -276,34 +276,31 @@ impl Setup for Far {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::params;
 
     fn point(bytes: u64) -> Params {
-        let node = Params::default().with("cpu_node", 0).with("memory_node", 0);
-        node.with("working_set", bytes).with("pages", "small").with("threads", 1)
+        params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))
     }
 
-    /// Sets up and proves some work on node 0, which every machine has.
-    fn proves(workload: &dyn Workload, params: &Params) {
-        let setup = match workload.setup(params) {
-            Ok(setup) => setup,
-            Err(refusal) => return eprintln!("skipped: {refusal}"),
-        };
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut load = setup.thread(0, 1).unwrap();
-                for n in [1, 1000, 7] {
-                    load.run(n);
-                    assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
-                }
-                assert_eq!(setup.placement().misplaced, Some(0.0));
-            });
-        });
-    }
-
+    /// Every machine has node 0.
     #[test]
     fn both_prove_their_work_on_node_0() {
-        proves(&NumaRead, &point(1 << 20));
-        proves(&NumaLatency, &point(1 << 20));
+        for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
+            let setup = match workload.setup(&point(1 << 20)) {
+                Ok(setup) => setup,
+                Err(refusal) => return eprintln!("skipped: {refusal}"),
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut load = setup.thread(0, 1).unwrap();
+                    for n in [1, 1000, 7] {
+                        load.run(n);
+                        assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
+                    }
+                    assert_eq!(setup.placement().misplaced, Some(0.0));
+                });
+            });
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::lu::Singular;
 use super::random::element;
 use super::solver::{Layout, System};
 use super::*;
+use crate::params::testing::params;
 
 fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
     assert!(isa.is_supported());
@@ -168,11 +169,7 @@ fn the_clock_is_read_while_matrices_are_worked_out() {
         return;
     };
     for id in ["cpu.dgemm", "cpu.linpack"] {
-        let params = Params::default()
-            .with("n", 1000_u64)
-            .with("threads", 1_u64)
-            .with("isa", here().last().unwrap().name())
-            .with("nb", 64_u64);
+        let params = params("n=1000 threads=1 nb=64").with("isa", here().last().unwrap().name());
         let setup = crate::find(id).unwrap().setup(&params).unwrap();
         setup.begin_trial().unwrap();
         let mut load = setup.thread(0, 1).unwrap();

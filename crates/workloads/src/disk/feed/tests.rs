@@ -1,3 +1,4 @@
+use super::super::content::POOL;
 use super::super::engine::Kind;
 use super::super::shape::Cache;
 use super::*;

@@ -1,10 +1,10 @@
 use proofmark_model::Params;
 
 use super::*;
+use crate::params::testing;
 
 fn params(block: u64, file_size: u64) -> Params {
-    let params = Params::default().with("threads", 1).with("block_size", block);
-    params.with("file_size", file_size).with("amount", "auto")
+    testing::params(&format!("threads=1 block_size={block} file_size={file_size} amount=auto"))
 }
 
 fn log(block: u64, file_size: u64) -> Log {

@@ -2,6 +2,7 @@ use Operation::{Copy, Mixed, Read, Write};
 use proofmark_model::{BlockDevice, Probe, Storage, StorageKind};
 
 use super::*;
+use crate::params::testing::params;
 
 const MIB: u64 = 1 << 20;
 
@@ -42,17 +43,6 @@ fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
         host.limits.io_uring = Probe::known(allowed, "test");
     }
     host
-}
-
-/// Parameters as `name=value` words; numbers are numbers.
-fn params(words: &str) -> Params {
-    words.split_whitespace().fold(Params::default(), |params, word| {
-        let (name, value) = word.split_once('=').unwrap();
-        match value.parse::<u64>() {
-            Ok(number) => params.with(name, number),
-            Err(_) => params.with(name, value),
-        }
-    })
 }
 
 const OPEN: &str =

@@ -16,11 +16,12 @@ use crate::network::UDP_STREAM;
 use crate::network::socket::set_buffers;
 use crate::network::wire::{Message, Request, Sent};
 
-/// What becomes of the datagrams on their way from the client.
-type Fate = fn(Vec<Vec<u8>>) -> Vec<Vec<u8>>;
-
 /// A trial of `count` datagrams whose way there leads through `fate`, all at once.
-fn through(shape: Shape, count: u64, fate: Fate) -> (Trial, Option<Datagrams>) {
+fn through(
+    shape: Shape,
+    count: u64,
+    fate: impl FnOnce(Vec<Vec<u8>>) -> Vec<Vec<u8>> + Send + 'static,
+) -> (Trial, Option<Datagrams>) {
     relayed(shape, count, move |relay| {
         let warm_up = (0..2).map(|_| relay.take()).collect();
         relay.pass_request(warm_up);
@@ -174,7 +175,7 @@ fn relayed(
 }
 
 fn shape() -> Shape {
-    shape_of(&UDP_STREAM, &[("block_size", "100")])
+    shape_of(&UDP_STREAM, "block_size=100")
 }
 
 fn counts(datagrams: Option<Datagrams>) -> (u64, u64, Option<u64>, Option<u64>) {
@@ -197,8 +198,8 @@ fn an_honest_relay_changes_nothing() {
 
 #[test]
 fn what_is_dropped_is_lost_and_the_wait_for_it_is_reported() {
-    let fate: Fate = |mut all| all.drain(..).step_by(2).collect();
-    let (trial, datagrams) = through(peer(shape()), 50, fate);
+    let every_second = |all: Vec<Vec<u8>>| all.into_iter().step_by(2).collect();
+    let (trial, datagrams) = through(peer(shape()), 50, every_second);
     assert_eq!((trial.failure, trial.verified), (None, Ok(25)));
     assert_eq!(counts(datagrams), (52, 27, Some(0), Some(0)));
     assert!(trial.idled_s > 0.199, "{}", trial.idled_s);
@@ -221,8 +222,7 @@ fn a_relay_that_misses_a_datagram_fails_and_says_so() {
 #[test]
 fn one_that_is_lost_of_many_leaves_the_rate_as_it_is() {
     // A datagram a millisecond; a peer's receiver waits 200 ms for what is lost.
-    let set = [("block_size", "1000"), ("rate", "8000000")];
-    let shape = peer(shape_of(&UDP_STREAM, &set));
+    let shape = peer(shape_of(&UDP_STREAM, "block_size=1000 rate=8000000"));
     let drops: [fn(u64) -> bool; 2] = [|_| false, |i| i == 100];
     for (drops, verified) in drops.into_iter().zip([200, 199]) {
         let trial = live(shape.clone(), 200, drops);
@@ -236,8 +236,8 @@ fn one_that_is_lost_of_many_leaves_the_rate_as_it_is() {
 
 #[test]
 fn the_time_runs_until_all_were_sent() {
-    let set = [("block_size", "1000"), ("rate", "8000000")];
-    let trial = live(shape_of(&UDP_STREAM, &set), 200, |i| i >= 100);
+    let shape = shape_of(&UDP_STREAM, "block_size=1000 rate=8000000");
+    let trial = live(shape, 200, |i| i >= 100);
     assert_eq!(trial.verified, Ok(100));
     let worked = trial.seconds - trial.idled_s;
     // Those of the last 100 ms are lost; sending them is work.
@@ -312,21 +312,10 @@ fn another_trials_datagrams_do_not_count() {
 #[test]
 fn a_datagram_of_another_length_is_wrong() {
     for length in [99, 101, 3] {
-        let fate: Fate = match length {
-            99 => |mut all| {
-                all[7].truncate(99);
-                all
-            },
-            101 => |mut all| {
-                all[7].push(0);
-                all
-            },
-            _ => |mut all| {
-                all[7].truncate(3);
-                all
-            },
-        };
-        let (trial, _) = through(shape(), 50, fate);
+        let (trial, _) = through(shape(), 50, move |mut all| {
+            all[7].resize(length, 0);
+            all
+        });
         let error = trial.verified.unwrap_err();
         assert_eq!(error, format!("block {length} arrived, expected block 100"));
     }
@@ -334,7 +323,7 @@ fn a_datagram_of_another_length_is_wrong() {
 
 #[test]
 fn short_datagrams_are_only_counted() {
-    let shape = shape_of(&UDP_STREAM, &[("block_size", "1")]);
+    let shape = shape_of(&UDP_STREAM, "block_size=1");
     let (trial, datagrams) = through(shape, 50, |mut all| all.split_off(10));
     assert_eq!(trial.verified, Ok(40));
     assert_eq!(counts(datagrams), (52, 42, None, None));

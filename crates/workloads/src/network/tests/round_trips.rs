@@ -16,7 +16,7 @@ use crate::network::{UDP_RTT, stamp, udp};
 #[test]
 fn a_server_answers_each_request_once() {
     for block in [1, 8] {
-        let shape = shape_of(&UDP_RTT, &[("block_size", &block.to_string()), ("mode", "block")]);
+        let shape = shape_of(&UDP_RTT, &format!("block_size={block} mode=block"));
         let (server, client) =
             (UdpSocket::bind((LOOPBACK, 0)).unwrap(), UdpSocket::bind((LOOPBACK, 0)));
         let client = client.unwrap();
@@ -52,7 +52,7 @@ fn a_server_answers_each_request_once() {
 
 /// A server of round trips that answers as `answer` says, by the request's place in the run.
 fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Trial {
-    let shape = shape_of(&UDP_RTT, &[("block_size", block), ("mode", "block")]);
+    let shape = shape_of(&UDP_RTT, &format!("block_size={block} mode=block"));
     let server = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let sockets = job::client_sockets(&shape, ends_at(LOOPBACK)).unwrap();
     server.connect((LOOPBACK, job::ports(&sockets)[0])).unwrap();
