@@ -6,10 +6,12 @@
 #![allow(unsafe_code)] // Mapping memory and asking where its pages lie are system calls.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Placement, Refusal};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::locked;
 
 /// Page sizes that a workload asks for. Names as in the `pages` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,14 +65,11 @@ static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 impl Arena {
     /// Memory of at least `bytes` bytes for `threads` threads: the arena of the previous point if
     /// it is large enough, else a new zeroed mapping.
-    ///
-    /// # Errors
-    /// If the system gives no such memory.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
         let bytes = usize::try_from(bytes).map_err(|_| too_much(bytes))?;
         // Where there are several nodes, a page lies on that of the thread which uses it.
         let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(&KEPT);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
         let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
@@ -188,9 +187,6 @@ impl Arena {
 
     /// Binds a range to a NUMA node before it is touched. Where that node is full, other nodes
     /// provide the pages, and [`Arena::placement`] reports it.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub(crate) fn bind(&self, offset: usize, length: usize, node: u32) -> Result<(), Refusal> {
         let mut mask = [0_u64; 16];
         let word = mask.get_mut(node as usize / 64);
@@ -246,7 +242,7 @@ impl Arena {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{
@@ -15,6 +15,7 @@ use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, parameter, rate, tool_test};
+use crate::locked;
 
 /// The workload `cpu.linpack`.
 pub struct Linpack;
@@ -145,12 +146,12 @@ impl Setup for Point {
     fn begin_trial(&self) -> Result<(), Refusal> {
         self.0.seed.fetch_add(1, Ordering::Relaxed);
         self.0.system.begin();
-        *self.0.solution.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *locked(&self.0.solution) = None;
         Ok(())
     }
 
     fn solution(&self) -> Option<Solution> {
-        self.0.solution.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.0.solution).clone()
     }
 
     fn placement(&self) -> Placement {
@@ -212,7 +213,7 @@ impl Load for SolveLoad {
             return Err("the solution contains numbers that are not finite".to_owned());
         }
         if self.index == 0 {
-            let mut kept = self.state.solution.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = locked(&self.state.solution);
             *kept = Some(solution);
         }
         Ok(1) // The judge's check `residual` applies the threshold.

@@ -12,7 +12,6 @@ use proofmark_model::{FileState, Flush, Host, Params, WorkloadSpec};
 
 use super::buffers::Buffers;
 use super::content::{Content, entropy_bits};
-use super::engine::nanoseconds;
 use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
@@ -20,6 +19,7 @@ use super::readback::{PIECE, ReadBack};
 use super::seen::Seen;
 use super::shape::{Shape, resolve_fsync};
 use super::spec::FSYNC_SPEC;
+use crate::now_ns;
 
 /// Bytes at the end of a file that are read back.
 const TAIL: u64 = 64 << 10;
@@ -168,10 +168,10 @@ impl Log {
         let (block, offset) = (self.shape.block_size, self.length);
         let buffer = self.buffer.slot(0);
         self.content.refill(buffer, offset, self.generation, &mut self.holds);
-        let start = nanoseconds();
+        let start = now_ns();
         self.file.buffered.write_all_at(buffer, offset)?;
         self.file.buffered.sync_data()?;
-        self.latencies.record(nanoseconds() - start);
+        self.latencies.record(now_ns() - start);
         self.length += block;
         self.done += 1;
         Ok(())

@@ -76,9 +76,6 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The numbers of a point whose parameters are resolved.
-    ///
-    /// # Errors
-    /// Why they contradict each other, in one line.
     pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let reads = match operation {
             Operation::Read => 100,
@@ -252,5 +249,23 @@ fn resolve_engine(params: Params, host: &Host) -> Params {
     params.with("engine", engine.name())
 }
 
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// Direct reads of a file of 1 GiB, one at a time.
+    pub(in super::super) const SHAPE: Shape = Shape {
+        threads: 1,
+        block_size: 4096,
+        queue_depth: 1,
+        reads: 100,
+        file_size: 1 << 30,
+        engine: Kind::Psync,
+        direct: true,
+        cache: Cache::None,
+        flush: false,
+        amount: None,
+    };
+}
 #[cfg(test)]
 mod tests;

@@ -265,14 +265,14 @@ impl Load for Chaser {
     }
 }
 
-/// Follows this many pointers.
+/// Follows this many pointers, 32 of them a turn of the loop.
 ///
 /// # Safety
 /// Each of them leads to the next.
-#[cfg(target_arch = "x86_64")]
 unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
     const TURN: u64 = 32;
     let turns = steps / TURN;
+    #[cfg(target_arch = "x86_64")]
     if turns > 0 {
         // SAFETY: loads only, of pointers that the caller guarantees.
         unsafe {
@@ -290,21 +290,8 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
             );
         }
     }
-    for _ in 0..steps % TURN {
-        // SAFETY: as above.
-        at = unsafe { at.read_volatile() }.cast();
-    }
-    at
-}
-
-/// Follows this many pointers.
-///
-/// # Safety
-/// Each of them leads to the next.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
-    const TURN: u64 = 32;
-    for _ in 0..steps / TURN {
+    #[cfg(not(target_arch = "x86_64"))]
+    for _ in 0..turns {
         for _ in 0..TURN {
             // SAFETY: as the caller guarantees.
             at = unsafe { at.read_volatile() }.cast();

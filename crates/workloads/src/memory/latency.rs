@@ -6,6 +6,7 @@ use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Host, Parameter, Params, Property, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order, PAGE};
+use super::node::Pair;
 use super::parameters::{
     self, ANY_LEVEL, PAGES, chase, four_times_the_cache, size_parameter, time_of_load,
 };
@@ -89,7 +90,7 @@ impl Workload for Latency {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::from_params(params)?;
         let arena = Arena::get(bytes, pages, 1)?;
-        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?), pair: None }))
     }
 }
 
@@ -127,8 +128,10 @@ impl Place {
     }
 }
 
-struct Alone {
-    chase: Chase,
+/// A chase of one thread, with the nodes of both where they were named.
+pub(super) struct Alone {
+    pub(super) chase: Chase,
+    pub(super) pair: Option<Pair>,
 }
 
 impl Setup for Alone {
@@ -136,12 +139,20 @@ impl Setup for Alone {
         1.0
     }
 
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.as_ref().map_or_else(|| usable.to_vec(), |pair| pair.among(usable))
+    }
+
     fn placement(&self) -> Placement {
         self.chase.arena.placement(self.chase.bytes)
     }
 
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(self.chase.begin()))
+        let chaser = self.chase.begin();
+        if let Some(pair) = &self.pair {
+            pair.expect(&self.chase.arena, 0, self.chase.bytes);
+        }
+        Ok(Box::new(chaser))
     }
 }
 

@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 use super::chase::{Chase, Order};
-use super::latency::{Place, VERIFICATION, WORKING_SET, resolve_auto};
+use super::latency::{Alone, Place, VERIFICATION, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::parameters::{PAGES, arrays, chase, time_of_load, traffic};
 use super::reader::{BURST, Reader};
@@ -243,33 +243,7 @@ impl Workload for NumaLatency {
         let Place { bytes, pages } = Place::from_params(params)?;
         let pair = Pair::from_params(params)?;
         let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
-        Ok(Box::new(Far { pair, chase }))
-    }
-}
-
-/// A chase between two nodes.
-struct Far {
-    pair: Pair,
-    chase: Chase,
-}
-
-impl Setup for Far {
-    fn work_per_iteration(&self) -> f64 {
-        1.0
-    }
-
-    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
-        self.pair.among(usable)
-    }
-
-    fn placement(&self) -> Placement {
-        self.chase.arena.placement(self.chase.bytes)
-    }
-
-    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        let chaser = self.chase.begin();
-        self.pair.expect(&self.chase.arena, 0, self.chase.bytes);
-        Ok(Box::new(chaser))
+        Ok(Box::new(Alone { chase, pair: Some(pair) }))
     }
 }
 

@@ -2,7 +2,7 @@
 //! ends.
 
 use std::net::{TcpStream, UdpSocket};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
@@ -11,17 +11,15 @@ use proofmark_peer::{Channel, Ends, Invitation};
 use super::job::{self, Job, StreamDescription, Target};
 use super::line::{Line, Patience, SILENCE};
 use super::shape::{Kind, Shape};
-use super::socket::now_ns;
 use super::tally::{Tally, Traffic};
 use super::wire::Request;
 use super::{line, placement, tcp, udp};
+use crate::locked;
+use crate::now_ns;
 
 /// The client of one connection.
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
-    ///
-    /// # Errors
-    /// Why it could not be done.
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
 
     /// Adds to the account what is known once the time has stopped.
@@ -65,15 +63,8 @@ impl Shared {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Point {
     /// Joins the run's session, and opens the point's connections.
-    ///
-    /// # Errors
-    /// If there is no server, or if it will not.
     pub(super) fn new(shape: Shape) -> Result<Self, Refusal> {
         let invitation = Invitation::from_env().map_err(|e| Refusal(e.to_string()))?;
         let invitation = invitation.ok_or_else(|| {

@@ -88,9 +88,6 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The numbers of a point whose parameters are resolved.
-    ///
-    /// # Errors
-    /// Why they cannot be, in one line.
     pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
@@ -119,9 +116,6 @@ impl Shape {
     }
 
     /// Whether such a point can be; asked at both ends.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let no = |reason: String| Err(Refusal(reason));
         if self.streams == 0 || self.connections() > CONNECTIONS {
@@ -175,9 +169,6 @@ impl Shape {
     }
 
     /// Whether a datagram of such a point goes over IPv6, or else over IPv4.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub(super) fn fits(&self, v6: bool) -> Result<(), Refusal> {
         let (most, name) = if v6 { (DATAGRAM_V6, "IPv6") } else { (DATAGRAM_V4, "IPv4") };
         if self.kind.datagrams() && self.block > most {

@@ -123,14 +123,3 @@ use {
     fifteen, hot, hot_general, hot_xmm, hot_ymm, hot_zmm, load_general, sixteen, store_general,
     thirty,
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cpu::work::tests::prove_all;
-
-    #[test]
-    fn every_loop_proves_its_iterations() {
-        prove_all(FLOPS.iter().chain(IOPS).chain(MIX_INT).chain(MIX_FLOAT));
-    }
-}

@@ -110,15 +110,6 @@ fn what_is_written_is_read_past_the_page_cache() {
     }
 }
 
-#[test]
-fn an_empty_buffer_is_not_what_was_read() {
-    let file = of_zeros(4096);
-    let mut engine = Engine::new(Kind::Psync, file.buffered.as_fd(), 4096, 1).unwrap();
-    let mut source = Ordered::new(false, 4096);
-    engine.run(1, &mut source).unwrap();
-    assert_eq!(source.wrong, 1);
-}
-
 fn of_zeros(size: u64) -> Unnamed {
     let file = Folder::new().unnamed(size);
     file.buffered.set_len(size).unwrap();

@@ -1,23 +1,11 @@
 use super::super::content::POOL;
-use super::super::engine::Kind;
-use super::super::shape::Cache;
+use super::super::shape::testing::SHAPE;
 use super::*;
 
 const MIXED: (Operation, Order) = (Operation::Mixed, Order::Rand);
 
 fn shape(block: u64, reads: u64, direct: bool) -> Shape {
-    Shape {
-        threads: 1,
-        block_size: block,
-        queue_depth: 2,
-        reads,
-        file_size: 1 << 30,
-        engine: Kind::Uring,
-        direct,
-        cache: if direct { Cache::None } else { Cache::Cold },
-        flush: true,
-        amount: None,
-    }
+    Shape { block_size: block, queue_depth: 2, reads, direct, ..SHAPE }
 }
 
 fn feed(kind: (Operation, Order), shape: &Shape, part: Part) -> Feed {

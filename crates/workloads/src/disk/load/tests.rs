@@ -6,6 +6,7 @@ use rustix::fs::ftruncate;
 use super::super::engine::Kind;
 use super::super::file::testing::skip;
 use super::super::order::Order::{Rand, Seq};
+use super::super::shape::testing::SHAPE;
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -13,18 +14,9 @@ const MIB: u64 = 1 << 20;
 /// A point on a file of a size that no other test uses: one that is damaged is not kept
 /// for another.
 fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Shape {
-    Shape {
-        threads: 1,
-        block_size,
-        queue_depth,
-        reads: 100,
-        file_size,
-        engine: if queue_depth > 1 { Kind::Uring } else { Kind::Psync },
-        direct,
-        cache: if direct { Cache::None } else { Cache::Cold },
-        flush: false,
-        amount: None,
-    }
+    let engine = if queue_depth > 1 { Kind::Uring } else { Kind::Psync };
+    let cache = if direct { Cache::None } else { Cache::Cold };
+    Shape { block_size, queue_depth, file_size, engine, direct, cache, ..SHAPE }
 }
 
 /// The task and its only thread; `None` where the system cannot do it.

@@ -150,19 +150,8 @@ fn what_contradicts_itself_is_refused_in_one_line() {
 #[test]
 fn what_can_be_is_read_right() {
     let shape = Shape::from_params(Mixed, &params(SETTLED)).unwrap();
-    let expected = Shape {
-        threads: 2,
-        block_size: 4096,
-        queue_depth: 4,
-        reads: 70,
-        file_size: MIB,
-        engine: Kind::Uring,
-        direct: true,
-        cache: Cache::None,
-        flush: true,
-        amount: None,
-    };
-    assert_eq!(shape, expected);
+    let sizes = Shape { threads: 2, queue_depth: 4, reads: 70, file_size: MIB, ..testing::SHAPE };
+    assert_eq!(shape, Shape { engine: Kind::Uring, flush: true, ..sizes });
     assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // Loops that go wrong on purpose.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::super::Sweep;
 use super::super::segment::Segment;
 use super::super::testing::host;
@@ -194,18 +196,24 @@ fn each_fault_is_found() {
     }
 }
 
+/// Calls of the loops below.
+static LATE: AtomicU64 = AtomicU64::new(0);
+static TIRES: AtomicU64 = AtomicU64::new(0);
+
+faulty!(late, Op::Copy, |s, n, stamp, run| {
+    if LATE.fetch_add(1, Ordering::Relaxed) == 0 { 0 } else { run(s, n, stamp) }
+});
+faulty!(tires, Op::Copy, |s, n, stamp, run| {
+    if TIRES.fetch_add(1, Ordering::Relaxed) < 8 {
+        return run(s, n, stamp);
+    }
+    // SAFETY: the caller's promise, passed on.
+    unsafe { stamps_only(s, n, stamp, 0.0) }
+});
+
 #[test]
 fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
     // The first run is honest, so every element has been right once.
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    unsafe extern "C" fn tires(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
-        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 8 {
-            // SAFETY: the caller's promise, passed on.
-            return unsafe { stamps_only(s, passes, stamp, k) };
-        }
-        // SAFETY: as above.
-        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
-    }
     let mut part = planted(Op::Copy, tires, 1 << 20);
     part.run(8);
     assert_eq!(part.verify(), Ok(8));
@@ -216,14 +224,6 @@ fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
 
 #[test]
 fn what_ran_ahead_is_proved_too() {
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    unsafe extern "C" fn late(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
-        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
-            return 0;
-        }
-        // SAFETY: the caller's promise, passed on.
-        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
-    }
     let mut part = planted(Op::Copy, late, 1 << 20);
     part.run(1);
     part.run(3);

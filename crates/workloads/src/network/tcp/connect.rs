@@ -12,9 +12,10 @@ use crate::network::client::ClientSide;
 use crate::network::job::Target;
 use crate::network::line::{Line, Patience, SILENCE, broken, waits};
 use crate::network::server::{Serve, Served};
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// What the server says to a connection of the client's.
 const HELLO: u8 = b'!';

@@ -22,7 +22,7 @@ use super::shape::{Kind, Shape};
 use super::{server, shape};
 use crate::params::testing::params;
 
-const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(super) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Ends a session.
 fn end(session: &Bounds) {
@@ -43,7 +43,7 @@ fn ends_at(ip: IpAddr) -> Ends {
     Ends { local: address, peer: address }
 }
 
-fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
+pub(super) fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(SocketAddr::new(ip, 0)).unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;

@@ -88,50 +88,58 @@ fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Tria
 }
 
 #[test]
-fn an_answer_that_never_comes_is_lost_and_no_latency() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            if i != 4 {
+fn each_request_counts_once_and_only_with_its_own_answer() {
+    type Answer = fn(u64, &UdpSocket, &[u8]);
+    let cases: [(&str, Answer, u64); 4] = [
+        (
+            "one is lost",
+            |i, server, bytes| {
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+        (
+            "one has answers with another number only",
+            |i, server, bytes| {
+                let mut other = bytes.to_vec();
+                other[0] ^= 0xFF;
+                server.send(&other).unwrap();
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+        (
+            "all but one are answered twice",
+            |i, server, bytes| {
                 server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
-        assert!(trial.seconds >= 0.2, "{}", trial.seconds);
-    }
-}
-
-#[test]
-fn an_answer_with_another_number_is_none() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            let mut other = bytes.to_vec();
-            other[0] ^= 0xFF;
-            server.send(&other).unwrap();
-            if i != 4 {
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
-    }
-}
-
-#[test]
-fn an_answer_twice_counts_once() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            server.send(bytes).unwrap();
+                if i != 7 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            10,
+        ),
+        (
             // The double of the answer before the one that is lost is not taken for that.
-            if i != 7 {
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(10), 10));
-        let trial = answered(block, 10, |i, server, bytes| {
-            if i != 4 {
-                server.send(bytes).unwrap();
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
+            "all but one, which is lost, are answered twice",
+            |i, server, bytes| {
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+    ];
+    for (name, answer, counted) in cases {
+        for block in ["1", "100"] {
+            let trial = answered(block, 10, answer);
+            let found = (trial.failure, trial.verified, trial.latencies);
+            assert_eq!(found, (None, Ok(counted), counted), "{name}, {block} B");
+            assert!(counted == 10 || trial.seconds >= 0.2, "{name}: {} s", trial.seconds);
+        }
     }
 }

@@ -10,10 +10,11 @@ use crate::network::client::ClientSide;
 use crate::network::line::{Line, broken, waits};
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::stamp;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// An answer that has not come by then is lost.
 pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);

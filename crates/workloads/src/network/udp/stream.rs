@@ -13,10 +13,11 @@ use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// After one in this many consecutive batches it checks whether the session still lasts.
 const LOOK: u64 = 256;
