@@ -172,18 +172,3 @@ fn illegal() {
         std::arch::asm!("udf #0", options(noreturn));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::params::testing::params;
-
-    #[test]
-    fn a_corrupted_copy_is_found() {
-        let point = params("threads=1 array_size=1048576 isa=scalar stores=temporal pages=small");
-        let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
-        load.run(1);
-        let error = load.verify().unwrap_err();
-        assert_eq!(error, "element 1 is -2, expected 2");
-    }
-}

@@ -182,13 +182,6 @@ mod tests {
     }
 
     #[test]
-    fn the_server_tells_the_cpus_that_it_may_use() {
-        let cpus = ServerSide::new(|_| None).cpus();
-        assert!(!cpus.is_empty());
-        assert_eq!(cpus, usable_cpus(None).unwrap());
-    }
-
-    #[test]
     fn counters_are_since_the_same_channel_asked() {
         let server = ServerSide::new(|_| Some(loopback()));
         let at = |port| Ends {

@@ -25,9 +25,13 @@ mod vector;
 
 use std::borrow::Cow;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use proofmark_engine::{AHEAD_S, Refusal, monotonic};
-use proofmark_model::{AUTO, CacheKind, Host, Parameter, ParameterKind, Params};
+use proofmark_model::{
+    AUTO, CacheKind, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, Work,
+    WorkloadSpec,
+};
 
 use self::loops::Loops;
 use self::matrix::{GROUP, Matrix};
@@ -35,13 +39,14 @@ use self::product::Product;
 use self::tile::{Tile, Update};
 use super::isa::Isa;
 use super::task::together;
-use crate::declare::{choice, parameter, threads_parameter};
+use crate::arena::{Arena, Pages};
+use crate::declare::{Words, choice, parameter, rate, threads_parameter};
 use crate::params::{int, resolved};
 
 /// Most rows and columns that can be asked for.
-pub(super) const MOST: u64 = 1_000_000;
+const MOST: u64 = 1_000_000;
 
-pub(super) const THREADS: Parameter =
+const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
@@ -50,14 +55,14 @@ const ISAS: &[Cow<'static, str>] =
 #[cfg(not(target_arch = "x86_64"))]
 const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
 
-pub(super) const ISA: Parameter = parameter(
+const ISA: Parameter = parameter(
     "isa",
     "Instruction set of the inner loops; auto: the widest of this CPU.",
     choice(ISAS),
     AUTO,
 );
 
-pub(super) const BLOCK: Parameter = parameter(
+const BLOCK: Parameter = parameter(
     "nb",
     "Block depth, a multiple of 8, like HPL's NB. cpu.dgemm: depth of the block of B, which stays \
      in the L2 cache and is two thirds as wide. cpu.linpack: width of the widest panel; panels get \
@@ -66,6 +71,31 @@ pub(super) const BLOCK: Parameter = parameter(
     ParameterKind::Count { min: 16, max: 1024 },
     AUTO,
 );
+
+/// The parameters of a workload, by what its `n` is about and the default.
+pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Parameter; 4] {
+    let n = parameter("n", n, ParameterKind::Count { min: 1, max: MOST }, default);
+    [THREADS, n, ISA, BLOCK]
+}
+
+/// The declaration of a workload that solves one whole problem per trial.
+pub(super) const fn spec(
+    words: Words,
+    parameters: &'static [Parameter],
+    role: Role,
+) -> WorkloadSpec {
+    let (what, ceilings) = ((Subsystem::Cpu, Unit::FlopPerSecond), &[Cow::Borrowed("cpu.peak")]);
+    let mut spec = rate(words, what, parameters, Some("n"), ceilings, Work::CORE, role);
+    spec.work.whole_problem = true;
+    spec
+}
+
+/// Memory for the matrices of a point, which are filled anew.
+pub(super) fn arena(workload: &str, bytes: u64, shape: &Shape) -> Result<Arc<Arena>, Refusal> {
+    let arena = Arena::get(bytes, Pages::Huge, shape.threads as u64)?;
+    arena.holds(&format!("{workload} {}", shape.n));
+    Ok(arena)
+}
 
 /// What the parameters ask for.
 #[derive(Clone, Copy)]

@@ -191,7 +191,7 @@ proptest! {
     #[test]
     fn solutions_are_those_of_a_plain_solver(
         n in 1..if cfg!(debug_assertions) { 60_usize } else { 200 },
-        threads in 1..5_usize,
+        threads in 1..8_usize,
         isa in 0..here().count(),
         block in 1..20_usize,
         seed in 0..u64::MAX,
@@ -251,22 +251,6 @@ proptest! {
             *at(Which::B, row, column) += 0.5;
             on_all(threads, |i| product.multiply(i, &mut ClockSamples::default()));
             prop_assert!(check().is_err(), "B is not what it was");
-        }
-    }
-}
-
-#[test]
-fn the_same_system_has_the_same_solution_on_any_number_of_threads() {
-    for n in [33, EACH_TO, LARGEST / 2] {
-        let isa = here().last().unwrap();
-        let of = Kind::Random.matrix(n, 5);
-        let solved: Vec<_> =
-            [1, 2, 3, 7].map(|t| solve(shape(isa, n, t, 16), &of).unwrap().0).to_vec();
-        let size = solved[0].iter().fold(0_f64, |m, x| m.max(x.abs()));
-        for x in &solved[1..] {
-            for (one, other) in solved[0].iter().zip(x) {
-                assert!((one - other).abs() < 1e-9 * size, "{n}: {one} {other}");
-            }
         }
     }
 }

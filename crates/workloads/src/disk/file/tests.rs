@@ -50,15 +50,6 @@ fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
 }
 
 #[test]
-fn a_block_that_was_not_written_is_found() {
-    let folder = Folder::new();
-    let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
-    file.file.buffered.write_all_at(&[0; 4096], 2 * MIB).unwrap();
-    let reported = file.content().check_all(&read(&file.file.buffered, 4 * MIB), 0).unwrap_err();
-    assert!(reported.starts_with("byte 2097152 of the test file: read 00 00"), "{reported}");
-}
-
-#[test]
 fn it_goes_into_the_cache_and_out_again() {
     let folder = Folder::new();
     let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
