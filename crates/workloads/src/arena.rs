@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Placement, Refusal};
+use proofmark_model::format_size;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::locked;
@@ -66,9 +67,9 @@ impl Arena {
     /// Memory of at least `bytes` bytes for `threads` threads: the arena of the previous point if
     /// it is large enough, else a new zeroed mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
-        let bytes = usize::try_from(bytes).map_err(|_| too_much(bytes))?;
+        let bytes = bytes as usize;
         // Where there are several nodes, a page lies on that of the thread which uses it.
-        let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
+        let split = if nodes() > 1 { threads as usize } else { 0 };
         let mut kept = locked(&KEPT);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
@@ -139,7 +140,9 @@ impl Arena {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }
-        .map_err(|e| Refusal(format!("cannot allocate {} of memory: {e}", size(bytes as u64))))?;
+        .map_err(|e| {
+            Refusal(format!("cannot allocate {} of memory: {e}", format_size(bytes as u64)))
+        })?;
         let base = start.cast::<u8>().map_addr(|a| a.next_multiple_of(ALIGNMENT));
         let advice = match pages {
             Pages::Huge => Advice::LinuxHugepage,
@@ -214,7 +217,7 @@ impl Arena {
     /// Where the memory lies: the share of huge pages in the arena, and the share of misplaced
     /// pages in the first `bytes` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
-        let used = usize::try_from(used).unwrap_or(usize::MAX).min(self.bytes);
+        let used = self.bytes.min(used as usize);
         let start = self.base.addr();
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok();
         Placement {
@@ -251,14 +254,6 @@ impl Drop for Arena {
         // SAFETY: mapped by `map`, and nobody holds the arena any more.
         let _ = unsafe { munmap(self.mapped.0, self.mapped.1) };
     }
-}
-
-fn too_much(bytes: u64) -> Refusal {
-    Refusal(format!("{} of memory exceeds the address space of this machine", size(bytes)))
-}
-
-fn size(bytes: u64) -> String {
-    proofmark_model::format_size(bytes)
 }
 
 /// NUMA nodes of this machine; 1 where the system does not report them.

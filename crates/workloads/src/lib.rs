@@ -10,12 +10,12 @@ use proofmark_engine::Workload;
 use rustix::time::{ClockId, clock_gettime};
 
 mod arena;
-pub mod cpu;
+mod cpu;
 mod declare;
 pub mod disk;
 #[cfg(debug_assertions)]
 mod faults;
-pub mod memory;
+mod memory;
 mod mix;
 pub mod network;
 mod params;

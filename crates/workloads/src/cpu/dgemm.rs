@@ -11,7 +11,6 @@ use super::dense::{self, Shape};
 use crate::arena::Arena;
 use crate::declare::{Words, tool_test};
 
-/// The workload `cpu.dgemm`.
 pub struct Dgemm;
 
 const PARAMETERS: &[Parameter] = &dense::parameters(

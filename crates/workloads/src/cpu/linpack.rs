@@ -15,7 +15,6 @@ use crate::arena::Arena;
 use crate::declare::{Words, tool_test};
 use crate::locked;
 
-/// The workload `cpu.linpack`.
 pub struct Linpack;
 
 const PARAMETERS: &[Parameter] =
@@ -83,7 +82,7 @@ impl Workload for Linpack {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        let n = params.int("n").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let n = params.int("n").unwrap_or(0) as usize;
         8 * Layout::new(n).elements() as u64
     }
 

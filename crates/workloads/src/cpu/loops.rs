@@ -17,13 +17,9 @@ pub struct Loops {
     loops: &'static [Variant],
 }
 
-/// The workload `cpu.flops`.
 pub static FLOPS: Loops = Loops { spec: &FLOPS_SPEC, loops: native::FLOPS };
-/// The workload `cpu.iops`.
 pub static IOPS: Loops = Loops { spec: &IOPS_SPEC, loops: native::IOPS };
-/// The workload `cpu.mix.float`.
 pub static MIX_FLOAT: Loops = Loops { spec: &MIX_FLOAT_SPEC, loops: native::MIX_FLOAT };
-/// The workload `cpu.mix.int`.
 pub static MIX_INT: Loops = Loops { spec: &MIX_INT_SPEC, loops: native::MIX_INT };
 
 const FLOPS_PARAMETERS: &[Parameter] = &[

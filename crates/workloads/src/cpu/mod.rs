@@ -32,4 +32,4 @@ pub(crate) mod decoded;
 pub use clock::Clock;
 pub use dgemm::Dgemm;
 pub use linpack::Linpack;
-pub use loops::{FLOPS, IOPS, Loops, MIX_FLOAT, MIX_INT};
+pub use loops::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};

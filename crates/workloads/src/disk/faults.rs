@@ -61,13 +61,13 @@ faults! {
 /// Leaves a file its size alone: one hole.
 fn hole(file: &TestFile) -> io::Result<()> {
     ftruncate(file.buffered(), 0)?;
-    Ok(ftruncate(file.buffered(), file.size())?)
+    Ok(ftruncate(file.buffered(), file.size)?)
 }
 
 /// Leaves a file its space, but nothing written, where the file system can do that.
 fn space(file: &TestFile) -> io::Result<()> {
     hole(file)?;
-    match fallocate(file.buffered(), FallocateFlags::empty(), 0, file.size()) {
+    match fallocate(file.buffered(), FallocateFlags::empty(), 0, file.size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         done => Ok(done?),
     }

@@ -40,8 +40,10 @@ pub(crate) struct TestFile {
     file: Unnamed,
     /// Device and inode of the folder.
     folder: (u64, u64),
-    size: u64,
-    content: Content,
+    /// In bytes.
+    pub(super) size: u64,
+    /// What it was laid out with.
+    pub(super) content: Content,
 }
 
 /// The file of the previous point.
@@ -178,16 +180,6 @@ impl TestFile {
     /// The descriptor for I/O through the page cache.
     pub(crate) fn buffered(&self) -> BorrowedFd<'_> {
         self.file.buffered.as_fd()
-    }
-
-    /// Its size in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// What it was laid out with.
-    pub(crate) fn content(&self) -> &Content {
-        &self.content
     }
 
     /// Alignment in bytes of offset, length and memory for direct I/O. `None` without direct I/O or

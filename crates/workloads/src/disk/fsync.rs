@@ -24,9 +24,8 @@ use crate::now_ns;
 /// Bytes at the end of a file that are read back.
 const TAIL: u64 = 64 << 10;
 
-/// `disk.fsync`.
 #[derive(Debug)]
-pub struct Fsync;
+pub(crate) struct Fsync;
 
 impl Workload for Fsync {
     fn spec(&self) -> &'static WorkloadSpec {

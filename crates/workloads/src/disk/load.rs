@@ -99,7 +99,7 @@ impl Task {
 
     /// Makes the page cache hold what the point says.
     fn ready(&self) -> Result<(), String> {
-        let size = self.file.size();
+        let size = self.file.size;
         let cached = || cached_share(self.file.buffered(), size);
         match self.shape.cache {
             Cache::None => Ok(()),
@@ -131,7 +131,7 @@ impl Setup for Blocks {
 
     fn file(&self) -> Option<FileState> {
         let task = &self.0;
-        let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size());
+        let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size);
         Some(FileState {
             order: task.kind.1,
             flush: if task.shape.flush { Flush::End } else { Flush::Never },
@@ -174,7 +174,7 @@ impl Thread {
             .ok_or_else(|| Refusal(format!("thread {index} of {of} has no part of the file")))?;
         let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
         let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
-        let feed = Feed::new(*task.file.content(), task.kind, shape, part);
+        let feed = Feed::new(task.file.content, task.kind, shape, part);
         let (task, back) = (Arc::clone(task), ReadBack::new()?);
         Ok(Self { task, index, engine, feed, back, failure: None })
     }
@@ -216,7 +216,7 @@ impl Load for Thread {
         if let Some(wrong) = run.wrong.take() {
             return Err(wrong);
         }
-        let (file, content) = (self.task.way_back(), self.task.file.content());
+        let (file, content) = (self.task.way_back(), &self.task.file.content);
         for offset in &run.written {
             let block = (*offset, self.task.shape.block_size);
             self.back.check(file, content, block, run.generation)?;

@@ -14,7 +14,6 @@ use crate::arena::{Arena, Pages};
 use crate::declare::{self, Words, parameter, tool_test};
 use crate::params::{choice, int, resolved};
 
-/// The workload `memory.latency`.
 pub struct Latency;
 
 pub(super) const WORKING_SET: Parameter = size_parameter(

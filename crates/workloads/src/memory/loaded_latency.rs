@@ -15,7 +15,6 @@ use crate::arena::Arena;
 use crate::declare::{Words, parameter, threads_parameter};
 use crate::params::{int, resolved};
 
-/// The workload `memory.loaded_latency`.
 pub struct LoadedLatency;
 
 const THREADS: Parameter = threads_parameter(
@@ -94,7 +93,7 @@ impl Workload for LoadedLatency {
             arena,
             regions,
             load: load(params)?,
-            ready: Barrier::new(usize::try_from(threads).unwrap_or(usize::MAX)),
+            ready: Barrier::new(threads as usize),
         }))
     }
 }

@@ -25,7 +25,7 @@ mod testing;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use block::{Blocks, RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
+pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
 pub use latency::Latency;
 pub use loaded_latency::LoadedLatency;
 pub use numa::{NumaLatency, NumaRead};

@@ -18,10 +18,7 @@ use crate::arena::Arena;
 use crate::declare::{Words, rate, threads_parameter};
 use crate::params::resolved;
 
-/// The workload `memory.numa_read`.
 pub struct NumaRead;
-
-/// The workload `memory.numa_latency`.
 pub struct NumaLatency;
 
 const THREADS: Parameter = threads_parameter(

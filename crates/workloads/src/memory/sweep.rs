@@ -15,7 +15,6 @@ use super::stream::{Layout, Task, loop_for, widest};
 use crate::declare::{self, Words, parameter, rate, tool_test_at};
 use crate::params::{choice, int, resolved};
 
-/// The workload `memory.sweep`.
 pub struct Sweep;
 
 const OP: Parameter = parameter(

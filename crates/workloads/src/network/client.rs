@@ -46,20 +46,17 @@ pub(super) struct Point {
     interface: Option<String>,
 }
 
-/// What the threads leave behind.
-pub(super) struct Shared {
-    /// By connection, what it carried in the last trial.
-    traffic: Mutex<Vec<Traffic>>,
-}
+/// By connection, what it carried in the last trial.
+pub(super) struct Shared(Mutex<Vec<Traffic>>);
 
 impl Shared {
     pub(super) fn new(connections: usize) -> Arc<Self> {
-        Arc::new(Self { traffic: Mutex::new(vec![Traffic::default(); connections]) })
+        Arc::new(Self(Mutex::new(vec![Traffic::default(); connections])))
     }
 
     /// The traffic of all connections in the last trial.
     pub(super) fn summed(&self) -> NetworkTraffic {
-        summed(&locked(&self.traffic))
+        summed(&locked(&self.0))
     }
 }
 
@@ -178,7 +175,7 @@ impl Setup for Point {
     }
 
     fn begin_trial(&self) -> Result<(), Refusal> {
-        locked(&self.shared.traffic).fill(Traffic::default());
+        locked(&self.shared.0).fill(Traffic::default());
         self.server_counters()?;
         *locked(&self.before) = self.client_counters();
         Ok(())
@@ -196,7 +193,7 @@ impl Setup for Point {
                 ..EndTraffic::default()
             },
         };
-        let ways_s = ways_s(&locked(&self.shared.traffic), &self.shape);
+        let ways_s = ways_s(&locked(&self.shared.0), &self.shape);
         Ok(Some(NetworkTraffic { client, server, ways_s, ..self.shared.summed() }))
     }
 
@@ -270,7 +267,7 @@ impl Thread {
         let client: Box<dyn ClientSide> = match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape)),
-            Kind::TcpConnect => Box::new(tcp::connect::ClientEnd::new(target()?)),
+            Kind::TcpConnect => Box::new(tcp::connect::ClientEnd(target()?)),
             Kind::UdpStream => {
                 Box::new(udp::stream::End::new(udp()?, target()?.token, shape, sends))
             }
@@ -323,7 +320,7 @@ impl Load for Thread {
             return Err(wrong);
         }
         self.client.after(&self.stream, &mut self.tally);
-        if let Some(mine) = locked(&self.shared.traffic).get_mut(self.index) {
+        if let Some(mine) = locked(&self.shared.0).get_mut(self.index) {
             *mine = self.tally.traffic;
         }
         let Tally { counted, asked, .. } = self.tally;

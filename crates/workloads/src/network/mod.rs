@@ -36,21 +36,17 @@ use shape::{Kind, Shape};
 
 /// A network workload.
 #[derive(Debug)]
-pub struct Network {
+pub(crate) struct Network {
     spec: &'static WorkloadSpec,
     kind: Kind,
 }
 
-/// The workload `network.tcp.stream`.
-pub static TCP_STREAM: Network = Network { spec: &spec::TCP_STREAM, kind: Kind::TcpStream };
-/// The workload `network.udp.stream`.
-pub static UDP_STREAM: Network = Network { spec: &spec::UDP_STREAM, kind: Kind::UdpStream };
-/// The workload `network.tcp.rtt`.
-pub static TCP_RTT: Network = Network { spec: &spec::TCP_RTT, kind: Kind::TcpRtt };
-/// The workload `network.udp.rtt`.
-pub static UDP_RTT: Network = Network { spec: &spec::UDP_RTT, kind: Kind::UdpRtt };
-/// The workload `network.tcp.connect`.
-pub static TCP_CONNECT: Network = Network { spec: &spec::TCP_CONNECT, kind: Kind::TcpConnect };
+pub(crate) static TCP_STREAM: Network = Network { spec: &spec::TCP_STREAM, kind: Kind::TcpStream };
+pub(crate) static UDP_STREAM: Network = Network { spec: &spec::UDP_STREAM, kind: Kind::UdpStream };
+pub(crate) static TCP_RTT: Network = Network { spec: &spec::TCP_RTT, kind: Kind::TcpRtt };
+pub(crate) static UDP_RTT: Network = Network { spec: &spec::UDP_RTT, kind: Kind::UdpRtt };
+pub(crate) static TCP_CONNECT: Network =
+    Network { spec: &spec::TCP_CONNECT, kind: Kind::TcpConnect };
 
 impl Workload for Network {
     fn spec(&self) -> &'static WorkloadSpec {

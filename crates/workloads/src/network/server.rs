@@ -165,7 +165,9 @@ impl Stream {
         Ok(match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),
-            Kind::TcpConnect => Box::new(tcp::connect::ServerEnd::new(listener()?, self.token)),
+            Kind::TcpConnect => {
+                Box::new(tcp::connect::ServerEnd { listener: listener()?, token: self.token })
+            }
             Kind::UdpStream => Box::new(udp::stream::End::new(socket()?, self.token, shape, sends)),
             Kind::UdpRtt => Box::new(udp::rtt::ServerEnd::new(socket()?, shape)),
         })

@@ -179,7 +179,6 @@ const TCP_CONNECT_DETAIL: &str = detail!(
      Verification: the server must have accepted the same number of connections."
 );
 
-/// `network.tcp.stream`.
 pub(super) static TCP_STREAM: WorkloadSpec = spec(
     Words {
         id: "network.tcp.stream",
@@ -218,7 +217,6 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
     },
 );
 
-/// `network.udp.stream`.
 pub(super) static UDP_STREAM: WorkloadSpec = spec(
     Words {
         id: "network.udp.stream",
@@ -244,7 +242,6 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     },
 );
 
-/// `network.tcp.rtt`.
 pub(super) static TCP_RTT: WorkloadSpec = spec(
     Words {
         id: "network.tcp.rtt",
@@ -269,7 +266,6 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
     },
 );
 
-/// `network.udp.rtt`.
 pub(super) static UDP_RTT: WorkloadSpec = spec(
     Words {
         id: "network.udp.rtt",
@@ -302,7 +298,6 @@ pub(super) static UDP_RTT: WorkloadSpec = spec(
     },
 );
 
-/// `network.tcp.connect`.
 pub(super) static TCP_CONNECT: WorkloadSpec = spec(
     Words {
         id: "network.tcp.connect",

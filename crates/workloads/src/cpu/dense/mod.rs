@@ -110,9 +110,7 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads the shape from the parameters.
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
-        let int = |name: &str| {
-            usize::try_from(int(params, name)?).map_err(|_| Refusal(format!("{name} is too large")))
-        };
+        let int = |name: &str| int(params, name).map(|value| value as usize);
         let isa = Isa::from_params(workload, params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))

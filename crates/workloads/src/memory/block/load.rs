@@ -223,8 +223,7 @@ impl BlockLoad {
 impl Load for BlockLoad {
     fn prepare(&mut self, iterations: u64) {
         if let Some(random) = &mut self.random {
-            let count = usize::try_from(iterations).unwrap_or(usize::MAX);
-            let count = count.min(random.most).min(random.order.len());
+            let count = (iterations as usize).min(random.most).min(random.order.len());
             random.order.next(count, &mut random.window);
             self.state.at = 0;
         }

@@ -55,10 +55,9 @@ pub struct Blocks {
 
 /// Declares a workload: its name here, id, title, operation, order and summary.
 macro_rules! workloads {
-    ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $random:literal
+    ($($name:ident = $id:literal $title:literal $operation:ident $random:literal
         $summary:literal, $role:expr;)*) => {
-        $($(#[$doc])*
-        pub static $name: Blocks = {
+        $(pub static $name: Blocks = {
             const ROLE: Role = $role;
             static SPEC: WorkloadSpec = spec($id, $title, $summary, (Operation::$operation, $random), ROLE);
             Blocks { spec: &SPEC, operation: Operation::$operation, random: $random }
@@ -67,27 +66,21 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// `memory.read_write`.
     READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
         "Bytes per second read and written by copying blocks in order of addresses.",
         Role { lead: Some(4), tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
-    /// `memory.rand_read_write`.
     RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
         "Bytes per second read and written by copying blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
-    /// `memory.seq_write`.
     SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
         "Bytes per second written by filling blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 3, "Sequential write")]), ..Role::NONE };
-    /// `memory.rand_write`.
     RAND_WRITE = "memory.rand_write" "Random write" Write true
         "Bytes per second written by filling blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
-    /// `memory.seq_read`.
     SEQ_READ = "memory.seq_read" "Sequential read" Read false
         "Bytes per second read from blocks in order of addresses.",
         Role { lead: Some(6), tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
-    /// `memory.rand_read`.
     RAND_READ = "memory.rand_read" "Random read" Read true
         "Bytes per second read from blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };

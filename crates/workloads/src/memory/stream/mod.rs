@@ -39,17 +39,11 @@ pub struct Stream {
 /// Finds a hot loop.
 pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
 
-/// The workload `memory.copy`.
 pub static COPY: Stream = Stream { spec: &spec::COPY, op: Op::Copy, find };
-/// The workload `memory.scale`.
 pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Op::Scale, find };
-/// The workload `memory.add`.
 pub static ADD: Stream = Stream { spec: &spec::ADD, op: Op::Add, find };
-/// The workload `memory.triad`.
 pub static TRIAD: Stream = Stream { spec: &spec::TRIAD, op: Op::Triad, find };
-/// The workload `memory.read`.
 pub static READ: Stream = Stream { spec: &spec::READ, op: Op::Read, find };
-/// The workload `memory.write`.
 pub static WRITE: Stream = Stream { spec: &spec::WRITE, op: Op::Write, find };
 
 impl Stream {

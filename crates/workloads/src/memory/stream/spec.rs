@@ -42,7 +42,6 @@ macro_rules! storing {
     };
 }
 
-/// `memory.copy`.
 pub(super) static COPY: WorkloadSpec = spec(
     "memory.copy",
     "Memory copy",
@@ -71,7 +70,6 @@ pub(super) static COPY: WorkloadSpec = spec(
     },
 );
 
-/// `memory.scale`.
 pub(super) static SCALE: WorkloadSpec = spec(
     "memory.scale",
     "Memory scale",
@@ -96,7 +94,6 @@ pub(super) static SCALE: WorkloadSpec = spec(
     },
 );
 
-/// `memory.add`.
 pub(super) static ADD: WorkloadSpec = spec(
     "memory.add",
     "Memory add",
@@ -121,7 +118,6 @@ pub(super) static ADD: WorkloadSpec = spec(
     },
 );
 
-/// `memory.triad`.
 pub(super) static TRIAD: WorkloadSpec = spec(
     "memory.triad",
     "Memory triad",
@@ -149,7 +145,6 @@ pub(super) static TRIAD: WorkloadSpec = spec(
     },
 );
 
-/// `memory.read`.
 pub(super) static READ: WorkloadSpec = spec(
     "memory.read",
     "Memory read",
@@ -175,7 +170,6 @@ pub(super) static READ: WorkloadSpec = spec(
     },
 );
 
-/// `memory.write`.
 pub(super) static WRITE: WorkloadSpec = spec(
     "memory.write",
     "Memory write",

@@ -21,19 +21,13 @@ use crate::now_ns;
 const HELLO: u8 = b'!';
 
 /// The client.
-pub(in crate::network) struct ClientEnd {
-    target: Target,
-}
+pub(in crate::network) struct ClientEnd(pub(in crate::network) Target);
 
 impl ClientEnd {
-    pub(in crate::network) fn new(target: Target) -> Self {
-        Self { target }
-    }
-
     fn connect(&self) -> Result<(), String> {
-        let connection = socket::dial(self.target.address, SILENCE).map_err(|e| broken(&e))?;
+        let connection = socket::dial(self.0.address, SILENCE).map_err(|e| broken(&e))?;
         let line = Line::new(&connection, Patience::For(SILENCE));
-        line.write_all(&self.target.token.bytes())?;
+        line.write_all(&self.0.token.bytes())?;
         let mut hello = [0];
         line.read_exact(&mut hello)?;
         if hello != [HELLO] {
@@ -64,14 +58,8 @@ impl ClientSide for ClientEnd {
 /// The server: accepts as many connections that show the token as were asked for. It also
 /// ends when the client says that it has made them all.
 pub(in crate::network) struct ServerEnd {
-    listener: TcpListener,
-    token: Token,
-}
-
-impl ServerEnd {
-    pub(in crate::network) fn new(listener: TcpListener, token: Token) -> Self {
-        Self { listener, token }
-    }
+    pub(in crate::network) listener: TcpListener,
+    pub(in crate::network) token: Token,
 }
 
 impl Serve for ServerEnd {

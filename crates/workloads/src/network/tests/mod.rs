@@ -181,10 +181,3 @@ fn trial(load: &mut dyn Load, count: u64) -> Trial {
         seconds,
     }
 }
-
-#[test]
-fn the_loopback_path_is_taken_where_nothing_is_known() {
-    let shape = shape_of(&super::UDP_STREAM, "");
-    assert_eq!((shape.path, shape.block), (NetworkPath::Loopback, 65_507));
-    assert_eq!(shape.kind, Kind::UdpStream);
-}
