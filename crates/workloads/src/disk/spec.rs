@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Access, Pace, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
+    AUTO, Access, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
 };
 
 use super::engine;
@@ -236,14 +236,9 @@ const FSYNC_ROLE: Role = Role {
 
 /// Waiting for a disk.
 const fn device(access: Option<Access>) -> Work {
-    Work {
-        pace: Pace::Device,
-        access,
-        traffic: Cow::Borrowed(&[]),
-        data: None,
-        names_node: false,
-        whole_problem: false,
-    }
+    let mut work = Work::DEVICE;
+    work.access = access;
+    work
 }
 
 const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];

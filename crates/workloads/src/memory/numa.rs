@@ -1,21 +1,20 @@
 //! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency between a node's CPUs and a
 //! node's memory.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    AUTO, Access, Host, Pace, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
-};
+use proofmark_model::{AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec};
 
 use super::chase::{Chase, Order};
 use super::latency::{Alone, Place, VERIFICATION, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
-use super::parameters::{PAGES, arrays, chase, time_of_load, traffic};
+use super::parameters::{PAGES, arrays, chase, time_of_load, work};
 use super::reader::{BURST, Reader};
+use super::stream::op::Op;
 use crate::arena::Arena;
 use crate::declare::{Words, rate, threads_parameter};
+use crate::mix::STEP;
 use crate::params::resolved;
 
 pub struct NumaRead;
@@ -43,16 +42,7 @@ static READ: WorkloadSpec = rate(
     const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },
     None,
     &[], // Those of the whole machine do not hold for one node.
-    const {
-        Work {
-            pace: Pace::Memory,
-            access: Some(Access::Sequential),
-            traffic: Cow::Borrowed(&[traffic(1.0, 0.0, 0.0)]),
-            data: Some(arrays("working_set")),
-            names_node: true,
-            ..Work::CORE
-        }
-    },
+    work(Access::Sequential, Op::Read.declared(), arrays("working_set"), true),
     Role::NONE,
 );
 
@@ -176,7 +166,7 @@ impl Summing {
         for burst in 0..reader.bursts() {
             for word in reader.words(burst) {
                 // An odd multiple of a well mixed number: no two words are the same.
-                number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                number = number.wrapping_add(STEP);
                 *word = number;
                 sum = sum.wrapping_add(number);
             }

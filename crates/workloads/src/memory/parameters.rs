@@ -46,11 +46,6 @@ pub(super) const STORES: Parameter = parameter(
     AUTO,
 );
 
-/// Arrays that a workload of memory reads and writes at every point.
-pub(super) const fn traffic(read: f64, written: f64, flops: f64) -> Traffic {
-    Traffic { when: None, read, written, flops }
-}
-
 /// Data that must come from memory, the size of each array by that parameter.
 pub(super) const fn arrays(parameter: &'static str) -> Data {
     let parameter = Cow::Borrowed(parameter);
@@ -66,14 +61,19 @@ pub(super) const ANY_LEVEL: Data = {
 
 /// A chase through memory: each load waits for the one before it.
 pub(super) const fn chase(data: Data, names_node: bool) -> Work {
-    Work {
-        pace: Pace::Memory,
-        access: Some(Access::Dependent),
-        traffic: Cow::Borrowed(&[]),
-        data: Some(data),
-        names_node,
-        whole_problem: false,
-    }
+    work(Access::Dependent, Cow::Borrowed(&[]), data, names_node)
+}
+
+/// What waits for memory.
+pub(super) const fn work(
+    access: Access,
+    traffic: Cow<'static, [Traffic]>,
+    data: Data,
+    names_node: bool,
+) -> Work {
+    let access = Some(access);
+    let data = Some(data);
+    Work { pace: Pace::Memory, access, traffic, data, names_node, whole_problem: false }
 }
 
 /// A workload that reports the time of one load of a chase.

@@ -79,6 +79,7 @@ pub(crate) fn fence() {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::mix::mixed;
 
     const MARGIN: usize = 16; // f64s before and after the segment, two lines
     const K: f64 = 1.7;
@@ -114,14 +115,8 @@ pub(crate) mod tests {
 
     impl Array {
         fn random(len: usize, seed: u64) -> Self {
-            let mut x = seed | 1;
-            let mut next = || {
-                x ^= x << 13;
-                x ^= x >> 7;
-                x ^= x << 17;
-                (x >> 11) as f64 / 1e12 - 4000.0
-            };
-            let cells: Vec<f64> = (0..len + 2 * MARGIN + 8).map(|_| next()).collect();
+            let number = |i| (mixed(seed, i) >> 11) as f64 / 1e12 - 4000.0;
+            let cells: Vec<f64> = (0..(len + 2 * MARGIN + 8) as u64).map(number).collect();
             let first = MARGIN + cells[MARGIN..].as_ptr().align_offset(64);
             Self { cells, first, len }
         }

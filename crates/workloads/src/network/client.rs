@@ -333,9 +333,8 @@ impl Load for Thread {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
-
     use super::*;
+    use crate::params::testing::params;
 
     #[test]
     fn each_way_has_its_own_time() {
@@ -343,8 +342,8 @@ mod tests {
             [[1, 5], [2, 4], [0, 6], [2, 3]].map(|s: [u64; 2]| s.map(|s| s * 1_000_000_000));
         let all = spans.map(|span_ns| Traffic { span_ns, ..Traffic::default() });
         let shape = |word: &str| {
-            let params = Params::default().with("streams", 2).with("block_size", 9);
-            let params = params.with("path", "loopback").with("direction", word);
+            let words = format!("streams=2 block_size=9 path=loopback direction={word}");
+            let params = params(&words);
             Shape::from_params(Kind::TcpStream, &params).unwrap()
         };
         assert_eq!(ways_s(&all, &shape("both")), Some([6.0, 2.0]));

@@ -85,9 +85,3 @@ fn a_full_disk_is_reported_in_the_systems_words() {
     assert!(reason.contains("at offset 0 failed: No space left on device"), "{reason}");
     assert_eq!(log.failure(), None);
 }
-
-#[test]
-fn a_file_smaller_than_a_block_is_refused() {
-    assert!(Fsync.supports(&params(4096, 4095)).is_err());
-    assert_eq!(Fsync.supports(&params(4096, 4096)), Ok(()));
-}

@@ -183,10 +183,3 @@ fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
         }
     }
 }
-
-#[test]
-fn fixed_work_is_divided_into_blocks() {
-    let fixed = Shape { amount: Some(10_000), ..shape(2 * MIB, 4096, 1, false) };
-    assert_eq!(amount(&fixed), Amount::Total(2));
-    assert_eq!(amount(&shape(2 * MIB, 4096, 1, false)), Amount::Calibrated);
-}

@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Access, Host, Pace, Parameter, ParameterKind, Params, Role, Work, WorkloadSpec,
-};
+use proofmark_model::{Access, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
 
 use super::parameters;
 use super::stream::op::Op;
@@ -144,18 +142,13 @@ const fn spec(
              Verification: the sum must equal that of the known contents."
         ),
     };
-    let work = Work {
-        pace: Pace::Memory,
-        access: Some(if random { Access::Random } else { Access::Sequential }),
-        traffic: match operation {
-            Operation::Read => Op::Read.declared(),
-            Operation::Write => Op::Write.declared(),
-            Operation::Copy => Op::Copy.declared(),
-        },
-        data: Some(parameters::arrays("data_size")),
-        names_node: false,
-        whole_problem: false,
+    let access = if random { Access::Random } else { Access::Sequential };
+    let traffic = match operation {
+        Operation::Read => Op::Read.declared(),
+        Operation::Write => Op::Write.declared(),
+        Operation::Copy => Op::Copy.declared(),
     };
+    let work = parameters::work(access, traffic, parameters::arrays("data_size"), false);
     let words = Words { id, title, summary, detail, method: 1 };
     parameters::rate(words, PARAMETERS, Some("block_size"), work, role)
 }

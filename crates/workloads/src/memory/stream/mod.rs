@@ -168,8 +168,8 @@ impl Task {
 
     /// Bytes counted in an iteration, as read and as written.
     fn counted(&self) -> (u64, u64) {
-        let elements = self.layout.segment / 8;
-        (elements * self.op.bytes_read() as u64, elements * self.op.bytes_written() as u64)
+        let segment = self.layout.segment;
+        (segment * self.op.sources() as u64, segment * u64::from(self.op.stores()))
     }
 }
 

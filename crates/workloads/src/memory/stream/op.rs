@@ -78,16 +78,6 @@ impl Op {
         ];
         Cow::Borrowed(ALL[self as usize])
     }
-
-    /// Bytes that the program loads for one element of each array.
-    pub(crate) const fn bytes_read(self) -> usize {
-        8 * self.sources()
-    }
-
-    /// Bytes that the program stores for one element of each array.
-    pub(crate) const fn bytes_written(self) -> usize {
-        8 * self.stores() as usize
-    }
 }
 
 /// How results are stored. Names as in the `stores` parameter.
@@ -107,17 +97,5 @@ impl Stores {
             Self::Temporal => "temporal",
             Self::NonTemporal => "nontemporal",
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_those_that_stream_counts() {
-        let counted = |op: Op| op.bytes_read() + op.bytes_written();
-        assert_eq!([Op::Copy, Op::Scale, Op::Add, Op::Triad].map(counted), [16, 16, 24, 24]);
-        assert_eq!(Op::ALL.map(Op::arrays), [1, 1, 2, 2, 3, 3]);
     }
 }

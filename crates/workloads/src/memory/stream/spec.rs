@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Access, Pace, Parameter, Property, Role, Work, WorkloadSpec};
+use proofmark_model::{Access, Parameter, Property, Role, WorkloadSpec};
 
 use super::super::parameters;
 use super::op::Op;
@@ -205,14 +205,8 @@ const fn spec(
     used: &'static [Parameter],
     role: Role,
 ) -> WorkloadSpec {
-    let work = Work {
-        pace: Pace::Memory,
-        access: Some(Access::Sequential),
-        traffic: op.declared(),
-        data: Some(parameters::arrays("array_size")),
-        names_node: false,
-        whole_problem: false,
-    };
+    let data = parameters::arrays("array_size");
+    let work = parameters::work(Access::Sequential, op.declared(), data, false);
     let words = Words { id, title, summary, detail, method: 1 };
     parameters::rate(words, used, None, work, role)
 }

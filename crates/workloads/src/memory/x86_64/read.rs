@@ -44,15 +44,24 @@ macro_rules! line {
     };
 }
 
+/// A turn over four lines, of which the last two begin there.
+macro_rules! turn {
+    ($width:tt, $third:literal, $fourth:literal) => {
+        concat!(
+            line!($width, "2", "3", "0"),
+            line!($width, "4", "5", "64"),
+            line!($width, "6", "7", $third),
+            line!($width, "8", "9", $fourth)
+        )
+    };
+}
+
 /// A turn over two streams, with prefetches.
 macro_rules! far_turn {
     ($width:tt) => {
         concat!(
             ".irp l,0,64,r8,r8+64\nprefetcht1 [rdx+\\l+1024]\n.endr\n",
-            line!($width, "2", "3", "0"),
-            line!($width, "4", "5", "64"),
-            line!($width, "6", "7", "r8"),
-            line!($width, "8", "9", "r8+64")
+            turn!($width, "r8", "r8+64")
         )
     };
 }
@@ -60,12 +69,7 @@ macro_rules! far_turn {
 /// A turn over one stream.
 macro_rules! near_turn {
     ($width:tt) => {
-        concat!(
-            line!($width, "2", "3", "0"),
-            line!($width, "4", "5", "64"),
-            line!($width, "6", "7", "128"),
-            line!($width, "8", "9", "192")
-        )
+        turn!($width, "128", "192")
     };
 }
 

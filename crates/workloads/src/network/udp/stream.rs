@@ -237,15 +237,13 @@ impl Serve for End {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{NetworkPath, Params};
-
     use super::*;
     use crate::network::shape::Kind;
+    use crate::params::testing::params;
 
     #[test]
     fn jitter_is_that_of_datagrams_that_came_one_by_one() {
-        let params = Params::default().with("block_size", 100).with("streams", 1);
-        let params = params.with("path", NetworkPath::Loopback.as_str());
+        let params = params("block_size=100 streams=1 path=loopback");
         let shape = Shape::from_params(Kind::UdpStream, &params).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut end = End::new(socket, Token::random().unwrap(), &shape, false);
