@@ -189,7 +189,7 @@ impl Load for Liar {
             // Report each fault once.
             Fault::Spoiled(_) => self.honest.verify().or_else(|_| self.honest.verify()),
             Fault::Lost => {
-                self.task.file().lay_out().map_err(|e| e.to_string())?;
+                self.task.file.lay_out().map_err(|e| e.to_string())?;
                 self.honest.verify()
             }
         }

@@ -40,7 +40,8 @@ pub(super) struct Feed {
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
     holds: Vec<Option<u64>>,
-    run: Run,
+    /// What came of the last run.
+    pub(super) run: Run,
 }
 
 /// What came of the I/Os of one run.
@@ -105,11 +106,6 @@ impl Feed {
         let sample_step = count.div_ceil(SAMPLES).max(1);
         let secret = random();
         self.run = Run { generation, secret, written, latencies, sample_step, ..Run::default() };
-    }
-
-    /// What came of the run.
-    pub(super) fn run(&mut self) -> &mut Run {
-        &mut self.run
     }
 
     /// Whether the next I/O reads.

@@ -47,7 +47,7 @@ pub(super) fn new_generation() -> u64 {
 pub(super) struct Task {
     kind: (Operation, Order),
     shape: Shape,
-    file: Arc<TestFile>,
+    pub(super) file: Arc<TestFile>,
     seen: Seen,
 }
 
@@ -67,12 +67,6 @@ impl Task {
         let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
         task.check_sector()?;
         Ok(task)
-    }
-
-    /// The file.
-    #[cfg(debug_assertions)]
-    pub(super) fn file(&self) -> &TestFile {
-        &self.file
     }
 
     /// Whether direct I/O can move such blocks here.
@@ -208,11 +202,11 @@ impl Load for Thread {
     }
 
     fn latencies(&mut self, all: &mut Latencies) {
-        all.merge(&self.feed.run().latencies);
+        all.merge(&self.feed.run.latencies);
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        let run = self.feed.run();
+        let run = &mut self.feed.run;
         if let Some(wrong) = run.wrong.take() {
             return Err(wrong);
         }

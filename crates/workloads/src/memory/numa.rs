@@ -163,7 +163,7 @@ struct Summing {
 impl Summing {
     fn new(mut reader: Reader) -> Self {
         let (mut before, mut sum, mut number) = (vec![0], 0_u64, 0_u64);
-        for burst in 0..reader.bursts() {
+        for burst in 0..reader.bursts {
             for word in reader.words(burst) {
                 // An odd multiple of a well mixed number: no two words are the same.
                 number = number.wrapping_add(STEP);
@@ -177,7 +177,7 @@ impl Summing {
 
     /// Sum of the first this many bursts, counted on over the end.
     fn first(&self, bursts: u64) -> u64 {
-        let len = self.reader.bursts();
+        let len = self.reader.bursts;
         let whole = self.before[len as usize].wrapping_mul(bursts / len);
         whole.wrapping_add(self.before[(bursts % len) as usize])
     }
@@ -185,7 +185,7 @@ impl Summing {
 
 impl Load for Summing {
     fn run(&mut self, iterations: u64) {
-        self.ran = (self.reader.next(), iterations);
+        self.ran = (self.reader.next, iterations);
         self.sum = 0;
         for _ in 0..iterations {
             self.sum = self.sum.wrapping_add(self.reader.burst());

@@ -64,10 +64,10 @@ pub(in crate::network) struct ServerEnd {
 
 impl Serve for ServerEnd {
     fn serve(&mut self, line: &Line, request: Request) -> Served {
-        let client = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
+        let client = line.stream.peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
         let (mut accepted, mut said) = (0, None);
         while accepted < request.count && said.is_none() {
-            line.patience().check(Instant::now())?;
+            line.patience.check(Instant::now())?;
             match self.listener.accept() {
                 Ok((connection, from)) if from.ip().to_canonical() == client => {
                     if answer(connection, self.token) {

@@ -88,6 +88,6 @@ impl Serve for ServerEnd {
             line.write_all(&self.block)?;
         }
         let report = Report::count_blocks(request.count, self.block.len() as u64);
-        Ok(report.with_state(tcp_state(line.stream())))
+        Ok(report.with_state(tcp_state(line.stream)))
     }
 }

@@ -223,7 +223,7 @@ fn a_server_that_dies_is_reported_at_once() {
             let mut bytes = vec![0; 1 << 20];
             line.read_exact(&mut bytes).unwrap();
             if !reset {
-                line.stream().shutdown(Shutdown::Both).unwrap();
+                line.stream.shutdown(Shutdown::Both).unwrap();
             }
         });
         let failure = failure.unwrap();
@@ -246,7 +246,7 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
             let (failure, _) = against(&shape, 50, |line| {
                 let Request { .. } = line.receive().unwrap();
                 // Until the client closes.
-                let mut stream = line.stream();
+                let mut stream = line.stream;
                 stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
             });

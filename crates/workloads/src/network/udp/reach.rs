@@ -47,7 +47,7 @@ pub(in crate::network) fn server(
             Err(e) if waits(&e) => {}
             Err(e) => return Err(broken(&e)),
         }
-        line.patience().check(Instant::now())?;
+        line.patience.check(Instant::now())?;
         // It asks for nothing before it was told; but it may have gone.
         if line.receive_now::<Request>()?.is_some() {
             return Err("it asked before its datagrams came".to_owned());

@@ -81,7 +81,7 @@ impl ClientSide for ClientEnd {
                 tally.latencies.record(after - before);
                 (before, last, answered) = (after, None, answered + 1);
             } else {
-                line.patience().check(*last.get_or_insert_with(Instant::now))?;
+                line.patience.check(*last.get_or_insert_with(Instant::now))?;
                 before = now_ns();
             }
         }
@@ -131,7 +131,7 @@ impl Serve for ServerEnd {
                 Err(e) => return Err(broken(&e)),
             };
             if in_vain || turns.is_multiple_of(SPINS) {
-                line.patience().check(Instant::now())?;
+                line.patience.check(Instant::now())?;
                 said = line.receive_now::<Sent>()?;
                 std::thread::yield_now();
             }

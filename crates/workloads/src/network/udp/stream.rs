@@ -90,15 +90,15 @@ impl End {
                 Ok(n) => (sent, since) = (sent + n, Instant::now()),
                 // The device's queue is full: what a plain program would lose, too, waits here.
                 Err(e) if full(&e) => {
-                    line.patience().check(since)?;
+                    line.patience.check(since)?;
                     std::thread::yield_now();
                 }
-                Err(e) if waits(&e) => line.patience().check(since)?,
+                Err(e) if waits(&e) => line.patience.check(since)?,
                 Err(e) => return Err(broken(&e)),
             }
             calls += 1;
             if calls.is_multiple_of(LOOK) {
-                line.patience().check(since)?;
+                line.patience.check(since)?;
             }
         }
         line.send(&Sent { count: sent, took_ns: now_ns() - start })
@@ -110,7 +110,7 @@ impl End {
         let at = (sent as f64 * pace) as u64;
         loop {
             // Nobody is silent while this end waits for its own time.
-            line.patience().check(Instant::now())?;
+            line.patience.check(Instant::now())?;
             let now = now_ns() - start_ns;
             if now >= at {
                 return Ok(((now as f64 / pace) as u64 + 1).saturating_sub(sent).max(1));
@@ -143,7 +143,7 @@ impl End {
                     continue;
                 }
             }
-            line.patience().check(last)?;
+            line.patience.check(last)?;
             match all_sent {
                 None => {
                     let sent = line.receive_now::<Sent>()?;
