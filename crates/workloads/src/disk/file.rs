@@ -1,6 +1,5 @@
 //! The test file of a worker: fully written once, then kept from point to point.
 //!
-//! Laying it out takes longer than many a trial: the next point of the same size and
 //! Writing it takes longer than many a trial, so the next point of the same size and folder uses it
 //! again. Every byte is on the device before the first read: a read of a hole, of an unwritten
 //! extent or of a cached page causes no device I/O.

@@ -177,7 +177,7 @@ fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
         let reason = thread.failure().unwrap();
         assert!(reason.starts_with("reading 4096 B at offset "), "{reason}");
         assert!(reason.ends_with("of the test file: only 0 B were transferred"), "{reason}");
-        assert_eq!(thread.failure(), None, "told once");
+        assert_eq!(thread.failure(), None, "reported once");
         if depth == 1 {
             assert!(reason.contains("at offset 8192 "), "{reason}");
         }

@@ -241,16 +241,16 @@ fn the_difference_is_reported() {
 
 #[test]
 fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
-    let settled = |block_size: u64, threads: u64, cache_mib: u64| {
+    let resolved = |block_size: u64, threads: u64, cache_mib: u64| {
         let params = point(block_size, 0, threads).with("data_size", proofmark_model::AUTO);
         let params = RAND_READ.resolve_auto(params, &host(Some(cache_mib << 20))).remove(0);
         assert_eq!(RAND_READ.supports(&params), Ok(()));
         params.int("data_size").unwrap()
     };
-    assert_eq!(settled(8192, 1, 32), 1 << 30);
-    assert_eq!(settled(8192, 1, 480), 1920 << 20);
-    assert_eq!(settled(80 << 20, 16, 32), 1280 << 20, "a block a thread");
-    assert_eq!(settled(1, 1, 2048), 1 << 32, "no more blocks than an order holds");
+    assert_eq!(resolved(8192, 1, 32), 1 << 30);
+    assert_eq!(resolved(8192, 1, 480), 1920 << 20);
+    assert_eq!(resolved(80 << 20, 16, 32), 1280 << 20, "a block a thread");
+    assert_eq!(resolved(1, 1, 2048), 1 << 32, "no more blocks than an order holds");
 }
 
 #[test]

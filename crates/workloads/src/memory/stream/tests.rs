@@ -295,7 +295,7 @@ fn results_of_another_point_are_not_taken_for_those_of_this_one() {
 }
 
 #[test]
-fn parameters_left_to_the_machine_are_settled() {
+fn parameters_left_to_the_machine_are_resolved() {
     let auto = params(
         "threads=4 array_size=auto working_set=auto isa=auto op=copy stores=temporal pages=huge",
     );
