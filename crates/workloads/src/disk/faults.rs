@@ -7,11 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
-use proofmark_model::{FileState, Host, Params, Role, WorkloadSpec};
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{Host, Params, Role, WorkloadSpec};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 
+use super::feed::Run;
 use super::file::TestFile;
 use super::load::{Blocks, FOLDER, Task};
 use super::order::Order;
@@ -28,6 +29,9 @@ enum Fault {
     /// What it writes is gone again before it is read back.
     Lost,
 }
+
+/// Plants a fault in the file or in what came of a run.
+pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
 /// A workload with a fault.
 #[derive(Debug)]
@@ -113,8 +117,16 @@ impl Workload for Planted {
         if let Fault::Spoiled(spoil) = self.fault {
             spoil(&file).map_err(|e| Refusal(format!("the fault cannot be planted: {e}")))?;
         }
-        let task = Arc::new(Task::on(Arc::new(file), (operation, order), shape)?);
-        Ok(Box::new(Lying { blocks: Blocks(task), fault: self.fault }))
+        let mut task = Task::on(Arc::new(file), (operation, order), shape)?;
+        task.before_check = match self.fault {
+            Fault::Cached => None,
+            Fault::Spoiled(_) => Some(|_, run| {
+                run.wrong = None;
+                Ok(())
+            }),
+            Fault::Lost => Some(|file, _| file.lay_out().map_err(|e| e.to_string())),
+        };
+        Ok(Box::new(Blocks(Arc::new(task))))
     }
 
     fn verification(&self) -> &'static str {
@@ -122,82 +134,10 @@ impl Workload for Planted {
     }
 }
 
-/// A point of such a workload.
-struct Lying {
-    blocks: Blocks,
-    fault: Fault,
-}
-
-impl Setup for Lying {
-    fn amount(&self) -> Amount {
-        self.blocks.amount()
-    }
-
-    fn work_per_iteration(&self) -> f64 {
-        self.blocks.work_per_iteration()
-    }
-
-    fn on_disk(&self) -> bool {
-        self.blocks.on_disk()
-    }
-
-    fn file(&self) -> Option<FileState> {
-        self.blocks.file()
-    }
-
-    fn pinned(&self) -> bool {
-        self.blocks.pinned()
-    }
-
-    fn ahead_s(&self, trial_s: f64) -> f64 {
-        self.blocks.ahead_s(trial_s)
-    }
-
-    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
-        let (task, fault) = (Arc::clone(&self.blocks.0), self.fault);
-        Ok(Box::new(Liar { honest: self.blocks.thread(index, of)?, task, fault }))
-    }
-}
-
-/// One thread of it.
-struct Liar {
-    honest: Box<dyn Load>,
-    task: Arc<Task>,
-    fault: Fault,
-}
-
-impl Load for Liar {
-    fn prepare(&mut self, iterations: u64) {
-        self.honest.prepare(iterations);
-    }
-
-    fn run(&mut self, iterations: u64) {
-        self.honest.run(iterations);
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.honest.failure()
-    }
-
-    fn latencies(&mut self, all: &mut Latencies) {
-        self.honest.latencies(all);
-    }
-
-    fn verify(&mut self) -> Result<u64, String> {
-        match self.fault {
-            Fault::Cached => self.honest.verify(),
-            // Report each fault once.
-            Fault::Spoiled(_) => self.honest.verify().or_else(|_| self.honest.verify()),
-            Fault::Lost => {
-                self.task.file.lay_out().map_err(|e| e.to_string())?;
-                self.honest.verify()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proofmark_model::FileState;
+
     use super::super::file::testing::skip;
     use super::*;
     use crate::params::testing::params;

@@ -10,6 +10,8 @@ use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
 use super::extents::{cached_share, unwritten_share};
+#[cfg(debug_assertions)]
+use super::faults::Plant;
 use super::feed::Feed;
 use super::file::{TestFile, is_direct};
 use super::order::{Order, parts};
@@ -47,8 +49,11 @@ pub(super) fn new_generation() -> u64 {
 pub(super) struct Task {
     kind: (Operation, Order),
     shape: Shape,
-    pub(super) file: Arc<TestFile>,
+    file: Arc<TestFile>,
     seen: Seen,
+    /// A fault that is planted once a run has ended.
+    #[cfg(debug_assertions)]
+    pub(super) before_check: Option<Plant>,
 }
 
 impl Task {
@@ -64,7 +69,15 @@ impl Task {
         shape: Shape,
     ) -> Result<Self, Refusal> {
         file.evict().map_err(|e| Refusal(format!("cannot flush the test file: {e}")))?;
-        let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
+        let seen = Seen::new(shape.threads);
+        let task = Self {
+            kind,
+            shape,
+            file,
+            seen,
+            #[cfg(debug_assertions)]
+            before_check: None,
+        };
         task.check_sector()?;
         Ok(task)
     }
@@ -207,6 +220,10 @@ impl Load for Thread {
 
     fn verify(&mut self) -> Result<u64, String> {
         let run = &mut self.feed.run;
+        #[cfg(debug_assertions)]
+        if let Some(plant) = self.task.before_check {
+            plant(&self.task.file, run)?;
+        }
         if let Some(wrong) = run.wrong.take() {
             return Err(wrong);
         }
