@@ -31,10 +31,10 @@ pub use loaded_latency::LoadedLatency;
 pub use numa::{NumaLatency, NumaRead};
 #[cfg(debug_assertions)]
 pub(crate) use segment::{Loop, Segment, find as find_loop};
-pub use stream::{ADD, COPY, READ, SCALE, Stream, TRIAD, WRITE};
+pub use stream::{ADD, COPY, READ, SCALE, TRIAD, WRITE};
 #[cfg(debug_assertions)]
 pub(crate) use stream::{
-    STORING,
+    STORING, Stream,
     op::{Op, Stores},
 };
 pub use sweep::Sweep;
