@@ -6,10 +6,13 @@
 #![allow(unsafe_code)] // Mapping memory and asking where its pages lie are system calls.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Placement, Refusal};
+use proofmark_model::format_size;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::locked;
 
 /// Page sizes that a workload asks for. Names as in the `pages` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +21,6 @@ pub(crate) enum Pages {
     Huge,
     /// The smallest size that the CPU has.
     Small,
-}
-
-impl Pages {
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "huge" => Some(Self::Huge),
-            "small" => Some(Self::Small),
-            _ => None,
-        }
-    }
 }
 
 /// Alignment of an arena, in bytes: that of a huge page on x86-64.
@@ -73,14 +66,11 @@ static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 impl Arena {
     /// Memory of at least `bytes` bytes for `threads` threads: the arena of the previous point if
     /// it is large enough, else a new zeroed mapping.
-    ///
-    /// # Errors
-    /// If the system gives no such memory.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
-        let bytes = usize::try_from(bytes).map_err(|_| too_much(bytes))?;
+        let bytes = bytes as usize;
         // Where there are several nodes, a page lies on that of the thread which uses it.
-        let split = if nodes() > 1 { usize::try_from(threads).unwrap_or(usize::MAX) } else { 0 };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let split = if nodes() > 1 { threads as usize } else { 0 };
+        let mut kept = locked(&KEPT);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
         let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
@@ -150,7 +140,9 @@ impl Arena {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }
-        .map_err(|e| Refusal(format!("cannot allocate {} of memory: {e}", size(bytes as u64))))?;
+        .map_err(|e| {
+            Refusal(format!("cannot allocate {} of memory: {e}", format_size(bytes as u64)))
+        })?;
         let base = start.cast::<u8>().map_addr(|a| a.next_multiple_of(ALIGNMENT));
         let advice = match pages {
             Pages::Huge => Advice::LinuxHugepage,
@@ -198,9 +190,6 @@ impl Arena {
 
     /// Binds a range to a NUMA node before it is touched. Where that node is full, other nodes
     /// provide the pages, and [`Arena::placement`] reports it.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub(crate) fn bind(&self, offset: usize, length: usize, node: u32) -> Result<(), Refusal> {
         let mut mask = [0_u64; 16];
         let word = mask.get_mut(node as usize / 64);
@@ -228,7 +217,7 @@ impl Arena {
     /// Where the memory lies: the share of huge pages in the arena, and the share of misplaced
     /// pages in the first `bytes` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
-        let used = usize::try_from(used).unwrap_or(usize::MAX).min(self.bytes);
+        let used = self.bytes.min(used as usize);
         let start = self.base.addr();
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok();
         Placement {
@@ -256,7 +245,7 @@ impl Arena {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 
@@ -265,14 +254,6 @@ impl Drop for Arena {
         // SAFETY: mapped by `map`, and nobody holds the arena any more.
         let _ = unsafe { munmap(self.mapped.0, self.mapped.1) };
     }
-}
-
-fn too_much(bytes: u64) -> Refusal {
-    Refusal(format!("{} of memory exceeds the address space of this machine", size(bytes)))
-}
-
-fn size(bytes: u64) -> String {
-    proofmark_model::format_size(bytes)
 }
 
 /// NUMA nodes of this machine; 1 where the system does not report them.

@@ -82,6 +82,18 @@ pub(crate) const fn rate(
     }
 }
 
+/// The same for a workload whose set-up is cheap: trials of many points are taken in turn.
+pub(crate) const fn interleaved(mut spec: WorkloadSpec) -> WorkloadSpec {
+    spec.interleave = true;
+    spec
+}
+
+/// The same for a workload that reports a time: less is better.
+pub(crate) const fn lower_is_better(mut spec: WorkloadSpec) -> WorkloadSpec {
+    spec.better = Better::Lower;
+    spec
+}
+
 /// A row of a table of several workloads.
 pub(crate) const fn place(table: &'static str, row: u32, label: &'static str) -> Place {
     Place { table: Cow::Borrowed(table), row, label: Cow::Borrowed(label) }

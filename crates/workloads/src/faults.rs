@@ -3,12 +3,11 @@
 
 #![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 
-use std::borrow::Cow;
-
 use proofmark_engine::{Amount, Load, Refusal, Setup, Workload, wait_until};
-use proofmark_model::{Better, Pace, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
+use proofmark_model::{Pace, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::cpu::isa::Isa;
+use crate::declare::{Words, interleaved, rate};
 use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
 use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
 
@@ -26,13 +25,13 @@ enum Fault {
 
 /// Every faulty workload.
 pub const ALL: &[&dyn Workload] = &[
-    &Faulty { spec: &KILL, fault: Fault::Kill },
-    &Faulty { spec: &ILLEGAL, fault: Fault::Illegal },
-    &Faulty { spec: &TORN, fault: Fault::Torn },
-    &Faulty { spec: &WRONG, fault: Fault::Wrong },
-    &Faulty { spec: &PANIC, fault: Fault::Panic },
-    &Faulty { spec: &ABANDON, fault: Fault::Abandon },
-    &Faulty { spec: &REFUSE, fault: Fault::Refuse },
+    &Faulty { spec: const { &spec("test.kill") }, fault: Fault::Kill },
+    &Faulty { spec: const { &spec("test.illegal") }, fault: Fault::Illegal },
+    &Faulty { spec: const { &spec("test.torn") }, fault: Fault::Torn },
+    &Faulty { spec: const { &spec("test.wrong") }, fault: Fault::Wrong },
+    &Faulty { spec: const { &spec("test.panic") }, fault: Fault::Panic },
+    &Faulty { spec: const { &spec("test.abandon") }, fault: Fault::Abandon },
+    &Faulty { spec: const { &spec("test.refuse") }, fault: Fault::Refuse },
     &CORRUPT,
     &CACHED,
     &SPARSE,
@@ -41,52 +40,36 @@ pub const ALL: &[&dyn Workload] = &[
     &LOST,
 ];
 
-static KILL: WorkloadSpec = spec("test.kill");
-static ILLEGAL: WorkloadSpec = spec("test.illegal");
-static TORN: WorkloadSpec = spec("test.torn");
-static WRONG: WorkloadSpec = spec("test.wrong");
-static PANIC: WorkloadSpec = spec("test.panic");
-static ABANDON: WorkloadSpec = spec("test.abandon");
-static REFUSE: WorkloadSpec = spec("test.refuse");
-
 const fn spec(id: &'static str) -> WorkloadSpec {
-    WorkloadSpec {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed("Fault"),
-        summary: Cow::Borrowed("Fails on purpose."),
-        detail: Cow::Borrowed("Fails on purpose, to test how a run handles it."),
+    let words = Words {
+        id,
+        title: "Fault",
+        summary: "Fails on purpose.",
+        detail: "Fails on purpose, to test how a run handles it.",
         method: 1,
-        subsystem: Subsystem::Cpu,
-        unit: Unit::OpPerSecond,
-        better: Better::Higher,
-        parameters: Cow::Borrowed(&[]),
-        ceilings: Cow::Borrowed(&[]),
-        axis: None,
-        interleave: true,
-        work: Work::CORE,
-        role: Role::NONE,
-    }
+    };
+    let what = (Subsystem::Cpu, Unit::OpPerSecond);
+    interleaved(rate(words, what, &[], None, &[], Work::CORE, Role::NONE))
 }
 
 /// `memory.copy` with a loop that leaves one element of each segment wrong.
 static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupted as Loop));
 
-static CORRUPT_SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("test.corrupt"),
-    title: Cow::Borrowed("Fault"),
-    summary: Cow::Borrowed("Copies memory and corrupts one element."),
-    detail: Cow::Borrowed("Copies memory and corrupts one element, to test verification."),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::BytePerSecond,
-    better: Better::Higher,
-    parameters: Cow::Borrowed(STORING),
-    ceilings: Cow::Borrowed(&[]),
-    axis: None,
-    interleave: false,
-    work: Work { pace: Pace::Memory, ..Work::CORE },
-    role: Role::NONE,
-};
+static CORRUPT_SPEC: WorkloadSpec = rate(
+    Words {
+        id: "test.corrupt",
+        title: "Fault",
+        summary: "Copies memory and corrupts one element.",
+        detail: "Copies memory and corrupts one element, to test verification.",
+        method: 1,
+    },
+    (Subsystem::Memory, Unit::BytePerSecond),
+    STORING,
+    None,
+    &[],
+    Work { pace: Pace::Memory, ..Work::CORE },
+    Role::NONE,
+);
 
 /// Copies, then flips the sign of the second element.
 unsafe extern "C" fn corrupted(segment: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
@@ -187,24 +170,5 @@ fn illegal() {
     // SAFETY: the instruction is defined to raise an exception; nothing follows it.
     unsafe {
         std::arch::asm!("udf #0", options(noreturn));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_corrupted_copy_is_found() {
-        let point = Params::default()
-            .with("threads", 1)
-            .with("array_size", 1 << 20)
-            .with("isa", "scalar")
-            .with("stores", "temporal")
-            .with("pages", "small");
-        let mut load = CORRUPT.setup(&point).unwrap().thread(0, 1).unwrap();
-        load.run(1);
-        let error = load.verify().unwrap_err();
-        assert_eq!(error, "element 1 is -2, expected 2");
     }
 }

@@ -3,8 +3,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Step of the generator: the golden ratio's fractional part.
-const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Step of the generator: 2^64 over the golden ratio, odd.
+pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Number `index` of the sequence that belongs to `key`.
 pub(crate) fn mixed(key: u64, index: u64) -> u64 {

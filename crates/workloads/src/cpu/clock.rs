@@ -4,31 +4,27 @@ use std::borrow::Cow;
 
 use proofmark_engine::chain::{self, PER_STEP};
 use proofmark_engine::{Amount, Load, Refusal, Setup, Workload};
-use proofmark_model::{Better, Params, Property, Role, Subsystem, Unit, Work, WorkloadSpec};
+use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec};
 
 use super::task;
+use crate::declare::Words;
 
-static SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("cpu.clock"),
-    title: Cow::Borrowed("Core clock"),
-    summary: Cow::Borrowed("Core cycles per second, averaged over the threads."),
-    detail: Cow::Borrowed(
-        "Each thread runs a chain of dependent register additions. A core retires one per cycle, \
-         so additions per second are cycles per second. The sum of the chain proves how many \
-         additions ran. Around each trial a second chain of other instructions (3-cycle \
-         multiplications on x86-64) must show the same clock.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Cpu,
-    unit: Unit::Hertz,
-    better: Better::Higher,
-    parameters: Cow::Borrowed(&[task::THREADS]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("cpu.boost")]),
-    axis: None,
-    interleave: true,
-    work: Work::CORE,
-    role: Role { provides: Cow::Borrowed(&[Property::CoreClock]), ..Role::NONE },
-};
+static SPEC: WorkloadSpec = task::spec(
+    Words {
+        id: "cpu.clock",
+        title: "Core clock",
+        summary: "Core cycles per second, averaged over the threads.",
+        detail: "Each thread runs a chain of dependent register additions. A core retires one per \
+                 cycle, so additions per second are cycles per second. The sum of the chain proves \
+                 how many additions ran. Around each trial a second chain of other instructions \
+                 (3-cycle multiplications on x86-64) must show the same clock.",
+        method: 1,
+    },
+    Unit::Hertz,
+    const { &[task::THREADS] },
+    &[Cow::Borrowed("cpu.boost")],
+    const { Role { provides: Cow::Borrowed(&[Property::CoreClock]), ..Role::NONE } },
+);
 
 /// Core cycles per second.
 pub struct Clock;

@@ -12,24 +12,25 @@ use super::law::Law;
 use super::work::{Hot, Variant};
 use super::x86_64::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
 
-/// The instructions from the target of the only backward branch to that branch.
-fn loop_of(hot: Hot) -> Vec<Instruction> {
+/// The instructions of a function in assembly that begins at that address, to its `ret`.
+pub(crate) fn function(mut at: usize) -> Vec<Instruction> {
     let mut all: Vec<Instruction> = Vec::new();
-    let mut at = hot as usize;
-    loop {
+    while all.last().is_none_or(|i| i.flow_control() != FlowControl::Return) {
         // SAFETY: `at` is the start of an instruction of a function that ends with `ret`;
         // 15 bytes, the longest instruction, do not leave the code segment, which other
         // functions follow in.
         let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
-        let mut decoder = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE);
-        let instruction = decoder.decode();
+        let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
         assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");
-        all.push(instruction);
         at = instruction.next_ip() as usize;
-        if instruction.flow_control() == FlowControl::Return {
-            break;
-        }
+        all.push(instruction);
     }
+    all
+}
+
+/// The instructions from the target of the only backward branch to that branch.
+fn loop_of(hot: Hot) -> Vec<Instruction> {
+    let all = function(hot as usize);
     let branches: Vec<usize> =
         (0..all.len()).filter(|i| all[*i].flow_control() != FlowControl::Next).collect();
     assert_eq!(branches.len(), 2, "a branch and a return");

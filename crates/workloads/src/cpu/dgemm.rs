@@ -4,31 +4,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
-};
+use proofmark_model::{Host, Parameter, Params, Role, WorkloadSpec};
 
 use super::dense::gemm::{Gemm, Layout};
 use super::dense::{self, Shape};
-use crate::arena::{Arena, Pages};
-use crate::declare::{Words, parameter, rate, tool_test};
+use crate::arena::Arena;
+use crate::declare::{Words, tool_test};
 
-/// The workload `cpu.dgemm`.
 pub struct Dgemm;
 
-const PARAMETERS: &[Parameter] = &[
-    dense::THREADS,
-    parameter(
-        "n",
-        "Rows and columns of each matrix; the three matrices take 24 n^2 bytes.",
-        ParameterKind::Count { min: 1, max: dense::MOST },
-        "4000",
-    ),
-    dense::ISA,
-    dense::BLOCK,
-];
+const PARAMETERS: &[Parameter] = &dense::parameters(
+    "Rows and columns of each matrix; the three matrices take 24 n^2 bytes.",
+    "4000",
+);
 
-static SPEC: WorkloadSpec = rate(
+static SPEC: WorkloadSpec = dense::spec(
     Words {
         id: "cpu.dgemm",
         title: "Matrix product",
@@ -43,11 +33,7 @@ static SPEC: WorkloadSpec = rate(
                  differ.",
         method: 1,
     },
-    (Subsystem::Cpu, Unit::FlopPerSecond),
     PARAMETERS,
-    Some("n"),
-    &[Cow::Borrowed("cpu.peak")],
-    Work { whole_problem: true, ..Work::CORE },
     ROLE,
 );
 
@@ -76,9 +62,8 @@ impl Workload for Dgemm {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::from_params(&SPEC.id, params)?;
-        let (bytes, threads) = (self.memory_bytes(params), shape.threads as u64);
-        let arena = Arena::get(bytes, Pages::Huge, threads)?;
-        arena.holds(&format!("{} {}", SPEC.id, shape.n));
+        let bytes = self.memory_bytes(params);
+        let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The product works on memory of the arena.
         // SAFETY: the arena is this point's alone as long as it lives, large enough for the
         // layout, and aligned to far more than a line.
@@ -130,12 +115,8 @@ impl Setup for Point {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         self.0.gemm.fill(index);
-        Ok(Box::new(ProductLoad {
-            state: Arc::clone(&self.0),
-            index,
-            clock: ClockSamples::default(),
-            ran: 0,
-        }))
+        let (state, clock) = (Arc::clone(&self.0), ClockSamples::default());
+        Ok(Box::new(ProductLoad { state, index, clock, ran: 0 }))
     }
 }
 

@@ -1,5 +1,10 @@
 //! Which instructions a workload uses, and on what type of number.
 
+use proofmark_engine::Refusal;
+use proofmark_model::Params;
+
+use crate::params::text;
+
 /// An instruction set that a workload is written for. Names as in the `isa` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isa {
@@ -31,6 +36,22 @@ impl Isa {
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+
+    /// The instruction set that the parameters name, if this CPU has it.
+    pub(crate) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
+        let name = text(params, "isa")?;
+        let isa = Self::parse(name)
+            .ok_or_else(|| Refusal(format!("{workload} has no instruction set '{name}'")))?;
+        isa.supported()
+    }
+
+    /// This one, if this CPU has it.
+    pub(crate) fn supported(self) -> Result<Self, Refusal> {
+        match self.is_supported() {
+            true => Ok(self),
+            false => Err(Refusal(format!("this CPU does not support {}", self.name()))),
+        }
     }
 
     /// Numbers of that type in one register.

@@ -4,10 +4,7 @@
 //! integers that the type holds exactly, so equality is the test, not closeness.
 
 use super::isa::Element;
-
-/// Step of the integer accumulators: odd, so that a count of steps is recovered by
-/// its inverse modulo 2^64 or 2^32; its bits are those of the golden ratio.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+use crate::mix::STEP;
 
 /// Adds into one accumulator before its state is checked and started anew: below
 /// 2^24, up to which an f32 counts exactly.
@@ -139,7 +136,8 @@ fn whole(x: f64) -> Option<u64> {
     ((0.0..9e15).contains(&x) && x.fract() == 0.0).then_some(x as u64)
 }
 
-/// What is added at each step: 1, or [`STEP`] for integers.
+/// What is added at each step: 1, or [`STEP`] for integers. It is odd, so that a count of steps is
+/// recovered by its inverse modulo 2^64 or 2^32.
 fn step(element: Element) -> u64 {
     match element {
         Element::F64 => 1.0_f64.to_bits(),

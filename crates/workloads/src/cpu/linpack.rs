@@ -2,36 +2,25 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Host, Parameter, ParameterKind, Params, Role, Solution, Subsystem, Unit, Work, WorkloadSpec,
-};
+use proofmark_model::{Host, Parameter, Params, Role, Solution, WorkloadSpec};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
-use crate::arena::{Arena, Pages};
-use crate::declare::{Words, parameter, rate, tool_test};
+use crate::arena::Arena;
+use crate::declare::{Words, tool_test};
+use crate::locked;
 
-/// The workload `cpu.linpack`.
 pub struct Linpack;
 
-const PARAMETERS: &[Parameter] = &[
-    dense::THREADS,
-    parameter(
-        "n",
-        "Number of equations and unknowns; the matrix takes 8 n^2 bytes.",
-        ParameterKind::Count { min: 1, max: dense::MOST },
-        "5000",
-    ),
-    dense::ISA,
-    dense::BLOCK,
-];
+const PARAMETERS: &[Parameter] =
+    &dense::parameters("Number of equations and unknowns; the matrix takes 8 n^2 bytes.", "5000");
 
-static SPEC: WorkloadSpec = rate(
+static SPEC: WorkloadSpec = dense::spec(
     Words {
         id: "cpu.linpack",
         title: "LINPACK",
@@ -51,11 +40,7 @@ static SPEC: WorkloadSpec = rate(
                  solve, so trials with small n are short.",
         method: 1,
     },
-    (Subsystem::Cpu, Unit::FlopPerSecond),
     PARAMETERS,
-    Some("n"),
-    &[Cow::Borrowed("cpu.peak")],
-    Work { whole_problem: true, ..Work::CORE },
     ROLE,
 );
 
@@ -86,26 +71,18 @@ impl Workload for Linpack {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::from_params(&SPEC.id, params)?;
-        let (bytes, threads) = (self.memory_bytes(params), shape.threads as u64);
-        let arena = Arena::get(bytes, Pages::Huge, threads)?;
-        arena.holds(&format!("{} {}", SPEC.id, shape.n));
+        let bytes = self.memory_bytes(params);
+        let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The system works on memory of the arena.
         // SAFETY: the arena is this point's alone as long as it lives, large enough for the
         // layout, and aligned to far more than a line.
         let system = unsafe { System::at(arena.base().cast(), shape) };
-        let state = State {
-            arena,
-            bytes,
-            shape,
-            system,
-            seed: AtomicU64::new(0),
-            solution: Mutex::new(None),
-        };
-        Ok(Box::new(Point(Arc::new(state))))
+        let (seed, solution) = (AtomicU64::new(0), Mutex::new(None));
+        Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, system, seed, solution }))))
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        let n = params.int("n").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let n = params.int("n").unwrap_or(0) as usize;
         8 * Layout::new(n).elements() as u64
     }
 
@@ -145,12 +122,12 @@ impl Setup for Point {
     fn begin_trial(&self) -> Result<(), Refusal> {
         self.0.seed.fetch_add(1, Ordering::Relaxed);
         self.0.system.begin();
-        *self.0.solution.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *locked(&self.0.solution) = None;
         Ok(())
     }
 
     fn solution(&self) -> Option<Solution> {
-        self.0.solution.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.0.solution).clone()
     }
 
     fn placement(&self) -> Placement {
@@ -212,7 +189,7 @@ impl Load for SolveLoad {
             return Err("the solution contains numbers that are not finite".to_owned());
         }
         if self.index == 0 {
-            let mut kept = self.state.solution.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = locked(&self.state.solution);
             *kept = Some(solution);
         }
         Ok(1) // The judge's check `residual` applies the threshold.

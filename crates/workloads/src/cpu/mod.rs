@@ -8,34 +8,28 @@
 mod clock;
 mod dense;
 mod dgemm;
-mod flops;
-mod iops;
 pub(crate) mod isa;
 mod law;
 mod linpack;
-mod mix_float;
-mod mix_int;
+mod loops;
 mod state;
 mod task;
 mod work;
 
-#[cfg(any(test, not(all(target_arch = "x86_64", unix))))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[cfg(not(target_arch = "x86_64"))]
 use portable as native;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 use x86_64 as native;
 
-#[cfg(all(test, target_arch = "x86_64", unix))]
-mod decoded;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) mod decoded;
 
 pub use clock::Clock;
 pub use dgemm::Dgemm;
-pub use flops::Flops;
-pub use iops::Iops;
 pub use linpack::Linpack;
-pub use mix_float::MixFloat;
-pub use mix_int::MixInt;
+pub use loops::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};

@@ -18,7 +18,7 @@ use super::work::{Clocked, Variant};
 const ACCUMULATORS: usize = 8;
 
 /// No portable loop is heavy enough to lower a core's clock.
-#[cfg_attr(all(target_arch = "x86_64", unix), expect(dead_code))]
+#[cfg_attr(target_arch = "x86_64", expect(dead_code))]
 pub(crate) fn clocked(_: Isa, _: Element) -> Option<Clocked> {
     None
 }
@@ -146,14 +146,3 @@ pub(crate) const MIX_FLOAT: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::F64, law: ADD16, hot: add16_f64 },
     Variant { isa: Isa::Scalar, element: Element::F64, law: ARITH17, hot: arith17_f64 },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cpu::work::tests::prove_all;
-
-    #[test]
-    fn every_portable_loop_proves_its_iterations() {
-        prove_all(FLOPS.iter().chain(IOPS).chain(MIX_INT).chain(MIX_FLOAT));
-    }
-}

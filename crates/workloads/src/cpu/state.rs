@@ -73,7 +73,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_endian = "little")]
     fn lane_0_comes_first_in_memory() {
         let mut state = State::new(Element::F32, 1);
         state.set(0, 1, u64::from(2.5_f32.to_bits()));

@@ -147,13 +147,14 @@ impl Load for Work {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     #![allow(unsafe_code)] // Plants faults through the pointer that a hot loop gets.
 
+    use super::super::portable;
     use super::*;
 
     /// Runs the variant over block boundaries and checks that it proves every iteration.
-    pub(crate) fn prove(variant: Variant) {
+    fn prove(variant: Variant) {
         let mut work = Work::new(variant);
         assert!(work.block > 10_000, "a block must be long against its check");
         for block in [5, 1_000] {
@@ -171,14 +172,14 @@ pub(crate) mod tests {
         assert_eq!(work.verify(), Ok(n), "{variant:?}");
     }
 
-    /// Every variant of a table that this machine runs; the others are named.
-    pub(crate) fn prove_all<'a>(variants: impl IntoIterator<Item = &'a Variant>) {
-        for variant in variants {
-            if variant.isa.is_supported() {
-                prove(*variant);
-            } else {
-                let (isa, element) = (variant.isa.name(), variant.element.name());
-                eprintln!("skipped {isa} {element}: this CPU does not have it");
+    #[test]
+    fn every_loop_proves_its_iterations() {
+        let here = [native::FLOPS, native::IOPS, native::MIX_INT, native::MIX_FLOAT];
+        let plain = [portable::FLOPS, portable::IOPS, portable::MIX_INT, portable::MIX_FLOAT];
+        for variant in [here, plain].concat().concat() {
+            match variant.isa.supported() {
+                Ok(_) => prove(variant),
+                Err(refusal) => eprintln!("skipped {:?}: {refusal}", variant.element),
             }
         }
     }
@@ -200,84 +201,60 @@ pub(crate) mod tests {
 
     const SUM: Law = Law::Sum { accumulators: 2, adds: 4, each: 1 };
 
-    fn work_with(hot: Hot) -> Work {
-        Work::new(Variant { isa: Isa::Scalar, element: Element::F64, law: SUM, hot })
-    }
-
-    /// Adds to both accumulators as it should.
-    unsafe extern "C" fn honest(state: *mut Line, n: u64) {
+    /// Adds to both accumulators as it should, and `too_much` to line `wrong`.
+    unsafe fn add(state: *mut Line, n: u64, (wrong, too_much): (usize, f64)) {
         // SAFETY: the state has 3 lines.
         unsafe {
             *state.cast::<f64>() += 2.0 * n as f64;
             *state.add(1).cast::<f64>() += 2.0 * n as f64;
+            *state.add(wrong).cast::<f64>() += too_much;
         }
     }
 
-    /// Leaves out half the iterations.
-    unsafe extern "C" fn half(state: *mut Line, n: u64) {
-        // SAFETY: the state has 3 lines.
-        unsafe { honest(state, n / 2) }
+    /// A loop over a state of 3 lines, of `$n` iterations, that does this.
+    macro_rules! hot {
+        ($name:ident, $n:ident => $iterations:expr, $wrong:expr) => {
+            unsafe extern "C" fn $name(state: *mut Line, $n: u64) {
+                // SAFETY: the state has 3 lines.
+                unsafe { add(state, $iterations, $wrong) }
+            }
+        };
     }
 
-    /// Leaves out one add of the second accumulator.
-    unsafe extern "C" fn lossy(state: *mut Line, n: u64) {
-        // SAFETY: the state has 3 lines.
-        unsafe {
-            honest(state, n);
-            *state.add(1).cast::<f64>() -= 1.0;
-        }
-    }
+    hot!(honest, n => n, (0, 0.0));
+    hot!(half, n => n / 2, (0, 0.0));
+    hot!(lossy, n => n, (1, -1.0));
+    hot!(uneven, n => n, (0, -1.0));
+    hot!(trampling, n => n, (2, -0.5));
+    // Wrong in the first block of two only, which is the longer one.
+    hot!(once, n => n, (1, if n == 5 { -1.0 } else { 0.0 }));
 
-    /// Leaves out one add of the first accumulator.
-    unsafe extern "C" fn uneven(state: *mut Line, n: u64) {
-        // SAFETY: the state has 3 lines.
-        unsafe {
-            honest(state, n);
-            *state.cast::<f64>() -= 1.0;
-        }
-    }
-
-    /// Does nothing but overwrite the constant.
-    unsafe extern "C" fn trampling(state: *mut Line, n: u64) {
-        // SAFETY: the state has 3 lines.
-        unsafe {
-            honest(state, n);
-            *state.add(2).cast::<f64>() = 0.5;
-        }
+    fn work_with(hot: Hot) -> Work {
+        Work::new(Variant { isa: Isa::Scalar, element: Element::F64, law: SUM, hot })
     }
 
     #[test]
-    fn what_was_not_done_is_not_proven() {
-        let mut work = work_with(honest);
-        work.run(100);
-        assert_eq!(work.verify(), Ok(100));
-        let mut work = work_with(half);
-        work.run(100);
-        assert_eq!(work.verify(), Ok(50), "counted from the state, not from the request");
-    }
-
-    #[test]
-    fn a_wrong_lane_is_named() {
-        let mut work = work_with(lossy);
-        work.run(10);
-        let message = work.verify().unwrap_err();
-        assert_eq!(message, "register 1 lane 0 holds 36, not 37 after 10 iterations");
-        let mut work = work_with(uneven);
-        work.run(10);
-        let message = work.verify().unwrap_err();
-        assert!(message.contains("not a whole number of iterations"), "{message}");
-        let mut work = work_with(trampling);
-        work.run(10);
-        assert!(work.verify().unwrap_err().starts_with("register 2 lane 0 holds 0.5, not 1 "));
+    fn only_what_was_done_is_proven_and_a_wrong_lane_is_named() {
+        let cases: [(&str, Hot, Result<u64, &str>); 5] = [
+            ("honest", honest, Ok(10)),
+            ("half", half, Ok(5)), // counted from the state, not from the request
+            ("lossy", lossy, Err("register 1 lane 0 holds 36, not 37 after 10 iterations")),
+            (
+                "uneven",
+                uneven,
+                Err("register 0 lane 0 holds 20, which is not a whole number of iterations"),
+            ),
+            ("trampling", trampling, Err("register 2 lane 0 holds 0.5, not 1 after 10 iterations")),
+        ];
+        for (name, hot, expected) in cases {
+            let mut work = work_with(hot);
+            work.run(10);
+            assert_eq!(work.verify(), expected.map_err(str::to_owned), "{name}");
+        }
     }
 
     #[test]
     fn a_fault_in_one_block_of_many_stays() {
-        /// Wrong in the first block only, which is the longer one.
-        unsafe extern "C" fn once(state: *mut Line, n: u64) {
-            // SAFETY: the state has 3 lines.
-            unsafe { if n == 5 { lossy(state, n) } else { honest(state, n) } }
-        }
         let mut work = work_with(once);
         work.block = 5;
         work.run(7);

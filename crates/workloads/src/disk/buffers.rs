@@ -37,9 +37,6 @@ impl Buffers {
     }
 
     /// `count` buffers of `block` bytes, all zero, their pages made by this thread.
-    ///
-    /// # Errors
-    /// If the system gives no such memory.
     pub(super) fn new(count: usize, block: usize) -> Result<Self, Refusal> {
         let bytes = Self::bytes(count as u64, block as u64) as usize;
         let huge = bytes >= HUGE;

@@ -80,6 +80,24 @@ impl Content {
         }
     }
 
+    /// As [`Content::fill`], with no more than the stamps where `holds` says that `buf` was last
+    /// filled for the same place of the pool.
+    #[inline]
+    pub(crate) fn refill(
+        &self,
+        buf: &mut [u8],
+        offset: u64,
+        generation: u64,
+        holds: &mut Option<u64>,
+    ) {
+        let place = offset % POOL as u64;
+        if holds.replace(place) == Some(place) {
+            self.stamp(buf, offset, generation);
+        } else {
+            self.fill(buf, offset, generation);
+        }
+    }
+
     fn stamp_of(&self, sector: u64, generation: u64) -> [u8; STAMP] {
         let words = [self.name(sector), generation ^ mixed(self.keys[1], sector)];
         let mut stamp = [0; STAMP];
@@ -122,9 +140,6 @@ impl Content {
     }
 
     /// Checks every byte, generations apart.
-    ///
-    /// # Errors
-    /// As [`Content::check`].
     pub(crate) fn check_all(&self, buf: &[u8], offset: u64) -> Result<(), String> {
         for piece in pieces(offset, buf.len()) {
             let start = piece.sector * SECTOR as u64;
@@ -371,14 +386,9 @@ mod tests {
     }
 
     #[test]
-    fn no_sector_is_like_another() {
-        let file = filled(0, 4 << 20, 0);
-        assert_eq!(distinct(&file, SECTOR), 1.0);
-    }
-
-    #[test]
     fn the_content_cannot_be_compressed() {
         let file = filled(0, 4 << 20, 0);
+        assert_eq!(distinct(&file, SECTOR), 1.0, "no sector is like another");
         for part in [&file[..], &file[..WINDOW], &file[MIB as usize - 1000..][..WINDOW]] {
             let bits = entropy_bits(part).unwrap();
             assert!(bits > 7.99 && bits <= 8.0, "{bits}");

@@ -7,11 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
-use proofmark_model::{FileState, Host, Params, Role, WorkloadSpec};
+use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_model::{Host, Params, Role, WorkloadSpec};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 
+use super::feed::Run;
 use super::file::TestFile;
 use super::load::{Blocks, FOLDER, Task};
 use super::order::Order;
@@ -28,6 +29,9 @@ enum Fault {
     /// What it writes is gone again before it is read back.
     Lost,
 }
+
+/// Plants a fault in the file or in what came of a run.
+pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
 /// A workload with a fault.
 #[derive(Debug)]
@@ -61,13 +65,13 @@ faults! {
 /// Leaves a file its size alone: one hole.
 fn hole(file: &TestFile) -> io::Result<()> {
     ftruncate(file.buffered(), 0)?;
-    Ok(ftruncate(file.buffered(), file.size())?)
+    Ok(ftruncate(file.buffered(), file.size)?)
 }
 
 /// Leaves a file its space, but nothing written, where the file system can do that.
 fn space(file: &TestFile) -> io::Result<()> {
     hole(file)?;
-    match fallocate(file.buffered(), FallocateFlags::empty(), 0, file.size()) {
+    match fallocate(file.buffered(), FallocateFlags::empty(), 0, file.size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         done => Ok(done?),
     }
@@ -113,8 +117,16 @@ impl Workload for Planted {
         if let Fault::Spoiled(spoil) = self.fault {
             spoil(&file).map_err(|e| Refusal(format!("the fault cannot be planted: {e}")))?;
         }
-        let task = Arc::new(Task::on(Arc::new(file), (operation, order), shape)?);
-        Ok(Box::new(Lying { blocks: Blocks(task), fault: self.fault }))
+        let mut task = Task::on(Arc::new(file), (operation, order), shape)?;
+        task.before_check = match self.fault {
+            Fault::Cached => None,
+            Fault::Spoiled(_) => Some(|_, run| {
+                run.wrong = None;
+                Ok(())
+            }),
+            Fault::Lost => Some(|file, _| file.lay_out().map_err(|e| e.to_string())),
+        };
+        Ok(Box::new(Blocks(Arc::new(task))))
     }
 
     fn verification(&self) -> &'static str {
@@ -122,102 +134,22 @@ impl Workload for Planted {
     }
 }
 
-/// A point of such a workload.
-struct Lying {
-    blocks: Blocks,
-    fault: Fault,
-}
-
-impl Setup for Lying {
-    fn amount(&self) -> Amount {
-        self.blocks.amount()
-    }
-
-    fn work_per_iteration(&self) -> f64 {
-        self.blocks.work_per_iteration()
-    }
-
-    fn on_disk(&self) -> bool {
-        self.blocks.on_disk()
-    }
-
-    fn file(&self) -> Option<FileState> {
-        self.blocks.file()
-    }
-
-    fn pinned(&self) -> bool {
-        self.blocks.pinned()
-    }
-
-    fn ahead_s(&self, trial_s: f64) -> f64 {
-        self.blocks.ahead_s(trial_s)
-    }
-
-    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
-        let (task, fault) = (Arc::clone(&self.blocks.0), self.fault);
-        Ok(Box::new(Liar { honest: self.blocks.thread(index, of)?, task, fault }))
-    }
-}
-
-/// One thread of it.
-struct Liar {
-    honest: Box<dyn Load>,
-    task: Arc<Task>,
-    fault: Fault,
-}
-
-impl Load for Liar {
-    fn prepare(&mut self, iterations: u64) {
-        self.honest.prepare(iterations);
-    }
-
-    fn run(&mut self, iterations: u64) {
-        self.honest.run(iterations);
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.honest.failure()
-    }
-
-    fn latencies(&mut self, all: &mut Latencies) {
-        self.honest.latencies(all);
-    }
-
-    fn verify(&mut self) -> Result<u64, String> {
-        match self.fault {
-            Fault::Cached => self.honest.verify(),
-            // Report each fault once.
-            Fault::Spoiled(_) => self.honest.verify().or_else(|_| self.honest.verify()),
-            Fault::Lost => {
-                self.task.file().lay_out().map_err(|e| e.to_string())?;
-                self.honest.verify()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::extents::unwritten_share;
-    use super::super::file::testing::{Folder, skip};
+    use proofmark_model::FileState;
+
+    use super::super::file::testing::skip;
     use super::*;
+    use crate::params::testing::params;
 
-    const MIB: u64 = 1 << 20;
-
-    fn trial(workload: &Planted, direct: bool) -> Option<(Result<u64, String>, FileState)> {
-        let [direct, cache] = if direct { ["on", "none"] } else { ["off", "cold"] };
-        let params = Params::default()
-            .with("threads", 1)
-            .with("block_size", 4096)
-            .with("queue_depth", 1)
-            .with("file_size", 2 * MIB)
-            .with("engine", "psync")
-            .with("direct", direct)
-            .with("cache", cache)
-            .with("flush", "end")
-            .with("amount", "auto");
+    /// The state of the file after a trial, which proves nothing.
+    fn state_after(workload: &Planted, direct: bool) -> Option<FileState> {
+        let words = if direct { "direct=on cache=none" } else { "direct=off cache=cold" };
+        let params = params(&format!(
+            "threads=1 block_size=4096 queue_depth=1 file_size=2097152 engine=psync flush=end {words}"
+        ));
         let setup = match workload.setup(&params) {
-            Err(Refusal(reason)) if direct == "on" => {
+            Err(Refusal(reason)) if direct => {
                 skip("a planted fault", &reason);
                 return None;
             }
@@ -227,16 +159,8 @@ mod tests {
         load.prepare(100);
         load.run(100);
         assert_eq!(load.failure(), None);
-        let counted = load.verify();
-        Some((counted, setup.file().unwrap()))
-    }
-
-    #[test]
-    fn a_planted_cache_is_shown_by_the_state_of_the_file() {
-        let Some((counted, state)) = trial(&CACHED, true) else { return };
-        assert_eq!(counted, Ok(100));
-        assert_eq!(state.direct, Some(false), "whatever the parameters say");
-        assert!(state.cached.is_none_or(|share| share == 1.0), "{state:?}");
+        assert_eq!(load.verify(), Ok(100));
+        setup.file()
     }
 
     #[test]
@@ -248,48 +172,9 @@ mod tests {
             [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)]
         {
             for direct in [true, false] {
-                let Some((counted, state)) = trial(workload, direct) else { continue };
-                assert_eq!(counted, Ok(100));
+                let Some(state) = state_after(workload, direct) else { continue };
                 assert!(reported(&state), "{direct} {state:?}");
             }
-        }
-    }
-
-    #[test]
-    fn spoiled_files_hold_what_their_names_say() {
-        let folder = Folder::new();
-        let size = 2 * MIB;
-        let cases: [(fn(&TestFile) -> _, _, _); 3] = [
-            (hole, 1.0, 0..=65_536),
-            (space, 1.0, 0..=size + 65_536),
-            (zeros, 0.0, size..=2 * size),
-        ];
-        for (spoil, unwritten, space) in cases {
-            let file = TestFile::new(folder.path(), size).unwrap();
-            spoil(&file).unwrap();
-            file.evict().unwrap();
-            let mut held = vec![1; size as usize];
-            let fd = File::from(file.buffered().try_clone_to_owned().unwrap());
-            fd.read_exact_at(&mut held, 0).unwrap();
-            assert!(
-                held.iter().all(|byte| *byte == 0) && file.content().check(&held, 0, 0).is_err()
-            );
-            let taken = rustix::fs::fstat(&fd).unwrap().st_blocks as u64 * 512;
-            match unwritten_share(file.buffered(), size) {
-                None => skip("spoiled files", "the file system does not tell extents"),
-                Some(share) => {
-                    assert!(share == unwritten && space.contains(&taken), "{share} {taken}")
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_lost_is_found_when_it_is_read_back() {
-        for direct in [true, false] {
-            let Some((counted, _)) = trial(&LOST, direct) else { continue };
-            let reason = counted.unwrap_err();
-            assert!(reason.contains("the last write is missing"), "{reason}");
         }
     }
 }

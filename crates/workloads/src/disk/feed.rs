@@ -2,7 +2,7 @@
 
 use proofmark_engine::Latencies;
 
-use super::content::{Content, LARGE, POOL};
+use super::content::{Content, LARGE};
 use super::engine::{Io, Source};
 use super::order::{Order, Sequence};
 use super::shape::{Operation, Shape};
@@ -40,7 +40,8 @@ pub(super) struct Feed {
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
     holds: Vec<Option<u64>>,
-    run: Run,
+    /// What came of the last run.
+    pub(super) run: Run,
 }
 
 /// What came of the I/Os of one run.
@@ -107,11 +108,6 @@ impl Feed {
         self.run = Run { generation, secret, written, latencies, sample_step, ..Run::default() };
     }
 
-    /// What came of the run.
-    pub(super) fn run(&mut self) -> &mut Run {
-        &mut self.run
-    }
-
     /// Whether the next I/O reads.
     fn reads_next(&mut self) -> bool {
         self.turn += self.reads;
@@ -124,15 +120,6 @@ impl Feed {
         let timed = self.until_timed == 0;
         self.until_timed = if timed { self.timed_step } else { self.until_timed } - 1;
         timed
-    }
-
-    fn fill(&mut self, slot: usize, buffer: &mut [u8], offset: u64) {
-        let place = offset % POOL as u64;
-        if self.holds[slot].replace(place) == Some(place) {
-            self.content.stamp(buffer, offset, self.run.generation);
-        } else {
-            self.content.fill(buffer, offset, self.run.generation);
-        }
     }
 }
 
@@ -164,7 +151,7 @@ impl Source for Feed {
         let offset = sequence.unwrap_or(&mut self.reading).next() * self.block;
         if write {
             self.run.keep(offset);
-            self.fill(slot, buffer, offset);
+            self.content.refill(buffer, offset, self.run.generation, &mut self.holds[slot]);
         } else {
             self.holds[slot] = None;
         }

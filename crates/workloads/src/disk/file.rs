@@ -1,6 +1,5 @@
 //! The test file of a worker: fully written once, then kept from point to point.
 //!
-//! Laying it out takes longer than many a trial: the next point of the same size and
 //! Writing it takes longer than many a trial, so the next point of the same size and folder uses it
 //! again. Every byte is on the device before the first read: a read of a hole, of an unwritten
 //! extent or of a cached page causes no device I/O.
@@ -13,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::Refusal;
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, ftruncate};
@@ -21,6 +20,7 @@ use rustix::io::Errno;
 
 use super::buffers::{Buffers, PAGE};
 use super::content::{Content, POOL, WINDOW, entropy_bits};
+use crate::locked;
 
 mod unnamed;
 
@@ -39,8 +39,10 @@ pub(crate) struct TestFile {
     file: Unnamed,
     /// Device and inode of the folder.
     folder: (u64, u64),
-    size: u64,
-    content: Content,
+    /// In bytes.
+    pub(super) size: u64,
+    /// What it was laid out with.
+    pub(super) content: Content,
 }
 
 /// The file of the previous point.
@@ -62,7 +64,7 @@ impl TestFile {
         bytes: u64,
     ) -> Result<Arc<Self>, Refusal> {
         let number = unnamed::number(folder)?;
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(kept);
         let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
         // One that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
@@ -76,12 +78,9 @@ impl TestFile {
 
     /// A small file of a workload's own, empty and without a name; `bytes` are about to be
     /// written to it, or to it and others like it.
-    ///
-    /// # Errors
-    /// As [`Unnamed::create`].
     pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
         // The test file gives up its space: both might take more than half of what is free.
-        KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
+        locked(&KEPT).take();
         Unnamed::create(folder, bytes)
     }
 
@@ -173,9 +172,6 @@ impl TestFile {
     }
 
     /// The descriptor for direct I/O.
-    ///
-    /// # Errors
-    /// Why the file system has none.
     pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
         self.file.direct()
     }
@@ -185,16 +181,6 @@ impl TestFile {
         self.file.buffered.as_fd()
     }
 
-    /// Its size in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// What it was laid out with.
-    pub(crate) fn content(&self) -> &Content {
-        &self.content
-    }
-
     /// Alignment in bytes of offset, length and memory for direct I/O. `None` without direct I/O or
     /// where the kernel does not report it (before Linux 6.1).
     pub(crate) fn block(&self) -> Option<u64> {
@@ -202,25 +188,16 @@ impl TestFile {
     }
 
     /// Has all that was written brought to stable storage.
-    ///
-    /// # Errors
-    /// The system's, such as that of a device that failed.
     pub(crate) fn flush(&self) -> io::Result<()> {
         self.file.buffered.sync_data()
     }
 
     /// Truncates the file to its size.
-    ///
-    /// # Errors
-    /// The system's.
     pub(crate) fn cut(&self) -> io::Result<()> {
         Ok(ftruncate(&self.file.buffered, self.size)?)
     }
 
     /// Writes the file out and evicts it from the page cache.
-    ///
-    /// # Errors
-    /// As [`TestFile::flush`].
     pub(crate) fn evict(&self) -> io::Result<()> {
         // Dirty pages stay.
         self.flush()?;
@@ -228,9 +205,6 @@ impl TestFile {
     }
 
     /// Reads the file into the page cache, as far as it fits.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub(crate) fn warm(&self) -> io::Result<()> {
         self.in_blocks(|buf, offset| self.file.buffered.read_exact_at(buf, offset))
     }

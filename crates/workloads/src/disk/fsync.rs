@@ -11,8 +11,7 @@ use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
 use proofmark_model::{FileState, Flush, Host, Params, WorkloadSpec};
 
 use super::buffers::Buffers;
-use super::content::{Content, POOL, entropy_bits};
-use super::engine::nanoseconds;
+use super::content::{Content, entropy_bits};
 use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
@@ -20,13 +19,13 @@ use super::readback::{PIECE, ReadBack};
 use super::seen::Seen;
 use super::shape::{Shape, resolve_fsync};
 use super::spec::FSYNC_SPEC;
+use crate::now_ns;
 
 /// Bytes at the end of a file that are read back.
 const TAIL: u64 = 64 << 10;
 
-/// `disk.fsync`.
 #[derive(Debug)]
-pub struct Fsync;
+pub(crate) struct Fsync;
 
 impl Workload for Fsync {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -166,17 +165,12 @@ impl Log {
     /// Appends a block and waits until it is on stable storage.
     fn commit(&mut self) -> io::Result<()> {
         let (block, offset) = (self.shape.block_size, self.length);
-        let place = offset % POOL as u64;
         let buffer = self.buffer.slot(0);
-        if self.holds.replace(place) == Some(place) {
-            self.content.stamp(buffer, offset, self.generation);
-        } else {
-            self.content.fill(buffer, offset, self.generation);
-        }
-        let start = nanoseconds();
+        self.content.refill(buffer, offset, self.generation, &mut self.holds);
+        let start = now_ns();
         self.file.buffered.write_all_at(buffer, offset)?;
         self.file.buffered.sync_data()?;
-        self.latencies.record(nanoseconds() - start);
+        self.latencies.record(now_ns() - start);
         self.length += block;
         self.done += 1;
         Ok(())

@@ -10,6 +10,8 @@ use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
 use super::extents::{cached_share, unwritten_share};
+#[cfg(debug_assertions)]
+use super::faults::Plant;
 use super::feed::Feed;
 use super::file::{TestFile, is_direct};
 use super::order::{Order, parts};
@@ -49,6 +51,9 @@ pub(super) struct Task {
     shape: Shape,
     file: Arc<TestFile>,
     seen: Seen,
+    /// A fault that is planted once a run has ended.
+    #[cfg(debug_assertions)]
+    pub(super) before_check: Option<Plant>,
 }
 
 impl Task {
@@ -64,15 +69,17 @@ impl Task {
         shape: Shape,
     ) -> Result<Self, Refusal> {
         file.evict().map_err(|e| Refusal(format!("cannot flush the test file: {e}")))?;
-        let task = Self { kind, shape, file, seen: Seen::new(shape.threads) };
+        let seen = Seen::new(shape.threads);
+        let task = Self {
+            kind,
+            shape,
+            file,
+            seen,
+            #[cfg(debug_assertions)]
+            before_check: None,
+        };
         task.check_sector()?;
         Ok(task)
-    }
-
-    /// The file.
-    #[cfg(debug_assertions)]
-    pub(super) fn file(&self) -> &TestFile {
-        &self.file
     }
 
     /// Whether direct I/O can move such blocks here.
@@ -99,7 +106,7 @@ impl Task {
 
     /// Makes the page cache hold what the point says.
     fn ready(&self) -> Result<(), String> {
-        let size = self.file.size();
+        let size = self.file.size;
         let cached = || cached_share(self.file.buffered(), size);
         match self.shape.cache {
             Cache::None => Ok(()),
@@ -131,7 +138,7 @@ impl Setup for Blocks {
 
     fn file(&self) -> Option<FileState> {
         let task = &self.0;
-        let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size());
+        let (fd, size_bytes) = (task.descriptor().ok()?, task.file.size);
         Some(FileState {
             order: task.kind.1,
             flush: if task.shape.flush { Flush::End } else { Flush::Never },
@@ -174,7 +181,7 @@ impl Thread {
             .ok_or_else(|| Refusal(format!("thread {index} of {of} has no part of the file")))?;
         let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
         let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
-        let feed = Feed::new(*task.file.content(), task.kind, shape, part);
+        let feed = Feed::new(task.file.content, task.kind, shape, part);
         let (task, back) = (Arc::clone(task), ReadBack::new()?);
         Ok(Self { task, index, engine, feed, back, failure: None })
     }
@@ -208,15 +215,19 @@ impl Load for Thread {
     }
 
     fn latencies(&mut self, all: &mut Latencies) {
-        all.merge(&self.feed.run().latencies);
+        all.merge(&self.feed.run.latencies);
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        let run = self.feed.run();
+        let run = &mut self.feed.run;
+        #[cfg(debug_assertions)]
+        if let Some(plant) = self.task.before_check {
+            plant(&self.task.file, run)?;
+        }
         if let Some(wrong) = run.wrong.take() {
             return Err(wrong);
         }
-        let (file, content) = (self.task.way_back(), self.task.file.content());
+        let (file, content) = (self.task.way_back(), &self.task.file.content);
         for offset in &run.written {
             let block = (*offset, self.task.shape.block_size);
             self.back.check(file, content, block, run.generation)?;

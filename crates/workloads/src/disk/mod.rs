@@ -31,7 +31,7 @@ mod shape;
 mod spec;
 mod tool_file;
 
-pub use fsync::Fsync;
+pub(crate) use fsync::Fsync;
 use load::{Blocks, Task};
 use order::Order;
 use shape::{Operation, Shape};
@@ -42,7 +42,7 @@ const VERIFICATION: &str = "device sectors";
 
 /// A workload that reads or writes blocks of one file.
 #[derive(Debug)]
-pub struct Disk {
+pub(crate) struct Disk {
     spec: &'static WorkloadSpec,
     operation: Operation,
     order: Order,
@@ -50,10 +50,9 @@ pub struct Disk {
 
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
 macro_rules! workloads {
-    ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $order:ident
+    ($($name:ident = $id:literal $title:literal $operation:ident $order:ident
         $summary:literal, $role:expr;)*) => {
-        $($(#[$doc])*
-        pub static $name: Disk = {
+        $(pub(crate) static $name: Disk = {
             const ROLE: Role = $role;
             const RANDOM: bool = matches!(Order::$order, Order::Rand);
             static SPEC: WorkloadSpec =
@@ -64,7 +63,6 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// `disk.seq_read`.
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
         "Bytes per second read from a file in order of offsets.",
         Role {
@@ -80,7 +78,6 @@ workloads! {
             ]),
             ..Role::NONE
         };
-    /// `disk.seq_write`.
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
         "Bytes per second written to a file in order of offsets.",
         Role {
@@ -97,11 +94,9 @@ workloads! {
             ]),
             ..Role::NONE
         };
-    /// `disk.read_write`.
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
         "Bytes per second read from one half of a file and written to the other, in order of offsets.",
         Role { tables: Cow::Borrowed(&[place("disk_blocks", 5, "Sequential read and write")]), ..Role::NONE };
-    /// `disk.rand_read`.
     RAND_READ = "disk.rand_read" "Random read" Read Rand
         "Bytes per second read from a file in random order.",
         Role {
@@ -118,7 +113,6 @@ workloads! {
             ]),
             ..Role::NONE
         };
-    /// `disk.rand_write`.
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
         "Bytes per second written to a file in random order.",
         Role {
@@ -135,7 +129,6 @@ workloads! {
             ]),
             ..Role::NONE
         };
-    /// `disk.mixed`.
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
         "Bytes per second read and written in random order; 70 % of the I/Os read by default.",
         Role {

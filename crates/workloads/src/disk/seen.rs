@@ -1,8 +1,10 @@
 //! What the threads of a point report about its last trial.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use proofmark_model::FileState;
+
+use crate::locked;
 
 /// The requests of each thread, and the file's state as seen by one of them.
 pub(super) struct Seen(Mutex<State>);
@@ -39,6 +41,6 @@ impl Seen {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }

@@ -1,11 +1,12 @@
 //! Turns parameters into numbers: resolves `auto`, rejects contradictions, estimates the cost.
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Host, Param, Params, format_size};
+use proofmark_model::{AUTO, Host, Params, format_size};
 
 use super::buffers::Buffers;
 use super::engine::Kind;
 use super::readback;
+use crate::params::{choice, int, resolved};
 
 /// What the I/Os of a workload do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,26 +76,28 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The numbers of a point whose parameters are resolved.
-    ///
-    /// # Errors
-    /// Why they contradict each other, in one line.
     pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let reads = match operation {
             Operation::Read => 100,
             Operation::Write => 0,
             Operation::Copy => 50,
-            Operation::Mixed => number(params, "reads")?,
+            Operation::Mixed => int(params, "reads")?,
         };
         let shape = Self {
             threads: params.threads().max(1),
-            block_size: number(params, "block_size")?.max(1),
-            queue_depth: number(params, "queue_depth")?.max(1),
+            block_size: int(params, "block_size")?.max(1),
+            queue_depth: int(params, "queue_depth")?.max(1),
             reads,
-            file_size: number(params, "file_size")?,
-            engine: choice(params, "engine", Kind::parse)?,
-            direct: choice(params, "direct", |w| either(w, "on", "off"))?,
-            cache: choice(params, "cache", cache)?,
-            flush: operation.writes() && choice(params, "flush", |w| either(w, "end", "none"))?,
+            file_size: int(params, "file_size")?,
+            engine: choice(params, "engine", &Kind::ALL.map(|kind| (kind.name(), kind)))?,
+            direct: choice(params, "direct", &[("on", true), ("off", false)])?,
+            cache: choice(
+                params,
+                "cache",
+                &[("none", Cache::None), ("cold", Cache::Cold), ("warm", Cache::Warm)],
+            )?,
+            flush: operation.writes()
+                && choice(params, "flush", &[("end", true), ("none", false)])?,
             amount: params.int("amount"),
         };
         shape.check(operation)?;
@@ -105,10 +108,10 @@ impl Shape {
     pub(super) fn of_fsync(params: &Params) -> Result<Self, Refusal> {
         let shape = Self {
             threads: params.threads().max(1),
-            block_size: number(params, "block_size")?.max(1),
+            block_size: int(params, "block_size")?.max(1),
             queue_depth: 1,
             reads: 0,
-            file_size: number(params, "file_size")?,
+            file_size: int(params, "file_size")?,
             engine: Kind::Psync,
             direct: false,
             cache: Cache::Warm,
@@ -208,47 +211,21 @@ fn least_file(operation: Operation, block: u64, threads: u64) -> u64 {
     block.saturating_mul(threads).saturating_mul(operation.blocks())
 }
 
-pub(super) fn cache(word: &str) -> Option<Cache> {
-    match word {
-        "none" => Some(Cache::None),
-        "cold" => Some(Cache::Cold),
-        "warm" => Some(Cache::Warm),
-        _ => None,
-    }
-}
-
-fn either(word: &str, yes: &str, no: &str) -> Option<bool> {
-    (word == yes).then_some(true).or((word == no).then_some(false))
-}
-
-fn number(params: &Params, parameter: &str) -> Result<u64, Refusal> {
-    params.int(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))
-}
-
-fn choice<T>(
-    params: &Params,
-    parameter: &str,
-    of: impl Fn(&str) -> Option<T>,
-) -> Result<T, Refusal> {
-    let word = params.text(parameter).ok_or_else(|| Refusal(format!("{parameter} is not set")))?;
-    of(word).ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))
-}
-
 /// Resolves `auto`. Buffered I/O with cache=auto becomes two points, cold and warm.
 pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
     let params = resolve_engine(params, host);
     let block = params.int("block_size").unwrap_or(1);
     let least = least_file(operation, block, params.threads());
-    let params = settled(params, "file_size", FILE.max(least.next_multiple_of(MIB)));
+    let params = resolved(params, "file_size", |_| FILE.max(least.next_multiple_of(MIB)));
     let cached = matches!(params.text("cache"), Some("cold" | "warm"));
     let sector = host.storage.get().and_then(|s| s.sector_bytes()).unwrap_or(USUAL_SECTOR);
     let direct = !cached && block.is_multiple_of(sector.max(1));
-    let params = settled(params, "direct", if direct { "on" } else { "off" });
+    let params = resolved(params, "direct", |_| if direct { "on" } else { "off" });
     if params.text("direct") == Some("on") {
-        return vec![settled(params, "cache", "none")];
+        return vec![resolved(params, "cache", |_| "none")];
     }
     let mut all: Vec<_> =
-        ["cold", "warm"].iter().map(|c| settled(params.clone(), "cache", *c)).collect();
+        ["cold", "warm"].iter().map(|c| resolved(params.clone(), "cache", |_| *c)).collect();
     all.dedup();
     all
 }
@@ -256,7 +233,7 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
 /// Resolves `auto` for `disk.fsync`.
 pub(super) fn resolve_fsync(params: Params) -> Params {
     let block = params.int("block_size").unwrap_or(1);
-    settled(params, "file_size", FSYNC_FILE.max(block.next_multiple_of(MIB)))
+    resolved(params, "file_size", |_| FSYNC_FILE.max(block.next_multiple_of(MIB)))
 }
 
 /// io_uring where there is a queue; without io_uring psync, which has none.
@@ -272,10 +249,23 @@ fn resolve_engine(params: Params, host: &Host) -> Params {
     params.with("engine", engine.name())
 }
 
-/// These parameters with that parameter set, if it is `auto`.
-fn settled(params: Params, parameter: &str, value: impl Into<Param>) -> Params {
-    if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
-}
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
 
+    /// Direct reads of a file of 1 GiB, one at a time.
+    pub(in super::super) const SHAPE: Shape = Shape {
+        threads: 1,
+        block_size: 4096,
+        queue_depth: 1,
+        reads: 100,
+        file_size: 1 << 30,
+        engine: Kind::Psync,
+        direct: true,
+        cache: Cache::None,
+        flush: false,
+        amount: None,
+    };
+}
 #[cfg(test)]
 mod tests;

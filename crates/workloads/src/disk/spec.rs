@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Access, Pace, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
+    AUTO, Access, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
 };
 
 use super::engine;
@@ -107,7 +107,7 @@ const FSYNC_PARAMETERS: &[Parameter] = &[
 /// What is the same in the `detail` of every workload but `disk.fsync`. It follows on two
 /// sentences of its own.
 macro_rules! detail {
-    ($order:literal, $operation:literal) => {
+    ($order:literal, $operation:expr) => {
         concat!(
             $order,
             " ",
@@ -133,14 +133,14 @@ macro_rules! detail {
 
 /// The description of the order of the blocks.
 macro_rules! ordered {
-    (sequential, $operation:literal) => {
+    (sequential, $operation:expr) => {
         detail!(
             "Each thread moves through its own contiguous part of the file in order of offsets, \
              again and again, with queue_depth I/Os of block_size in flight.",
             $operation
         )
     };
-    (random, $operation:literal) => {
+    (random, $operation:expr) => {
         detail!(
             "Each thread moves through the blocks of its own part of the file in random order, \
              with queue_depth I/Os of block_size in flight. Each block comes once per pass.",
@@ -149,20 +149,19 @@ macro_rules! ordered {
     };
 }
 
+/// What the workloads do that only write.
+macro_rules! writes {
+    () => {
+        "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
+         part ends after each thread's fdatasync. With flush=none written data may still be in a \
+         volatile cache."
+    };
+}
+
 const READING: &str = ordered!(sequential, "Every I/O reads.");
 const RAND_READING: &str = ordered!(random, "Every I/O reads.");
-const WRITING: &str = ordered!(
-    sequential,
-    "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
-     part ends after each thread's fdatasync. With flush=none written data may still be in a \
-     volatile cache."
-);
-const RAND_WRITING: &str = ordered!(
-    random,
-    "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
-     part ends after each thread's fdatasync. With flush=none written data may still be in a \
-     volatile cache."
-);
+const WRITING: &str = ordered!(sequential, writes!());
+const RAND_WRITING: &str = ordered!(random, writes!());
 const COPYING: &str = ordered!(
     sequential,
     "I/Os alternate, as in copying a file: one reads from the first half of the part, the next \
@@ -237,14 +236,9 @@ const FSYNC_ROLE: Role = Role {
 
 /// Waiting for a disk.
 const fn device(access: Option<Access>) -> Work {
-    Work {
-        pace: Pace::Device,
-        access,
-        traffic: Cow::Borrowed(&[]),
-        data: None,
-        names_node: false,
-        whole_problem: false,
-    }
+    let mut work = Work::DEVICE;
+    work.access = access;
+    work
 }
 
 const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use proofmark_engine::Refusal;
 
 use super::file::TestFile;
-use super::shape::Cache;
 
 /// An unlinked temporary file, fully written and on the device. It disappears when this value is
 /// dropped and no process has it open, however the process ends.
@@ -35,8 +34,8 @@ impl ToolFile {
     /// If it cannot be read or written out.
     pub fn make_ready(&self, cache: Option<&str>) -> std::io::Result<()> {
         self.0.cut()?;
-        match cache.and_then(super::shape::cache) {
-            Some(Cache::Warm) => self.0.flush().and_then(|()| self.0.warm()),
+        match cache {
+            Some("warm") => self.0.flush().and_then(|()| self.0.warm()),
             _ => self.0.evict(),
         }
     }
@@ -56,7 +55,7 @@ mod tests {
         let file = ToolFile::new(folder.path(), 1 << 20).unwrap();
         assert_eq!(folder.names(), [""; 0]);
         let length = fs::read(file.path()).unwrap().len();
-        assert_eq!((length as u64, file.0.size()), (1 << 20, 1 << 20));
+        assert_eq!((length as u64, file.0.size), (1 << 20, 1 << 20));
         let dd = std::process::Command::new("dd")
             .arg(format!("if={}", file.path().display()))
             .arg("of=/dev/null")
@@ -67,7 +66,7 @@ mod tests {
         std::io::Write::write_all(&mut &more, b"more").unwrap();
         file.make_ready(None).unwrap();
         assert_eq!(more.metadata().unwrap().len(), 1 << 20, "what was appended is gone");
-        let cached = || cached_share(file.0.buffered(), file.0.size());
+        let cached = || cached_share(file.0.buffered(), file.0.size);
         file.make_ready(Some("warm")).unwrap();
         assert_eq!(cached(), Some(1.0));
         for cold in [Some("cold"), Some("none"), None] {

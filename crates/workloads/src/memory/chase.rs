@@ -42,16 +42,6 @@ pub(super) enum Order {
     Local,
 }
 
-impl Order {
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        match name {
-            "rand" => Some(Self::Rand),
-            "local" => Some(Self::Local),
-            _ => None,
-        }
-    }
-}
-
 /// A single cycle through all lines of this many pages.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {
@@ -153,7 +143,7 @@ impl Cycle {
     /// # Safety
     /// The cycle has been laid, and nobody writes to its lines while the walk lives.
     pub(super) unsafe fn walk(self) -> Walk {
-        Walk { at: self.node(0), start: 0, steps: 0, cycle: self }
+        Walk { at: self.node(0), start: 0, steps: 0, cycle: self, _arena: None }
     }
 }
 
@@ -175,13 +165,15 @@ pub(super) struct Walk {
     at: *mut *mut u8,
     /// Position before the last call of [`Walk::run`].
     start: u64,
-    /// Steps that it was told to make.
+    /// Steps of the last run.
     steps: u64,
+    /// Keeps the memory mapped.
+    _arena: Option<Arc<Arena>>,
 }
 
-impl Walk {
+impl Load for Walk {
     /// Goes on by this many steps. Times the loads alone: 32 of them a turn of the loop.
-    pub(super) fn run(&mut self, steps: u64) {
+    fn run(&mut self, steps: u64) {
         self.start = (self.start + self.steps) % self.cycle.len();
         self.steps = steps;
         // SAFETY: `Cycle::walk` was promised a laid cycle, whose pointers lead to nodes only.
@@ -190,10 +182,7 @@ impl Walk {
 
     /// The steps of the last run, which must have led to the node that the order has
     /// at their end. What any earlier run did wrong shows too, as it starts from there.
-    ///
-    /// # Errors
-    /// Where the walk should be and where it is.
-    pub(super) fn verify(&self) -> Result<u64, String> {
+    fn verify(&mut self) -> Result<u64, String> {
         let due = self.cycle.node(self.start + self.steps % self.cycle.len());
         if self.at == due {
             return Ok(self.steps);
@@ -222,7 +211,7 @@ impl Chase {
     }
 
     /// Makes it ready on the calling thread.
-    pub(super) fn begin(&self) -> Chaser {
+    pub(super) fn begin(&self) -> Walk {
         self.arena.resolve_auto_here(0, self.bytes as usize);
         let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
         if !self.laid {
@@ -236,7 +225,7 @@ impl Chase {
         }
         // SAFETY: laid now or before, and nobody writes there while the point lives.
         let walk = unsafe { cycle.walk() };
-        Chaser { walk, _arena: Arc::clone(&self.arena) }
+        Walk { _arena: Some(Arc::clone(&self.arena)), ..walk }
     }
 }
 
@@ -258,31 +247,14 @@ unsafe fn flush(base: *mut u8, bytes: u64) {
     let _ = (base, bytes);
 }
 
-/// A thread that chases.
-pub(super) struct Chaser {
-    walk: Walk,
-    /// Keeps the memory mapped.
-    _arena: Arc<Arena>,
-}
-
-impl Load for Chaser {
-    fn run(&mut self, iterations: u64) {
-        self.walk.run(iterations);
-    }
-
-    fn verify(&mut self) -> Result<u64, String> {
-        self.walk.verify()
-    }
-}
-
-/// Follows this many pointers.
+/// Follows this many pointers, 32 of them a turn of the loop.
 ///
 /// # Safety
 /// Each of them leads to the next.
-#[cfg(target_arch = "x86_64")]
 unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
     const TURN: u64 = 32;
     let turns = steps / TURN;
+    #[cfg(target_arch = "x86_64")]
     if turns > 0 {
         // SAFETY: loads only, of pointers that the caller guarantees.
         unsafe {
@@ -300,21 +272,8 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
             );
         }
     }
-    for _ in 0..steps % TURN {
-        // SAFETY: as above.
-        at = unsafe { at.read_volatile() }.cast();
-    }
-    at
-}
-
-/// Follows this many pointers.
-///
-/// # Safety
-/// Each of them leads to the next.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
-    const TURN: u64 = 32;
-    for _ in 0..steps / TURN {
+    #[cfg(not(target_arch = "x86_64"))]
+    for _ in 0..turns {
         for _ in 0..TURN {
             // SAFETY: as the caller guarantees.
             at = unsafe { at.read_volatile() }.cast();

@@ -1,36 +1,15 @@
 //! Decodes the machine code of every stream loop in the running binary and checks
 //! what it loads and stores against what the operation declares.
 
-#![allow(unsafe_code)] // Reads this program's own code.
-
 use std::ops::RangeInclusive;
 
-use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register,
-};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
-use super::segment::{GRAIN, Loop, STAMP, tests::all};
+use super::segment::{GRAIN, STAMP, tests::all};
 use super::stream::op::{Op, Stores};
 use super::x86_64::{Form, find};
-use crate::cpu::isa::Isa;
-
-/// A function, to its `ret`.
-fn function(hot: Loop) -> Vec<Instruction> {
-    let mut all: Vec<Instruction> = Vec::new();
-    let mut at = hot as usize;
-    while all.last().is_none_or(|i| i.flow_control() != FlowControl::Return) {
-        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`;
-        // 15 bytes, the longest instruction, do not leave the code segment, which other
-        // functions follow in.
-        let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
-        let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
-        assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");
-        at = instruction.next_ip() as usize;
-        all.push(instruction);
-    }
-    all
-}
+use crate::cpu::decoded::function;
+use crate::cpu::isa::{Element, Isa};
 
 /// The loops that hold no other: from the target of a backward branch to the branch.
 fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
@@ -103,7 +82,7 @@ fn declared(op: Op, stores: Stores) -> Traffic {
 /// The loops in assembly, with what they are for and their code.
 fn assembled() -> Vec<(Op, Stores, Isa, Vec<Instruction>)> {
     let all = all().into_iter().filter(|row| row.2 != Isa::Scalar);
-    all.map(|(op, stores, isa, f)| (op, stores, isa, function(f))).collect()
+    all.map(|(op, stores, isa, f)| (op, stores, isa, function(f as usize))).collect()
 }
 
 #[test]
@@ -135,22 +114,17 @@ fn beside_the_loops_only_the_stamp_is_stored() {
 
 #[test]
 fn only_loops_for_data_from_memory_prefetch_and_only_with_the_widest_loads() {
-    let width = |isa| {
-        if isa == Isa::Avx512 {
-            64
-        } else if isa == Isa::Sse2 {
-            16
-        } else {
-            32
-        }
-    };
     for (op, stores, isa, code) in assembled() {
         for (k, turn) in inner_loops(&code).into_iter().enumerate() {
             let body = &code[turn];
             let prefetches = body.iter().filter(|i| is_prefetch(i.mnemonic())).count();
             assert!(k == 0 || prefetches == 0, "{op:?} {stores:?} {isa:?}");
             for i in body.iter().filter(|i| moves(i)) {
-                assert_eq!(i.memory_size().size(), width(isa), "{op:?} {stores:?} {isa:?}: {i:?}");
+                assert_eq!(
+                    i.memory_size().size(),
+                    isa.lanes(Element::I64) * 8,
+                    "{op:?} {stores:?} {isa:?}: {i:?}"
+                );
             }
         }
     }
@@ -164,7 +138,7 @@ fn plain_loops_walk_one_stream_and_ask_for_nothing() {
         is_prefetch(i.mnemonic()) || other && i.op_kinds().any(|kind| kind == OpKind::Memory)
     };
     let guides = |form, op, stores, isa| {
-        let code = function(find(form, op, stores, isa).unwrap());
+        let code = function(find(form, op, stores, isa).unwrap() as usize);
         inner_loops(&code).into_iter().any(|turn| code[turn].iter().any(guided))
     };
     for op in Op::ALL {

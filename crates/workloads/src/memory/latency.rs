@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Better, Host, Parameter, ParameterKind, Params, Property, Role, Subsystem, Unit, WorkloadSpec,
-};
+use proofmark_model::{Host, Parameter, Params, Property, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order, PAGE};
+use super::node::Pair;
 use super::parameters::{
-    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, settled, size_parameter,
+    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::tool_test;
+use crate::declare::{self, Words, parameter, tool_test};
+use crate::params::{choice, int, resolved};
 
-/// The workload `memory.latency`.
 pub struct Latency;
 
 pub(super) const WORKING_SET: Parameter = size_parameter(
@@ -26,48 +25,44 @@ pub(super) const WORKING_SET: Parameter = size_parameter(
 /// What is compared after a trial.
 pub(super) const VERIFICATION: &str = "the known end of the pointer chase";
 
-const ORDER: Parameter = Parameter {
-    name: Cow::Borrowed("order"),
-    about: Cow::Borrowed(
-        "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line \
-         of each pair, so that the TLB holds every page).",
-    ),
-    kind: ParameterKind::Choice(Cow::Borrowed(&[Cow::Borrowed("rand"), Cow::Borrowed("local")])),
-    default: Cow::Borrowed("rand"),
-};
+const ORDER: Parameter = parameter(
+    "order",
+    "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line of \
+     each pair, so that the TLB holds every page).",
+    declare::choice(&[Cow::Borrowed("rand"), Cow::Borrowed("local")]),
+    "rand",
+);
 
-static SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.latency"),
-    title: Cow::Borrowed("Load latency"),
-    summary: Cow::Borrowed("The time of one dependent load, by working set."),
-    detail: Cow::Borrowed(
-        "One thread follows a cycle of pointers through the working set, one pointer per 64-byte \
-         line. Each load gives the address of the next, so no load can start early. The cycle \
-         consists of sweeps. Each sweep visits every 4 KiB page once, in one random order, and \
-         takes a line that no other sweep takes. So prefetchers cannot guess the next line, and a \
-         page evicted from the TLB has not returned when it is needed again. A working set that \
-         fits into a cache shows that cache's latency. One of several times the last-level cache \
-         shows the latency of main memory. Comparing huge with base pages, or rand with local, \
-         shows the TLB's share. Verification: the order is computed, so the last line after any \
-         number of steps is known. The walk must end there. This proves the loads up to whole \
-         rounds of the cycle.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::Second,
-    better: Better::Lower,
-    parameters: Cow::Borrowed(&[WORKING_SET, PAGES, ORDER]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
-    axis: Some(Cow::Borrowed("working_set")),
-    interleave: false,
-    work: chase(ANY_LEVEL, false),
-    role: Role {
-        lead: Some(2),
-        provides: Cow::Borrowed(&[Property::LoadLatency]),
-        compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
-        ..Role::NONE
+static SPEC: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.latency",
+        title: "Load latency",
+        summary: "The time of one dependent load, by working set.",
+        detail: "One thread follows a cycle of pointers through the working set, one pointer per \
+                 64-byte line. Each load gives the address of the next, so no load can start \
+                 early. The cycle consists of sweeps. Each sweep visits every 4 KiB page once, in \
+                 one random order, and takes a line that no other sweep takes. So prefetchers \
+                 cannot guess the next line, and a page evicted from the TLB has not returned when \
+                 it is needed again. A working set that fits into a cache shows that cache's \
+                 latency. One of several times the last-level cache shows the latency of main \
+                 memory. Comparing huge with base pages, or rand with local, shows the TLB's \
+                 share. Verification: the order is computed, so the last line after any number of \
+                 steps is known. The walk must end there. This proves the loads up to whole rounds \
+                 of the cycle.",
+        method: 1,
     },
-};
+    const { &[WORKING_SET, PAGES, ORDER] },
+    Some("working_set"),
+    chase(ANY_LEVEL, false),
+    const {
+        Role {
+            lead: Some(2),
+            provides: Cow::Borrowed(&[Property::LoadLatency]),
+            compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
+            ..Role::NONE
+        }
+    },
+);
 
 impl Workload for Latency {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -94,18 +89,17 @@ impl Workload for Latency {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::from_params(params)?;
         let arena = Arena::get(bytes, pages, 1)?;
-        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?) }))
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?), pair: None }))
     }
 }
 
 fn order(params: &Params) -> Result<Order, Refusal> {
-    let name = parameters::text(params, "order")?;
-    Order::parse(name).ok_or_else(|| Refusal(format!("order has no value '{name}'")))
+    choice(params, "order", &[("rand", Order::Rand), ("local", Order::Local)])
 }
 
 /// The working set as it is used: whole pages, a multiple of the cache by default.
 pub(super) fn resolve_auto(params: Params, host: &Host) -> Params {
-    let params = settled(params, "working_set", |_| four_times_the_cache(host));
+    let params = resolved(params, "working_set", |_| four_times_the_cache(host));
     match params.int("working_set") {
         Some(bytes) => params.with("working_set", whole_pages(bytes)),
         None => params,
@@ -125,7 +119,7 @@ pub(super) struct Place {
 impl Place {
     /// Reads the memory's size and pages from the parameters.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let bytes = whole_pages(parameters::size(params, "working_set")?);
+        let bytes = whole_pages(int(params, "working_set")?);
         if bytes < PAGE {
             return Err(Refusal("working_set must be at least 4 KiB".to_owned()));
         }
@@ -133,8 +127,10 @@ impl Place {
     }
 }
 
-struct Alone {
-    chase: Chase,
+/// A chase of one thread, with the nodes of both where they were named.
+pub(super) struct Alone {
+    pub(super) chase: Chase,
+    pub(super) pair: Option<Pair>,
 }
 
 impl Setup for Alone {
@@ -142,54 +138,58 @@ impl Setup for Alone {
         1.0
     }
 
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        self.pair.as_ref().map_or_else(|| usable.to_vec(), |pair| pair.among(usable))
+    }
+
     fn placement(&self) -> Placement {
         self.chase.arena.placement(self.chase.bytes)
     }
 
     fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(self.chase.begin()))
+        let chaser = self.chase.begin();
+        if let Some(pair) = &self.pair {
+            pair.expect(&self.chase.arena, 0, self.chase.bytes);
+        }
+        Ok(Box::new(chaser))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::params;
 
-    fn point(bytes: u64, pages: &str) -> Params {
-        Params::default().with("working_set", bytes).with("pages", pages).with("order", "rand")
+    fn point(bytes: u64, rest: &str) -> Params {
+        params(&format!("working_set={bytes} {rest}"))
     }
 
     #[test]
     fn every_working_set_proves_its_loads() {
-        for pages in ["huge", "small"] {
-            for (bytes, order) in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20]
-                .into_iter()
-                .flat_map(|bytes| [(bytes, "rand"), (bytes, "local")])
-            {
-                let setup = Latency.setup(&point(bytes, pages).with("order", order)).unwrap();
+        for rest in ["huge order=rand", "huge order=local", "small order=rand", "small order=local"]
+        {
+            for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
+                let setup = Latency.setup(&point(bytes, &format!("pages={rest}"))).unwrap();
                 let mut load = setup.thread(0, 1).unwrap();
                 for steps in [1, 100_000, 33] {
                     load.run(steps);
-                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {pages} pages");
+                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {rest}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_working_set_is_whole_pages() {
-        assert_eq!(whole_pages(100_000), 98_304);
-        assert_eq!(Latency.memory_bytes(&point(8192, "small")), 8192);
-    }
-
-    #[test]
     fn what_cannot_be_set_up_is_refused() {
-        let refused = |p: &Params| Latency.supports(p).unwrap_err().to_string();
-        assert_eq!(refused(&point(100, "huge")), "working_set must be at least 4 KiB");
-        assert_eq!(refused(&point(8192, "large")), "pages has no value 'large'");
-        assert_eq!(refused(&Params::default()), "order is not set");
-        let none = Params::default().with("order", "rand");
-        assert_eq!(refused(&none), "working_set is not set");
-        assert_eq!(refused(&none.with("order", "seq")), "order has no value 'seq'");
+        assert_eq!(whole_pages(100_000), 98_304);
+        for (words, reason) in [
+            ("working_set=100 pages=huge order=rand", "working_set must be at least 4 KiB"),
+            ("working_set=8192 pages=large order=rand", "pages has no value 'large'"),
+            ("", "order is not set"),
+            ("order=rand", "working_set is not set"),
+            ("order=seq", "order has no value 'seq'"),
+        ] {
+            assert_eq!(Latency.supports(&params(words)).unwrap_err().0, reason);
+        }
     }
 }

@@ -1,23 +1,20 @@
 //! `memory.loaded_latency`: the latency of memory while other threads load the bus.
 
-use std::borrow::Cow;
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, monotonic, usable_cpus};
-use proofmark_model::{
-    AUTO, Better, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, WorkloadSpec,
-};
+use proofmark_model::{AUTO, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
-use super::parameters::{self, PAGES, arrays, chase, settled};
+use super::parameters::{PAGES, arrays, chase, time_of_load};
 use super::reader::{BURST, Reader};
 use crate::arena::Arena;
-use crate::declare::threads_parameter;
+use crate::declare::{Words, parameter, threads_parameter};
+use crate::params::{int, resolved};
 
-/// The workload `memory.loaded_latency`.
 pub struct LoadedLatency;
 
 const THREADS: Parameter = threads_parameter(
@@ -25,39 +22,32 @@ const THREADS: Parameter = threads_parameter(
     AUTO,
 );
 
-const LOAD: Parameter = Parameter {
-    name: Cow::Borrowed("load"),
-    about: Cow::Borrowed(
-        "Target of the loading threads, in percent of their maximum read rate; 0: no load.",
-    ),
-    kind: ParameterKind::Count { min: 0, max: 100 },
-    default: Cow::Borrowed("100"),
-};
+const LOAD: Parameter = parameter(
+    "load",
+    "Target of the loading threads, in percent of their maximum read rate; 0: no load.",
+    ParameterKind::Count { min: 0, max: 100 },
+    "100",
+);
 
-static SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.loaded_latency"),
-    title: Cow::Borrowed("Loaded latency"),
-    summary: Cow::Borrowed("The time of one dependent load while other threads read memory."),
-    detail: Cow::Borrowed(
-        "The first thread runs memory.latency. The others read a second region of the same total \
-         size, from start to end and again, in bursts of 16 KiB. proofmark first measures how fast \
-         they read together without the chase. Below a load of 100 each pauses between bursts to \
-         hold that percentage of its share, as far as the chase permits. Between bursts, and at \
-         load 0, they spin without touching memory, so that the core clocks stay alike. The report \
-         shows the bandwidth that they reached as the background of each trial. Verification: that \
-         of memory.latency.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::Second,
-    better: Better::Lower,
-    parameters: Cow::Borrowed(&[THREADS, LOAD, WORKING_SET, PAGES]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
-    axis: Some(Cow::Borrowed("load")),
-    interleave: false,
-    work: chase(arrays("working_set"), false),
-    role: Role::NONE,
-};
+static SPEC: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.loaded_latency",
+        title: "Loaded latency",
+        summary: "The time of one dependent load while other threads read memory.",
+        detail: "The first thread runs memory.latency. The others read a second region of the same \
+                 total size, from start to end and again, in bursts of 16 KiB. proofmark first \
+                 measures how fast they read together without the chase. Below a load of 100 each \
+                 pauses between bursts to hold that percentage of its share, as far as the chase \
+                 permits. Between bursts, and at load 0, they spin without touching memory, so \
+                 that the core clocks stay alike. The report shows the bandwidth that they reached \
+                 as the background of each trial. Verification: that of memory.latency.",
+        method: 1,
+    },
+    const { &[THREADS, LOAD, WORKING_SET, PAGES] },
+    Some("load"),
+    chase(arrays("working_set"), false),
+    Role::NONE,
+);
 
 impl Workload for LoadedLatency {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -66,7 +56,7 @@ impl Workload for LoadedLatency {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let params = latency::resolve_auto(params, host);
-        vec![settled(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)]
+        vec![resolved(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
@@ -103,13 +93,13 @@ impl Workload for LoadedLatency {
             arena,
             regions,
             load: load(params)?,
-            ready: Barrier::new(usize::try_from(threads).unwrap_or(usize::MAX)),
+            ready: Barrier::new(threads as usize),
         }))
     }
 }
 
 fn load(params: &Params) -> Result<u64, Refusal> {
-    parameters::size(params, "load").map(|percent| percent.min(100))
+    int(params, "load").map(|percent| percent.min(100))
 }
 
 /// Who has which bytes of the arena.
@@ -255,13 +245,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::params::testing::params;
 
     fn point(threads: u64, load: u64) -> Params {
-        Params::default()
-            .with("threads", threads)
-            .with("load", load)
-            .with("working_set", 4_u64 << 20)
-            .with("pages", "small")
+        params(&format!("threads={threads} load={load} working_set=4194304 pages=small"))
     }
 
     /// Bytes that the loading thread reads in this many seconds, while thread 0 chases.
@@ -333,8 +320,7 @@ mod tests {
             }
             assert_eq!(regions.all(), end);
             assert!(threads == 1 || end >= 2 * bytes);
-            let params = Params::default().with("working_set", bytes).with("threads", threads);
-            let params = params.with("pages", "huge");
+            let params = params(&format!("working_set={bytes} threads={threads} pages=huge"));
             assert_eq!(LoadedLatency.memory_bytes(&params), end);
         }
     }

@@ -18,23 +18,23 @@ mod segment;
 mod stream;
 mod sweep;
 
-#[cfg(all(test, target_arch = "x86_64", unix))]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod decoded;
 #[cfg(test)]
 mod testing;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use block::{Blocks, RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
+pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
 pub use latency::Latency;
 pub use loaded_latency::LoadedLatency;
 pub use numa::{NumaLatency, NumaRead};
 #[cfg(debug_assertions)]
 pub(crate) use segment::{Loop, Segment, find as find_loop};
-pub use stream::{ADD, COPY, READ, SCALE, Stream, TRIAD, WRITE};
+pub use stream::{ADD, COPY, READ, SCALE, TRIAD, WRITE};
 #[cfg(debug_assertions)]
 pub(crate) use stream::{
-    STORING,
+    STORING, Stream,
     op::{Op, Stores},
 };
 pub use sweep::Sweep;

@@ -2,14 +2,14 @@
 //!
 //! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Refusal, usable_cpus};
 use proofmark_model::{Parameter, ParameterKind, Params};
 
-use super::parameters;
 use crate::arena::{self, Arena, Pages};
+use crate::declare::parameter;
+use crate::params::int;
 
 pub(super) const CPU_NODE: Parameter =
     node_parameter("cpu_node", "NUMA node whose CPUs run the threads.");
@@ -17,12 +17,7 @@ pub(super) const MEMORY_NODE: Parameter =
     node_parameter("memory_node", "NUMA node that holds the memory.");
 
 const fn node_parameter(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        name: Cow::Borrowed(name),
-        about: Cow::Borrowed(about),
-        kind: ParameterKind::Count { min: 0, max: 1023 },
-        default: Cow::Borrowed("0"),
-    }
+    parameter(name, about, ParameterKind::Count { min: 0, max: 1023 }, "0")
 }
 
 /// Threads on the CPUs of one node, memory on another or the same.
@@ -37,7 +32,7 @@ impl Pair {
     /// use is what all may.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let node = |parameter| {
-            let node = u32::try_from(parameters::size(params, parameter)?).unwrap_or(u32::MAX);
+            let node = u32::try_from(int(params, parameter)?).unwrap_or(u32::MAX);
             let list = format!("/sys/devices/system/node/node{node}/cpulist");
             match std::fs::read_to_string(list) {
                 Ok(cpus) => Ok((node, cpus)),

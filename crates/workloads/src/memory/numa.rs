@@ -1,26 +1,23 @@
 //! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency between a node's CPUs and a
 //! node's memory.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    AUTO, Access, Better, Host, Pace, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
-};
+use proofmark_model::{AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec};
 
 use super::chase::{Chase, Order};
-use super::latency::{Place, VERIFICATION, WORKING_SET, resolve_auto};
+use super::latency::{Alone, Place, VERIFICATION, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
-use super::parameters::{PAGES, arrays, chase, settled, traffic};
+use super::parameters::{PAGES, arrays, chase, time_of_load, work};
 use super::reader::{BURST, Reader};
+use super::stream::op::Op;
 use crate::arena::Arena;
-use crate::declare::threads_parameter;
+use crate::declare::{Words, rate, threads_parameter};
+use crate::mix::STEP;
+use crate::params::resolved;
 
-/// The workload `memory.numa_read`.
 pub struct NumaRead;
-
-/// The workload `memory.numa_latency`.
 pub struct NumaLatency;
 
 const THREADS: Parameter = threads_parameter(
@@ -28,64 +25,43 @@ const THREADS: Parameter = threads_parameter(
     AUTO,
 );
 
-static READ: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.numa_read"),
-    title: Cow::Borrowed("Read bandwidth by node"),
-    summary: Cow::Borrowed(
-        "Bytes per second that the CPUs of one node read from the memory of one \
-                            node.",
-    ),
-    detail: Cow::Borrowed(
-        "The threads are pinned to CPUs of one NUMA node. The memory is bound to one node, the \
-         same or another, before it is touched. Afterwards proofmark asks the system where the \
-         pages are. Each thread reads its own part of the working set from start to end, again and \
-         again, and sums every 64-bit word. Verification: the words are known, so the sum proves \
-         that all were read. The ratio of a node's own memory to another node's memory shows the \
-         cost of the link.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::BytePerSecond,
-    better: Better::Higher,
-    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES]),
-    // Those of the whole machine do not hold for one node.
-    ceilings: Cow::Borrowed(&[]),
-    axis: None,
-    interleave: false,
-    work: Work {
-        access: Some(Access::Sequential),
-        traffic: Cow::Borrowed(&[traffic(1.0, 0.0, 0.0)]),
-        names_node: true,
-        pace: Pace::Memory,
-        data: Some(arrays("working_set")),
-        whole_problem: false,
+static READ: WorkloadSpec = rate(
+    Words {
+        id: "memory.numa_read",
+        title: "Read bandwidth by node",
+        summary: "Bytes per second that the CPUs of one node read from the memory of one node.",
+        detail: "The threads are pinned to CPUs of one NUMA node. The memory is bound to one node, \
+                 the same or another, before it is touched. Afterwards proofmark asks the system \
+                 where the pages are. Each thread reads its own part of the working set from start \
+                 to end, again and again, and sums every 64-bit word. Verification: the words are \
+                 known, so the sum proves that all were read. The ratio of a node's own memory to \
+                 another node's memory shows the cost of the link.",
+        method: 1,
     },
-    role: Role::NONE,
-};
+    (Subsystem::Memory, Unit::BytePerSecond),
+    const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },
+    None,
+    &[], // Those of the whole machine do not hold for one node.
+    work(Access::Sequential, Op::Read.declared(), arrays("working_set"), true),
+    Role::NONE,
+);
 
-static LATENCY: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.numa_latency"),
-    title: Cow::Borrowed("Load latency by node"),
-    summary: Cow::Borrowed(
-        "The time of one dependent load, from a CPU of one node to the memory of one node.",
-    ),
-    detail: Cow::Borrowed(
-        "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory is \
-         bound to one node, the same or another, before it is touched. Afterwards proofmark asks \
-         the system where the pages are. The difference between two memory nodes is the latency \
-         that the link adds. Verification: that of memory.latency.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::Second,
-    better: Better::Lower,
-    parameters: Cow::Borrowed(&[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES]),
-    ceilings: Cow::Borrowed(&[Cow::Borrowed("memory.load_use")]),
-    axis: None,
-    interleave: false,
-    work: chase(arrays("working_set"), true),
-    role: Role::NONE,
-};
+static LATENCY: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.numa_latency",
+        title: "Load latency by node",
+        summary: "The time of one dependent load, from a CPU of one node to the memory of one node.",
+        detail: "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory \
+                 is bound to one node, the same or another, before it is touched. Afterwards \
+                 proofmark asks the system where the pages are. The difference between two memory \
+                 nodes is the latency that the link adds. Verification: that of memory.latency.",
+        method: 1,
+    },
+    const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
+    None,
+    chase(arrays("working_set"), true),
+    Role::NONE,
+);
 
 impl Workload for NumaRead {
     fn spec(&self) -> &'static WorkloadSpec {
@@ -93,7 +69,7 @@ impl Workload for NumaRead {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![settled(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
+        vec![resolved(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
@@ -187,10 +163,10 @@ struct Summing {
 impl Summing {
     fn new(mut reader: Reader) -> Self {
         let (mut before, mut sum, mut number) = (vec![0], 0_u64, 0_u64);
-        for burst in 0..reader.bursts() {
+        for burst in 0..reader.bursts {
             for word in reader.words(burst) {
                 // An odd multiple of a well mixed number: no two words are the same.
-                number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                number = number.wrapping_add(STEP);
                 *word = number;
                 sum = sum.wrapping_add(number);
             }
@@ -201,7 +177,7 @@ impl Summing {
 
     /// Sum of the first this many bursts, counted on over the end.
     fn first(&self, bursts: u64) -> u64 {
-        let len = self.reader.bursts();
+        let len = self.reader.bursts;
         let whole = self.before[len as usize].wrapping_mul(bursts / len);
         whole.wrapping_add(self.before[(bursts % len) as usize])
     }
@@ -209,7 +185,7 @@ impl Summing {
 
 impl Load for Summing {
     fn run(&mut self, iterations: u64) {
-        self.ran = (self.reader.next(), iterations);
+        self.ran = (self.reader.next, iterations);
         self.sum = 0;
         for _ in 0..iterations {
             self.sum = self.sum.wrapping_add(self.reader.burst());
@@ -254,67 +230,38 @@ impl Workload for NumaLatency {
         let Place { bytes, pages } = Place::from_params(params)?;
         let pair = Pair::from_params(params)?;
         let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
-        Ok(Box::new(Far { pair, chase }))
-    }
-}
-
-/// A chase between two nodes.
-struct Far {
-    pair: Pair,
-    chase: Chase,
-}
-
-impl Setup for Far {
-    fn work_per_iteration(&self) -> f64 {
-        1.0
-    }
-
-    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
-        self.pair.among(usable)
-    }
-
-    fn placement(&self) -> Placement {
-        self.chase.arena.placement(self.chase.bytes)
-    }
-
-    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        let chaser = self.chase.begin();
-        self.pair.expect(&self.chase.arena, 0, self.chase.bytes);
-        Ok(Box::new(chaser))
+        Ok(Box::new(Alone { chase, pair: Some(pair) }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::params;
 
     fn point(bytes: u64) -> Params {
-        let node = Params::default().with("cpu_node", 0).with("memory_node", 0);
-        node.with("working_set", bytes).with("pages", "small").with("threads", 1)
+        params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))
     }
 
-    /// Sets up and proves some work on node 0, which every machine has.
-    fn proves(workload: &dyn Workload, params: &Params) {
-        let setup = match workload.setup(params) {
-            Ok(setup) => setup,
-            Err(refusal) => return eprintln!("skipped: {refusal}"),
-        };
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut load = setup.thread(0, 1).unwrap();
-                for n in [1, 1000, 7] {
-                    load.run(n);
-                    assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
-                }
-                assert_eq!(setup.placement().misplaced, Some(0.0));
-            });
-        });
-    }
-
+    /// Every machine has node 0.
     #[test]
     fn both_prove_their_work_on_node_0() {
-        proves(&NumaRead, &point(1 << 20));
-        proves(&NumaLatency, &point(1 << 20));
+        for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
+            let setup = match workload.setup(&point(1 << 20)) {
+                Ok(setup) => setup,
+                Err(refusal) => return eprintln!("skipped: {refusal}"),
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut load = setup.thread(0, 1).unwrap();
+                    for n in [1, 1000, 7] {
+                        load.run(n);
+                        assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
+                    }
+                    assert_eq!(setup.placement().misplaced, Some(0.0));
+                });
+            });
+        }
     }
 
     #[test]

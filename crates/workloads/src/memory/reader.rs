@@ -21,8 +21,10 @@ pub(super) const BURST: u64 = 16 << 10;
 pub(super) struct Reader {
     arena: Arc<Arena>,
     offset: u64,
-    bursts: u64,
-    next: u64,
+    /// Bursts in the part.
+    pub(super) bursts: u64,
+    /// The burst that comes next, from 0.
+    pub(super) next: u64,
     read: Loop,
 }
 
@@ -35,16 +37,6 @@ impl Reader {
         let read = read.ok_or_else(|| Refusal("no read loop for this architecture".to_owned()))?;
         arena.resolve_auto_here(offset as usize, bytes as usize);
         Ok(Self { arena: Arc::clone(arena), offset, bursts: bytes / BURST, next: 0, read })
-    }
-
-    /// Bursts in the part.
-    pub(super) fn bursts(&self) -> u64 {
-        self.bursts
-    }
-
-    /// The burst that comes next, from 0.
-    pub(super) fn next(&self) -> u64 {
-        self.next
     }
 
     /// The words of one burst, for filling.
@@ -84,11 +76,11 @@ mod tests {
         let mut part = Reader::new(&arena, BURST, 3 * BURST).unwrap();
         let words = BURST / 8;
         for expected in [1, 2, 3, 1, 2] {
-            assert_eq!(part.next(), expected - 1);
+            assert_eq!(part.next, expected - 1);
             assert_eq!(part.burst(), words << (8 * expected));
         }
         part.words(2)[words as usize - 1] += 5;
         assert_eq!(part.burst(), (words << 24) + 5, "the last word too");
-        assert_eq!(part.bursts(), 3);
+        assert_eq!(part.bursts, 3);
     }
 }

@@ -4,32 +4,25 @@ use std::borrow::Cow;
 
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{
-    Access, Better, Data, Host, Pace, Parameter, ParameterKind, Params, Property, Role, Subsystem,
-    Traffic, Unit, When, Work, WorkloadSpec,
+    Access, Data, Host, Pace, Parameter, Params, Property, Role, Subsystem, Traffic, Unit, When,
+    Work, WorkloadSpec,
 };
 
 use super::parameters;
 use super::segment::find;
 use super::stream::op::{Op, Stores};
 use super::stream::{Layout, Task, loop_for, widest};
-use crate::declare::tool_test_at;
+use crate::declare::{self, Words, parameter, rate, tool_test_at};
+use crate::params::{choice, int, resolved};
 
-/// The workload `memory.sweep`.
 pub struct Sweep;
 
-const OP: Parameter = Parameter {
-    name: Cow::Borrowed("op"),
-    about: Cow::Borrowed(
-        "Operation on the working set: read it, write it, or copy half of it to \
-                          the other half.",
-    ),
-    kind: ParameterKind::Choice(Cow::Borrowed(&[
-        Cow::Borrowed("read"),
-        Cow::Borrowed("write"),
-        Cow::Borrowed("copy"),
-    ])),
-    default: Cow::Borrowed("read"),
-};
+const OP: Parameter = parameter(
+    "op",
+    "Operation on the working set: read it, write it, or copy half of it to the other half.",
+    declare::choice(&[Cow::Borrowed("read"), Cow::Borrowed("write"), Cow::Borrowed("copy")]),
+    "read",
+);
 
 const WORKING_SET: Parameter = parameters::size_parameter(
     "working_set",
@@ -38,70 +31,59 @@ const WORKING_SET: Parameter = parameters::size_parameter(
     4096,
 );
 
-static SPEC: WorkloadSpec = WorkloadSpec {
-    id: Cow::Borrowed("memory.sweep"),
-    title: Cow::Borrowed("Bandwidth by working set"),
-    summary: Cow::Borrowed(
-        "The bandwidth of reading, writing or copying, by working set: that of the cache level \
-         that holds the set, or of memory.",
-    ),
-    detail: Cow::Borrowed(
-        "The loops and the verification are those of memory.read, memory.write and memory.copy \
-         with ordinary stores. Each thread has its own working set and passes over it again and \
-         again. For copy, half of it is the source and half the target. A set that fits into a \
-         cache stays there. So the rate by working set shows one plateau per cache level. Bytes \
-         read and bytes written count. Bytes moved are not declared: a line is read before it is \
-         written only if it is not in the cache.",
-    ),
-    method: 1,
-    subsystem: Subsystem::Memory,
-    unit: Unit::BytePerSecond,
-    better: Better::Higher,
-    parameters: Cow::Borrowed(&[
-        OP,
-        WORKING_SET,
-        parameters::THREADS,
-        parameters::ISA,
-        parameters::PAGES,
-    ]),
-    ceilings: Cow::Borrowed(&[
-        Cow::Borrowed("memory.cache"),
-        Cow::Borrowed("memory.core"),
-        Cow::Borrowed("memory.dram"),
-    ]),
-    axis: Some(Cow::Borrowed("working_set")),
-    interleave: false,
-    work: Work {
-        pace: Pace::Memory,
-        access: Some(Access::Sequential),
-        traffic: Cow::Borrowed(&[
-            op_traffic(Op::Read),
-            op_traffic(Op::Write),
-            op_traffic(Op::Copy),
-        ]),
-        data: Some(Data {
-            parameter: Cow::Borrowed("working_set"),
-            per_thread: true,
-            all_arrays: true,
-            any_level: true,
-        }),
-        ..Work::CORE
+static SPEC: WorkloadSpec = rate(
+    Words {
+        id: "memory.sweep",
+        title: "Bandwidth by working set",
+        summary: "The bandwidth of reading, writing or copying, by working set: that of the cache \
+                  level that holds the set, or of memory.",
+        detail: "The loops and the verification are those of memory.read, memory.write and \
+                 memory.copy with ordinary stores. Each thread has its own working set and passes \
+                 over it again and again. For copy, half of it is the source and half the target. \
+                 A set that fits into a cache stays there. So the rate by working set shows one \
+                 plateau per cache level. Bytes read and bytes written count. Bytes moved are not \
+                 declared: a line is read before it is written only if it is not in the cache.",
+        method: 1,
     },
-    role: Role {
-        lead: Some(5),
-        provides: Cow::Borrowed(&[Property::LevelBandwidth]),
-        compare_with: Cow::Borrowed(&[
-            tool_test_at("likwid-bench", "load", "op", "read"),
-            tool_test_at("likwid-bench", "store", "op", "write"),
-            tool_test_at("likwid-bench", "copy", "op", "copy"),
-            tool_test_at("lmbench-bw", "frd", "op", "read"),
-            tool_test_at("lmbench-bw", "fwr", "op", "write"),
-            tool_test_at("lmbench-bw", "fcp", "op", "copy"),
-            tool_test_at("sysbench", "memory_read", "op", "read"),
-            tool_test_at("sysbench", "memory_write", "op", "write"),
-        ]),
-        ..Role::NONE
+    (Subsystem::Memory, Unit::BytePerSecond),
+    const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
+    Some("working_set"),
+    &[Cow::Borrowed("memory.cache"), Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")],
+    const {
+        Work {
+            pace: Pace::Memory,
+            access: Some(Access::Sequential),
+            traffic: Cow::Borrowed(&[
+                op_traffic(Op::Read),
+                op_traffic(Op::Write),
+                op_traffic(Op::Copy),
+            ]),
+            data: Some(Data {
+                parameter: Cow::Borrowed("working_set"),
+                per_thread: true,
+                all_arrays: true,
+                any_level: true,
+            }),
+            ..Work::CORE
+        }
     },
+    ROLE,
+);
+
+const ROLE: Role = Role {
+    lead: Some(5),
+    provides: Cow::Borrowed(&[Property::LevelBandwidth]),
+    compare_with: Cow::Borrowed(&[
+        tool_test_at("likwid-bench", "load", "op", "read"),
+        tool_test_at("likwid-bench", "store", "op", "write"),
+        tool_test_at("likwid-bench", "copy", "op", "copy"),
+        tool_test_at("lmbench-bw", "frd", "op", "read"),
+        tool_test_at("lmbench-bw", "fwr", "op", "write"),
+        tool_test_at("lmbench-bw", "fcp", "op", "copy"),
+        tool_test_at("sysbench", "memory_read", "op", "read"),
+        tool_test_at("sysbench", "memory_write", "op", "write"),
+    ]),
+    ..Role::NONE
 };
 
 /// What an operation of the sweep reads and writes.
@@ -112,13 +94,12 @@ const fn op_traffic(op: Op) -> Traffic {
 const MIB: u64 = 1 << 20;
 
 fn op(params: &Params) -> Result<Op, Refusal> {
-    let name = parameters::text(params, "op")?;
-    Op::parse(name).ok_or_else(|| Refusal(format!("op has no value '{name}'")))
+    choice(params, "op", &[Op::Read, Op::Write, Op::Copy].map(|op| (op.name(), op)))
 }
 
 fn layout(params: &Params) -> Result<Layout, Refusal> {
     let (op, threads) = (op(params)?, params.threads());
-    let part = parameters::size(params, "working_set")? / op.arrays() as u64;
+    let part = int(params, "working_set")? / op.arrays() as u64;
     Layout::new(op, part * threads, threads)
 }
 
@@ -134,11 +115,11 @@ impl Workload for Sweep {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        let params = parameters::settled(params, "working_set", |p| {
+        let params = resolved(params, "working_set", |p| {
             (parameters::four_times_the_cache(host) / p.threads().max(1)).next_multiple_of(MIB)
         });
         let op = op(&params).unwrap_or(Op::Read);
-        vec![parameters::settled(params, "isa", |_| widest(find, op, Stores::Temporal))]
+        vec![resolved(params, "isa", |_| widest(find, op, Stores::Temporal))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {

@@ -2,7 +2,7 @@
 //! ends.
 
 use std::net::{TcpStream, UdpSocket};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
@@ -11,17 +11,15 @@ use proofmark_peer::{Channel, Ends, Invitation};
 use super::job::{self, Job, StreamDescription, Target};
 use super::line::{Line, Patience, SILENCE};
 use super::shape::{Kind, Shape};
-use super::socket::now_ns;
 use super::tally::{Tally, Traffic};
 use super::wire::Request;
 use super::{line, placement, tcp, udp};
+use crate::locked;
+use crate::now_ns;
 
 /// The client of one connection.
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
-    ///
-    /// # Errors
-    /// Why it could not be done.
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
 
     /// Adds to the account what is known once the time has stopped.
@@ -48,32 +46,22 @@ pub(super) struct Point {
     interface: Option<String>,
 }
 
-/// What the threads leave behind.
-pub(super) struct Shared {
-    /// By connection, what it carried in the last trial.
-    traffic: Mutex<Vec<Traffic>>,
-}
+/// By connection, what it carried in the last trial.
+pub(super) struct Shared(Mutex<Vec<Traffic>>);
 
 impl Shared {
     pub(super) fn new(connections: usize) -> Arc<Self> {
-        Arc::new(Self { traffic: Mutex::new(vec![Traffic::default(); connections]) })
+        Arc::new(Self(Mutex::new(vec![Traffic::default(); connections])))
     }
 
     /// The traffic of all connections in the last trial.
     pub(super) fn summed(&self) -> NetworkTraffic {
-        summed(&locked(&self.traffic))
+        summed(&locked(&self.0))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Point {
     /// Joins the run's session, and opens the point's connections.
-    ///
-    /// # Errors
-    /// If there is no server, or if it will not.
     pub(super) fn new(shape: Shape) -> Result<Self, Refusal> {
         let invitation = Invitation::from_env().map_err(|e| Refusal(e.to_string()))?;
         let invitation = invitation.ok_or_else(|| {
@@ -187,7 +175,7 @@ impl Setup for Point {
     }
 
     fn begin_trial(&self) -> Result<(), Refusal> {
-        locked(&self.shared.traffic).fill(Traffic::default());
+        locked(&self.shared.0).fill(Traffic::default());
         self.server_counters()?;
         *locked(&self.before) = self.client_counters();
         Ok(())
@@ -205,7 +193,7 @@ impl Setup for Point {
                 ..EndTraffic::default()
             },
         };
-        let ways_s = ways_s(&locked(&self.shared.traffic), &self.shape);
+        let ways_s = ways_s(&locked(&self.shared.0), &self.shape);
         Ok(Some(NetworkTraffic { client, server, ways_s, ..self.shared.summed() }))
     }
 
@@ -279,7 +267,7 @@ impl Thread {
         let client: Box<dyn ClientSide> = match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape)),
-            Kind::TcpConnect => Box::new(tcp::connect::ClientEnd::new(target()?)),
+            Kind::TcpConnect => Box::new(tcp::connect::ClientEnd(target()?)),
             Kind::UdpStream => {
                 Box::new(udp::stream::End::new(udp()?, target()?.token, shape, sends))
             }
@@ -332,7 +320,7 @@ impl Load for Thread {
             return Err(wrong);
         }
         self.client.after(&self.stream, &mut self.tally);
-        if let Some(mine) = locked(&self.shared.traffic).get_mut(self.index) {
+        if let Some(mine) = locked(&self.shared.0).get_mut(self.index) {
             *mine = self.tally.traffic;
         }
         let Tally { counted, asked, .. } = self.tally;
@@ -345,9 +333,8 @@ impl Load for Thread {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
-
     use super::*;
+    use crate::params::testing::params;
 
     #[test]
     fn each_way_has_its_own_time() {
@@ -355,8 +342,8 @@ mod tests {
             [[1, 5], [2, 4], [0, 6], [2, 3]].map(|s: [u64; 2]| s.map(|s| s * 1_000_000_000));
         let all = spans.map(|span_ns| Traffic { span_ns, ..Traffic::default() });
         let shape = |word: &str| {
-            let params = Params::default().with("streams", 2).with("block_size", 9);
-            let params = params.with("path", "loopback").with("direction", word);
+            let words = format!("streams=2 block_size=9 path=loopback direction={word}");
+            let params = params(&words);
             Shape::from_params(Kind::TcpStream, &params).unwrap()
         };
         assert_eq!(ways_s(&all, &shape("both")), Some([6.0, 2.0]));

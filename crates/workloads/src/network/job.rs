@@ -25,9 +25,6 @@ pub(super) struct Job {
 
 impl Job {
     /// Whether a server can do it; asked before anything is made for it.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         self.shape.check()?;
         let ports = if self.shape.kind.datagrams() { self.shape.connections() } else { 0 };
@@ -113,9 +110,6 @@ pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
 }
 
 /// Gives a data connection what the parameters ask for.
-///
-/// # Errors
-/// If the system does not have it.
 pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> {
     let failed = |what: &str| {
         let what = what.to_owned();

@@ -42,8 +42,8 @@ impl Patience<'_> {
 
 /// A data connection.
 pub(super) struct Line<'a> {
-    stream: &'a TcpStream,
-    patience: Patience<'a>,
+    pub(super) stream: &'a TcpStream,
+    pub(super) patience: Patience<'a>,
 }
 
 /// One in this many empty reads lets other threads run.
@@ -53,16 +53,6 @@ impl<'a> Line<'a> {
     /// Over a connection whose timeouts are set: see [`ready`].
     pub(super) fn new(stream: &'a TcpStream, patience: Patience<'a>) -> Self {
         Self { stream, patience }
-    }
-
-    /// Its connection.
-    pub(super) fn stream(&self) -> &'a TcpStream {
-        self.stream
-    }
-
-    /// How long it waits.
-    pub(super) fn patience(&self) -> Patience<'a> {
-        self.patience
     }
 
     /// Some bytes, at least one.

@@ -36,34 +36,17 @@ use shape::{Kind, Shape};
 
 /// A network workload.
 #[derive(Debug)]
-pub struct Network {
+pub(crate) struct Network {
     spec: &'static WorkloadSpec,
     kind: Kind,
 }
 
-/// Declares a workload: its name here, and what it measures.
-macro_rules! workloads {
-    ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {
-        $($(#[$doc])*
-        pub static $name: Network = {
-            static SPEC: WorkloadSpec = spec::spec(Kind::$kind);
-            Network { spec: &SPEC, kind: Kind::$kind }
-        };)*
-    };
-}
-
-workloads! {
-    /// `network.tcp.stream`.
-    TCP_STREAM = TcpStream;
-    /// `network.udp.stream`.
-    UDP_STREAM = UdpStream;
-    /// `network.tcp.rtt`.
-    TCP_RTT = TcpRtt;
-    /// `network.udp.rtt`.
-    UDP_RTT = UdpRtt;
-    /// `network.tcp.connect`.
-    TCP_CONNECT = TcpConnect;
-}
+pub(crate) static TCP_STREAM: Network = Network { spec: &spec::TCP_STREAM, kind: Kind::TcpStream };
+pub(crate) static UDP_STREAM: Network = Network { spec: &spec::UDP_STREAM, kind: Kind::UdpStream };
+pub(crate) static TCP_RTT: Network = Network { spec: &spec::TCP_RTT, kind: Kind::TcpRtt };
+pub(crate) static UDP_RTT: Network = Network { spec: &spec::UDP_RTT, kind: Kind::UdpRtt };
+pub(crate) static TCP_CONNECT: Network =
+    Network { spec: &spec::TCP_CONNECT, kind: Kind::TcpConnect };
 
 impl Workload for Network {
     fn spec(&self) -> &'static WorkloadSpec {

@@ -1,7 +1,7 @@
 //! The server of all network workloads: what `proofmark serve` does for a session.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use proofmark_engine::{EndCounters, Refusal, usable_cpus};
 use proofmark_model::{EndTraffic, Interface};
@@ -13,6 +13,7 @@ use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
 use super::{placement, socket, tcp, udp};
+use crate::locked;
 
 /// A request that was done, or why the connection is of no more use.
 pub(super) type Served = Result<Report, String>;
@@ -59,7 +60,7 @@ impl Work for ServerSide {
     fn counters(&self, ends: Ends) -> Value {
         let interface = self.interface(ends).map(|i| i.name);
         let now = EndCounters::read(interface.as_deref());
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = locked(&self.asked);
         let before = asked.replace((ends.peer, now.clone()));
         let traffic = match before {
             Some((peer, before)) if peer == ends.peer => now.since(&before),
@@ -70,9 +71,6 @@ impl Work for ServerSide {
 }
 
 /// The streams of a job, with their sockets.
-///
-/// # Errors
-/// Why it cannot be done, in one line.
 pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     job.check()?;
     job.shape.fits(ends.peer.is_ipv6())?;
@@ -134,9 +132,6 @@ impl Stream {
     }
 
     /// Does what is asked for over a data connection, until that or the session ends.
-    ///
-    /// # Errors
-    /// Why it ended.
     pub(super) fn serve(self, data: &TcpStream, bounds: &Bounds) -> Result<(), String> {
         line::ready(data).map_err(|e| e.to_string())?;
         job::prepare(data, &self.shape).map_err(|e| e.0)?;
@@ -170,7 +165,9 @@ impl Stream {
         Ok(match shape.kind {
             Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
             Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),
-            Kind::TcpConnect => Box::new(tcp::connect::ServerEnd::new(listener()?, self.token)),
+            Kind::TcpConnect => {
+                Box::new(tcp::connect::ServerEnd { listener: listener()?, token: self.token })
+            }
             Kind::UdpStream => Box::new(udp::stream::End::new(socket()?, self.token, shape, sends)),
             Kind::UdpRtt => Box::new(udp::rtt::ServerEnd::new(socket()?, shape)),
         })
@@ -184,13 +181,6 @@ mod tests {
     fn loopback() -> Interface {
         let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
         Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None }
-    }
-
-    #[test]
-    fn the_server_tells_the_cpus_that_it_may_use() {
-        let cpus = ServerSide::new(|_| None).cpus();
-        assert!(!cpus.is_empty());
-        assert_eq!(cpus, usable_cpus(None).unwrap());
     }
 
     #[test]

@@ -6,6 +6,8 @@ use proofmark_engine::Refusal;
 use proofmark_model::{AUTO, Direction, Host, NetworkPath, Params};
 use serde::{Deserialize, Serialize};
 
+use crate::params::{choice, int, resolved, unset};
+
 /// Most data connections of a point.
 pub(super) const CONNECTIONS: u64 = 256;
 /// Largest block in bytes.
@@ -86,38 +88,34 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The numbers of a point whose parameters are resolved.
-    ///
-    /// # Errors
-    /// Why they cannot be, in one line.
     pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
-            _ => params.int("block_size").ok_or_else(|| unset("block_size"))?,
+            _ => int(params, "block_size")?,
         };
         let shape = Self {
             kind,
             streams: params.threads(),
             block,
-            direction: choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
+            direction: open_choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
             amount: params.int("amount"),
             socket_buffer: params.int("socket_buffer"),
             congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
             no_delay: !kind.streams()
-                || choice(params, "no_delay", &[("on", true), ("off", false)])?.unwrap_or(false),
+                || open_choice(params, "no_delay", &[("on", true), ("off", false)])?
+                    .unwrap_or(false),
             rate: params.int("rate"),
-            poll: choice(params, "mode", &[("poll", true), ("block", false)])?.unwrap_or(false),
-            apart: choice(params, "placement", &[("apart", true), ("free", false)])?
+            poll: open_choice(params, "mode", &[("poll", true), ("block", false)])?
                 .unwrap_or(false),
-            path: choice(params, "path", PATHS)?.ok_or_else(|| unset("path"))?,
+            apart: open_choice(params, "placement", &[("apart", true), ("free", false)])?
+                .unwrap_or(false),
+            path: open_choice(params, "path", PATHS)?.ok_or_else(|| unset("path"))?,
         };
         shape.check()?;
         Ok(shape)
     }
 
     /// Whether such a point can be; asked at both ends.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let no = |reason: String| Err(Refusal(reason));
         if self.streams == 0 || self.connections() > CONNECTIONS {
@@ -171,9 +169,6 @@ impl Shape {
     }
 
     /// Whether a datagram of such a point goes over IPv6, or else over IPv4.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub(super) fn fits(&self, v6: bool) -> Result<(), Refusal> {
         let (most, name) = if v6 { (DATAGRAM_V6, "IPv6") } else { (DATAGRAM_V4, "IPv4") };
         if self.kind.datagrams() && self.block > most {
@@ -248,19 +243,15 @@ const PATHS: &[(&str, NetworkPath)] =
     &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
 
 /// What the word of a parameter stands for; `None` where there is no such parameter, or it is left open.
-fn choice<T: Copy>(
+fn open_choice<T: Copy>(
     params: &Params,
     parameter: &str,
     words: &[(&str, T)],
 ) -> Result<Option<T>, Refusal> {
-    let Some(word) = params.text(parameter).filter(|w| *w != AUTO) else { return Ok(None) };
-    let known = words.iter().find(|known| known.0 == word);
-    let known = known.ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))?;
-    Ok(Some(known.1))
-}
-
-fn unset(parameter: &str) -> Refusal {
-    Refusal(format!("{parameter} is not set"))
+    match params.text(parameter) {
+        None | Some(AUTO) => Ok(None),
+        Some(_) => choice(params, parameter, words).map(Some),
+    }
 }
 
 fn too_large(block: u64, most: u64, protocol: &str) -> String {
@@ -275,10 +266,10 @@ pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Param
     let network = host.network.get();
     let path = network.map_or(NetworkPath::Loopback, |n| n.path);
     let apart = path == NetworkPath::Loopback && kind != Kind::TcpStream;
-    let mut params = settled(params, "path", path.as_str());
-    params = settled(params, "placement", if apart { "apart" } else { "free" });
+    let mut params = resolved(params, "path", |_| path.as_str());
+    params = resolved(params, "placement", |_| if apart { "apart" } else { "free" });
     if kind == Kind::UdpStream {
-        params = settled(params, "block_size", largest_datagram(host));
+        params = resolved(params, "block_size", |_| largest_datagram(host));
     }
     if params.text("mode") == Some(AUTO) {
         return ["block", "poll"].map(|mode| params.clone().with("mode", mode)).into();
@@ -300,11 +291,6 @@ fn largest_datagram(host: &Host) -> u64 {
             mtu.saturating_sub(headers).clamp(1, most)
         }
     }
-}
-
-/// These parameters with that parameter set, if it is `auto`.
-fn settled(params: Params, parameter: &str, value: impl Into<proofmark_model::Param>) -> Params {
-    if params.text(parameter) == Some(AUTO) { params.with(parameter, value) } else { params }
 }
 
 #[cfg(test)]

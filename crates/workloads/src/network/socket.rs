@@ -17,7 +17,6 @@ use rustix::net::sockopt::{
     set_socket_timeout, set_tcp_congestion, set_tcp_user_timeout, socket_recv_buffer_size,
 };
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
-use rustix::time::{ClockId, clock_gettime};
 
 /// Asks for buffers of this many bytes each way. The system may give other ones.
 pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
@@ -106,29 +105,18 @@ pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
     })
 }
 
-/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
-#[inline]
-pub(super) fn now_ns() -> u64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
     use std::net::{TcpListener, UdpSocket};
 
     use super::*;
-
-    fn pair() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (client, listener.accept().unwrap().0)
-    }
+    use crate::network::tests::{LOOPBACK, pair};
+    use crate::now_ns;
 
     #[test]
     fn a_connection_tells_its_state() {
-        let (mut client, server) = pair();
+        let (mut client, server) = pair(LOOPBACK);
         client.write_all(b"12345").unwrap();
         let state = tcp_state(&client).unwrap();
         assert!(state.segment_bytes >= 500 && state.window_bytes >= state.segment_bytes);
@@ -141,7 +129,7 @@ mod tests {
 
     #[test]
     fn unknown_congestion_controls_are_reported() {
-        let (client, _far) = pair();
+        let (client, _far) = pair(LOOPBACK);
         let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
         set_congestion(&client, known.trim()).unwrap();
         assert!(set_congestion(&client, "none such").is_err());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proofmark_model::{AUTO, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec};
 
-use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, Kind, LEAST_RATE};
+use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
     Words, alternative, choice, parameter, place, rate, size_parameter, tool_test,
 };
@@ -122,14 +122,6 @@ const PATH: Parameter = parameter(
     AUTO,
 );
 
-const TCP_STREAM_PARAMETERS: &[Parameter] =
-    &[STREAMS, TCP_BLOCK, DIRECTION, SOCKET_BUFFER, CONGESTION, NO_DELAY, PLACEMENT, PATH, AMOUNT];
-const UDP_STREAM_PARAMETERS: &[Parameter] =
-    &[STREAMS, UDP_BLOCK, DIRECTION, RATE, SOCKET_BUFFER, PLACEMENT, PATH, AMOUNT];
-const TCP_RTT_PARAMETERS: &[Parameter] = &[STREAMS, TCP_MESSAGE, MODE, PLACEMENT, PATH];
-const UDP_RTT_PARAMETERS: &[Parameter] = &[STREAMS, UDP_MESSAGE, MODE, PLACEMENT, PATH];
-const CONNECT_PARAMETERS: &[Parameter] = &[STREAMS, PLACEMENT, PATH];
-
 /// What is the same in the `detail` of every workload. It follows on sentences of its own.
 macro_rules! detail {
     ($own:literal) => {
@@ -142,7 +134,7 @@ macro_rules! detail {
     };
 }
 
-const TCP_STREAM: &str = detail!(
+const TCP_STREAM_DETAIL: &str = detail!(
     "Each stream is one TCP connection. One thread writes blocks of block_size, and another reads \
      them at the other end. A trial ends when the server's count of received bytes has come back. \
      So data that only filled a socket buffer does not count. The rate is the received payload \
@@ -151,7 +143,7 @@ const TCP_STREAM: &str = detail!(
      trial invalid. Connections stay open from trial to trial."
 );
 
-const UDP_STREAM: &str = detail!(
+const UDP_STREAM_DETAIL: &str = detail!(
     "Each stream is a pair of connected UDP sockets. One sends datagrams of block_size, as fast as \
      it can or at the given rate; the other receives them. The rate is the receiver's payload; \
      each datagram counts once. Timing ends at the last datagram sent or received. A datagram is \
@@ -161,7 +153,7 @@ const UDP_STREAM: &str = detail!(
      only counted."
 );
 
-const TCP_RTT: &str = detail!(
+const TCP_RTT_DETAIL: &str = detail!(
     "Each stream is one TCP connection with TCP_NODELAY. A block goes to the server, and the same \
      block comes back before the next is sent. A latency is one full round trip, from before the \
      block is written until its answer is read. Each is timed, and none is halved. A block carries \
@@ -169,7 +161,7 @@ const TCP_RTT: &str = detail!(
      same. With mode=poll both ends poll without sleeping, which takes one CPU each."
 );
 
-const UDP_RTT: &str = detail!(
+const UDP_RTT_DETAIL: &str = detail!(
     "Each stream is a pair of connected UDP sockets. A datagram goes to the server, and the same \
      datagram comes back before the next is sent. A latency is one full round trip, from before \
      the datagram is sent until its answer has arrived. Each is timed, and none is halved. \
@@ -178,7 +170,7 @@ const UDP_RTT: &str = detail!(
      With mode=poll both ends poll without sleeping, which takes one CPU each."
 );
 
-const CONNECT: &str = detail!(
+const TCP_CONNECT_DETAIL: &str = detail!(
     "Each stream is a thread that makes one TCP connection after another to a thread of the \
      server. It sends 16 bytes, a token that identifies the run. The server answers with one byte. \
      The client then resets the connection, so that no port stays in use. A latency is the time \
@@ -187,115 +179,150 @@ const CONNECT: &str = detail!(
      Verification: the server must have accepted the same number of connections."
 );
 
-/// The declaration of a workload.
-pub(super) const fn spec(kind: Kind) -> WorkloadSpec {
-    let (id, title, summary, detail, unit, parameters, axis) = match kind {
-        Kind::TcpStream => (
-            "network.tcp.stream",
-            "TCP throughput",
-            "TCP payload in bits per second, counted by the receiver.",
-            TCP_STREAM,
-            Unit::BitPerSecond,
-            TCP_STREAM_PARAMETERS,
-            "streams",
-        ),
-        Kind::UdpStream => (
-            "network.udp.stream",
-            "UDP throughput",
-            "UDP payload in bits per second, counted by the receiver.",
-            UDP_STREAM,
-            Unit::BitPerSecond,
-            UDP_STREAM_PARAMETERS,
-            "streams",
-        ),
-        Kind::TcpRtt => (
-            "network.tcp.rtt",
-            "TCP round trip",
-            "TCP round trips per second, one in flight per stream, and the time of each.",
-            TCP_RTT,
-            Unit::OpPerSecond,
-            TCP_RTT_PARAMETERS,
-            "block_size",
-        ),
-        Kind::UdpRtt => (
-            "network.udp.rtt",
-            "UDP round trip",
-            "UDP round trips per second, one in flight per stream, and the time of each.",
-            UDP_RTT,
-            Unit::OpPerSecond,
-            UDP_RTT_PARAMETERS,
-            "block_size",
-        ),
-        Kind::TcpConnect => (
-            "network.tcp.connect",
-            "TCP connections",
-            "TCP connections made and accepted per second, one in flight per stream, and the time \
-             of each.",
-            CONNECT,
-            Unit::OpPerSecond,
-            CONNECT_PARAMETERS,
-            "streams",
-        ),
-    };
-    let words = Words { id, title, summary, detail, method: 1 };
+pub(super) static TCP_STREAM: WorkloadSpec = spec(
+    Words {
+        id: "network.tcp.stream",
+        title: "TCP throughput",
+        summary: "TCP payload in bits per second, counted by the receiver.",
+        detail: TCP_STREAM_DETAIL,
+        method: 1,
+    },
+    Unit::BitPerSecond,
+    const {
+        &[
+            STREAMS,
+            TCP_BLOCK,
+            DIRECTION,
+            SOCKET_BUFFER,
+            CONGESTION,
+            NO_DELAY,
+            PLACEMENT,
+            PATH,
+            AMOUNT,
+        ]
+    },
+    "streams",
+    const {
+        Role {
+            lead: Some(1),
+            tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("iperf3", "TCP"),
+                tool_test("iperf", "TCP"),
+                tool_test("netperf", "TCP_STREAM"),
+                tool_test("netperf", "TCP_MAERTS"),
+            ]),
+            ..Role::NONE
+        }
+    },
+);
+
+pub(super) static UDP_STREAM: WorkloadSpec = spec(
+    Words {
+        id: "network.udp.stream",
+        title: "UDP throughput",
+        summary: "UDP payload in bits per second, counted by the receiver.",
+        detail: UDP_STREAM_DETAIL,
+        method: 1,
+    },
+    Unit::BitPerSecond,
+    const { &[STREAMS, UDP_BLOCK, DIRECTION, RATE, SOCKET_BUFFER, PLACEMENT, PATH, AMOUNT] },
+    "streams",
+    const {
+        Role {
+            lead: Some(3),
+            tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("iperf3", "UDP"),
+                tool_test("iperf", "UDP"),
+                tool_test("netperf", "UDP_STREAM"),
+            ]),
+            ..Role::NONE
+        }
+    },
+);
+
+pub(super) static TCP_RTT: WorkloadSpec = spec(
+    Words {
+        id: "network.tcp.rtt",
+        title: "TCP round trip",
+        summary: "TCP round trips per second, one in flight per stream, and the time of each.",
+        detail: TCP_RTT_DETAIL,
+        method: 1,
+    },
+    Unit::OpPerSecond,
+    const { &[STREAMS, TCP_MESSAGE, MODE, PLACEMENT, PATH] },
+    "block_size",
+    const {
+        Role {
+            lead: Some(2),
+            tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("netperf", "TCP_RR"),
+                tool_test("sockperf", "TCP ping-pong"),
+            ]),
+            ..Role::NONE
+        }
+    },
+);
+
+pub(super) static UDP_RTT: WorkloadSpec = spec(
+    Words {
+        id: "network.udp.rtt",
+        title: "UDP round trip",
+        summary: "UDP round trips per second, one in flight per stream, and the time of each.",
+        detail: UDP_RTT_DETAIL,
+        method: 1,
+    },
+    Unit::OpPerSecond,
+    const { &[STREAMS, UDP_MESSAGE, MODE, PLACEMENT, PATH] },
+    "block_size",
+    const {
+        Role {
+            lead: Some(4),
+            tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
+            counterparts: Cow::Borrowed(&[alternative(
+                "network.tcp.rtt",
+                &[
+                    Cow::Borrowed("no_delay"),
+                    Cow::Borrowed("socket_buffer"),
+                    Cow::Borrowed("congestion"),
+                ],
+            )]),
+            compare_with: Cow::Borrowed(&[
+                tool_test("netperf", "UDP_RR"),
+                tool_test("sockperf", "UDP ping-pong"),
+            ]),
+            ..Role::NONE
+        }
+    },
+);
+
+pub(super) static TCP_CONNECT: WorkloadSpec = spec(
+    Words {
+        id: "network.tcp.connect",
+        title: "TCP connections",
+        summary: "TCP connections made and accepted per second, one in flight per stream, and the time \
+                  of each.",
+        detail: TCP_CONNECT_DETAIL,
+        method: 1,
+    },
+    Unit::OpPerSecond,
+    const { &[STREAMS, PLACEMENT, PATH] },
+    "streams",
+    Role::NONE,
+);
+
+const fn spec(
+    words: Words,
+    unit: Unit,
+    parameters: &'static [Parameter],
+    axis: &'static str,
+    role: Role,
+) -> WorkloadSpec {
     let what = (Subsystem::Network, unit);
-    rate(words, what, parameters, Some(axis), CEILINGS, Work::DEVICE, role(kind))
+    rate(words, what, parameters, Some(axis), CEILINGS, Work::DEVICE, role)
 }
-
-/// What the figures of a workload are used for.
-const fn role(kind: Kind) -> Role {
-    match kind {
-        Kind::TcpStream => TCP_STREAM_ROLE,
-        Kind::UdpStream => UDP_STREAM_ROLE,
-        Kind::TcpRtt => TCP_RTT_ROLE,
-        Kind::UdpRtt => UDP_RTT_ROLE,
-        Kind::TcpConnect => Role::NONE,
-    }
-}
-
-const TCP_STREAM_ROLE: Role = Role {
-    lead: Some(1),
-    tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
-    compare_with: Cow::Borrowed(&[
-        tool_test("iperf3", "TCP"),
-        tool_test("iperf", "TCP"),
-        tool_test("netperf", "TCP_STREAM"),
-        tool_test("netperf", "TCP_MAERTS"),
-    ]),
-    ..Role::NONE
-};
-const UDP_STREAM_ROLE: Role = Role {
-    lead: Some(3),
-    tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
-    compare_with: Cow::Borrowed(&[
-        tool_test("iperf3", "UDP"),
-        tool_test("iperf", "UDP"),
-        tool_test("netperf", "UDP_STREAM"),
-    ]),
-    ..Role::NONE
-};
-const TCP_RTT_ROLE: Role = Role {
-    lead: Some(2),
-    tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
-    compare_with: Cow::Borrowed(&[
-        tool_test("netperf", "TCP_RR"),
-        tool_test("sockperf", "TCP ping-pong"),
-    ]),
-    ..Role::NONE
-};
-const UDP_RTT_ROLE: Role = Role {
-    lead: Some(4),
-    tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
-    counterparts: Cow::Borrowed(&[alternative(
-        "network.tcp.rtt",
-        &[Cow::Borrowed("no_delay"), Cow::Borrowed("socket_buffer"), Cow::Borrowed("congestion")],
-    )]),
-    compare_with: Cow::Borrowed(&[
-        tool_test("netperf", "UDP_RR"),
-        tool_test("sockperf", "UDP ping-pong"),
-    ]),
-    ..Role::NONE
-};
 
 const CEILINGS: &[Cow<str>] = &[
     Cow::Borrowed("network.limit"),

@@ -25,21 +25,28 @@ mod vector;
 
 use std::borrow::Cow;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use proofmark_engine::{AHEAD_S, Refusal, monotonic};
-use proofmark_model::{AUTO, CacheKind, Host, Parameter, ParameterKind, Params};
+use proofmark_model::{
+    AUTO, CacheKind, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, Work,
+    WorkloadSpec,
+};
 
 use self::loops::Loops;
 use self::matrix::{GROUP, Matrix};
 use self::product::Product;
 use self::tile::{Tile, Update};
 use super::isa::Isa;
-use crate::declare::{choice, parameter, threads_parameter};
+use super::task::together;
+use crate::arena::{Arena, Pages};
+use crate::declare::{Words, choice, parameter, rate, threads_parameter};
+use crate::params::{int, resolved};
 
 /// Most rows and columns that can be asked for.
-pub(super) const MOST: u64 = 1_000_000;
+const MOST: u64 = 1_000_000;
 
-pub(super) const THREADS: Parameter =
+const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
@@ -48,14 +55,14 @@ const ISAS: &[Cow<'static, str>] =
 #[cfg(not(target_arch = "x86_64"))]
 const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
 
-pub(super) const ISA: Parameter = parameter(
+const ISA: Parameter = parameter(
     "isa",
     "Instruction set of the inner loops; auto: the widest of this CPU.",
     choice(ISAS),
     AUTO,
 );
 
-pub(super) const BLOCK: Parameter = parameter(
+const BLOCK: Parameter = parameter(
     "nb",
     "Block depth, a multiple of 8, like HPL's NB. cpu.dgemm: depth of the block of B, which stays \
      in the L2 cache and is two thirds as wide. cpu.linpack: width of the widest panel; panels get \
@@ -64,6 +71,31 @@ pub(super) const BLOCK: Parameter = parameter(
     ParameterKind::Count { min: 16, max: 1024 },
     AUTO,
 );
+
+/// The parameters of a workload, by what its `n` is about and the default.
+pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Parameter; 4] {
+    let n = parameter("n", n, ParameterKind::Count { min: 1, max: MOST }, default);
+    [THREADS, n, ISA, BLOCK]
+}
+
+/// The declaration of a workload that solves one whole problem per trial.
+pub(super) const fn spec(
+    words: Words,
+    parameters: &'static [Parameter],
+    role: Role,
+) -> WorkloadSpec {
+    let (what, ceilings) = ((Subsystem::Cpu, Unit::FlopPerSecond), &[Cow::Borrowed("cpu.peak")]);
+    let mut spec = rate(words, what, parameters, Some("n"), ceilings, Work::CORE, role);
+    spec.work.whole_problem = true;
+    spec
+}
+
+/// Memory for the matrices of a point, which are filled anew.
+pub(super) fn arena(workload: &str, bytes: u64, shape: &Shape) -> Result<Arc<Arena>, Refusal> {
+    let arena = Arena::get(bytes, Pages::Huge, shape.threads as u64)?;
+    arena.holds(&format!("{workload} {}", shape.n));
+    Ok(arena)
+}
 
 /// What the parameters ask for.
 #[derive(Clone, Copy)]
@@ -78,16 +110,8 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads the shape from the parameters.
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
-        let int = |name: &str| {
-            let value = params.int(name).ok_or_else(|| Refusal(format!("{name} is not set")))?;
-            usize::try_from(value).map_err(|_| Refusal(format!("{name} is too large")))
-        };
-        let isa = params.text("isa").ok_or_else(|| Refusal("isa is not set".to_owned()))?;
-        let isa = Isa::parse(isa)
-            .ok_or_else(|| Refusal(format!("{workload} has no instruction set '{isa}'")))?;
-        if !isa.is_supported() {
-            return Err(Refusal(format!("this CPU does not support {}", isa.name())));
-        }
+        let int = |name: &str| int(params, name).map(|value| value as usize);
+        let isa = Isa::from_params(workload, params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
@@ -109,24 +133,19 @@ const FILL: f64 = 0.625;
 
 /// Resolves `auto`: the widest instruction set of this CPU, and blocks as large as its L2 cache
 /// allows, up to `widest`.
-pub(super) fn resolve_auto(mut params: Params, host: &Host, widest: u64) -> Vec<Params> {
-    if params.text("isa") == Some(AUTO) {
-        params = params.with("isa", here().last().map_or("scalar", Isa::name));
-    }
-    if params.text("nb") == Some(AUTO) {
+pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
+    let params = resolved(params, "isa", |_| here().last().map_or("scalar", Isa::name));
+    vec![resolved(params, "nb", |_| {
         let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
         let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);
         let fills = second.map_or(widest, |c| (c.size_bytes as f64 * FILL / 8.0).sqrt() as u64);
-        params = params.with("nb", (fills / 16 * 16).clamp(32, widest));
-    }
-    vec![params]
+        (fills / 16 * 16).clamp(32, widest)
+    })]
 }
 
 /// About how long `share` n^3 operations take, at 50 Gop/s a CPU, for estimates.
 pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
-    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let together = params.threads().clamp(1, cpus) as f64;
-    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together)
+    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together(params))
 }
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.

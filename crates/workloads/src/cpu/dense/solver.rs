@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Barrier, ClockSamples};
 use proofmark_model::Solution;
@@ -12,6 +12,7 @@ use super::lu::{Lu, Singular, Widths};
 use super::matrix::{GROUP, Matrix, lines_for};
 use super::residual::Residual;
 use super::{Shape, share};
+use crate::locked;
 
 /// Where the parts of a system lie, in elements from its start.
 #[derive(Debug, Clone, Copy)]
@@ -66,13 +67,13 @@ impl System {
 
     /// Begins anew. Called by one thread, while no other uses the system.
     pub(crate) fn begin(&self) {
-        let mut attempt = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut attempt = locked(&self.attempt);
         *attempt = Arc::new(Attempt::new(self.shape, self.matrix));
     }
 
     /// The solve that was begun last.
     pub(crate) fn attempt(&self) -> Arc<Attempt> {
-        Arc::clone(&self.attempt.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&locked(&self.attempt))
     }
 
     /// Writes a thread's part of A and b, zeros around them, and no solution.

@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)] // Loads, stores and instructions of an instruction set.
 
+use std::ops::{Add, Sub};
+
 /// One register. All methods: the CPU must have the instruction set, pointers must be
 /// valid for [`Vector::LANES`] elements (for one: [`Vector::splat`]) and, where a whole
 /// vector is moved, aligned to it.
@@ -33,10 +35,10 @@ pub(super) trait Vector: Copy {
 
 /// One implementation: the type, its lanes, its intrinsics, and how a product is added
 /// and subtracted.
-#[cfg(target_arch = "x86_64")]
 macro_rules! vector {
-    ($type:ident, $lanes:literal, $zero:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
+    ($type:ident, $lanes:literal, $zero:path, $load:path, $store:path, $splat:path, $add:path, $sub:path,
      |$c:ident, $a:ident, $b:ident| $plus:expr, $minus:expr) => {
+        #[allow(unused_unsafe)] // Some of these functions are safe.
         impl Vector for $type {
             const LANES: usize = $lanes;
             #[inline(always)]
@@ -129,42 +131,16 @@ mod x86_64 {
     );
 }
 
-/// Plain numbers, for every architecture.
-impl Vector for f64 {
-    const LANES: usize = 1;
-    #[inline(always)]
-    unsafe fn zero() -> Self {
-        0.0
-    }
-    #[inline(always)]
-    unsafe fn load(from: *const f64) -> Self {
-        // SAFETY: as the trait says.
-        unsafe { *from }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
-        // SAFETY: as the trait says.
-        unsafe { *to = self }
-    }
-    #[inline(always)]
-    unsafe fn splat(from: *const f64) -> Self {
-        // SAFETY: as the trait says.
-        unsafe { *from }
-    }
-    #[inline(always)]
-    unsafe fn plus(self, other: Self) -> Self {
-        self + other
-    }
-    #[inline(always)]
-    unsafe fn minus(self, other: Self) -> Self {
-        self - other
-    }
-    #[inline(always)]
-    unsafe fn plus_product(self, a: Self, b: Self) -> Self {
-        self + a * b
-    }
-    #[inline(always)]
-    unsafe fn minus_product(self, a: Self, b: Self) -> Self {
-        self - a * b
-    }
-}
+// Plain numbers, for every architecture.
+vector!(
+    f64,
+    1,
+    f64::default,
+    std::ptr::read,
+    std::ptr::write,
+    std::convert::identity,
+    Add::add,
+    Sub::sub,
+    |c, a, b| c + a * b,
+    c - a * b
+);

@@ -17,7 +17,7 @@ use super::super::isa::{Element, Isa};
 use super::super::law::Law;
 use super::super::state::Line;
 use super::super::work::Variant;
-use super::{hot, load_all, load_zmm, store_15, store_zmm};
+use super::{fifteen, hot, hot_xmm, hot_ymm, hot_zmm, sixteen, thirty};
 
 /// Four multiplications, then four additions to the four registers before.
 macro_rules! octet {
@@ -52,76 +52,27 @@ macro_rules! mul_add {
 /// 120 fused multiply-adds: 8 a register of 15.
 macro_rules! fma_ymm {
     ($fma:literal) => {
-        concat!(
-            ".rept 8\n.irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14\n",
-            $fma,
-            " ymm\\k, ymm15, ymm15\n.endr\n.endr\n"
-        )
+        concat!(".rept 8\n.irp k,", fifteen!(), "\n", $fma, " ymm\\k, ymm15, ymm15\n.endr\n.endr\n")
     };
 }
 
 /// 120 fused multiply-adds: 4 a register of 30.
 macro_rules! fma_zmm {
     ($fma:literal) => {
-        concat!(
-            ".rept 4\n.irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,",
-            "15,16,17,18,19,20,21,22,23,24,25,26,27,28,29\n",
-            $fma,
-            " zmm\\k, zmm30, zmm30\n.endr\n.endr\n"
-        )
+        concat!(".rept 4\n.irp k,", thirty!(), "\n", $fma, " zmm\\k, zmm30, zmm30\n.endr\n.endr\n")
     };
 }
 
-hot!(
-    scalar_f64,
-    load_all!("movsd", "xmm"),
-    mul_add!("mulsd xmm\\k, xmm15", "addsd xmm\\k, xmm15"),
-    store_15!("movsd", "xmm", "")
-);
-hot!(
-    scalar_f32,
-    load_all!("movss", "xmm"),
-    mul_add!("mulss xmm\\k, xmm15", "addss xmm\\k, xmm15"),
-    store_15!("movss", "xmm", "")
-);
-hot!(
-    sse2_f64,
-    load_all!("movups", "xmm"),
-    mul_add!("mulpd xmm\\k, xmm15", "addpd xmm\\k, xmm15"),
-    store_15!("movups", "xmm", "")
-);
-hot!(
-    sse2_f32,
-    load_all!("movups", "xmm"),
-    mul_add!("mulps xmm\\k, xmm15", "addps xmm\\k, xmm15"),
-    store_15!("movups", "xmm", "")
-);
-hot!(
-    avx2_f64,
-    load_all!("vmovups", "ymm"),
-    mul_add!("vmulpd ymm\\k, ymm\\k, ymm15", "vaddpd ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(
-    avx2_f32,
-    load_all!("vmovups", "ymm"),
-    mul_add!("vmulps ymm\\k, ymm\\k, ymm15", "vaddps ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(
-    fma_f64,
-    load_all!("vmovups", "ymm"),
-    fma_ymm!("vfmadd231pd"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(
-    fma_f32,
-    load_all!("vmovups", "ymm"),
-    fma_ymm!("vfmadd231ps"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(avx512_f64, load_zmm!(), fma_zmm!("vfmadd231pd"), store_zmm!());
-hot!(avx512_f32, load_zmm!(), fma_zmm!("vfmadd231ps"), store_zmm!());
+hot_xmm!(scalar_f64, "movsd", mul_add!("mulsd xmm\\k, xmm15", "addsd xmm\\k, xmm15"));
+hot_xmm!(scalar_f32, "movss", mul_add!("mulss xmm\\k, xmm15", "addss xmm\\k, xmm15"));
+hot_xmm!(sse2_f64, "movups", mul_add!("mulpd xmm\\k, xmm15", "addpd xmm\\k, xmm15"));
+hot_xmm!(sse2_f32, "movups", mul_add!("mulps xmm\\k, xmm15", "addps xmm\\k, xmm15"));
+hot_ymm!(avx2_f64, mul_add!("vmulpd ymm\\k, ymm\\k, ymm15", "vaddpd ymm\\k, ymm\\k, ymm15"));
+hot_ymm!(avx2_f32, mul_add!("vmulps ymm\\k, ymm\\k, ymm15", "vaddps ymm\\k, ymm\\k, ymm15"));
+hot_ymm!(fma_f64, fma_ymm!("vfmadd231pd"));
+hot_ymm!(fma_f32, fma_ymm!("vfmadd231ps"));
+hot_zmm!(avx512_f64, fma_zmm!("vfmadd231pd"));
+hot_zmm!(avx512_f32, fma_zmm!("vfmadd231ps"));
 
 const MUL_ADD: Law = Law::Sum { accumulators: 15, adds: 60, each: 2 };
 const FMA_YMM: Law = Law::Sum { accumulators: 15, adds: 120, each: 2 };

@@ -9,7 +9,10 @@ use super::super::isa::{Element, Isa};
 use super::super::law::Law;
 use super::super::state::Line;
 use super::super::work::Variant;
-use super::{hot, load_all, load_general, load_zmm, store_15, store_general, store_zmm};
+use super::{
+    fifteen, hot, hot_general, hot_xmm, hot_ymm, hot_zmm, load_general, sixteen, store_general,
+    thirty,
+};
 
 /// 208 adds: 16 a register of 13.
 macro_rules! adds_general {
@@ -21,60 +24,28 @@ macro_rules! adds_general {
 /// 120 vector adds: 8 a register of 15.
 macro_rules! adds_vector {
     ($add:literal) => {
-        concat!(".rept 8\n.irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14\n", $add, "\n.endr\n.endr\n")
+        concat!(".rept 8\n.irp k,", fifteen!(), "\n", $add, "\n.endr\n.endr\n")
     };
 }
 
 /// 120 vector adds: 4 a register of 30.
 macro_rules! adds_zmm {
     ($add:literal) => {
-        concat!(
-            ".rept 4\n.irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,",
-            "15,16,17,18,19,20,21,22,23,24,25,26,27,28,29\n",
-            $add,
-            " zmm\\k, zmm\\k, zmm30\n.endr\n.endr\n"
-        )
+        concat!(".rept 4\n.irp k,", thirty!(), "\n", $add, " zmm\\k, zmm\\k, zmm30\n.endr\n.endr\n")
     };
 }
 
-hot!(
-    scalar_i64,
-    load_general!(),
-    adds_general!("rax,rbx,rcx,rdx,rbp,r8,r9,r10,r11,r12,r13,r14,rdi", "r15"),
-    store_general!()
-);
-hot!(
+hot_general!(scalar_i64, adds_general!("rax,rbx,rcx,rdx,rbp,r8,r9,r10,r11,r12,r13,r14,rdi", "r15"));
+hot_general!(
     scalar_i32,
-    load_general!(),
-    adds_general!("eax,ebx,ecx,edx,ebp,r8d,r9d,r10d,r11d,r12d,r13d,r14d,edi", "r15d"),
-    store_general!()
+    adds_general!("eax,ebx,ecx,edx,ebp,r8d,r9d,r10d,r11d,r12d,r13d,r14d,edi", "r15d")
 );
-hot!(
-    sse2_i64,
-    load_all!("movups", "xmm"),
-    adds_vector!("paddq xmm\\k, xmm15"),
-    store_15!("movups", "xmm", "")
-);
-hot!(
-    sse2_i32,
-    load_all!("movups", "xmm"),
-    adds_vector!("paddd xmm\\k, xmm15"),
-    store_15!("movups", "xmm", "")
-);
-hot!(
-    avx2_i64,
-    load_all!("vmovups", "ymm"),
-    adds_vector!("vpaddq ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(
-    avx2_i32,
-    load_all!("vmovups", "ymm"),
-    adds_vector!("vpaddd ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(avx512_i64, load_zmm!(), adds_zmm!("vpaddq"), store_zmm!());
-hot!(avx512_i32, load_zmm!(), adds_zmm!("vpaddd"), store_zmm!());
+hot_xmm!(sse2_i64, "movups", adds_vector!("paddq xmm\\k, xmm15"));
+hot_xmm!(sse2_i32, "movups", adds_vector!("paddd xmm\\k, xmm15"));
+hot_ymm!(avx2_i64, adds_vector!("vpaddq ymm\\k, ymm\\k, ymm15"));
+hot_ymm!(avx2_i32, adds_vector!("vpaddd ymm\\k, ymm\\k, ymm15"));
+hot_zmm!(avx512_i64, adds_zmm!("vpaddq"));
+hot_zmm!(avx512_i32, adds_zmm!("vpaddd"));
 
 const GENERAL: Law = Law::Sum { accumulators: 13, adds: 208, each: 1 };
 const VECTOR: Law = Law::Sum { accumulators: 15, adds: 120, each: 1 };

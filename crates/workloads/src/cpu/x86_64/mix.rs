@@ -8,42 +8,25 @@ use super::super::isa::{Element, Isa};
 use super::super::law::{Law, MULTIPLIER_X, MULTIPLIER_Y};
 use super::super::state::Line;
 use super::super::work::Variant;
-use super::{hot, load_all, load_general, store_15, store_general};
+use super::{fifteen, hot, hot_general, hot_xmm, hot_ymm, load_general, sixteen, store_general};
 
 /// 16 vector additions on 15 registers.
 macro_rules! add16 {
     ($add:literal) => {
-        concat!(".irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,0\n", $add, "\n.endr\n")
+        concat!(".irp k,", fifteen!(), ",0\n", $add, "\n.endr\n")
     };
 }
 
-hot!(
+hot_general!(
     add16_i64,
-    load_general!(),
     concat!(
         ".irp r,rax,rbx,rcx,rdx,rbp,r8,r9,r10,r11,r12,r13,r14,rdi,rax,rbx,rcx\n",
         "add \\r, r15\n.endr\n"
-    ),
-    store_general!()
+    )
 );
-hot!(
-    add16_i64_avx2,
-    load_all!("vmovups", "ymm"),
-    add16!("vpaddq ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
-hot!(
-    add16_f64,
-    load_all!("movsd", "xmm"),
-    add16!("addsd xmm\\k, xmm15"),
-    store_15!("movsd", "xmm", "")
-);
-hot!(
-    add16_f64_avx2,
-    load_all!("vmovups", "ymm"),
-    add16!("vaddpd ymm\\k, ymm\\k, ymm15"),
-    store_15!("vmovups", "ymm", "vzeroupper")
-);
+hot_ymm!(add16_i64_avx2, add16!("vpaddq ymm\\k, ymm\\k, ymm15"));
+hot_xmm!(add16_f64, "movsd", add16!("addsd xmm\\k, xmm15"));
+hot_ymm!(add16_f64_avx2, add16!("vaddpd ymm\\k, ymm\\k, ymm15"));
 
 // The 17 operations. The slots of the state are those of `law::slot`; a and b are
 // quotients:

@@ -29,50 +29,63 @@ macro_rules! hot {
     };
 }
 
-/// Loads the 15 accumulators and the constant.
-macro_rules! load_all {
-    ($mov:literal, $file:literal) => {
-        concat!(
-            ".irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n",
-            $mov,
-            " ",
-            $file,
-            "\\k, [rdi + 64*\\k]\n.endr\n"
-        )
+/// A hot loop on 15 accumulators and a constant in 128-bit registers, moved by `$mov`.
+macro_rules! hot_xmm {
+    ($name:ident, $mov:literal, $body:expr) => {
+        hot!(
+            $name,
+            concat!(".irp k,", sixteen!(), "\n", $mov, " xmm\\k, [rdi + 64*\\k]\n.endr\n"),
+            $body,
+            concat!(".irp k,", fifteen!(), "\n", $mov, " [rdi + 64*\\k], xmm\\k\n.endr\n")
+        );
     };
 }
 
-/// Stores the 15 accumulators, then `$last`.
-macro_rules! store_15 {
-    ($mov:literal, $file:literal, $last:literal) => {
-        concat!(
-            ".irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14\n",
-            $mov,
-            " [rdi + 64*\\k], ",
-            $file,
-            "\\k\n.endr\n",
-            $last
-        )
+/// The same in 256-bit registers.
+macro_rules! hot_ymm {
+    ($name:ident, $body:expr) => {
+        hot!(
+            $name,
+            concat!(".irp k,", sixteen!(), "\nvmovups ymm\\k, [rdi + 64*\\k]\n.endr\n"),
+            $body,
+            concat!(".irp k,", fifteen!(), "\nvmovups [rdi + 64*\\k], ymm\\k\n.endr\nvzeroupper")
+        );
     };
 }
 
-/// Loads 30 accumulators and the constant.
-macro_rules! load_zmm {
+/// The same with 30 accumulators in 512-bit registers.
+macro_rules! hot_zmm {
+    ($name:ident, $body:expr) => {
+        hot!(
+            $name,
+            concat!(".irp k,", thirty!(), ",30\nvmovups zmm\\k, [rdi + 64*\\k]\n.endr\n"),
+            $body,
+            concat!(".irp k,", thirty!(), "\nvmovups [rdi + 64*\\k], zmm\\k\n.endr\nvzeroupper")
+        );
+    };
+}
+
+/// The same with 13 accumulators and a step in general registers.
+macro_rules! hot_general {
+    ($name:ident, $body:expr) => {
+        hot!($name, load_general!(), $body, store_general!());
+    };
+}
+
+/// Numbers of the accumulators.
+macro_rules! fifteen {
     () => {
-        concat!(
-            ".irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,",
-            "27,28,29,30\nvmovups zmm\\k, [rdi + 64*\\k]\n.endr\n"
-        )
+        "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
     };
 }
-
-/// Stores 30 accumulators.
-macro_rules! store_zmm {
+macro_rules! sixteen {
     () => {
-        concat!(
-            ".irp k,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,",
-            "27,28,29\nvmovups [rdi + 64*\\k], zmm\\k\n.endr\nvzeroupper"
-        )
+        concat!(fifteen!(), ",15")
+    };
+}
+macro_rules! thirty {
+    () => {
+        concat!(sixteen!(), ",16,17,18,19,20,21,22,23,24,25,26,27,28,29")
     };
 }
 
@@ -106,15 +119,7 @@ macro_rules! store_general {
     };
 }
 
-use {hot, load_all, load_general, load_zmm, store_15, store_general, store_zmm};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cpu::work::tests::prove_all;
-
-    #[test]
-    fn every_loop_proves_its_iterations() {
-        prove_all(FLOPS.iter().chain(IOPS).chain(MIX_INT).chain(MIX_FLOAT));
-    }
-}
+use {
+    fifteen, hot, hot_general, hot_xmm, hot_ymm, hot_zmm, load_general, sixteen, store_general,
+    thirty,
+};

@@ -1,17 +1,19 @@
 //! I/O engines. An engine takes I/Os from a [`Source`], keeps a fixed number in flight, and reports
 //! each completed one to the source.
 //!
-//! To add one, write its file, with a type that is a [`Way`], and a row of `engines!`.
+//! To add one, write its file, and add it to [`Kind`] and [`Engine`].
 
 use std::borrow::Cow;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
 use proofmark_engine::Refusal;
-use rustix::time::{ClockId, clock_gettime};
 
 mod psync;
 mod uring;
+
+use psync::Psync;
+use uring::Uring;
 
 #[cfg(test)]
 mod tests;
@@ -36,104 +38,46 @@ pub(super) trait Source {
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
-/// One thread's engine, created on that thread. What [`Engine::run`] says of it
-/// holds for each.
-trait Way: Sized {
-    /// Whether it keeps more than one I/O in flight.
-    const QUEUES: bool;
-
-    /// For I/Os of `block` bytes, `depth` of them in flight.
-    fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal>;
-
-    /// See [`Engine::run`].
-    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String>;
+/// The kinds of engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Psync,
+    Uring,
 }
 
-/// Declares the engines: each one's type, name in the `engine` parameter, and what it is.
-macro_rules! engines {
-    ($($kind:ident($way:ty) = $name:literal $what:literal;)*) => {
-        /// The kinds of engines.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) enum Kind {
-            $(#[doc = $what] $kind,)*
-        }
+/// All names.
+pub(super) const NAMES: &[Cow<str>] = &[Cow::Borrowed("psync"), Cow::Borrowed("io_uring")];
 
-        impl Kind {
-            const ALL: &[Self] = &[$(Self::$kind),*];
-
-            /// Its name in the `engine` parameter.
-            pub(super) fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
-
-            /// Whether it keeps more than one I/O in flight.
-            pub(super) fn queues(self) -> bool {
-                match self {
-                    $(Self::$kind => <$way>::QUEUES,)*
-                }
-            }
-        }
-
-        /// All names.
-        pub(super) const NAMES: &[Cow<str>] = &[$(Cow::Borrowed($name)),*];
-
-        /// All names, each with what it is.
-        pub(super) const ABOUT: &str = concat!(
-            "How I/Os are submitted: ",
-            $($name, " (", $what, "); ",)*
-            "auto: io_uring where queue_depth is above 1 and the system allows it."
-        );
-
-        /// One thread's engine: a `match` a run, and no call through a table for an I/O.
-        pub(super) enum Engine {
-            $(#[doc = $what] $kind(Box<$way>),)*
-        }
-
-        impl Engine {
-            fn open(kind: Kind, file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
-                Ok(match kind {
-                    $(Kind::$kind => Self::$kind(Box::new(<$way>::new(file, block, depth)?)),)*
-                })
-            }
-
-            /// Does this many I/Os. When it returns, none is in flight, unless the engine itself
-            /// failed: then it is not to be used again, and dropping it waits for them.
-            ///
-            /// # Errors
-            /// Of the first I/O that failed: what, where and the system's words. I/Os in
-            /// flight were waited for, no more were begun.
-            pub(super) fn run(
-                &mut self,
-                count: u64,
-                source: &mut impl Source,
-            ) -> Result<(), String> {
-                match self {
-                    $(Self::$kind(way) => way.run(count, source),)*
-                }
-            }
-        }
-    };
-}
-
-engines! {
-    Psync(psync::Psync) = "psync" "pread and pwrite, 1 I/O in flight per thread";
-    Uring(uring::Uring) = "io_uring" "one ring per thread";
-}
+/// All names, each with what it is.
+pub(super) const ABOUT: &str = "How I/Os are submitted: psync (pread and pwrite, 1 I/O in flight per thread); io_uring (one \
+     ring per thread); auto: io_uring where queue_depth is above 1 and the system allows it.";
 
 impl Kind {
-    /// The engine of that name in the parameter.
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    pub(super) const ALL: [Self; 2] = [Self::Psync, Self::Uring];
+
+    /// Its name in the `engine` parameter.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Psync => "psync",
+            Self::Uring => "io_uring",
+        }
     }
+
+    /// Whether it keeps more than one I/O in flight.
+    pub(super) fn queues(self) -> bool {
+        self == Self::Uring
+    }
+}
+
+/// One thread's engine, created on that thread: a `match` a run, and no call through a table for
+/// an I/O.
+pub(super) enum Engine {
+    Psync(Psync),
+    Uring(Box<Uring>),
 }
 
 impl Engine {
     /// An engine for I/Os of `block` bytes, `depth` of them in flight.
-    ///
-    /// # Errors
-    /// If the system gives no memory, or refuses such an engine.
     pub(super) fn new(
         kind: Kind,
         file: BorrowedFd,
@@ -144,15 +88,24 @@ impl Engine {
         let file = file
             .try_clone_to_owned()
             .map_err(|e| Refusal(format!("cannot use the test file: {e}")))?;
-        Self::open(kind, file, block, depth)
+        Ok(match kind {
+            Kind::Psync => Self::Psync(Psync::new(file, block)?),
+            Kind::Uring => Self::Uring(Box::new(Uring::new(file, block, depth)?)),
+        })
     }
-}
 
-/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
-#[inline]
-pub(super) fn nanoseconds() -> u64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+    /// Does this many I/Os. When it returns, none is in flight, unless the engine itself
+    /// failed: then it is not to be used again, and dropping it waits for them.
+    ///
+    /// # Errors
+    /// Of the first I/O that failed: what, where and the system's words. I/Os in
+    /// flight were waited for, no more were begun.
+    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
+        match self {
+            Self::Psync(psync) => psync.run(count, source),
+            Self::Uring(uring) => uring.run(count, source),
+        }
+    }
 }
 
 /// Why an I/O of `block` bytes did not do its work, if it did not: it moved `result`

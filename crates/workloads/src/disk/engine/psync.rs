@@ -6,7 +6,8 @@ use proofmark_engine::Refusal;
 use rustix::io::{pread, pwrite, retry_on_intr};
 
 use super::super::buffers::Buffers;
-use super::{Source, Way, failure, nanoseconds};
+use super::{Source, failure};
+use crate::now_ns;
 
 /// The engine of that name.
 pub(in super::super) struct Psync {
@@ -14,18 +15,16 @@ pub(in super::super) struct Psync {
     buffers: Buffers,
 }
 
-impl Way for Psync {
-    const QUEUES: bool = false;
-
-    fn new(file: OwnedFd, block: usize, _depth: usize) -> Result<Self, Refusal> {
+impl Psync {
+    pub(super) fn new(file: OwnedFd, block: usize) -> Result<Self, Refusal> {
         Ok(Self { file, buffers: Buffers::new(1, block)? })
     }
 
-    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
+    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         for _ in 0..count {
             let buffer = self.buffers.slot(0);
             let io = source.next(0, buffer);
-            let start = if io.timed { nanoseconds() } else { 0 };
+            let start = if io.timed { now_ns() } else { 0 };
             let moved = retry_on_intr(|| {
                 if io.write {
                     pwrite(&self.file, &*buffer, io.offset)
@@ -33,7 +32,7 @@ impl Way for Psync {
                     pread(&self.file, &mut *buffer, io.offset)
                 }
             });
-            let took = io.timed.then(|| nanoseconds() - start);
+            let took = io.timed.then(|| now_ns() - start);
             if let Some(reason) = failure(io, buffer.len(), moved.map_err(Into::into)) {
                 return Err(reason);
             }

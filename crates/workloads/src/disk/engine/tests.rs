@@ -67,7 +67,7 @@ const MIB: usize = 1 << 20;
 fn kinds(test: &str) -> Vec<(Kind, usize)> {
     let file = of_zeros(512);
     let mut kinds = Vec::new();
-    for kind in Kind::ALL.iter().copied() {
+    for kind in Kind::ALL {
         let depths: &[usize] = if kind.queues() { &[1, 2, 32] } else { &[1] };
         match Engine::new(kind, file.buffered.as_fd(), 512, 1) {
             Ok(_) => kinds.extend(depths.iter().map(|depth| (kind, *depth))),
@@ -75,15 +75,6 @@ fn kinds(test: &str) -> Vec<(Kind, usize)> {
         }
     }
     kinds
-}
-
-#[test]
-fn each_has_a_name_of_its_own() {
-    assert_eq!(Kind::ALL.len(), NAMES.len());
-    for (kind, name) in Kind::ALL.iter().zip(NAMES) {
-        assert_eq!(Kind::parse(name), Some(*kind));
-    }
-    assert_eq!(Kind::parse("auto"), None);
 }
 
 fn written_and_read(file: BorrowedFd, blocks: &[usize], test: &str) {
@@ -117,15 +108,6 @@ fn what_is_written_is_read_past_the_page_cache() {
         Ok(fd) => written_and_read(fd, &[512, 4096, 65536, MIB], "direct I/O"),
         Err(reason) => skip("direct I/O", &reason.0),
     }
-}
-
-#[test]
-fn an_empty_buffer_is_not_what_was_read() {
-    let file = of_zeros(4096);
-    let mut engine = Engine::new(Kind::Psync, file.buffered.as_fd(), 4096, 1).unwrap();
-    let mut source = Ordered::new(false, 4096);
-    engine.run(1, &mut source).unwrap();
-    assert_eq!(source.wrong, 1);
 }
 
 fn of_zeros(size: u64) -> Unnamed {

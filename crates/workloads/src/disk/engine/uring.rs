@@ -15,7 +15,8 @@ use io_uring::{IoUring, opcode};
 use proofmark_engine::Refusal;
 
 use super::super::buffers::Buffers;
-use super::{Io, Source, Way, failure, nanoseconds};
+use super::{Io, Source, failure};
+use crate::now_ns;
 
 /// Bytes of I/Os submitted before the next I/O is prepared. Replacing all completed I/Os by one
 /// submission would idle a fast device: at depth 32 a virtual disk reached 0.85 times the 4 KiB
@@ -64,10 +65,8 @@ fn ring(depth: u32) -> Result<IoUring, Refusal> {
         .map_err(|e| Refusal(format!("the system refuses io_uring: {e}")))
 }
 
-impl Way for Uring {
-    const QUEUES: bool = true;
-
-    fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
+impl Uring {
+    pub(super) fn new(file: OwnedFd, block: usize, depth: usize) -> Result<Self, Refusal> {
         let ring = ring(depth as u32)?;
         let buffers = Buffers::new(depth, block)?;
         let vector = |slot| libc::iovec { iov_base: buffers.address(slot).cast(), iov_len: block };
@@ -90,7 +89,7 @@ impl Way for Uring {
         })
     }
 
-    fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
+    pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         if self.in_flight > 0 {
             return Err("the ring has failed before".to_owned());
         }
@@ -101,7 +100,7 @@ impl Way for Uring {
             self.enter(1)?;
             // One reading for all that this call brought; what comes later has its own.
             let come = self.ring.completion().len();
-            let now = if self.timed > 0 { nanoseconds() } else { 0 };
+            let now = if self.timed > 0 { now_ns() } else { 0 };
             for waiting in (0..come).rev() {
                 let Some(completion) = self.ring.completion().next() else { break };
                 let slot = completion.user_data() as usize;
@@ -114,9 +113,7 @@ impl Way for Uring {
         }
         outcome
     }
-}
 
-impl Uring {
     /// Begins I/Os in all free slots, of as many as are left. Some are submitted early
     /// where others, or completions still `waiting` to be looked at, delay the next call.
     fn refill(
@@ -183,7 +180,7 @@ impl Uring {
         // An I/O that is submitted once more keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;
         if self.fresh.iter().any(|i| due(&self.slots[*i])) {
-            let now = nanoseconds();
+            let now = now_ns();
             for i in &self.fresh {
                 let slot = &mut self.slots[*i];
                 slot.start = if due(slot) { now } else { slot.start };

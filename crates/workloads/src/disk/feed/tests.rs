@@ -1,22 +1,11 @@
-use super::super::engine::Kind;
-use super::super::shape::Cache;
+use super::super::content::POOL;
+use super::super::shape::testing::SHAPE;
 use super::*;
 
 const MIXED: (Operation, Order) = (Operation::Mixed, Order::Rand);
 
 fn shape(block: u64, reads: u64, direct: bool) -> Shape {
-    Shape {
-        threads: 1,
-        block_size: block,
-        queue_depth: 2,
-        reads,
-        file_size: 1 << 30,
-        engine: Kind::Uring,
-        direct,
-        cache: if direct { Cache::None } else { Cache::Cold },
-        flush: true,
-        amount: None,
-    }
+    Shape { block_size: block, queue_depth: 2, reads, direct, ..SHAPE }
 }
 
 fn feed(kind: (Operation, Order), shape: &Shape, part: Part) -> Feed {
@@ -61,8 +50,8 @@ fn a_copy_reads_the_first_half_and_writes_the_second_in_turn() {
     assert_eq!(found[..6], expected);
     assert_eq!(found[8], (10, false), "round and round");
     assert!(found.iter().all(|(block, write)| (10..14).contains(block) != *write));
-    assert_eq!(feed.run().moved, [6 * 512, 6 * 512]);
-    assert_eq!(feed.run().done, 12);
+    assert_eq!(feed.run.moved, [6 * 512, 6 * 512]);
+    assert_eq!(feed.run.done, 12);
 }
 
 #[test]
@@ -74,7 +63,7 @@ fn direct_ios_are_all_timed_and_of_buffered_ones_every_61st() {
     let mut some = feed((Operation::Read, Order::Seq), &buffered, (0, 5000));
     let timed: Vec<_> = run(&mut some, 700, 8).iter().map(|io| io.timed).collect();
     assert!(timed.iter().enumerate().all(|(i, timed)| *timed == i.is_multiple_of(61)));
-    let summary = some.run().latencies.summary().unwrap();
+    let summary = some.run.latencies.summary().unwrap();
     assert_eq!(summary.count, 12);
     // The next run goes on where this one ended: 700 = 11 * 61 + 29.
     let first = run(&mut some, 61, 8).iter().position(|io| io.timed);
@@ -87,7 +76,7 @@ fn some_places_of_what_was_written_are_kept_all_over_the_run() {
     for (count, kept) in [(1, 0..=1), (40, 12..=12), (10_000, 60..=64), (999, 55..=64)] {
         let mut feed = feed(MIXED, &shape, (0, 20_000));
         let ios = run(&mut feed, count, 512);
-        let written = &feed.run().written;
+        let written = &feed.run.written;
         assert!(kept.contains(&written.len()), "{count}: {}", written.len());
         let place =
             |offset: &u64| ios.iter().position(|io| io.write && io.offset == *offset).unwrap();
@@ -146,10 +135,10 @@ fn the_first_wrong_block_is_reported() {
         buffer[3] ^= u8::from(!right);
         feed.done(io, &buffer, None);
     }
-    let wrong = feed.run().wrong.take().unwrap();
+    let wrong = feed.run.wrong.take().unwrap();
     assert!(wrong.starts_with("byte 515 of the test file"), "{wrong}");
     feed.begin(1, 2);
-    assert_eq!(feed.run().wrong, None, "another run");
+    assert_eq!(feed.run.wrong, None, "another run");
 }
 
 #[test]
@@ -168,7 +157,7 @@ fn the_first_blocks_are_each_looked_at_and_later_small_ones_by_chance() {
             let io = feed.next(0, &mut []);
             feed.done(io, &right[((i + u64::from(i == wrong)) % 2) as usize], None);
         }
-        feed.run().wrong.is_some()
+        feed.run.wrong.is_some()
     };
     assert!((0..10).all(|k| seen(k * 111, EACH, 512)));
     assert!((0..3).all(|k| seen(EACH + 5 + k, EACH + 10, LARGE)));

@@ -57,9 +57,6 @@ impl Unnamed {
     }
 
     /// The descriptor for direct I/O.
-    ///
-    /// # Errors
-    /// Why the file system has none.
     pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
         self.direct.as_ref().map(File::as_fd).map_err(|why| Refusal(why.clone()))
     }

@@ -1,10 +1,10 @@
 use proofmark_model::Params;
 
 use super::*;
+use crate::params::testing;
 
 fn params(block: u64, file_size: u64) -> Params {
-    let params = Params::default().with("threads", 1).with("block_size", block);
-    params.with("file_size", file_size).with("amount", "auto")
+    testing::params(&format!("threads=1 block_size={block} file_size={file_size} amount=auto"))
 }
 
 fn log(block: u64, file_size: u64) -> Log {
@@ -84,10 +84,4 @@ fn a_full_disk_is_reported_in_the_systems_words() {
     let reason = log.failure().unwrap();
     assert!(reason.contains("at offset 0 failed: No space left on device"), "{reason}");
     assert_eq!(log.failure(), None);
-}
-
-#[test]
-fn a_file_smaller_than_a_block_is_refused() {
-    assert!(Fsync.supports(&params(4096, 4095)).is_err());
-    assert_eq!(Fsync.supports(&params(4096, 4096)), Ok(()));
 }

@@ -6,6 +6,7 @@ use rustix::fs::ftruncate;
 use super::super::engine::Kind;
 use super::super::file::testing::skip;
 use super::super::order::Order::{Rand, Seq};
+use super::super::shape::testing::SHAPE;
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -13,18 +14,9 @@ const MIB: u64 = 1 << 20;
 /// A point on a file of a size that no other test uses: one that is damaged is not kept
 /// for another.
 fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Shape {
-    Shape {
-        threads: 1,
-        block_size,
-        queue_depth,
-        reads: 100,
-        file_size,
-        engine: if queue_depth > 1 { Kind::Uring } else { Kind::Psync },
-        direct,
-        cache: if direct { Cache::None } else { Cache::Cold },
-        flush: false,
-        amount: None,
-    }
+    let engine = if queue_depth > 1 { Kind::Uring } else { Kind::Psync };
+    let cache = if direct { Cache::None } else { Cache::Cold };
+    Shape { block_size, queue_depth, file_size, engine, direct, cache, ..SHAPE }
 }
 
 /// The task and its only thread; `None` where the system cannot do it.
@@ -185,16 +177,9 @@ fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
         let reason = thread.failure().unwrap();
         assert!(reason.starts_with("reading 4096 B at offset "), "{reason}");
         assert!(reason.ends_with("of the test file: only 0 B were transferred"), "{reason}");
-        assert_eq!(thread.failure(), None, "told once");
+        assert_eq!(thread.failure(), None, "reported once");
         if depth == 1 {
             assert!(reason.contains("at offset 8192 "), "{reason}");
         }
     }
-}
-
-#[test]
-fn fixed_work_is_divided_into_blocks() {
-    let fixed = Shape { amount: Some(10_000), ..shape(2 * MIB, 4096, 1, false) };
-    assert_eq!(amount(&fixed), Amount::Total(2));
-    assert_eq!(amount(&shape(2 * MIB, 4096, 1, false)), Amount::Calibrated);
 }

@@ -2,6 +2,7 @@ use Operation::{Copy, Mixed, Read, Write};
 use proofmark_model::{BlockDevice, Probe, Storage, StorageKind};
 
 use super::*;
+use crate::params::testing::params;
 
 const MIB: u64 = 1 << 20;
 
@@ -42,17 +43,6 @@ fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
         host.limits.io_uring = Probe::known(allowed, "test");
     }
     host
-}
-
-/// Parameters as `name=value` words; numbers are numbers.
-fn params(words: &str) -> Params {
-    words.split_whitespace().fold(Params::default(), |params, word| {
-        let (name, value) = word.split_once('=').unwrap();
-        match value.parse::<u64>() {
-            Ok(number) => params.with(name, number),
-            Err(_) => params.with(name, value),
-        }
-    })
 }
 
 const OPEN: &str =
@@ -109,9 +99,9 @@ fn a_file_left_to_the_machine_is_large_enough() {
         (Write, "block_size=83886081 threads=16", 1281),
     ] {
         let asked = params(&format!("{OPEN} queue_depth=1 {asked}"));
-        let settled = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
-        assert_eq!(settled.int("file_size"), Some(mib * MIB), "{asked:?}");
-        Shape::from_params(operation, &settled).unwrap();
+        let resolved = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
+        assert_eq!(resolved.int("file_size"), Some(mib * MIB), "{asked:?}");
+        Shape::from_params(operation, &resolved).unwrap();
     }
     let fsync = |words| resolve_fsync(params(words)).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
@@ -119,7 +109,7 @@ fn a_file_left_to_the_machine_is_large_enough() {
     assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));
 }
 
-const SETTLED: &str = "threads=2 block_size=4096 queue_depth=4 file_size=1048576 engine=io_uring \
+const RESOLVED: &str = "threads=2 block_size=4096 queue_depth=4 file_size=1048576 engine=io_uring \
                        direct=on cache=none flush=end amount=auto reads=70";
 
 #[test]
@@ -148,7 +138,7 @@ fn what_contradicts_itself_is_refused_in_one_line() {
         (Read, "file_size=auto", "file_size is not set"),
     ] {
         let Err(Refusal(reason)) =
-            Shape::from_params(operation, &params(&format!("{SETTLED} {change}")))
+            Shape::from_params(operation, &params(&format!("{RESOLVED} {change}")))
         else {
             panic!("{change} is not refused");
         };
@@ -159,31 +149,20 @@ fn what_contradicts_itself_is_refused_in_one_line() {
 
 #[test]
 fn what_can_be_is_read_right() {
-    let shape = Shape::from_params(Mixed, &params(SETTLED)).unwrap();
-    let expected = Shape {
-        threads: 2,
-        block_size: 4096,
-        queue_depth: 4,
-        reads: 70,
-        file_size: MIB,
-        engine: Kind::Uring,
-        direct: true,
-        cache: Cache::None,
-        flush: true,
-        amount: None,
-    };
-    assert_eq!(shape, expected);
+    let shape = Shape::from_params(Mixed, &params(RESOLVED)).unwrap();
+    let sizes = Shape { threads: 2, queue_depth: 4, reads: 70, file_size: MIB, ..testing::SHAPE };
+    assert_eq!(shape, Shape { engine: Kind::Uring, flush: true, ..sizes });
     assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
     let of =
-        |words: &str| Shape::from_params(Copy, &params(&format!("{SETTLED} {words}"))).unwrap();
+        |words: &str| Shape::from_params(Copy, &params(&format!("{RESOLVED} {words}"))).unwrap();
     let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
     assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
     assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
     assert_eq!(of("amount=400000000").nominal_seconds(), Some(2.0));
     assert!(
-        !Shape::from_params(Read, &params(SETTLED)).unwrap().flush,
+        !Shape::from_params(Read, &params(RESOLVED)).unwrap().flush,
         "what only reads flushes nothing"
     );
     of("file_size=16384");

@@ -110,15 +110,6 @@ fn bulk(operation: Operation) -> Body {
     }
 }
 
-/// Makes what was stored past the cache visible, so that a trial includes it.
-pub(super) fn drain() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has the instruction; it changes no memory.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
-    }
-}
-
 /// Blocks handled in one turn of a loop over small ones.
 const UNROLLED: usize = 8;
 

@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-/// 2 to the 64 over the golden ratio, odd.
-const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+use crate::mix::STEP;
 
 fn word(index: usize) -> u64 {
     (index as u64 + 1).wrapping_mul(STEP)

@@ -28,10 +28,11 @@ use std::sync::Arc;
 use proofmark_engine::Load;
 
 use super::Operation;
-use super::body::{Area, Blocks, Body, drain};
+use super::body::{Area, Blocks, Body};
 use super::content;
 use super::order::Permutation;
 use crate::arena::Arena;
+use crate::memory::segment::fence;
 
 /// One thread's part of the work.
 pub(super) struct BlockLoad {
@@ -222,8 +223,7 @@ impl BlockLoad {
 impl Load for BlockLoad {
     fn prepare(&mut self, iterations: u64) {
         if let Some(random) = &mut self.random {
-            let count = usize::try_from(iterations).unwrap_or(usize::MAX);
-            let count = count.min(random.most).min(random.order.len());
+            let count = (iterations as usize).min(random.most).min(random.order.len());
             random.order.next(count, &mut random.window);
             self.state.at = 0;
         }
@@ -238,7 +238,7 @@ impl Load for BlockLoad {
             run.blocks += places.len() as u64;
             run.sum = run.sum.wrapping_add(self.stretch(places, stamp));
         }
-        drain();
+        fence(); // Makes what was stored past the cache visible, so that a trial includes it.
         let at = (at as u64 + run.blocks) % ring.max(1) as u64;
         self.state = State { at: at as usize, stamp, run };
     }

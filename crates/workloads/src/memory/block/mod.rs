@@ -7,14 +7,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{
-    Access, Host, Pace, Parameter, ParameterKind, Params, Role, Work, WorkloadSpec,
-};
+use proofmark_model::{Access, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
 
 use super::parameters;
 use super::stream::op::Op;
 use crate::arena::{self, Arena, Pages};
-use crate::declare::{Words, in_order, place};
+use crate::declare::{Words, in_order, parameter, place};
+use crate::params::resolved;
 
 mod body;
 mod content;
@@ -54,10 +53,9 @@ pub struct Blocks {
 
 /// Declares a workload: its name here, id, title, operation, order and summary.
 macro_rules! workloads {
-    ($($(#[$doc:meta])* $name:ident = $id:literal $title:literal $operation:ident $random:literal
+    ($($name:ident = $id:literal $title:literal $operation:ident $random:literal
         $summary:literal, $role:expr;)*) => {
-        $($(#[$doc])*
-        pub static $name: Blocks = {
+        $(pub static $name: Blocks = {
             const ROLE: Role = $role;
             static SPEC: WorkloadSpec = spec($id, $title, $summary, (Operation::$operation, $random), ROLE);
             Blocks { spec: &SPEC, operation: Operation::$operation, random: $random }
@@ -66,27 +64,21 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// `memory.read_write`.
     READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
         "Bytes per second read and written by copying blocks in order of addresses.",
         Role { lead: Some(4), tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
-    /// `memory.rand_read_write`.
     RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
         "Bytes per second read and written by copying blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
-    /// `memory.seq_write`.
     SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
         "Bytes per second written by filling blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 3, "Sequential write")]), ..Role::NONE };
-    /// `memory.rand_write`.
     RAND_WRITE = "memory.rand_write" "Random write" Write true
         "Bytes per second written by filling blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
-    /// `memory.seq_read`.
     SEQ_READ = "memory.seq_read" "Sequential read" Read false
         "Bytes per second read from blocks in order of addresses.",
         Role { lead: Some(6), tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
-    /// `memory.rand_read`.
     RAND_READ = "memory.rand_read" "Random read" Read true
         "Bytes per second read from blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };
@@ -94,12 +86,12 @@ workloads! {
 
 const PARAMETERS: &[Parameter] = &[
     parameters::THREADS,
-    Parameter {
-        name: Cow::Borrowed("block_size"),
-        about: Cow::Borrowed("Bytes of a block, the unit of one operation."),
-        kind: ParameterKind::Size { min: 1, max: 1 << 30 },
-        default: Cow::Borrowed("8192"),
-    },
+    parameter(
+        "block_size",
+        "Bytes of a block, the unit of one operation.",
+        ParameterKind::Size { min: 1, max: 1 << 30 },
+        "8192",
+    ),
     parameters::size_parameter(
         "data_size",
         "Bytes of data over all threads (a copy has as many again as its target); auto: 1 GiB or 4 \
@@ -150,18 +142,13 @@ const fn spec(
              Verification: the sum must equal that of the known contents."
         ),
     };
-    let work = Work {
-        pace: Pace::Memory,
-        access: Some(if random { Access::Random } else { Access::Sequential }),
-        traffic: match operation {
-            Operation::Read => Op::Read.declared(),
-            Operation::Write => Op::Write.declared(),
-            Operation::Copy => Op::Copy.declared(),
-        },
-        data: Some(parameters::arrays("data_size")),
-        names_node: false,
-        whole_problem: false,
+    let access = if random { Access::Random } else { Access::Sequential };
+    let traffic = match operation {
+        Operation::Read => Op::Read.declared(),
+        Operation::Write => Op::Write.declared(),
+        Operation::Copy => Op::Copy.declared(),
     };
+    let work = parameters::work(access, traffic, parameters::arrays("data_size"), false);
     let words = Words { id, title, summary, detail, method: 1 };
     parameters::rate(words, PARAMETERS, Some("block_size"), work, role)
 }
@@ -172,7 +159,7 @@ impl Workload for Blocks {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![parameters::settled(params, "data_size", |params| {
+        vec![resolved(params, "data_size", |params| {
             let enough = parameters::four_times_the_cache(host).max(1 << 30);
             let block = params.int("block_size").unwrap_or(1);
             let least = block.saturating_mul(params.threads());

@@ -5,7 +5,7 @@ use proofmark_model::{Params, format_size};
 
 use super::{Operation, order};
 use crate::arena::ALIGNMENT;
-use crate::memory::parameters;
+use crate::params::int;
 
 pub(super) const MIB: u64 = 1 << 20;
 /// Bytes of a cache line.
@@ -23,8 +23,7 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let (block_size, data_size) =
-            (parameters::size(params, "block_size")?, parameters::size(params, "data_size")?);
+        let (block_size, data_size) = (int(params, "block_size")?, int(params, "data_size")?);
         let threads = params.threads().max(1);
         let shape = Self { threads, block_size: block_size.max(1), data_size };
         let (block, data) = (format_size(block_size), format_size(data_size));

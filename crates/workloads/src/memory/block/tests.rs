@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::body::{Area, Blocks as Visited, Body, body};
 use super::*;
 use crate::memory::testing::host;
+use crate::params::testing::params;
 
 const ALL: [&Blocks; 6] =
     [&READ_WRITE, &RAND_READ_WRITE, &SEQ_WRITE, &RAND_WRITE, &SEQ_READ, &RAND_READ];
@@ -12,15 +13,8 @@ const SIZES: [u64; 7] = [1, 3, 8, 64, 100, 1024, 8192];
 const OPERATIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Copy];
 
 fn point(block_size: u64, data_size: u64, threads: u64) -> Params {
-    Params::default()
-        .with("threads", threads)
-        .with("block_size", block_size)
-        .with("data_size", data_size)
-        .with("pages", "small")
-}
-
-fn refusal(workload: &Blocks, params: &Params) -> String {
-    workload.supports(params).unwrap_err().to_string()
+    let words = format!("threads={threads} block_size={block_size} data_size={data_size}");
+    params(&format!("{words} pages=small"))
 }
 
 #[test]
@@ -192,17 +186,9 @@ fn every_fault<const O: usize>() {
 }
 
 #[test]
-fn a_faulty_read_is_found() {
+fn a_faulty_operation_is_found() {
     every_fault::<0>();
-}
-
-#[test]
-fn a_faulty_write_is_found() {
     every_fault::<1>();
-}
-
-#[test]
-fn a_faulty_copy_is_found() {
     every_fault::<2>();
 }
 
@@ -255,32 +241,33 @@ fn the_difference_is_reported() {
 
 #[test]
 fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
-    let settled = |block_size: u64, threads: u64, cache_mib: u64| {
+    let resolved = |block_size: u64, threads: u64, cache_mib: u64| {
         let params = point(block_size, 0, threads).with("data_size", proofmark_model::AUTO);
         let params = RAND_READ.resolve_auto(params, &host(Some(cache_mib << 20))).remove(0);
         assert_eq!(RAND_READ.supports(&params), Ok(()));
         params.int("data_size").unwrap()
     };
-    assert_eq!(settled(8192, 1, 32), 1 << 30);
-    assert_eq!(settled(8192, 1, 480), 1920 << 20);
-    assert_eq!(settled(80 << 20, 16, 32), 1280 << 20, "a block a thread");
-    assert_eq!(settled(1, 1, 2048), 1 << 32, "no more blocks than an order holds");
+    assert_eq!(resolved(8192, 1, 32), 1 << 30);
+    assert_eq!(resolved(8192, 1, 480), 1920 << 20);
+    assert_eq!(resolved(80 << 20, 16, 32), 1280 << 20, "a block a thread");
+    assert_eq!(resolved(1, 1, 2048), 1 << 32, "no more blocks than an order holds");
 }
 
 #[test]
 fn what_does_not_fit_is_refused_in_one_line() {
-    let text = refusal(&SEQ_READ, &point(80 << 20, 512 << 20, 8));
-    assert_eq!(
-        text,
-        "blocks of 80 MiB for 8 threads need at least 640 MiB of data, but data_size is 512 MiB"
-    );
-    let text = refusal(&RAND_READ, &point(1, 1 << 34, 2));
-    assert_eq!(
-        text,
-        "16 GiB in blocks of 1 B exceed the most blocks that a random order supports: 4294967296"
-    );
-    let unset = Params::default().with("pages", "small").with("block_size", 8);
-    assert_eq!(refusal(&SEQ_READ, &unset), "data_size is not set");
+    for (point, reason) in [
+        (
+            point(80 << 20, 512 << 20, 8),
+            "blocks of 80 MiB for 8 threads need at least 640 MiB of data, but data_size is 512 MiB",
+        ),
+        (
+            point(1, 1 << 34, 2),
+            "16 GiB in blocks of 1 B exceed the most blocks that a random order supports: 4294967296",
+        ),
+        (params("pages=small block_size=8"), "data_size is not set"),
+    ] {
+        assert_eq!(SEQ_READ.supports(&point).unwrap_err().0, reason);
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use super::parameters;
 use super::segment::{Loop, find};
 use crate::arena::{Arena, Pages};
 use crate::cpu::isa::Isa;
+use crate::params::{int, resolved};
 pub(super) use layout::Layout;
 use load::StreamLoad;
 use op::{Op, Stores};
@@ -38,17 +39,11 @@ pub struct Stream {
 /// Finds a hot loop.
 pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
 
-/// The workload `memory.copy`.
 pub static COPY: Stream = Stream { spec: &spec::COPY, op: Op::Copy, find };
-/// The workload `memory.scale`.
 pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Op::Scale, find };
-/// The workload `memory.add`.
 pub static ADD: Stream = Stream { spec: &spec::ADD, op: Op::Add, find };
-/// The workload `memory.triad`.
 pub static TRIAD: Stream = Stream { spec: &spec::TRIAD, op: Op::Triad, find };
-/// The workload `memory.read`.
 pub static READ: Stream = Stream { spec: &spec::READ, op: Op::Read, find };
-/// The workload `memory.write`.
 pub static WRITE: Stream = Stream { spec: &spec::WRITE, op: Op::Write, find };
 
 impl Stream {
@@ -62,12 +57,11 @@ impl Stream {
         if !self.op.stores() {
             return Ok(Stores::Temporal);
         }
-        let name = parameters::text(params, "stores")?;
-        Stores::parse(name).ok_or_else(|| Refusal(format!("stores has no value '{name}'")))
+        parameters::stores(params)
     }
 
     fn layout(&self, params: &Params) -> Result<Layout, Refusal> {
-        Layout::new(self.op, parameters::size(params, "array_size")?, params.threads())
+        Layout::new(self.op, int(params, "array_size")?, params.threads())
     }
 
     fn task(&self, params: &Params) -> Result<Task, Refusal> {
@@ -90,20 +84,19 @@ impl Workload for Stream {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        let params =
-            parameters::settled(params, "array_size", |_| parameters::four_times_the_cache(host));
+        let params = resolved(params, "array_size", |_| parameters::four_times_the_cache(host));
         let past_the_caches = |p: &Params| {
             let isas = Isa::ALL.into_iter().filter(|i| i.is_supported());
             let asked = parameters::isa(p).ok();
             let mut isas = isas.filter(|i| asked.is_none_or(|a| a == *i));
             isas.any(|i| (self.find)(self.op, Stores::NonTemporal, i).is_some())
         };
-        let params = parameters::settled(params, "stores", |p| {
+        let params = resolved(params, "stores", |p| {
             let stores = if past_the_caches(p) { Stores::NonTemporal } else { Stores::Temporal };
             stores.name()
         });
         let stores = self.stores(&params).unwrap_or(Stores::Temporal);
-        vec![parameters::settled(params, "isa", |_| widest(self.find, self.op, stores))]
+        vec![resolved(params, "isa", |_| widest(self.find, self.op, stores))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
@@ -175,8 +168,8 @@ impl Task {
 
     /// Bytes counted in an iteration, as read and as written.
     fn counted(&self) -> (u64, u64) {
-        let elements = self.layout.segment / 8;
-        (elements * self.op.bytes_read() as u64, elements * self.op.bytes_written() as u64)
+        let segment = self.layout.segment;
+        (segment * self.op.sources() as u64, segment * u64::from(self.op.stores()))
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 6] =
         [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad];
 
@@ -34,10 +35,6 @@ impl Op {
             Self::Add => "add",
             Self::Triad => "triad",
         }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| op.name() == name)
     }
 
     /// Arrays that are loaded from: `a`, or `a` and `b`.
@@ -81,16 +78,6 @@ impl Op {
         ];
         Cow::Borrowed(ALL[self as usize])
     }
-
-    /// Bytes that the program loads for one element of each array.
-    pub(crate) const fn bytes_read(self) -> usize {
-        8 * self.sources()
-    }
-
-    /// Bytes that the program stores for one element of each array.
-    pub(crate) const fn bytes_written(self) -> usize {
-        8 * self.stores() as usize
-    }
 }
 
 /// How results are stored. Names as in the `stores` parameter.
@@ -110,33 +97,5 @@ impl Stores {
             Self::Temporal => "temporal",
             Self::NonTemporal => "nontemporal",
         }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stores| stores.name() == name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for op in Op::ALL {
-            assert_eq!(Op::parse(op.name()), Some(op));
-        }
-        for stores in Stores::ALL {
-            assert_eq!(Stores::parse(stores.name()), Some(stores));
-        }
-        assert_eq!(Op::parse("Copy"), None);
-        assert_eq!(Stores::parse(""), None);
-    }
-
-    #[test]
-    fn bytes_are_those_that_stream_counts() {
-        let counted = |op: Op| op.bytes_read() + op.bytes_written();
-        assert_eq!([Op::Copy, Op::Scale, Op::Add, Op::Triad].map(counted), [16, 16, 24, 24]);
-        assert_eq!(Op::ALL.map(Op::arrays), [1, 1, 2, 2, 3, 3]);
     }
 }

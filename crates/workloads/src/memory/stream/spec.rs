@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Access, Pace, Parameter, Property, Role, Work, WorkloadSpec};
+use proofmark_model::{Access, Parameter, Property, Role, WorkloadSpec};
 
 use super::super::parameters;
 use super::op::Op;
@@ -42,7 +42,6 @@ macro_rules! storing {
     };
 }
 
-/// `memory.copy`.
 pub(super) static COPY: WorkloadSpec = spec(
     "memory.copy",
     "Memory copy",
@@ -71,7 +70,6 @@ pub(super) static COPY: WorkloadSpec = spec(
     },
 );
 
-/// `memory.scale`.
 pub(super) static SCALE: WorkloadSpec = spec(
     "memory.scale",
     "Memory scale",
@@ -96,7 +94,6 @@ pub(super) static SCALE: WorkloadSpec = spec(
     },
 );
 
-/// `memory.add`.
 pub(super) static ADD: WorkloadSpec = spec(
     "memory.add",
     "Memory add",
@@ -121,7 +118,6 @@ pub(super) static ADD: WorkloadSpec = spec(
     },
 );
 
-/// `memory.triad`.
 pub(super) static TRIAD: WorkloadSpec = spec(
     "memory.triad",
     "Memory triad",
@@ -149,7 +145,6 @@ pub(super) static TRIAD: WorkloadSpec = spec(
     },
 );
 
-/// `memory.read`.
 pub(super) static READ: WorkloadSpec = spec(
     "memory.read",
     "Memory read",
@@ -175,7 +170,6 @@ pub(super) static READ: WorkloadSpec = spec(
     },
 );
 
-/// `memory.write`.
 pub(super) static WRITE: WorkloadSpec = spec(
     "memory.write",
     "Memory write",
@@ -211,14 +205,8 @@ const fn spec(
     used: &'static [Parameter],
     role: Role,
 ) -> WorkloadSpec {
-    let work = Work {
-        pace: Pace::Memory,
-        access: Some(Access::Sequential),
-        traffic: op.declared(),
-        data: Some(parameters::arrays("array_size")),
-        names_node: false,
-        whole_problem: false,
-    };
+    let data = parameters::arrays("array_size");
+    let work = parameters::work(Access::Sequential, op.declared(), data, false);
     let words = Words { id, title, summary, detail, method: 1 };
     parameters::rate(words, used, None, work, role)
 }

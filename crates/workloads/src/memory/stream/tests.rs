@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code)] // Loops that go wrong on purpose.
 
-use proofmark_model::AUTO;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::Sweep;
 use super::super::segment::Segment;
 use super::super::testing::host;
 use super::*;
+use crate::params::testing::params;
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 
@@ -34,17 +35,18 @@ fn every_supported_point_proves_its_work_on_every_thread() {
     for workload in ALL {
         let mut ran = 0;
         for (size, threads) in [(8192, 2), (70_000, 1), (600_000, 2), (1_500_001, 3)] {
-            let fixed = Params::default().with("threads", threads).with("array_size", size);
+            let fixed = params(&format!("threads={threads} array_size={size}"));
             for params in workload.spec().choices(fixed) {
                 let what = format!("{} {params:?}", workload.spec().id);
-                if let Err(refusal) = workload.supports(&params) {
-                    eprintln!("skipped {what}: {refusal}");
-                    assert!(workload.setup(&params).is_err());
-                    continue;
+                let setup = workload.setup(&params);
+                assert_eq!(workload.supports(&params).err(), setup.as_ref().err().cloned());
+                match setup {
+                    Ok(setup) => {
+                        prove(&*setup, threads, &what);
+                        ran += 1;
+                    }
+                    Err(refusal) => eprintln!("skipped {what}: {refusal}"),
                 }
-                let setup = workload.setup(&params).unwrap();
-                prove(&*setup, threads as usize, &what);
-                ran += 1;
             }
         }
         assert!(ran >= 8, "{} ran {ran} points", workload.spec().id);
@@ -55,12 +57,12 @@ fn every_supported_point_proves_its_work_on_every_thread() {
 fn every_sweep_proves_its_work() {
     let mut ran = 0;
     for (set, threads) in [(4096, 2), (1 << 20, 2), (777_777, 3)] {
-        let fixed = Params::default().with("threads", threads).with("working_set", set);
+        let fixed = params(&format!("threads={threads} working_set={set}"));
         for params in Sweep.spec().choices(fixed) {
             let what = format!("{params:?}");
             match Sweep.setup(&params) {
                 Ok(setup) => {
-                    prove(&*setup, threads as usize, &what);
+                    prove(&*setup, threads, &what);
                     assert_eq!(setup.moved_per_iteration(), None);
                     ran += 1;
                 }
@@ -72,12 +74,8 @@ fn every_sweep_proves_its_work() {
 }
 
 fn point(threads: u64, size: u64) -> Params {
-    Params::default()
-        .with("threads", threads)
-        .with("array_size", size)
-        .with("isa", "scalar")
-        .with("stores", "temporal")
-        .with("pages", "small")
+    let words = format!("threads={threads} array_size={size}");
+    params(&format!("{words} isa=scalar stores=temporal pages=small"))
 }
 
 /// The only thread's part of such a point, with that loop.
@@ -198,18 +196,24 @@ fn each_fault_is_found() {
     }
 }
 
+/// Calls of the loops below.
+static LATE: AtomicU64 = AtomicU64::new(0);
+static TIRES: AtomicU64 = AtomicU64::new(0);
+
+faulty!(late, Op::Copy, |s, n, stamp, run| {
+    if LATE.fetch_add(1, Ordering::Relaxed) == 0 { 0 } else { run(s, n, stamp) }
+});
+faulty!(tires, Op::Copy, |s, n, stamp, run| {
+    if TIRES.fetch_add(1, Ordering::Relaxed) < 8 {
+        return run(s, n, stamp);
+    }
+    // SAFETY: the caller's promise, passed on.
+    unsafe { stamps_only(s, n, stamp, 0.0) }
+});
+
 #[test]
 fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
     // The first run is honest, so every element has been right once.
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    unsafe extern "C" fn tires(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
-        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 8 {
-            // SAFETY: the caller's promise, passed on.
-            return unsafe { stamps_only(s, passes, stamp, k) };
-        }
-        // SAFETY: as above.
-        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
-    }
     let mut part = planted(Op::Copy, tires, 1 << 20);
     part.run(8);
     assert_eq!(part.verify(), Ok(8));
@@ -220,14 +224,6 @@ fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
 
 #[test]
 fn what_ran_ahead_is_proved_too() {
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    unsafe extern "C" fn late(s: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
-        if RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
-            return 0;
-        }
-        // SAFETY: the caller's promise, passed on.
-        unsafe { honest(Op::Copy)(s, passes, stamp, k) }
-    }
     let mut part = planted(Op::Copy, late, 1 << 20);
     part.run(1);
     part.run(3);
@@ -299,15 +295,10 @@ fn results_of_another_point_are_not_taken_for_those_of_this_one() {
 }
 
 #[test]
-fn parameters_left_to_the_machine_are_settled() {
-    let auto = Params::default()
-        .with("threads", 4)
-        .with("array_size", AUTO)
-        .with("working_set", AUTO)
-        .with("isa", AUTO)
-        .with("op", "copy")
-        .with("stores", "temporal")
-        .with("pages", "huge");
+fn parameters_left_to_the_machine_are_resolved() {
+    let auto = params(
+        "threads=4 array_size=auto working_set=auto isa=auto op=copy stores=temporal pages=huge",
+    );
     let host = host(Some(100 << 20));
     for workload in [&COPY as &dyn Workload, &READ, &Sweep] {
         let point = workload.resolve_auto(auto.clone(), &host).remove(0);
@@ -323,18 +314,23 @@ fn parameters_left_to_the_machine_are_settled() {
 
 #[test]
 fn what_cannot_run_is_refused_with_the_reason() {
-    let refused = |p: &Params| COPY.supports(p).unwrap_err().to_string();
-    let good = point(2, 1 << 20);
-    assert_eq!(COPY.supports(&good), Ok(()));
-    assert_eq!(
-        refused(&good.clone().with("stores", "nontemporal")),
-        "memory.copy has no scalar loop with nontemporal stores on this architecture"
-    );
-    assert_eq!(refused(&good.clone().with("stores", "lazy")), "stores has no value 'lazy'");
-    assert_eq!(refused(&good.clone().with("isa", "mmx")), "isa has no value 'mmx'");
-    assert_eq!(
-        refused(&good.with("threads", 4096)),
-        "an array of 1 MiB is too small for 4096 threads: each part needs at least 1 KiB"
-    );
-    assert_eq!(refused(&Params::default()), "stores is not set");
+    let good = "threads=2 array_size=1048576 isa=scalar stores=temporal pages=small";
+    assert_eq!(COPY.supports(&params(good)), Ok(()));
+    for (change, reason) in [
+        (
+            "stores=nontemporal",
+            "memory.copy has no scalar loop with nontemporal stores on this architecture",
+        ),
+        ("stores=lazy", "stores has no value 'lazy'"),
+        ("isa=mmx", "isa has no value 'mmx'"),
+        ("pages=none", "pages has no value 'none'"),
+        (
+            "threads=4096",
+            "an array of 1 MiB is too small for 4096 threads: each part needs at least 1 KiB",
+        ),
+    ] {
+        let refused = COPY.supports(&params(&format!("{good} {change}"))).unwrap_err();
+        assert_eq!(refused.0, reason);
+    }
+    assert_eq!(COPY.supports(&Params::default()).unwrap_err().0, "stores is not set");
 }

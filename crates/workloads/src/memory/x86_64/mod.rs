@@ -184,15 +184,7 @@ macro_rules! advance {
         advance!("64")
     };
     ($step:literal) => {
-        concat!(
-            "add rdi, ",
-            $step,
-            "\nadd rdx, ",
-            $step,
-            "\nadd rcx, ",
-            $step,
-            "\nsub r10, 256\njnz 2b\n"
-        )
+        concat!(".irp r,rdi,rdx,rcx\nadd \\r, ", $step, "\n.endr\nsub r10, 256\njnz 2b\n")
     };
 }
 

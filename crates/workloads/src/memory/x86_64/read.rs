@@ -13,50 +13,46 @@ use super::super::stream::op::Op;
 use super::{Row, advance, begin, enter, leave, stamp, two_loops};
 use crate::cpu::isa::Isa;
 
+/// Adds the vector at `$place` to accumulator `$k`.
+macro_rules! add {
+    (xmm, $k:literal, $($place:literal),+) => {
+        concat!("paddq xmm", $k, ", [rdx+", $($place,)+ "]\n")
+    };
+    ($width:tt, $k:literal, $($place:literal),+) => {
+        concat!(
+            "vpaddq ", stringify!($width), $k, ", ", stringify!($width), $k,
+            ", [rdx+", $($place,)+ "]\n"
+        )
+    };
+}
+
 /// Adds one line at `$l` to the accumulators of its own.
 macro_rules! line {
     (xmm, $a:literal, $b:literal, $l:literal) => {
         concat!(
-            "paddq xmm",
-            $a,
-            ", [rdx+",
-            $l,
-            "]\npaddq xmm",
-            $b,
-            ", [rdx+",
-            $l,
-            "+16]\n",
-            "paddq xmm",
-            $a,
-            ", [rdx+",
-            $l,
-            "+32]\npaddq xmm",
-            $b,
-            ", [rdx+",
-            $l,
-            "+48]\n"
+            add!(xmm, $a, $l),
+            add!(xmm, $b, $l, "+16"),
+            add!(xmm, $a, $l, "+32"),
+            add!(xmm, $b, $l, "+48")
         )
     };
     (ymm, $a:literal, $b:literal, $l:literal) => {
-        concat!(
-            "vpaddq ymm",
-            $a,
-            ", ymm",
-            $a,
-            ", [rdx+",
-            $l,
-            "]\n",
-            "vpaddq ymm",
-            $b,
-            ", ymm",
-            $b,
-            ", [rdx+",
-            $l,
-            "+32]\n"
-        )
+        concat!(add!(ymm, $a, $l), add!(ymm, $b, $l, "+32"))
     };
     (zmm, $a:literal, $b:literal, $l:literal) => {
-        concat!("vpaddq zmm", $a, ", zmm", $a, ", [rdx+", $l, "]\n")
+        add!(zmm, $a, $l)
+    };
+}
+
+/// A turn over four lines, of which the last two begin there.
+macro_rules! turn {
+    ($width:tt, $third:literal, $fourth:literal) => {
+        concat!(
+            line!($width, "2", "3", "0"),
+            line!($width, "4", "5", "64"),
+            line!($width, "6", "7", $third),
+            line!($width, "8", "9", $fourth)
+        )
     };
 }
 
@@ -65,10 +61,7 @@ macro_rules! far_turn {
     ($width:tt) => {
         concat!(
             ".irp l,0,64,r8,r8+64\nprefetcht1 [rdx+\\l+1024]\n.endr\n",
-            line!($width, "2", "3", "0"),
-            line!($width, "4", "5", "64"),
-            line!($width, "6", "7", "r8"),
-            line!($width, "8", "9", "r8+64")
+            turn!($width, "r8", "r8+64")
         )
     };
 }
@@ -76,12 +69,7 @@ macro_rules! far_turn {
 /// A turn over one stream.
 macro_rules! near_turn {
     ($width:tt) => {
-        concat!(
-            line!($width, "2", "3", "0"),
-            line!($width, "4", "5", "64"),
-            line!($width, "6", "7", "128"),
-            line!($width, "8", "9", "192")
-        )
+        turn!($width, "128", "192")
     };
 }
 

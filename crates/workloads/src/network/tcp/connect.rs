@@ -12,27 +12,22 @@ use crate::network::client::ClientSide;
 use crate::network::job::Target;
 use crate::network::line::{Line, Patience, SILENCE, broken, waits};
 use crate::network::server::{Serve, Served};
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// What the server says to a connection of the client's.
 const HELLO: u8 = b'!';
 
 /// The client.
-pub(in crate::network) struct ClientEnd {
-    target: Target,
-}
+pub(in crate::network) struct ClientEnd(pub(in crate::network) Target);
 
 impl ClientEnd {
-    pub(in crate::network) fn new(target: Target) -> Self {
-        Self { target }
-    }
-
     fn connect(&self) -> Result<(), String> {
-        let connection = socket::dial(self.target.address, SILENCE).map_err(|e| broken(&e))?;
+        let connection = socket::dial(self.0.address, SILENCE).map_err(|e| broken(&e))?;
         let line = Line::new(&connection, Patience::For(SILENCE));
-        line.write_all(&self.target.token.bytes())?;
+        line.write_all(&self.0.token.bytes())?;
         let mut hello = [0];
         line.read_exact(&mut hello)?;
         if hello != [HELLO] {
@@ -63,22 +58,16 @@ impl ClientSide for ClientEnd {
 /// The server: accepts as many connections that show the token as were asked for. It also
 /// ends when the client says that it has made them all.
 pub(in crate::network) struct ServerEnd {
-    listener: TcpListener,
-    token: Token,
-}
-
-impl ServerEnd {
-    pub(in crate::network) fn new(listener: TcpListener, token: Token) -> Self {
-        Self { listener, token }
-    }
+    pub(in crate::network) listener: TcpListener,
+    pub(in crate::network) token: Token,
 }
 
 impl Serve for ServerEnd {
     fn serve(&mut self, line: &Line, request: Request) -> Served {
-        let client = line.stream().peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
+        let client = line.stream.peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
         let (mut accepted, mut said) = (0, None);
         while accepted < request.count && said.is_none() {
-            line.patience().check(Instant::now())?;
+            line.patience.check(Instant::now())?;
             match self.listener.accept() {
                 Ok((connection, from)) if from.ip().to_canonical() == client => {
                     if answer(connection, self.token) {

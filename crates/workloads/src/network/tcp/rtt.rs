@@ -8,10 +8,11 @@ use crate::network::client::ClientSide;
 use crate::network::line::Line;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket::{now_ns, tcp_state};
+use crate::network::socket::tcp_state;
 use crate::network::stamp;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
+use crate::now_ns;
 
 /// The client.
 pub(in crate::network) struct ClientEnd {
@@ -87,6 +88,6 @@ impl Serve for ServerEnd {
             line.write_all(&self.block)?;
         }
         let report = Report::count_blocks(request.count, self.block.len() as u64);
-        Ok(report.with_state(tcp_state(line.stream())))
+        Ok(report.with_state(tcp_state(line.stream)))
     }
 }

@@ -37,7 +37,7 @@ impl End {
 
     /// Sends blocks from the number `first` on.
     fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
-        let delay = |on: bool| line.stream().set_nodelay(!on).map_err(|e| e.to_string());
+        let delay = |on: bool| line.stream.set_nodelay(!on).map_err(|e| e.to_string());
         delay(!self.no_delay)?;
         for number in first..first + count {
             if self.block >= stamp::LEAST {
@@ -59,7 +59,7 @@ impl End {
     ) -> Result<(u64, Option<Wrong>), String> {
         let total = count * self.block as u64;
         let water = self.block.min(READ) as u64;
-        let wait_for = |bytes| socket::set_low_water(line.stream(), bytes);
+        let wait_for = |bytes| socket::set_low_water(line.stream, bytes);
         let mut waits_for_more = self.block >= WHOLE && total >= water && wait_for(water).is_ok();
         let (mut bytes, mut wrong) = (0, None);
         while bytes < total {
@@ -114,7 +114,7 @@ impl Serve for End {
         if self.sends {
             self.send(line, first, count)?;
             let report = Report::count_blocks(count, self.block as u64);
-            return Ok(report.with_state(socket::tcp_state(line.stream())));
+            return Ok(report.with_state(socket::tcp_state(line.stream)));
         }
         let (bytes, wrong) = self.receive(line, first, count)?;
         let blocks = bytes / self.block as u64;

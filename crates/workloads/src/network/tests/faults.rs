@@ -20,14 +20,14 @@ fn against(
     count: u64,
     server: impl FnOnce(&Line) + Send + 'static,
 ) -> (Option<String>, Result<u64, String>) {
-    against_over(pair(LOOPBACK), shape, count, server)
+    against_over(pair(LOOPBACK), shape, (count, &Shared::new(1)), server)
 }
 
 /// The same over a connection, the client's end and the server's.
 fn against_over(
     (client, data): (TcpStream, TcpStream),
     shape: &Shape,
-    count: u64,
+    (count, shared): (u64, &Arc<Shared>),
     server: impl FnOnce(&Line) + Send + 'static,
 ) -> (Option<String>, Result<u64, String>) {
     let link = link(client, None, None, shape).unwrap();
@@ -35,7 +35,7 @@ fn against_over(
         let session = Bounds::without_session(0);
         server(&Line::new(&data, Patience::While(&session)));
     });
-    let mut load = Thread::new(link, shape, 0, Shared::new(1)).unwrap();
+    let mut load = Thread::new(link, shape, 0, Arc::clone(shared)).unwrap();
     load.prepare(count);
     load.run(count);
     let outcome = (load.failure(), load.verify());
@@ -52,42 +52,33 @@ fn take_all(line: &Line, block: usize) -> u64 {
 }
 
 #[test]
-fn a_receiver_that_counts_less_is_not_believed() {
-    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
-    let honest = against(&shape, 50, |line| {
-        let bytes = 100 * take_all(line, 100);
-        line.send(&Report { bytes, ..Report::default() }).unwrap();
-    });
-    assert_eq!(honest, (None, Ok(50)));
-    let (failure, verified) = against(&shape, 50, |line| {
-        let bytes = 100 * take_all(line, 100) - 1;
-        line.send(&Report { bytes, ..Report::default() }).unwrap();
-    });
-    assert_eq!(failure, None);
-    assert_eq!(verified.unwrap_err(), "the server counted 49 of 50");
-}
-
-#[test]
-fn a_receiver_that_counts_more_than_was_sent_is_not_believed() {
-    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
-    for report in [
-        Report { bytes: 5001, ..Report::default() },
-        Report { blocks: 51, ..Report::default() },
-        Report { blocks: u64::MAX, bytes: u64::MAX, ..Report::default() },
+fn a_receiver_that_counts_wrong_is_not_believed() {
+    let shape = shape_of(&TCP_STREAM, "block_size=100");
+    for (blocks, bytes, verified) in [
+        (0, 5000, Some(Ok(50))),
+        (0, 4999, Some(Err("the server counted 49 of 50".to_owned()))),
+        (0, 5001, None),
+        (51, 0, None),
+        (u64::MAX, u64::MAX, None),
     ] {
-        let (failure, _) = against(&shape, 50, move |line| {
+        let (failure, found) = against(&shape, 50, move |line| {
             take_all(line, 100);
-            line.send(&report).unwrap();
+            line.send(&Report { blocks, bytes, ..Report::default() }).unwrap();
         });
-        let failure = failure.unwrap();
-        assert!(failure.ends_with("; the request was 50 blocks of 100 B"), "{failure}");
+        match verified {
+            Some(verified) => assert_eq!((failure, found), (None, verified)),
+            None => {
+                let failure = failure.unwrap();
+                assert!(failure.ends_with("; the request was 50 blocks of 100 B"), "{failure}");
+            }
+        }
     }
 }
 
 /// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes a
 /// fifth of a second for it, and reports `says` of them as sent.
 fn half_arrive(says: u64) -> (Thread, f64) {
-    let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    let shape = shape_of(&UDP_STREAM, "block_size=100 direction=reverse");
     // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.
     let shape = Shape { path: NetworkPath::Peer, ..shape };
     let (client, data) = pair(LOOPBACK);
@@ -138,11 +129,11 @@ fn a_server_that_sends_less_than_was_asked_for_is_reported() {
 
 #[test]
 fn a_wrong_block_is_found_at_either_end() {
-    let shape = shape_of(&TCP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
+    let shape = shape_of(&TCP_STREAM, "block_size=100 direction=reverse");
     for wrong in [None, Some(7)] {
         let ends = pair(LOOPBACK);
         let client = ends.0.try_clone().unwrap();
-        let (failure, verified) = against_over(ends, &shape, 50, move |line| {
+        let (failure, verified) = against_over(ends, &shape, (50, &Shared::new(1)), move |line| {
             let Request { first, count } = line.receive().unwrap();
             let mut block = [0; 100];
             for n in first..first + count {
@@ -161,7 +152,7 @@ fn a_wrong_block_is_found_at_either_end() {
             Some(_) => assert_eq!(verified.unwrap_err(), "block 99 arrived, expected block 7"),
         }
     }
-    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
+    let shape = shape_of(&TCP_STREAM, "block_size=100");
     let (_, verified) = against(&shape, 50, |line| {
         let bytes = 100 * take_all(line, 100);
         let outcome = Outcome::Wrong;
@@ -172,13 +163,8 @@ fn a_wrong_block_is_found_at_either_end() {
 
 #[test]
 fn the_server_reports_a_wrong_block() {
-    let shape = shape_of(&TCP_STREAM, &[("block_size", "100")]);
-    let job = Job { shape, ports: Vec::new() };
-    let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
-    let (client, data) = pair(LOOPBACK);
-    let session = Bounds::without_session(u64::MAX);
-    let server = std::thread::spawn(move || stream.serve(&data, &session));
-    let mut client = &client;
+    let shape = shape_of(&TCP_STREAM, "block_size=100");
+    let (_, mut client, server) = served(&shape, vec![]);
     client.write_all(&Request { first: 5, count: 2 }.encode()).unwrap();
     let mut block = [0; 100];
     for number in [6_u64, 6] {
@@ -197,7 +183,7 @@ fn the_server_reports_a_wrong_block() {
 
 #[test]
 fn an_answer_to_another_round_trip_is_wrong() {
-    let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
+    let shape = shape_of(&TCP_RTT, "block_size=8 mode=block");
     let (failure, verified) = against(&shape, 2, |line| {
         let Request { count, .. } = line.receive().unwrap();
         let mut block = [0; 8];
@@ -213,11 +199,9 @@ fn an_answer_to_another_round_trip_is_wrong() {
 
 #[test]
 fn what_either_end_of_a_round_trip_sent_again_is_reported() {
-    let shape = shape_of(&TCP_RTT, &[("block_size", "8"), ("mode", "block")]);
-    let (client, data) = pair(LOOPBACK);
-    let served = std::thread::spawn(move || {
-        let session = Bounds::without_session(0);
-        let line = Line::new(&data, Patience::While(&session));
+    let shape = shape_of(&TCP_RTT, "block_size=8 mode=block");
+    let shared = Shared::new(1);
+    let outcome = against_over(pair(LOOPBACK), &shape, (3, &shared), |line| {
         let Request { count, .. } = line.receive().unwrap();
         let mut block = [0; 8];
         for _ in 0..count {
@@ -226,32 +210,26 @@ fn what_either_end_of_a_round_trip_sent_again_is_reported() {
         }
         line.send(&Report { retransmits: 7, ..Report::count_blocks(count, 8) }).unwrap();
     });
-    let shared = Shared::new(1);
-    let link = link(client, None, None, &shape).unwrap();
-    let mut load = Thread::new(link, &shape, 0, Arc::clone(&shared)).unwrap();
-    load.prepare(3);
-    load.run(3);
-    assert_eq!(load.verify(), Ok(3));
+    assert_eq!(outcome, (None, Ok(3)));
     assert_eq!(shared.summed().streams[0].retransmits, 7);
-    join("the server to end", served);
 }
 
 #[test]
 fn a_server_that_dies_is_reported_at_once() {
-    let shape = shape_of(&TCP_STREAM, &[]);
+    let shape = shape_of(&TCP_STREAM, "");
     for reset in [false, true] {
         let (failure, _) = against(&shape, 1 << 20, move |line| {
             let Request { .. } = line.receive().unwrap();
             let mut bytes = vec![0; 1 << 20];
             line.read_exact(&mut bytes).unwrap();
             if !reset {
-                line.stream().shutdown(Shutdown::Both).unwrap();
+                line.stream.shutdown(Shutdown::Both).unwrap();
             }
         });
         let failure = failure.unwrap();
         assert!(failure.starts_with("the server reset the connection"), "{failure}");
     }
-    let reverse = shape_of(&TCP_STREAM, &[("direction", "reverse")]);
+    let reverse = shape_of(&TCP_STREAM, "direction=reverse");
     let (failure, _) = against(&reverse, 10, |line| {
         let Request { .. } = line.receive().unwrap();
     });
@@ -263,12 +241,12 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
     let workloads = [(&TCP_STREAM, "auto"), (&TCP_RTT, "block"), (&TCP_RTT, "poll")];
     let threads = workloads.map(|(workload, mode)| {
         std::thread::spawn(move || {
-            let shape = shape_of(workload, &[("mode", mode), ("block_size", "100")]);
+            let shape = shape_of(workload, &format!("mode={mode} block_size=100"));
             let start = Instant::now();
             let (failure, _) = against(&shape, 50, |line| {
                 let Request { .. } = line.receive().unwrap();
                 // Until the client closes.
-                let mut stream = line.stream();
+                let mut stream = line.stream;
                 stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
             });
@@ -282,7 +260,7 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
 #[test]
 fn a_server_whose_sockets_are_gone_is_reported() {
     for (workload, block) in [(&UDP_STREAM, "1000"), (&UDP_RTT, "1"), (&TCP_CONNECT, "1")] {
-        let shape = shape_of(workload, &[("block_size", block)]);
+        let shape = shape_of(workload, &format!("block_size={block}"));
         let mut bench = Bench::new(shape);
         let mut load = bench.load(0);
         assert_eq!(trial(&mut load, 3).verified, Ok(3));
@@ -296,8 +274,8 @@ fn a_server_whose_sockets_are_gone_is_reported() {
 #[test]
 fn a_paced_server_ends_with_its_session() {
     // A datagram each 3 s.
-    let set = [("block_size", "1000"), ("rate", "2667"), ("direction", "reverse")];
-    let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
+    let shape = shape_of(&UDP_STREAM, "block_size=1000 rate=2667 direction=reverse");
+    let mut bench = Bench::new(shape);
     let link = bench.links[0].take().unwrap();
     let mut client = &link.stream;
     client.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
@@ -311,7 +289,7 @@ fn a_paced_server_ends_with_its_session() {
 
 #[test]
 fn strangers_get_no_connection_answered_and_keep_nobody() {
-    let mut bench = Bench::new(shape_of(&TCP_CONNECT, &[]));
+    let mut bench = Bench::new(shape_of(&TCP_CONNECT, ""));
     let link = bench.links[0].take().unwrap();
     let Target { address, token } = link.target.unwrap();
     let line = Line::new(&link.stream, Patience::For(DEADLINE));
@@ -344,7 +322,7 @@ fn strangers_get_no_connection_answered_and_keep_nobody() {
 
 #[test]
 fn a_crowd_of_strangers_does_not_outlive_the_session() {
-    let mut bench = Bench::new(shape_of(&TCP_CONNECT, &[]));
+    let mut bench = Bench::new(shape_of(&TCP_CONNECT, ""));
     let link = bench.links[0].take().unwrap();
     let address = link.target.unwrap().address;
     let mut client = &link.stream;
@@ -361,28 +339,22 @@ fn a_crowd_of_strangers_does_not_outlive_the_session() {
 #[test]
 fn a_port_that_cannot_be_reached_is_reported_and_nothing_is_sent_there() {
     for (workload, direction) in [(&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")] {
-        let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+        let set = format!("block_size=100 direction={direction} mode=block");
         let shape = shape_of(workload, &set);
-        let ends = ends_at(LOOPBACK);
         // The server takes a third socket for the client's.
         let third = UdpSocket::bind((LOOPBACK, 0)).unwrap();
-        let sockets = job::client_sockets(&shape, ends).unwrap();
-        let ports = vec![third.local_addr().unwrap().port()];
-        let stream = server::streams(&Job { shape: shape.clone(), ports }, ends).unwrap().remove(0);
-        let target = stream.describe().target(SocketAddr::new(LOOPBACK, 0));
-        let (client, data) = pair(LOOPBACK);
-        let served =
-            std::thread::spawn(move || stream.serve(&data, &Bounds::without_session(u64::MAX)));
+        let sockets = job::client_sockets(&shape, ends_at(LOOPBACK)).unwrap();
+        let (description, client, server) =
+            served(&shape, vec![third.local_addr().unwrap().port()]);
+        let target = description.target(SocketAddr::new(LOOPBACK, 0));
         let start = Instant::now();
         let refused = link(client, sockets.into_iter().next().flatten(), target, &shape);
         let port = target.unwrap().address.port();
         let words = format!("UDP port {port} of 127.0.0.1 is not reachable");
         assert_eq!(refused.err().unwrap().0, words);
         assert!(start.elapsed().as_secs_f64() > 1.9);
-        assert_eq!(
-            join("the server to end", served).unwrap_err(),
-            "the server closed the connection"
-        );
+        let ended = join("the server to end", server).unwrap_err();
+        assert_eq!(ended, "the server closed the connection");
         third.set_nonblocking(true).unwrap();
         assert!(third.recv(&mut [0]).is_err(), "it was sent what it did not ask for");
     }
@@ -390,30 +362,23 @@ fn a_port_that_cannot_be_reached_is_reported_and_nothing_is_sent_there() {
 
 #[test]
 fn another_token_opens_nothing() {
-    let shape = shape_of(&UDP_STREAM, &[("block_size", "100"), ("direction", "reverse")]);
-    let ends = ends_at(LOOPBACK);
+    let shape = shape_of(&UDP_STREAM, "block_size=100 direction=reverse");
     let client = UdpSocket::bind((LOOPBACK, 0)).unwrap();
-    let ports = vec![client.local_addr().unwrap().port()];
-    let stream = server::streams(&Job { shape, ports }, ends).unwrap().remove(0);
-    client.connect((LOOPBACK, stream.describe().port.unwrap())).unwrap();
-    let (line, data) = pair(LOOPBACK);
-    let served =
-        std::thread::spawn(move || stream.serve(&data, &Bounds::without_session(u64::MAX)));
+    let (description, line, server) = served(&shape, vec![client.local_addr().unwrap().port()]);
+    client.connect((LOOPBACK, description.port.unwrap())).unwrap();
     client.send(&[7; 16]).unwrap();
     client.send(&[]).unwrap();
     (&line).write_all(&Request { first: 0, count: 5 }.encode()).unwrap();
     line.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(
-        join("the server to end", served).unwrap_err(),
-        "it asked before its datagrams came"
-    );
+    let ended = join("the server to end", server).unwrap_err();
+    assert_eq!(ended, "it asked before its datagrams came");
     client.set_nonblocking(true).unwrap();
     assert!(client.recv(&mut [0; 100]).is_err(), "nothing was sent");
 }
 
 #[test]
 fn what_strangers_sent_before_is_gone() {
-    let shape = shape_of(&UDP_STREAM, &[("block_size", "1"), ("direction", "reverse")]);
+    let shape = shape_of(&UDP_STREAM, "block_size=1 direction=reverse");
     let client = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
     let (stranger, server) =
         (UdpSocket::bind((LOOPBACK, 0)).unwrap(), UdpSocket::bind((LOOPBACK, 0)).unwrap());
@@ -432,13 +397,12 @@ fn strangers_datagrams_get_no_answer_and_change_no_count() {
     for (workload, direction) in
         [(&UDP_STREAM, "forward"), (&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")]
     {
-        let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
-        let mut ports = Vec::new();
-        let mut bench =
-            Bench::at(LOOPBACK, shape_of(workload, &set), u64::MAX, |_, client, server| {
-                ports.extend([client, server]);
-                (client, server)
-            });
+        let set = format!("block_size=100 direction={direction} mode=block");
+        let (mut ports, shape) = (Vec::new(), shape_of(workload, &set));
+        let mut bench = Bench::at(LOOPBACK, shape, u64::MAX, |_, client, server| {
+            ports.extend([client, server]);
+            (client, server)
+        });
         let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
         stranger.set_nonblocking(true).unwrap();
         let flood = std::thread::spawn(move || {
@@ -470,7 +434,7 @@ fn no_more_is_done_than_was_agreed() {
         [(&TCP_STREAM, 100 * 20), (&UDP_STREAM, 100 * 20), (&UDP_RTT, 200 * 20)]
     {
         for direction in ["forward", "reverse"] {
-            let set = [("block_size", "100"), ("direction", direction), ("mode", "block")];
+            let set = format!("block_size=100 direction={direction} mode=block");
             let shape = shape_of(workload, &set);
             let mut bench = Bench::at(LOOPBACK, shape, bytes, |_, client, server| (client, server));
             let mut load = bench.load(0);
@@ -492,12 +456,10 @@ fn counts_that_overflow_are_refused() {
         Request { first: 0, count: u64::MAX },
         Request { first: 0, count: u64::MAX / 1000 },
     ] {
-        let shape = shape_of(&TCP_STREAM, &[("block_size", "65536")]);
-        let job = Job { shape, ports: Vec::new() };
-        let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
-        let (mut client, data) = pair(LOOPBACK);
+        let shape = shape_of(&TCP_STREAM, "block_size=65536");
+        let (_, mut client, server) = served(&shape, vec![]);
         client.write_all(&request.encode()).unwrap();
-        let ended = stream.serve(&data, &Bounds::without_session(u64::MAX)).unwrap_err();
+        let ended = join("the server to end", server).unwrap_err();
         assert_eq!(ended, "the client asked for more than was agreed");
         let mut bytes = Report::EMPTY;
         client.read_exact(&mut bytes).unwrap();
@@ -507,7 +469,7 @@ fn counts_that_overflow_are_refused() {
 
 #[test]
 fn a_job_beyond_the_limits_is_refused_before_anything_is_made() {
-    let good = shape_of(&UDP_STREAM, &[("block_size", "100")]);
+    let good = shape_of(&UDP_STREAM, "block_size=100");
     let refused = |shape: Shape, ports: Vec<u16>| {
         server::streams(&Job { shape, ports }, ends_at(LOOPBACK)).err().map(|r| r.0)
     };
@@ -547,12 +509,10 @@ proptest! {
             bytes[..8].copy_from_slice(b"request\0");
         }
         for workload in [&TCP_STREAM, &TCP_RTT] {
-            let job = Job { shape: shape_of(workload, &[]), ports: Vec::new() };
-            let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
-            let (mut client, data) = pair(LOOPBACK);
+            let (_, mut client, server) = served(&shape_of(workload, ""), vec![]);
             client.write_all(&bytes).unwrap();
             drop(client);
-            prop_assert!(stream.serve(&data, &Bounds::without_session(1 << 20)).is_err());
+            prop_assert!(join("the server to end", server).is_err());
         }
     }
 }

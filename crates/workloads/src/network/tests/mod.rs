@@ -12,37 +12,30 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use proofmark_engine::Load;
-use proofmark_model::{Host, NetworkPath, Params};
+use proofmark_model::{Host, NetworkPath};
 use proofmark_peer::{Bounds, Ends};
 use proofmark_testing::{DEADLINE, join};
 
 use super::client::{Link, Shared, Thread, link};
-use super::job::{self, Job};
+use super::job::{self, Job, StreamDescription};
 use super::shape::{Kind, Shape};
 use super::{server, shape};
+use crate::params::testing::params;
 
-const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(super) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Ends a session.
 fn end(session: &Bounds) {
     while session.spend(u64::MAX) {}
 }
 
-/// The parameters of a workload as they are by default, on a host of which nothing is known.
-fn settled(workload: &super::Network, set: &[(&str, &str)]) -> Params {
-    let mut params = Params::default();
-    for parameter in workload.spec.parameters.iter() {
-        let word = set.iter().find(|s| s.0 == parameter.name).map_or(&*parameter.default, |s| s.1);
-        params = match word.parse::<u64>() {
-            Ok(n) => params.with(&parameter.name, n),
-            Err(_) => params.with(&parameter.name, word),
-        };
-    }
-    shape::resolve_auto(workload.kind, params, &Host::unknown("test")).remove(0)
-}
-
-fn shape_of(workload: &super::Network, set: &[(&str, &str)]) -> Shape {
-    Shape::from_params(workload.kind, &settled(workload, set)).unwrap()
+/// A point of a workload with these `name=value` words and else its defaults, on a host of which
+/// nothing is known.
+fn shape_of(workload: &super::Network, words: &str) -> Shape {
+    let defaults = workload.spec.parameters.iter().map(|p| format!("{}={} ", p.name, p.default));
+    let params = params(&(defaults.collect::<String>() + words));
+    let resolved = shape::resolve_auto(workload.kind, params, &Host::unknown("test")).remove(0);
+    Shape::from_params(workload.kind, &resolved).unwrap()
 }
 
 fn ends_at(ip: IpAddr) -> Ends {
@@ -50,7 +43,7 @@ fn ends_at(ip: IpAddr) -> Ends {
     Ends { local: address, peer: address }
 }
 
-fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
+pub(super) fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(SocketAddr::new(ip, 0)).unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;
@@ -59,6 +52,19 @@ fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
         end.set_write_timeout(Some(DEADLINE)).unwrap();
     }
     (client, server)
+}
+
+/// The first stream of a job in this process, with the client's end of its data connection and why
+/// the server ended.
+fn served(
+    shape: &Shape,
+    ports: Vec<u16>,
+) -> (StreamDescription, TcpStream, JoinHandle<Result<(), String>>) {
+    let job = Job { shape: shape.clone(), ports };
+    let stream = server::streams(&job, ends_at(LOOPBACK)).unwrap().remove(0);
+    let (description, (client, data)) = (stream.describe(), pair(LOOPBACK));
+    let serve = move || stream.serve(&data, &Bounds::without_session(u64::MAX));
+    (description, client, std::thread::spawn(serve))
 }
 
 /// The server's threads, and the client's connections to them.
@@ -174,11 +180,4 @@ fn trial(load: &mut dyn Load, count: u64) -> Trial {
         verified: load.verify(),
         seconds,
     }
-}
-
-#[test]
-fn the_loopback_path_is_taken_where_nothing_is_known() {
-    let shape = shape_of(&super::UDP_STREAM, &[]);
-    assert_eq!((shape.path, shape.block), (NetworkPath::Loopback, 65_507));
-    assert_eq!(shape.kind, Kind::UdpStream);
 }

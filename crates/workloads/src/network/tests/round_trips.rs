@@ -16,7 +16,7 @@ use crate::network::{UDP_RTT, stamp, udp};
 #[test]
 fn a_server_answers_each_request_once() {
     for block in [1, 8] {
-        let shape = shape_of(&UDP_RTT, &[("block_size", &block.to_string()), ("mode", "block")]);
+        let shape = shape_of(&UDP_RTT, &format!("block_size={block} mode=block"));
         let (server, client) =
             (UdpSocket::bind((LOOPBACK, 0)).unwrap(), UdpSocket::bind((LOOPBACK, 0)));
         let client = client.unwrap();
@@ -52,7 +52,7 @@ fn a_server_answers_each_request_once() {
 
 /// A server of round trips that answers as `answer` says, by the request's place in the run.
 fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Trial {
-    let shape = shape_of(&UDP_RTT, &[("block_size", block), ("mode", "block")]);
+    let shape = shape_of(&UDP_RTT, &format!("block_size={block} mode=block"));
     let server = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let sockets = job::client_sockets(&shape, ends_at(LOOPBACK)).unwrap();
     server.connect((LOOPBACK, job::ports(&sockets)[0])).unwrap();
@@ -88,50 +88,58 @@ fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Tria
 }
 
 #[test]
-fn an_answer_that_never_comes_is_lost_and_no_latency() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            if i != 4 {
+fn each_request_counts_once_and_only_with_its_own_answer() {
+    type Answer = fn(u64, &UdpSocket, &[u8]);
+    let cases: [(&str, Answer, u64); 4] = [
+        (
+            "one is lost",
+            |i, server, bytes| {
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+        (
+            "one has answers with another number only",
+            |i, server, bytes| {
+                let mut other = bytes.to_vec();
+                other[0] ^= 0xFF;
+                server.send(&other).unwrap();
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+        (
+            "all but one are answered twice",
+            |i, server, bytes| {
                 server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
-        assert!(trial.seconds >= 0.2, "{}", trial.seconds);
-    }
-}
-
-#[test]
-fn an_answer_with_another_number_is_none() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            let mut other = bytes.to_vec();
-            other[0] ^= 0xFF;
-            server.send(&other).unwrap();
-            if i != 4 {
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
-    }
-}
-
-#[test]
-fn an_answer_twice_counts_once() {
-    for block in ["1", "100"] {
-        let trial = answered(block, 10, |i, server, bytes| {
-            server.send(bytes).unwrap();
+                if i != 7 {
+                    server.send(bytes).unwrap();
+                }
+            },
+            10,
+        ),
+        (
             // The double of the answer before the one that is lost is not taken for that.
-            if i != 7 {
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(10), 10));
-        let trial = answered(block, 10, |i, server, bytes| {
-            if i != 4 {
-                server.send(bytes).unwrap();
-                server.send(bytes).unwrap();
-            }
-        });
-        assert_eq!((trial.failure, trial.verified, trial.latencies), (None, Ok(9), 9));
+            "all but one, which is lost, are answered twice",
+            |i, server, bytes| {
+                if i != 4 {
+                    server.send(bytes).unwrap();
+                    server.send(bytes).unwrap();
+                }
+            },
+            9,
+        ),
+    ];
+    for (name, answer, counted) in cases {
+        for block in ["1", "100"] {
+            let trial = answered(block, 10, answer);
+            let found = (trial.failure, trial.verified, trial.latencies);
+            assert_eq!(found, (None, Ok(counted), counted), "{name}, {block} B");
+            assert!(counted == 10 || trial.seconds >= 0.2, "{name}: {} s", trial.seconds);
+        }
     }
 }

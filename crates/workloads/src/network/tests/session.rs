@@ -56,7 +56,7 @@ fn every_workload_works_within_a_session() {
             (&TCP_CONNECT, 1),
         ];
         for (workload, bytes) in workloads {
-            let point = Point::with(shape_of(workload, &[]), &invitation(lead)).unwrap();
+            let point = Point::with(shape_of(workload, ""), &invitation(lead)).unwrap();
             let (counted, traffic) = sampled(&point, 20).unwrap();
             assert_eq!(counted, 20, "{workload:?}");
             assert_eq!(traffic.received_bytes, 22 * bytes, "{workload:?}");
@@ -70,28 +70,19 @@ fn every_workload_works_within_a_session() {
 }
 
 #[test]
-fn a_loopback_is_no_peer() {
-    in_session(1 << 20, |lead| {
-        let shape = Shape { path: NetworkPath::Peer, ..shape_of(&TCP_STREAM, &[]) };
-        let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
-        assert_eq!(refused, "path=peer, but 127.0.0.1 is this machine");
-    });
-}
-
-#[test]
-fn a_session_whose_bytes_are_used_up_is_reported() {
+fn what_a_session_does_not_allow_is_refused_in_words() {
     in_session(10 * 65_536, |lead| {
-        let point = Point::with(shape_of(&TCP_STREAM, &[]), &invitation(lead)).unwrap();
-        let reported = sampled(&point, 20).unwrap_err();
-        assert_eq!(reported, "the session's limit of bytes or time is reached");
-    });
-}
-
-#[test]
-fn a_payload_too_large_for_ipv4_is_refused() {
-    in_session(1 << 20, |lead| {
-        let shape = shape_of(&UDP_STREAM, &[("block_size", "65508")]);
-        let refused = Point::with(shape, &invitation(lead)).err().unwrap().0;
-        assert!(refused.contains("at most 65507 B"), "{refused}");
+        let stream = shape_of(&TCP_STREAM, "");
+        let peer = Shape { path: NetworkPath::Peer, ..stream.clone() };
+        let large = shape_of(&UDP_STREAM, "block_size=65508");
+        for (shape, reason) in [
+            (peer, "path=peer, but 127.0.0.1 is this machine"),
+            (large, "at most 65507 B"),
+            (stream, "the session's limit of bytes or time is reached"),
+        ] {
+            let point = Point::with(shape, &invitation(lead)).map_err(|e| e.0);
+            let refused = point.and_then(|point| sampled(&point, 20)).unwrap_err();
+            assert!(refused.contains(reason), "{refused}");
+        }
     });
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::network::{Network, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
 /// A trial of `count` on each connection, of which nothing may be lost.
-fn whole(workload: &Network, set: &[(&str, &str)], count: u64) -> NetworkTraffic {
+fn whole(workload: &Network, set: &str, count: u64) -> NetworkTraffic {
     let mut bench = Bench::new(shape_of(workload, set));
     for (i, trial) in bench.trial(count).into_iter().enumerate() {
         assert_eq!(trial.failure, None, "{set:?} {i}");
@@ -29,7 +29,7 @@ fn whole(workload: &Network, set: &[(&str, &str)], count: u64) -> NetworkTraffic
 fn tcp_blocks_of_any_size_either_way() {
     for direction in ["forward", "reverse", "both"] {
         for (block, count) in [("1", 999), ("15", 77), ("16", 500), ("4097", 41), ("65536", 33)] {
-            let set = [("direction", direction), ("block_size", block), ("streams", "2")];
+            let set = format!("direction={direction} block_size={block} streams=2");
             let traffic = whole(&TCP_STREAM, &set, count);
             let connections = if direction == "both" { 4 } else { 2 };
             // Two blocks went ahead of the trial.
@@ -44,18 +44,17 @@ fn tcp_blocks_of_any_size_either_way() {
 
 #[test]
 fn a_block_larger_than_a_read_and_options() {
-    let set = [("block_size", "3000000"), ("socket_buffer", "65536"), ("no_delay", "on")];
-    whole(&TCP_STREAM, &set, 5);
+    whole(&TCP_STREAM, "block_size=3000000 socket_buffer=65536 no_delay=on", 5);
     let own = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
     let named = ["cubic", "reno", "bbr"].into_iter().find(|n| *n == own.trim()).unwrap_or("auto");
-    whole(&TCP_STREAM, &[("congestion", named), ("direction", "reverse")], 5);
+    whole(&TCP_STREAM, &format!("congestion={named} direction=reverse"), 5);
 }
 
 #[test]
 fn udp_datagrams_of_any_size_either_way() {
     for direction in ["forward", "reverse", "both"] {
         for (block, count) in [("1", 100), ("15", 9), ("16", 300), ("1472", 100), ("65507", 9)] {
-            let set = [("direction", direction), ("block_size", block)];
+            let set = format!("direction={direction} block_size={block}");
             let traffic = whole(&UDP_STREAM, &set, count);
             let connections = if direction == "both" { 2 } else { 1 };
             let datagrams = traffic.datagrams.unwrap();
@@ -75,12 +74,7 @@ fn udp_datagrams_of_any_size_either_way() {
 fn a_rate_is_kept() {
     for (direction, streams) in [("forward", "1"), ("reverse", "1"), ("both", "2")] {
         // 8 Mbit/s over all: of 1000 B a millisecond over all connections.
-        let set = [
-            ("direction", direction),
-            ("streams", streams),
-            ("block_size", "1000"),
-            ("rate", "8000000"),
-        ];
+        let set = format!("direction={direction} streams={streams} block_size=1000 rate=8000000");
         let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
         let count = 200 / bench.shape.connections();
         for trial in bench.trial(count) {
@@ -94,8 +88,7 @@ fn a_rate_is_kept() {
 #[test]
 fn datagrams_that_come_one_by_one_have_a_jitter() {
     for direction in ["forward", "reverse"] {
-        let rate = ("rate", "200000");
-        let set = [("direction", direction), ("streams", "1"), ("block_size", "1000"), rate];
+        let set = format!("direction={direction} block_size=1000 rate=200000");
         // One each 40 ms. A busy machine delivers several together, which have no jitter.
         let jitter = wait_until("datagrams that come one by one", || {
             let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
@@ -110,20 +103,20 @@ fn datagrams_that_come_one_by_one_have_a_jitter() {
 fn round_trips_of_any_size_are_each_timed() {
     for mode in ["block", "poll"] {
         for (block, count) in [("1", 300), ("8", 100), ("8192", 50)] {
-            let set = [("mode", mode), ("block_size", block)];
+            let set = format!("mode={mode} block_size={block}");
             let bytes = 2 * (count + 2) * block.parse::<u64>().unwrap();
             let tcp = whole(&TCP_RTT, &set, count);
             assert_eq!((tcp.sent_bytes, tcp.received_bytes), (bytes, bytes));
             round_trips_over_udp(&set, count);
         }
     }
-    whole(&TCP_RTT, &[("block_size", "300000")], 20);
-    round_trips_over_udp(&[("block_size", "65507"), ("streams", "2")], 20);
+    whole(&TCP_RTT, "block_size=300000", 20);
+    round_trips_over_udp("block_size=65507 streams=2", 20);
 }
 
 /// A reply that a busy machine holds up for 200 ms is lost, which takes these 200 ms. All else
 /// is exact.
-fn round_trips_over_udp(set: &[(&str, &str)], count: u64) {
+fn round_trips_over_udp(set: &str, count: u64) {
     let mut bench = Bench::new(shape_of(&UDP_RTT, set));
     let (block, connections) = (bench.shape.block, bench.shape.connections());
     let all = connections * (count + 2);
@@ -148,7 +141,7 @@ fn round_trips_over_udp(set: &[(&str, &str)], count: u64) {
 
 #[test]
 fn connections_are_those_that_were_accepted() {
-    let traffic = whole(&TCP_CONNECT, &[("streams", "2")], 200);
+    let traffic = whole(&TCP_CONNECT, "streams=2", 200);
     assert_eq!(traffic.received_bytes, 2 * 202);
 }
 
@@ -162,7 +155,7 @@ fn over_ipv6_too() {
     let workloads =
         [(&TCP_STREAM, "4096"), (&UDP_STREAM, "65527"), (&UDP_RTT, "65527"), (&TCP_CONNECT, "1")];
     for (workload, block) in workloads {
-        let shape = shape_of(workload, &[("block_size", block)]);
+        let shape = shape_of(workload, &format!("block_size={block}"));
         let mut bench = Bench::at(ip, shape, u64::MAX, |_, client, server| (client, server));
         assert_eq!(bench.trial(9)[0].verified, Ok(9), "{workload:?}");
     }
@@ -171,7 +164,7 @@ fn over_ipv6_too() {
 #[test]
 fn trials_follow_each_other_on_one_connection() {
     for workload in [&TCP_STREAM, &UDP_STREAM, &TCP_RTT, &UDP_RTT, &TCP_CONNECT] {
-        let mut bench = Bench::new(shape_of(workload, &[]));
+        let mut bench = Bench::new(shape_of(workload, ""));
         let mut load = bench.load(0);
         for count in [1, 3, 20] {
             let trial = trial(&mut load, count);
@@ -186,7 +179,7 @@ fn trials_follow_each_other_on_one_connection() {
 /// setsockopt(2) of a name that is not loaded makes the kernel look for a module of that name.
 #[test]
 fn a_peer_cannot_name_a_module_for_the_server_to_load() {
-    let mut shape = shape_of(&TCP_STREAM, &[]);
+    let mut shape = shape_of(&TCP_STREAM, "");
     shape.congestion = Some("no_such_one".to_owned());
     let job = Job { shape: shape.clone(), ports: Vec::new() };
     let why = server::streams(&job, ends_at(LOOPBACK)).err().map(|r| r.0).unwrap();

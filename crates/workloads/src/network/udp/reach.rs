@@ -22,7 +22,7 @@ pub(in crate::network) fn client(
 ) -> Result<(), String> {
     let start = Instant::now();
     while start.elapsed() < TRIES {
-        // That the port is closed is told by an error of a later call; it is tried again.
+        // A later call reports that the port is closed; it is tried again.
         let _ = socket.send(&target.token.bytes());
         if line.receive_soon::<Reached>()?.is_some() {
             return Ok(());
@@ -47,8 +47,8 @@ pub(in crate::network) fn server(
             Err(e) if waits(&e) => {}
             Err(e) => return Err(broken(&e)),
         }
-        line.patience().check(Instant::now())?;
-        // It asks for nothing before it was told; but it may have gone.
+        line.patience.check(Instant::now())?;
+        // It asks for nothing before that; but it may have gone.
         if line.receive_now::<Request>()?.is_some() {
             return Err("it asked before its datagrams came".to_owned());
         }

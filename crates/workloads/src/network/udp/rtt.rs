@@ -10,10 +10,11 @@ use crate::network::client::ClientSide;
 use crate::network::line::{Line, broken, waits};
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::stamp;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// An answer that has not come by then is lost.
 pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);
@@ -80,7 +81,7 @@ impl ClientSide for ClientEnd {
                 tally.latencies.record(after - before);
                 (before, last, answered) = (after, None, answered + 1);
             } else {
-                line.patience().check(*last.get_or_insert_with(Instant::now))?;
+                line.patience.check(*last.get_or_insert_with(Instant::now))?;
                 before = now_ns();
             }
         }
@@ -130,7 +131,7 @@ impl Serve for ServerEnd {
                 Err(e) => return Err(broken(&e)),
             };
             if in_vain || turns.is_multiple_of(SPINS) {
-                line.patience().check(Instant::now())?;
+                line.patience.check(Instant::now())?;
                 said = line.receive_now::<Sent>()?;
                 std::thread::yield_now();
             }

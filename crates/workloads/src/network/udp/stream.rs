@@ -13,10 +13,11 @@ use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket::{self, now_ns};
+use crate::network::socket;
 use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
+use crate::now_ns;
 
 /// After one in this many consecutive batches it checks whether the session still lasts.
 const LOOK: u64 = 256;
@@ -89,15 +90,15 @@ impl End {
                 Ok(n) => (sent, since) = (sent + n, Instant::now()),
                 // The device's queue is full: what a plain program would lose, too, waits here.
                 Err(e) if full(&e) => {
-                    line.patience().check(since)?;
+                    line.patience.check(since)?;
                     std::thread::yield_now();
                 }
-                Err(e) if waits(&e) => line.patience().check(since)?,
+                Err(e) if waits(&e) => line.patience.check(since)?,
                 Err(e) => return Err(broken(&e)),
             }
             calls += 1;
             if calls.is_multiple_of(LOOK) {
-                line.patience().check(since)?;
+                line.patience.check(since)?;
             }
         }
         line.send(&Sent { count: sent, took_ns: now_ns() - start })
@@ -109,7 +110,7 @@ impl End {
         let at = (sent as f64 * pace) as u64;
         loop {
             // Nobody is silent while this end waits for its own time.
-            line.patience().check(Instant::now())?;
+            line.patience.check(Instant::now())?;
             let now = now_ns() - start_ns;
             if now >= at {
                 return Ok(((now as f64 / pace) as u64 + 1).saturating_sub(sent).max(1));
@@ -142,7 +143,7 @@ impl End {
                     continue;
                 }
             }
-            line.patience().check(last)?;
+            line.patience.check(last)?;
             match all_sent {
                 None => {
                     let sent = line.receive_now::<Sent>()?;
@@ -236,15 +237,13 @@ impl Serve for End {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{NetworkPath, Params};
-
     use super::*;
     use crate::network::shape::Kind;
+    use crate::params::testing::params;
 
     #[test]
     fn jitter_is_that_of_datagrams_that_came_one_by_one() {
-        let params = Params::default().with("block_size", 100).with("streams", 1);
-        let params = params.with("path", NetworkPath::Loopback.as_str());
+        let params = params("block_size=100 streams=1 path=loopback");
         let shape = Shape::from_params(Kind::UdpStream, &params).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut end = End::new(socket, Token::random().unwrap(), &shape, false);

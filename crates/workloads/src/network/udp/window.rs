@@ -5,7 +5,7 @@
 const REACH: u64 = 1 << 16;
 
 /// What came of the datagrams with the numbers from `first` on, `count` of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Window {
     first: u64,
     count: u64,
@@ -24,24 +24,14 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new() -> Self {
-        Self {
-            first: 0,
-            count: 0,
-            next: 0,
-            came: vec![0; (REACH / 64) as usize],
-            received: 0,
-            reordered: 0,
-            duplicated: 0,
-            jitter: Jitter::default(),
-        }
+        Self { came: vec![0; (REACH / 64) as usize], ..Self::default() }
     }
 
     /// Forgets all, for other numbers.
     pub(super) fn begin(&mut self, first: u64, count: u64) {
-        (self.first, self.count, self.next) = (first, count, 0);
-        (self.received, self.reordered, self.duplicated) = (0, 0, 0);
-        self.jitter = Jitter::default();
-        self.came.fill(0);
+        let mut came = std::mem::take(&mut self.came);
+        came.fill(0);
+        *self = Self { first, count, came, ..Self::default() };
     }
 
     /// A datagram with that number came; when it was sent and when it came, in

@@ -1,0 +1,77 @@
+//! Reads and sets the parameters of a point.
+
+use proofmark_engine::Refusal;
+use proofmark_model::{AUTO, Param, Params};
+
+pub(crate) fn unset(parameter: &str) -> Refusal {
+    Refusal(format!("{parameter} is not set"))
+}
+
+pub(crate) fn text<'a>(params: &'a Params, parameter: &str) -> Result<&'a str, Refusal> {
+    params.text(parameter).ok_or_else(|| unset(parameter))
+}
+
+pub(crate) fn int(params: &Params, parameter: &str) -> Result<u64, Refusal> {
+    params.int(parameter).ok_or_else(|| unset(parameter))
+}
+
+/// What the word of a parameter stands for, of the words that are `known`.
+pub(crate) fn choice<T: Copy>(
+    params: &Params,
+    parameter: &str,
+    known: &[(&str, T)],
+) -> Result<T, Refusal> {
+    let word = text(params, parameter)?;
+    let found = known.iter().find(|known| known.0 == word).map(|known| known.1);
+    found.ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))
+}
+
+/// These parameters with that parameter set, if it is `auto`.
+pub(crate) fn resolved<T: Into<Param>>(
+    params: Params,
+    parameter: &str,
+    value: impl FnOnce(&Params) -> T,
+) -> Params {
+    if params.text(parameter) != Some(AUTO) {
+        return params;
+    }
+    let value = value(&params);
+    params.with(parameter, value)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::Params;
+
+    /// Parameters as `name=value` words; numbers are numbers.
+    pub(crate) fn params(words: &str) -> Params {
+        words.split_whitespace().fold(Params::default(), |params, word| {
+            let (name, value) = word.split_once('=').unwrap();
+            match value.parse::<u64>() {
+                Ok(number) => params.with(name, number),
+                Err(_) => params.with(name, value),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::params;
+    use super::*;
+
+    #[test]
+    fn only_what_is_auto_is_resolved() {
+        let both = |p| resolved(resolved(p, "a", |_| 7), "b", |_| 7);
+        assert_eq!(both(params("a=auto b=5")), params("a=7 b=5"));
+        assert_eq!(both(Params::default()), Params::default());
+    }
+
+    #[test]
+    fn what_is_not_set_or_not_known_is_refused() {
+        let refused = |words| choice(&params(words), "a", &[("on", true)]).unwrap_err().0;
+        assert_eq!(refused("a=off"), "a has no value 'off'");
+        assert_eq!(refused("b=on"), "a is not set");
+        assert_eq!(int(&Params::default(), "n").unwrap_err().0, "n is not set");
+    }
+}
